@@ -1,0 +1,42 @@
+# Two commands are all a fresh machine needs: `make demo` and `make test`.
+# Both set up .venv by themselves and are quick the second time.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.PHONY: help setup demo test lint bench clean
+
+help:
+	@echo "make demo    install into $(VENV) and show mathamr at work on the bundled sample"
+	@echo "make test    install into $(VENV) and run the tests"
+	@echo "make setup   only install (with the developers' tools)"
+	@echo "make lint    ruff and mypy"
+	@echo "make bench   benchmarks: ratios against a peer measured in the same run"
+	@echo "make clean   remove $(VENV) and caches"
+
+$(VENV)/.runtime: pyproject.toml scripts/setup.sh
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/setup.sh runtime
+
+$(VENV)/.developer: pyproject.toml scripts/setup.sh
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/setup.sh developer
+
+setup: $(VENV)/.developer
+
+demo: $(VENV)/.runtime
+	@$(BIN)/mathamr demo
+
+test: $(VENV)/.developer
+	@echo "mathamr: running the tests"
+	@$(BIN)/python -m pytest -n 2 --dist worksteal
+
+lint: $(VENV)/.developer
+	$(BIN)/ruff check src tests benchmarks scripts
+	$(BIN)/ruff format --check src tests benchmarks scripts
+	$(BIN)/mypy
+
+bench: $(VENV)/.developer
+	$(BIN)/python -m benchmarks
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

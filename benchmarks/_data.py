@@ -1,0 +1,17 @@
+"""Where the benchmarks find the evaluation data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mathamr.errors import MathAMRError
+from mathamr.settings import DATA
+
+
+def data_folder() -> Path:
+    """The evaluation data, or a clear word that it is not here."""
+    folder = DATA.path
+    folder = folder if folder.is_absolute() else (Path(__file__).resolve().parent.parent / folder).resolve()
+    if not folder.is_dir():
+        raise MathAMRError(f"this benchmark needs the evaluation data: no folder {folder} (set MATHAMR_DATA)")
+    return folder

@@ -1,0 +1,73 @@
+"""The `mathamr` command: one module a verb, each loaded only when it is called."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+import typer
+from typer.core import TyperGroup
+
+from mathamr import __version__
+from mathamr.errors import MathAMRError
+
+# verb -> (module under mathamr.cli, one line of help); the order is that of a post's way through the rooms.
+VERBS = {
+    "posts": "What a reader sees: counts, samples, what was skipped and why.",
+    "formula": "Layout and operator trees of formulas.",
+    "amr": "Meaning graphs of sentences.",
+    "demo": "The bundled sample, end to end.",
+    "doctor": "Versions, engines, models, and what is missing.",
+}
+
+
+class LazyVerbs(TyperGroup):
+    """Imports a verb's module only when that verb runs, so that `--help` answers at once."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(VERBS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in VERBS:
+            return None
+        if ctx.resilient_parsing or _is_group_help(ctx):
+            return click.Command(cmd_name, help=VERBS[cmd_name])
+        verb = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        verb.command(name=cmd_name, help=None)(import_module(f"mathamr.cli.{cmd_name}").command)
+        return typer.main.get_command(verb)
+
+
+def _is_group_help(ctx: click.Context) -> bool:
+    arguments = sys.argv[1:]
+    return not arguments or arguments[0] in ("--help", "-h")
+
+
+app = typer.Typer(cls=LazyVerbs, add_completion=False, no_args_is_help=True, rich_markup_mode="rich",
+                  context_settings={"help_option_names": ["-h", "--help"]})
+
+
+@app.callback(invoke_without_command=False)
+def _root(
+    version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True,
+                                 callback=lambda value: _print_version(value)),
+) -> None:
+    """Search mathematics: text, operators and layout of formulas in one graph."""
+
+
+def _print_version(value: bool) -> None:
+    if value:
+        print(f"mathamr {__version__}")
+        raise typer.Exit
+
+
+def main() -> None:
+    """Entry point: a `MathAMRError` is printed as one clear message and ends with exit code 1."""
+    try:
+        app()
+    except MathAMRError as error:
+        print(f"mathamr: {error}", file=sys.stderr)
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(0)

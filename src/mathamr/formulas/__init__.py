@@ -1,0 +1,1 @@
+"""Formulas: LaTeX and MathML to symbol layout trees and operator trees."""

@@ -1,0 +1,1 @@
+"""Reading mathematical posts: from files to `Post`s, and from posts to passages."""

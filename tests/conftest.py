@@ -1,0 +1,26 @@
+"""Fixtures for every room: the optional evaluation data, and folders of our own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mathamr.settings import DATA
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+def data_folder() -> Path:
+    """The evaluation data, which a user's machine does not have."""
+    folder = DATA.path
+    return folder if folder.is_absolute() else (ROOT / folder).resolve()
+
+
+@pytest.fixture(scope="session")
+def data() -> Path:
+    """The folder of evaluation data; tests that need it skip where it is absent."""
+    folder = data_folder()
+    if not folder.is_dir():
+        pytest.skip(f"needs the evaluation data: no folder {folder} (set MATHAMR_DATA)")
+    return folder
