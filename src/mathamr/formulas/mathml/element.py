@@ -1,0 +1,76 @@
+"""`Element`: a light MathML node, the one shape in which formulas reach the converters and leave for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+
+NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
+"""What an element without attributes shares with all others."""
+
+TEXT = "#text"
+"""Tag of a child that is only text: what follows a child element inside a token (`<mtext>if <b>x</b> is</mtext>`)."""
+
+
+class Element:
+    """One MathML element: local tag name, text before the first child, children, attributes.
+
+    Made by the thousand per second by the LaTeX parser, so there is nothing here but the four fields; children
+    and attributes may be replaced or, where the maker passed a list or dict, changed in place.
+
+    >>> Element("msup", "", [Element("mi", "x"), Element("mn", "2")])
+    <msup><mi>x</mi><mn>2</mn></msup>
+    """
+
+    __slots__ = ("attributes", "children", "tag", "text")
+
+    def __init__(
+        self,
+        tag: str,
+        text: str = "",
+        children: Sequence[Element] = (),
+        attributes: Mapping[str, str] = NO_ATTRIBUTES,
+    ) -> None:
+        self.tag = tag
+        self.text = text
+        self.children = children
+        self.attributes = attributes
+
+    def __eq__(self, other: object) -> bool:
+        """Same tags, texts, attributes and shape; iterative, so that depth costs no recursion."""
+        if not isinstance(other, Element):
+            return NotImplemented
+        pairs = [(self, other)]
+        while pairs:
+            left, right = pairs.pop()
+            if left.tag != right.tag or left.text != right.text or len(left.children) != len(right.children):
+                return False
+            if left.attributes != right.attributes:
+                return False
+            pairs.extend(zip(left.children, right.children, strict=True))
+        return True
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        """Raw markup for debugging, unescaped: use `mathml.writing` to write MathML."""
+        parts: list[str] = []
+        stack: list[Element | str] = [self]
+        while stack:
+            item = stack.pop()
+            if isinstance(item, str):
+                parts.append(item)
+                continue
+            attributes = "".join(f' {name}="{value}"' for name, value in item.attributes.items())
+            parts.append(f"<{item.tag}{attributes}>{item.text}")
+            stack.append(f"</{item.tag}>")
+            stack.extend(reversed(item.children))
+        return "".join(parts)
+
+    def iterate(self) -> Iterator[Element]:
+        """This element and all below it, in document order."""
+        stack = [self]
+        while stack:
+            element = stack.pop()
+            yield element
+            stack.extend(reversed(element.children))
