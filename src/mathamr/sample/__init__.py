@@ -1,0 +1,11 @@
+"""The sample corpus: a small mathematics forum of our own, in ARQMath's formats, for the demo and the tests."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+
+def folder() -> Path:
+    """Where `Posts.xml`, `formulas.tsv`, `PostLinks.tsv`, `topics/` and `qrels/` lie."""
+    return Path(str(files(__name__)))
