@@ -2,7 +2,78 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from mathamr.errors import MathAMRError
+
+# What Penman's lexer takes as one bare symbol; ``#`` would open a comment and the last seven characters end a
+# line for `str.splitlines`, so that text holding any of them has to be quoted.
+_SYMBOL = re.compile(r'(?!#)[^\s"()/:~\x1c-\x1e\x85\u2028\u2029\x00-\x08\x0e-\x1b\x7f\ud800-\udfff]+')
+_STRING = re.compile(
+    r'"[^"\\\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]*(?:\\.[^"\\\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]*)*"'
+)
+_ROLE = re.compile(r':[^\s"()/:~\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]+')
+_ESCAPED = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
+
+OF_ROLES = frozenset({":consist-of", ":prep-on-behalf-of", ":prep-out-of"})
+"""The roles of AMR that end in ``-of`` without being the inverse of another one."""
+
+Triple = tuple[str, str, str]
+
+
+class InvalidAmrError(MathAMRError):
+    """A graph that is no AMR: a variable twice, an edge to nowhere, a part that hangs in the air."""
+
+
+def is_atom(text: str) -> bool:
+    """Whether Penman reads `text` as one symbol or one quoted string.
+
+    >>> is_atom("run-01"), is_atom('"and/or"'), is_atom("and/or"), is_atom("#5")
+    (True, True, False, False)
+    """
+    return bool(_SYMBOL.fullmatch(text) or _STRING.fullmatch(text))
+
+
+def atom(text: str) -> str:
+    r"""`text` as Penman can hold it: as it is where that reads back, else as a quoted string.
+
+    >>> atom("boy"), atom("and/or"), atom('"quoted"'), atom('say "x')
+    ('boy', '"and/or"', '"quoted"', '"say \\"x"')
+    """
+    return text if is_atom(text) else string(text)
+
+
+def string(text: str) -> str:
+    r"""`text` as a quoted string constant, as in ``:op1 "Euler"``; `unquoted` is the inverse.
+
+    >>> string("Euler"), string("a\nb")
+    ('"Euler"', '"a\\nb"')
+    """
+    quoted = json.dumps(text, ensure_ascii=False)
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", quoted)
+
+
+def unquoted(constant: str) -> str:
+    r"""The text that a constant or a concept stands for, without quotes and escapes.
+
+    >>> unquoted('"Euler"'), unquoted("-"), unquoted('"a\\nb"')
+    ('Euler', '-', 'a\nb')
+    """
+    if not _STRING.fullmatch(constant):
+        return constant
+    try:
+        return str(json.loads(constant))
+    except ValueError:
+        return constant[1:-1]
+
+
+def is_inverted(role: str) -> bool:
+    """Whether a role is written against its direction: ``:ARG0-of``, but not ``:consist-of``."""
+    return role.endswith("-of") and role not in OF_ROLES
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,12 +84,174 @@ class Amr:
     (source variable, role, target variable), `attributes` are (variable, role, constant); roles start with ``:``
     and are never inverted (no ``-of`` unless the role itself is, like ``:consist-of``).
     `alignments` are (variable, token numbers) for the variables whose words are known.
+
+    Concepts and constants are Penman atoms: bare symbols (``-``, ``12``, ``run-01``) or quoted strings
+    (``"Euler"``). The constructor settles what can be settled: inverted edges are turned round, repeated triples
+    dropped, concepts and constants that Penman could not read back are quoted, and so is a bare constant that
+    is spelled like a variable. What is then no connected graph raises `InvalidAmrError`.
+
+    >>> Amr("b", (("r", "run-01"), ("b", "boy")), edges=(("b", ":ARG0-of", "r"),)).edges
+    (('r', ':ARG0', 'b'),)
     """
 
     top: str
     instances: tuple[tuple[str, str], ...]
-    edges: tuple[tuple[str, str, str], ...] = ()
-    attributes: tuple[tuple[str, str, str], ...] = ()
+    edges: tuple[Triple, ...] = ()
+    attributes: tuple[Triple, ...] = ()
     tokens: tuple[str, ...] = ()
     alignments: tuple[tuple[str, tuple[int, ...]], ...] = ()
     metadata: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        settle = object.__setattr__
+        settle(self, "instances", tuple((variable, atom(concept)) for variable, concept in self.instances))
+        settle(self, "edges", tuple(dict.fromkeys(_upright(edge) for edge in self.edges)))
+        variables = {variable for variable, _ in self.instances}
+        settle(
+            self,
+            "attributes",
+            tuple(
+                dict.fromkeys(
+                    (source, role, string(constant) if constant in variables else atom(constant))
+                    for source, role, constant in self.attributes
+                )
+            ),
+        )
+        self._validate(variables)
+
+    def _validate(self, variables: set[str]) -> None:
+        if not self.instances:
+            raise InvalidAmrError("an AMR needs at least one node")
+        if len(variables) < len(self.instances):
+            twice = _first_repeated(variable for variable, _ in self.instances)
+            raise InvalidAmrError(f"variable {twice!r} stands for two nodes; give each node its own variable")
+        for variable in variables:
+            if not _SYMBOL.fullmatch(variable):
+                raise InvalidAmrError(f"{variable!r} is no variable: Penman cannot read it back")
+        if self.top not in variables:
+            raise InvalidAmrError(f"the top {self.top!r} is no variable of the graph")
+        for source, role, target in self.edges:
+            if source not in variables or target not in variables:
+                lost = source if source not in variables else target
+                raise InvalidAmrError(f"edge {source} {role} {target}: {lost!r} is no variable of the graph")
+            _validate_role(role)
+        for source, role, constant in self.attributes:
+            if source not in variables:
+                raise InvalidAmrError(
+                    f"attribute {source} {role} {constant}: {source!r} is no variable of the graph"
+                )
+            _validate_role(role)
+        for variable, numbers in self.alignments:
+            if variable not in variables or any(number < 0 for number in numbers):
+                raise InvalidAmrError(
+                    f"alignment of {variable!r} to tokens {numbers}: no such variable or token"
+                )
+        reached = reachable(self.top, self.edges)
+        if len(reached) < len(variables):
+            lost = next(variable for variable, _ in self.instances if variable not in reached)
+            raise InvalidAmrError(f"disconnected graph: no path leads from the top {self.top!r} to {lost!r}")
+
+    def __len__(self) -> int:
+        return len(self.instances)
+
+    def concepts(self) -> dict[str, str]:
+        """The concept of every variable."""
+        return dict(self.instances)
+
+    def triples(self) -> Iterator[Triple]:
+        """Every instance, edge and attribute as `penman` holds them: (variable, role, variable or atom)."""
+        for variable, concept in self.instances:
+            yield variable, ":instance", concept
+        yield from self.edges
+        yield from self.attributes
+
+    def renamed(self, names: Mapping[str, str]) -> Amr:
+        """The same graph with other variables; those that `names` does not hold stay."""
+        new = {variable: names.get(variable, variable) for variable, _ in self.instances}
+        return replace(
+            self,
+            top=new[self.top],
+            instances=tuple((new[variable], concept) for variable, concept in self.instances),
+            edges=tuple((new[source], role, new[target]) for source, role, target in self.edges),
+            attributes=tuple((new[source], role, constant) for source, role, constant in self.attributes),
+            alignments=tuple((new[variable], numbers) for variable, numbers in self.alignments),
+        )
+
+    def to_penman(self, *, one_line: bool = False, alignments: bool = False, metadata: bool = False) -> str:
+        """Penman text; `alignments` as ``~e.3`` behind the concepts, `metadata` as comment lines before it."""
+        from mathamr.amr.notation import write
+
+        return write(self, one_line=one_line, alignments=alignments, metadata=metadata)
+
+    @classmethod
+    def from_penman(cls, text: str, source: str = "") -> Amr:
+        """The graph that Penman `text` writes, with its alignments and metadata; `source` is named in errors."""
+        from mathamr.amr.notation import read
+
+        return read(text, source)
+
+    def to_json(self) -> str:
+        """One JSON line with every field: quicker to read back than Penman, for caches and between processes."""
+        return json.dumps(
+            [
+                self.top,
+                self.instances,
+                self.edges,
+                self.attributes,
+                self.tokens,
+                self.alignments,
+                self.metadata,
+            ],
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def from_json(cls, line: str) -> Amr:
+        """The inverse of `to_json`."""
+        row: list[Any] = json.loads(line)
+        top, instances, edges, attributes, tokens, alignments, metadata = row
+        return cls(
+            top,
+            tuple((variable, concept) for variable, concept in instances),
+            tuple((source, role, target) for source, role, target in edges),
+            tuple((source, role, constant) for source, role, constant in attributes),
+            tuple(tokens),
+            tuple((variable, tuple(numbers)) for variable, numbers in alignments),
+            tuple((key, value) for key, value in metadata),
+        )
+
+
+def reachable(top: str, edges: Iterable[Triple]) -> set[str]:
+    """The variables that `top` is connected with, along edges in either direction."""
+    neighbours: dict[str, list[str]] = {}
+    for source, _, target in edges:
+        neighbours.setdefault(source, []).append(target)
+        neighbours.setdefault(target, []).append(source)
+    reached, waiting = {top}, [top]
+    while waiting:
+        for variable in neighbours.get(waiting.pop(), ()):
+            if variable not in reached:
+                reached.add(variable)
+                waiting.append(variable)
+    return reached
+
+
+def _upright(edge: Triple) -> Triple:
+    source, role, target = edge
+    while is_inverted(role):
+        source, role, target = target, role[: -len("-of")], source
+    return source, role, target
+
+
+def _validate_role(role: str) -> None:
+    if role == ":instance" or not _ROLE.fullmatch(role):
+        raise InvalidAmrError(f"{role!r} is no role of an edge: it starts with a colon and holds no blank")
+
+
+def _first_repeated(names: Iterable[str]) -> str:
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    raise ValueError("no name is repeated")
