@@ -1,0 +1,199 @@
+"""Files as readers see them: decompressed, walked in order, their first bytes looked at."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import os
+import sys
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, cast
+
+from mathamr.errors import MathAMRError
+from mathamr.posts.report import Report
+from mathamr.posts.text import decoded
+
+STDIN = Path("-")
+HEAD_BYTES = 1 << 16
+LARGEST_TEXT_FILE = 256 << 20  # a Markdown, LaTeX or HTML file is read whole; what is larger is no such file
+SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstandard"}
+MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstandard"}
+BREAKS = (EOFError, OSError, zlib.error, lzma.LZMAError)
+
+
+@dataclass(frozen=True)
+class Head:
+    """What detection looks at: a file's name, without a suffix of compression, and its first bytes."""
+
+    path: Path
+    start: bytes
+
+    @property
+    def name(self) -> str:
+        """The name in lower case, without `.gz` and its like."""
+        return bare_name(self.path)
+
+    @property
+    def suffix(self) -> str:
+        """The suffix in lower case, with its dot, without `.gz` and its like."""
+        return Path(self.name).suffix
+
+    @property
+    def text(self) -> str:
+        """The first bytes as text, whatever they are."""
+        if self.start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return self.start.decode("utf-16", errors="replace")
+        return self.start.decode("utf-8-sig", errors="replace")
+
+
+def bare_name(path: Path) -> str:
+    """A file's name in lower case, without a suffix of compression.
+
+    >>> bare_name(Path("dump/Posts.xml.gz"))
+    'posts.xml'
+    """
+    name = path.name.lower()
+    return name[: -len(path.suffix)] if path.suffix.lower() in SUFFIXES else name
+
+
+def shown(path: Path) -> str:
+    """A path as messages name it."""
+    return "standard input" if path == STDIN else str(path)
+
+
+class Input(io.RawIOBase):
+    """A file's decompressed bytes as a stream; `-` is standard input.
+
+    The compression is told by the first bytes, not by the name. A damaged or truncated archive gives what was
+    readable and then ends, with one problem in the report. `report.bytes_read` follows the bytes on disk, which
+    is what progress is measured in.
+    """
+
+    def __init__(self, path: Path, report: Report) -> None:
+        self.path, self._report = path, report
+        self._disk: IO[bytes] = sys.stdin.buffer if path == STDIN else _open(path)
+        self._counted = 0
+        buffered = cast("io.BufferedReader", self._disk)
+        self._stream = _decompressed(buffered, _compression(buffered.peek(8)[:8]))
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill `buffer` with decompressed bytes; 0 at the end, or where the file is damaged."""
+        try:
+            data = self._stream.read(len(buffer))
+        except BREAKS as error:
+            self._report.skip(
+                "damaged archive", f"the archive breaks off here, the rest is lost ({_why(error)})"
+            )
+            self._stream = io.BytesIO()
+            return 0
+        self._count()
+        buffer[: len(data)] = data
+        return len(data)
+
+    def close(self) -> None:
+        """Close the file; standard input stays open."""
+        if not self.closed and self.path != STDIN:
+            self._disk.close()
+        super().close()
+
+    def _count(self) -> None:
+        if self.path != STDIN:
+            position = self._disk.tell()
+            self._report.bytes_read += position - self._counted
+            self._counted = position
+
+
+def head(path: Path) -> Head:
+    """The first bytes of a file, decompressed; standard input is only peeked at."""
+    if path == STDIN:
+        peeked = sys.stdin.buffer.peek(HEAD_BYTES)  # type: ignore[attr-defined]
+        packed = io.BufferedReader(io.BytesIO(peeked))  # type: ignore[arg-type]
+        return Head(path, _readable(_decompressed(packed, _compression(peeked[:8]))))
+    with _open(path) as disk:
+        return Head(path, _readable(_decompressed(disk, _compression(disk.peek(8)[:8]))))
+
+
+def read_text(path: Path, report: Report) -> str | None:
+    """A whole text file, decompressed and decoded (see `decoded`); `None`, reported, where it is too large."""
+    with Input(path, report) as stream:
+        data = bytearray()
+        while block := stream.read(1 << 20):
+            data += block
+            if len(data) > LARGEST_TEXT_FILE:
+                report.skip("file too large", f"more than {LARGEST_TEXT_FILE >> 20} MB of text in one file")
+                return None
+    return decoded(bytes(data), report)
+
+
+def walk(root: Path, report: Report) -> Iterator[Path]:
+    """The files under a folder in a fixed order; hidden ones and links that leave the folder are not followed."""
+    inside = root.resolve()
+    for folder, folders, names in os.walk(root, onerror=lambda error: _unreadable(error, report)):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder, name)
+            if name.startswith("."):
+                continue
+            report.at(str(path))
+            if path.is_symlink() and not path.resolve().is_relative_to(inside):
+                report.skip(
+                    "link out of the folder", f"a symbolic link to {path.resolve()}, outside the folder"
+                )
+            elif not path.is_file():
+                report.skip("not a file", "a broken link, a pipe or a device")
+            else:
+                yield path
+
+
+def _open(path: Path) -> io.BufferedReader:
+    try:
+        return path.open("rb", buffering=1 << 18)
+    except OSError as error:
+        raise MathAMRError(f"{path}: cannot be read ({_why(error)})") from error
+
+
+def _compression(start: bytes) -> str | None:
+    return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
+
+
+def _decompressed(disk: io.BufferedReader, compression: str | None) -> IO[bytes]:
+    if compression == "gzip":
+        return cast("IO[bytes]", gzip.GzipFile(fileobj=disk))
+    if compression == "bzip2":
+        return bz2.BZ2File(disk)
+    if compression == "xz":
+        return lzma.LZMAFile(disk)
+    if compression == "zstandard":
+        import zstandard
+
+        return cast("IO[bytes]", zstandard.ZstdDecompressor().stream_reader(disk, read_across_frames=True))
+    return disk
+
+
+def _readable(stream: IO[bytes]) -> bytes:
+    start = b""
+    try:
+        while len(start) < HEAD_BYTES and (block := stream.read(4096)):
+            start += block
+    except BREAKS:
+        return start  # the reader that opens the file reports the damage
+    return start
+
+
+def _unreadable(error: OSError, report: Report) -> None:
+    report.at(str(error.filename))
+    report.skip("unreadable", f"cannot be read ({_why(error)})")
+
+
+def _why(error: BaseException) -> str:
+    return (error.strerror if isinstance(error, OSError) and error.strerror else str(error)) or type(
+        error
+    ).__name__

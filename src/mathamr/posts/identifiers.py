@@ -1,0 +1,51 @@
+"""`SeenIds`: the ids of millions of posts in little memory, to find duplicates while streaming."""
+
+from __future__ import annotations
+
+from array import array
+
+
+class SeenIds:
+    """A set of strings that keeps only a 64-bit hash of each, in an open-addressing table of machine words.
+
+    It takes 12 to 24 bytes an id, where a Python set of strings takes more than 120. Two different ids are taken
+    for one with a probability of about n² / 2⁶⁵: 1 in 6 million for 2.4 million posts.
+
+    >>> seen = SeenIds()
+    >>> seen.add("1"), seen.add("2"), seen.add("1"), len(seen)
+    (True, True, False, 2)
+    """
+
+    def __init__(self) -> None:
+        self._slots = array("Q", bytes(8 << 10))
+        self._count = 0
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, identifier: str) -> bool:
+        """Add an id; whether it was new."""
+        word = (hash(identifier) & 0xFFFF_FFFF_FFFF_FFFF) or 1  # 0 is an empty slot
+        slots = self._slots
+        mask = len(slots) - 1
+        place = word & mask
+        while slots[place]:
+            if slots[place] == word:
+                return False
+            place = (place + 1) & mask
+        slots[place] = word
+        self._count += 1
+        if self._count * 3 > len(slots) * 2:
+            self._grow()
+        return True
+
+    def _grow(self) -> None:
+        old = self._slots
+        slots = self._slots = array("Q", bytes(16 * len(old)))
+        mask = len(slots) - 1
+        for word in old:
+            if word:
+                place = word & mask
+                while slots[place]:
+                    place = (place + 1) & mask
+                slots[place] = word

@@ -1,0 +1,152 @@
+"""The seam of reading: `PostReader`, the registry of formats, and `read_posts`, which chooses among them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar, Protocol
+
+from mathamr.errors import MathAMRError
+from mathamr.posts.files import STDIN, Head, head, shown, walk
+from mathamr.posts.identifiers import SeenIds
+from mathamr.posts.post import Post
+from mathamr.posts.report import Report
+from mathamr.registry import Registry
+
+
+@dataclass(frozen=True)
+class Collection:
+    """What one reader is given: files of its format, in order.
+
+    `root` is the folder from which ids and relative links are counted; `beside` are files that the user named as
+    belonging to the posts (formula tables, link tables), besides those that a reader finds by itself.
+    """
+
+    root: Path
+    files: tuple[Path, ...]
+    beside: tuple[Path, ...] = ()
+
+
+class PostReader(Protocol):
+    """One input format: tells its files by their first bytes, and streams their posts.
+
+    A reader never fails on a damaged row: it skips or mends it, says so in the report, and goes on. Ids need not
+    be unique: `read_posts` drops and reports the later ones. Memory must not grow with the input.
+    """
+
+    description: ClassVar[str]
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """Whether a file is of this format."""
+        ...
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The posts of the files, in order; `report.at(file, row)` is set before each."""
+        ...
+
+
+# Detection asks in this order: the most specific format first.
+READERS: Registry[type[PostReader]] = Registry(
+    "format",
+    {
+        "arqmath": "mathamr.posts.arqmath:ArqmathReader",
+        "stackexchange": "mathamr.posts.stackexchange:StackExchangeReader",
+        "jsonl": "mathamr.posts.jsonlines:JsonLinesReader",
+        "html": "mathamr.posts.htmlpages:HtmlReader",
+        "latex": "mathamr.posts.latexfolder:LatexReader",
+        "markdown": "mathamr.posts.markdownfolder:MarkdownReader",
+    },
+)
+
+
+def detect(path: Path) -> str | None:
+    """The name of the format of a file, told from its content and name; `None` where no reader knows it."""
+    looked = head(path)
+    return next((name for name in READERS if READERS[name].recognises(looked)), None)
+
+
+def read_posts(
+    path: Path | str,
+    report: Report,
+    format: str | None = None,
+    beside: Iterable[Path] = (),
+) -> Iterator[Post]:
+    """Stream the posts of a file, of a folder, or of standard input (`-`).
+
+    Without `format` each file of a folder is read by its own kind. Of posts with the same id the first counts.
+    """
+    path = Path(path)
+    beside = tuple(beside)
+    for given in beside:
+        if not given.exists():
+            raise MathAMRError(f"{given}: no such file or folder")
+    if path.is_dir():
+        parts = _folder(path, report, format, beside)
+    elif path == STDIN or path.exists():
+        parts = [_file(path, format, beside)]
+    else:
+        raise MathAMRError(f"{path}: no such file or folder")
+    report.bytes_total = _size(parts)
+    return _unique(parts, report)
+
+
+def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[PostReader, Collection]:
+    name = format or detect(path)
+    if name is None:
+        if not head(path).start:
+            raise MathAMRError(f"{shown(path)}: is empty")
+        raise MathAMRError(
+            f"{shown(path)}: its format is not recognised; name it with --format (known: {', '.join(READERS)})"
+        )
+    return READERS[name](), Collection(path.parent, (path,), beside)
+
+
+def _folder(
+    root: Path, report: Report, format: str | None, beside: tuple[Path, ...]
+) -> list[tuple[PostReader, Collection]]:
+    wanted = READERS[format] if format else None
+    groups: dict[str, list[Path]] = {}
+    for file in walk(root, report):
+        try:
+            looked = head(file)
+        except MathAMRError as error:
+            report.skip("unreadable", str(error))
+            continue
+        name = format if wanted and wanted.recognises(looked) else None
+        if not format:
+            name = next((name for name in READERS if READERS[name].recognises(looked)), None)
+        if name:
+            groups.setdefault(name, []).append(file)
+        elif not is_companion(looked):
+            report.skip(
+                "not posts", f"not a {format} file" if format else "no reader knows this kind of file"
+            )
+    if not groups:
+        what = f"{format} posts" if format else "posts"
+        raise MathAMRError(f"{root}: no {what} in this folder (formats: {', '.join(READERS)})")
+    order = [name for name in READERS if name in groups]
+    return [(READERS[name](), Collection(root, tuple(groups[name]), beside)) for name in order]
+
+
+def is_companion(looked: Head) -> bool:
+    """Whether a file is not posts itself but belongs to some: ARQMath's formula tables, a dump's links."""
+    from mathamr.posts.companions import kind_of
+
+    return kind_of(looked) is not None
+
+
+def _size(parts: list[tuple[PostReader, Collection]]) -> int | None:
+    files = [file for _, collection in parts for file in collection.files]
+    return None if STDIN in files else sum(file.stat().st_size for file in files)
+
+
+def _unique(parts: list[tuple[PostReader, Collection]], report: Report) -> Iterator[Post]:
+    seen = SeenIds()
+    for reader, collection in parts:
+        for post in reader.read(collection, report):
+            if seen.add(post.id):
+                yield post
+            else:
+                report.skip("duplicate id", f"a second post with the id {post.id!r}")

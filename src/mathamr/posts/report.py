@@ -1,0 +1,76 @@
+"""`Report`: what a reader skipped or mended, under which cause, and where."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that was skipped or mended."""
+
+    cause: str
+    file: str
+    row: int | None
+    message: str
+
+    def __str__(self) -> str:
+        place = self.file if self.row is None else f"{self.file}, row {self.row}"
+        return f"{place}: {self.message}" if place else self.message
+
+
+class Report:
+    """Collects the problems of one reading: the counts are complete, the examples a bounded sample.
+
+    A reader says where it is by setting `file` and `row` (from 1; a line of a text file, a row of a table) before
+    it works on a row, so that whatever is wrong with the row is reported with its place.
+
+    >>> report = Report()
+    >>> report.at("Posts.xml", 7)
+    >>> report.skip("no id", "a row without Id")
+    >>> dict(report.skipped), str(report.examples["no id"][0])
+    ({'no id': 1}, 'Posts.xml, row 7: a row without Id')
+    """
+
+    EXAMPLES_PER_CAUSE = 5
+    MESSAGE_LENGTH = 300
+
+    def __init__(self) -> None:
+        self.file = ""
+        self.row: int | None = None
+        self.skipped: Counter[str] = Counter()
+        self.mended: Counter[str] = Counter()
+        self.examples: dict[str, list[Problem]] = {}
+        self.bytes_read = 0
+        self.bytes_total: int | None = None
+
+    def at(self, file: str, row: int | None = None) -> None:
+        """Say where the reader is; what is reported next happened there."""
+        self.file, self.row = file, row
+
+    def skip(self, cause: str, message: str, count: int = 1) -> None:
+        """Something (a row, a file) was left out; `cause` is one of few short names, `message` tells this case."""
+        self.skipped[cause] += count
+        self._remember(cause, message)
+
+    def mend(self, cause: str, message: str, count: int = 1) -> None:
+        """Something was wrong and was put right; nothing is missing."""
+        self.mended[cause] += count
+        self._remember(cause, message)
+
+    def to_dict(self) -> dict[str, Any]:
+        """For `--json`: totals, counts by cause, and the examples."""
+        return {
+            "skipped": self.skipped.total(),
+            "skipped_by_cause": dict(self.skipped.most_common()),
+            "mended": self.mended.total(),
+            "mended_by_cause": dict(self.mended.most_common()),
+            "examples": [asdict(problem) for problems in self.examples.values() for problem in problems],
+        }
+
+    def _remember(self, cause: str, message: str) -> None:
+        kept = self.examples.setdefault(cause, [])
+        if len(kept) < self.EXAMPLES_PER_CAUSE:
+            kept.append(Problem(cause, self.file, self.row, message[: self.MESSAGE_LENGTH]))

@@ -1,0 +1,43 @@
+"""Bytes to clean text: what is not UTF-8 or not a character is replaced, and counted."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from mathamr.posts.report import Report
+
+REPLACEMENT = "\ufffd"
+UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
+_BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+
+
+def decoded(data: bytes, report: Report) -> str:
+    """UTF-8 (or UTF-16 with a byte order mark) as clean text; bytes that are not are replaced and counted.
+
+    >>> decoded(b"\\xef\\xbb\\xbfna\\xefve", report := Report()), dict(report.mended)
+    ('na\ufffdve', {'invalid UTF-8': 1})
+    """
+    bom, encoding = next(((bom, name) for bom, name in _BOMS.items() if data.startswith(bom)), (b"", "utf-8"))
+    data = data[len(bom) :]
+    try:
+        text = data.decode(encoding)
+    except UnicodeDecodeError as error:
+        report.mend(
+            f"invalid {encoding.upper()[:6].rstrip('-')}",
+            f"byte {error.object[error.start]:#04x} at offset {error.start} is not {encoding.upper()}; replaced",
+        )
+        text = data.decode(encoding, errors="replace")
+    return cleaned(text, report)
+
+
+def cleaned(text: str, report: Report) -> str:
+    """The text with control characters and lone surrogates replaced one for one, so that offsets stay."""
+    found = UNWANTED.search(text)
+    if found is None:
+        return text
+    report.mend(
+        "control character",
+        f"U+{ord(found.group()):04X} at offset {found.start()} is not a character of a text; replaced",
+    )
+    return UNWANTED.sub(REPLACEMENT, text)
