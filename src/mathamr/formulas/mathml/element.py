@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 
+from mathamr.errors import MathAMRError
+
 NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
 """What an element without attributes shares with all others."""
 
@@ -74,3 +76,7 @@ class Element:
             element = stack.pop()
             yield element
             stack.extend(reversed(element.children))
+
+
+class MathMLError(MathAMRError):
+    """MathML that cannot be read or has no tree; the text says which element and why."""

@@ -1,0 +1,95 @@
+"""Tangent strings, `[V!x[+[N!1]],a[N!2]]`: layout and operator trees as text, in and out."""
+
+from __future__ import annotations
+
+import re
+
+from mathamr.errors import ParseError
+from mathamr.formulas.tree import Opt, Slt, Tree
+
+NEXT = "n"
+SLT_EDGES = frozenset("nabcdouwe")
+OPT_EDGES = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+
+
+_LABEL_END = re.compile(r"[\[\],]")
+
+
+def to_string(tree: Tree) -> str:
+    """The tree as a Tangent string: next follows directly, every other child after a comma and its edge.
+
+    >>> to_string(Slt(("V!x", "+", "N!1", "N!2"), (-1, 0, 1, 0), "-nna"))
+    '[V!x[+[N!1]],a[N!2]]'
+    """
+    bare = NEXT if isinstance(tree, Slt) else ""
+    parts: list[str] = []
+    open_nodes: list[int] = []
+    for node, (label, parent, edge) in enumerate(zip(tree.labels, tree.parents, tree.edges, strict=True)):
+        while open_nodes and open_nodes[-1] != parent:
+            open_nodes.pop()
+            parts.append("]")
+        parts.append(f"[{label}" if edge == bare or not open_nodes else f",{edge}[{label}")
+        open_nodes.append(node)
+    parts.append("]" * len(open_nodes))
+    return "".join(parts)
+
+
+def slt_from_string(text: str, source: str = "") -> Slt:
+    """The layout tree that a Tangent string writes; `source` is named in the error of a bad string.
+
+    >>> slt_from_string("[V!x,a[N!2]]").edges
+    '-a'
+    """
+    return Slt(*_read(text, source, SLT_EDGES, has_next=True))
+
+
+def opt_from_string(text: str, source: str = "") -> Opt:
+    """The operator tree that a Tangent string writes; `source` is named in the error of a bad string.
+
+    >>> opt_from_string("[U!plus,0[V!𝑎],1[V!𝑏]]").labels
+    ('U!plus', 'V!𝑎', 'V!𝑏')
+    """
+    return Opt(*_read(text, source, frozenset(OPT_EDGES), has_next=False))
+
+
+def _read(
+    text: str, source: str, known_edges: frozenset[str], has_next: bool
+) -> tuple[tuple[str, ...], tuple[int, ...], str]:
+    labels: list[str] = []
+    parents: list[int] = []
+    edges: list[str] = []
+    open_nodes: list[int] = []
+    offset, end = 0, len(text)
+    edge = "-"
+    while True:
+        if offset >= end or text[offset] != "[":
+            raise ParseError("a tree's node must begin with [", text, offset, source)
+        stop = _LABEL_END.search(text, offset + 1)
+        if stop is None:
+            raise ParseError("this node is never closed with ]", text, offset, source)
+        parents.append(open_nodes[-1] if open_nodes else -1)
+        open_nodes.append(len(labels))
+        labels.append(text[offset + 1 : stop.start()])
+        edges.append(edge)
+        offset = stop.start()
+        while offset < end and text[offset] == "]":
+            if not open_nodes:
+                raise ParseError("this ] closes nothing", text, offset, source)
+            open_nodes.pop()
+            offset += 1
+        if not open_nodes:
+            if offset < end:
+                message = "this ] closes nothing" if text[offset] == "]" else "text after the tree's end"
+                raise ParseError(message, text, offset, source)
+            return tuple(labels), tuple(parents), "".join(edges)
+        if offset >= end:
+            raise ParseError(f"{len(open_nodes)} nodes are not closed with ]", text, offset, source)
+        if text[offset] == ",":
+            edge = text[offset + 1 : offset + 2]
+            if edge not in known_edges:
+                raise ParseError(f"{edge!r} is not an edge here", text, offset + 1, source)
+            offset += 2
+        elif has_next:
+            edge = NEXT
+        else:
+            raise ParseError("an operand must follow a comma and its number", text, offset, source)
