@@ -1,0 +1,46 @@
+"""`MathGraph`: a post as one graph of meaning (AMR), operators (OPT) and layout (SLT)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from mathamr.amr.graph import Amr
+from mathamr.formulas.tree import Opt, Slt
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaPart:
+    """One formula of a post: its node in the meaning graph and its two trees.
+
+    `variable` is the node that stands for it; `sentence` the number of the sentence it occurs in. A formula that
+    the AMR parser lost is `dropped`: its node hangs from the root with ``:math``. A tree that could not be made
+    is None.
+    """
+
+    placeholder: str
+    formula_id: str
+    variable: str
+    sentence: int
+    opt: Opt | None = None
+    slt: Slt | None = None
+    dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MathGraph:
+    """The graph of one post (thesis, section 3.1), kept as its parts so that every mode is a view of it.
+
+    `amr` has a node for each placeholder, also for the dropped ones. `sentences` lists for each sentence the
+    variables of its concepts, its root first.
+    """
+
+    post_id: str
+    amr: Amr
+    sentences: tuple[tuple[str, ...], ...]
+    formulas: tuple[FormulaPart, ...] = ()
+    texts: tuple[str, ...] = field(default=(), compare=True)
+
+    @property
+    def formula_map(self) -> dict[str, str]:
+        """Placeholder to formula id, as the thesis keeps it for formula retrieval."""
+        return {formula.placeholder: formula.formula_id for formula in self.formulas}

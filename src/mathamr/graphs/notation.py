@@ -1,0 +1,168 @@
+"""The text form of a `MathGraph`: Penman with metadata, which our own reader reads at any depth.
+
+A layout tree is one long chain, so a formula of a thousand symbols nests a thousand parentheses deep; `penman`
+reads such text only as far as Python's recursion goes, the reader here as far as the text goes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from mathamr.amr.graph import Amr, is_inverted, unquoted
+from mathamr.errors import ParseError
+from mathamr.graphs.configuration import FormulaMode
+from mathamr.graphs.mathgraph import FormulaPart, MathGraph
+from mathamr.graphs.unify import opt_of, slt_of, unified
+
+_TOKEN = re.compile(r'\s*(?:(\()|(\))|(/)|(:[^\s"()/:~]+)|("[^"\\]*(?:\\.[^"\\]*)*"|[^\s"()/:~]+))')
+_TREE_VARIABLE = re.compile(r"([os])(\d+)_(\d+)$")
+_KEYS = ("id", "formula_map", "formulas", "sentences", "texts")
+
+
+def write(graph: MathGraph, mode: FormulaMode = "both", *, one_line: bool = False) -> str:
+    """Penman text with everything of the graph; in mode ``both`` `read` is the inverse."""
+    formulas = [[f.placeholder, f.formula_id, f.variable, f.sentence, f.dropped] for f in graph.formulas]
+    values = (graph.post_id, graph.formula_map, formulas, graph.sentences, graph.texts)
+    head = [f"# ::{key} {_json(value)}" for key, value in zip(_KEYS, values, strict=True)]
+    return "\n".join([*head, unified(graph, mode).to_penman(one_line=one_line)])
+
+
+def _json(value: Any) -> str:
+    # Penman takes "::" for the next key of the line, and JSON has another way to write it.
+    return json.dumps(value, ensure_ascii=True, separators=(",", ":")).replace("::", ":\\u003a")
+
+
+def read(text: str, source: str = "") -> MathGraph:
+    """The graph that `write` wrote."""
+    values, start = _read_metadata(text, source)
+    top, instances, links = branches(text, start, source)
+    variables = {variable for variable, _ in instances}
+    edges = [_upright(link) for link in links if link[2] in variables]
+    attributes = [link for link in links if link[2] not in variables]
+    labels: dict[str, list[str]] = {}
+    own_instances = []
+    for variable, concept in instances:
+        match = _TREE_VARIABLE.match(variable)
+        if match is None:
+            own_instances.append((variable, concept))
+        else:
+            labels.setdefault(match[1] + match[2], []).append(variable)
+    concepts = dict(instances)
+    trees: dict[str, dict[str, list[tuple[int, str, int]]]] = {"o": {}, "s": {}}
+    own_edges = []
+    for a, role, b in edges:
+        match_a, match_b = _TREE_VARIABLE.match(a), _TREE_VARIABLE.match(b)
+        if match_a is None and match_b is None:
+            own_edges.append((a, role, b))
+        elif match_a is not None and match_b is not None:
+            trees[match_a[1]].setdefault(match_a[2], []).append((int(match_a[3]), role, int(match_b[3])))
+    try:
+        formulas = tuple(
+            _formula(row, labels, concepts, trees) for row in values["formulas"]
+        )
+        amr = Amr(top, tuple(own_instances), tuple(own_edges), tuple(attributes))
+        sentences = tuple(tuple(map(str, variables)) for variables in values["sentences"])
+        return MathGraph(values["id"], amr, sentences, formulas, tuple(map(str, values["texts"])))
+    except (KeyError, IndexError, TypeError, ValueError) as error:
+        raise ParseError(f"no MathAMR+ graph: its metadata and its nodes do not agree ({error!r})", text, 0, source) from error
+
+
+def _formula(
+    row: list[Any],
+    variables: dict[str, list[str]],
+    concepts: dict[str, str],
+    trees: dict[str, dict[str, list[tuple[int, str, int]]]],
+) -> FormulaPart:
+    placeholder, formula_id, variable, sentence, dropped = row
+    number = placeholder.rpartition("_")[2]
+
+    def labels(kind: str) -> list[str]:
+        count = len(variables.get(kind + number, ()))
+        return [unquoted(concepts[f"{kind}{number}_{node}"]) for node in range(count)]
+
+    opt_labels, slt_labels = labels("o"), labels("s")
+    return FormulaPart(
+        placeholder,
+        formula_id,
+        variable,
+        int(sentence),
+        opt_of(opt_labels, iter(trees["o"].get(number, ()))) if opt_labels else None,
+        slt_of(slt_labels, iter(trees["s"].get(number, ()))) if slt_labels else None,
+        bool(dropped),
+    )
+
+
+def _read_metadata(text: str, source: str) -> tuple[dict[str, Any], int]:
+    values: dict[str, Any] = {}
+    start = 0
+    for line in text.split("\n"):
+        if not line.startswith("# ::"):
+            break
+        key, _, value = line[4:].partition(" ")
+        try:
+            values[key] = json.loads(value)
+        except ValueError as error:
+            raise ParseError(f"no MathAMR+ graph: {key} is no JSON", text, start, source) from error
+        start += len(line) + 1
+    missing = [key for key in _KEYS if key not in values]
+    if missing:
+        raise ParseError(f"no MathAMR+ graph: the metadata lack {', '.join(missing)}", text, start, source)
+    return values, start
+
+
+_Triples = list[tuple[str, str, str]]
+
+
+def branches(
+    text: str, position: int = 0, source: str = ""
+) -> tuple[str, list[tuple[str, str]], _Triples]:
+    """Penman text as it is written: the top, (variable, concept) and (variable, role, what follows it).
+
+    Roles stay as they stand in the text, also inverted ones; the order is that of the text.
+    """
+    instances: list[tuple[str, str]] = []
+    links: _Triples = []
+    open_nodes: list[str] = []
+    role, top = "", ""
+    end = len(text.rstrip())
+    tokens = _TOKEN
+    while position < end:
+        match = tokens.match(text, position)
+        if match is None:
+            raise ParseError("no Penman graph: this cannot be read", text, position, source)
+        kind, position = match.lastindex, match.end()
+        if kind == 1:
+            node = tokens.match(text, position)
+            slash = tokens.match(text, node.end()) if node else None
+            concept = tokens.match(text, slash.end()) if slash else None
+            if not (node and slash and concept and node[5] and slash[3] and concept[5]):
+                raise ParseError("no Penman graph: expected (variable / concept", text, position, source)
+            variable, position = node[5], concept.end()
+            instances.append((variable, concept[5]))
+            if open_nodes:
+                if not role:
+                    raise ParseError("no Penman graph: expected a role", text, match.start(), source)
+                links.append((open_nodes[-1], role, variable))
+            elif top:
+                raise ParseError("no Penman graph: text after its end", text, match.start(), source)
+            top, role = top or variable, ""
+            open_nodes.append(variable)
+        elif kind == 2 and open_nodes and not role:
+            open_nodes.pop()
+        elif kind == 4 and open_nodes and not role:
+            role = match[4]
+        elif kind == 5 and role:
+            links.append((open_nodes[-1], role, match[5]))
+            role = ""
+        else:
+            raise ParseError("no Penman graph: unexpected here", text, match.start(), source)
+    if open_nodes or not top:
+        raise ParseError("no Penman graph: it is not closed", text, len(text), source)
+    return top, instances, links
+
+
+def _upright(link: tuple[str, str, str]) -> tuple[str, str, str]:
+    a, role, b = link
+    return (b, role.removesuffix("-of"), a) if is_inverted(role) else link

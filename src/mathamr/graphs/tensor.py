@@ -1,0 +1,134 @@
+"""`GraphTensor`: a post's graph as numbers, and its compact bytes."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.errors import MathAMRError
+from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.mathgraph import MathGraph
+from mathamr.graphs.virtual import FlatGraph, Level, flatten
+from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
+
+Ints = npt.NDArray[np.int32]
+_MAGIC = b"MG1"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphTensor:
+    """Nodes, edges and representatives of one post.
+
+    The first half of the edges are the forward ones, the second half their inverses in the same order: edge
+    e + E/2 runs against edge e with the next relation number. `representatives` are the nodes whose vectors
+    represent the post, `levels` what they stand for (`Level`), `references` their formula id, sentence number or
+    post id.
+    """
+
+    post_id: str
+    node_ids: Ints
+    edge_index: Ints
+    relation_ids: Ints
+    representatives: Ints
+    levels: Ints
+    references: tuple[str, ...]
+    parts: npt.NDArray[np.uint8]
+
+    def __len__(self) -> int:
+        return len(self.node_ids)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, GraphTensor) and self.to_bytes() == other.to_bytes()
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def forward_edges(self) -> int:
+        """How many edges there are without the inverse ones."""
+        return len(self.relation_ids) // 2
+
+    @property
+    def document(self) -> int | None:
+        """The document's virtual node: always the last representative, where there is one."""
+        if len(self.levels) and self.levels[-1] == Level.DOCUMENT:
+            return int(self.representatives[-1])
+        return None
+
+    def to_bytes(self) -> bytes:
+        """Compact bytes without pickles; inverse edges are left out, for they follow from the others."""
+        half = self.forward_edges
+        sizes = [len(self.node_ids), half, len(self.representatives)]
+        head = json.dumps([self.post_id, sizes, self.references], ensure_ascii=False).encode()
+        arrays = (
+            self.node_ids,
+            self.edge_index[0, :half],
+            self.edge_index[1, :half],
+            self.relation_ids[:half],
+            self.representatives,
+            self.levels,
+        )
+        body = b"".join(np.ascontiguousarray(array, "<i4").tobytes() for array in arrays)
+        body += self.parts.tobytes()
+        return _MAGIC + len(head).to_bytes(4, "little") + zlib.compress(head + body, 1)
+
+    @classmethod
+    def from_bytes(cls, blob: bytes) -> GraphTensor:
+        """The inverse of `to_bytes`; damaged bytes are an error, never a wrong graph."""
+        if not blob.startswith(_MAGIC):
+            raise MathAMRError("these bytes are no stored graph of this version; build the store again")
+        try:
+            head_size = int.from_bytes(blob[3:7], "little")
+            content = zlib.decompress(blob[7:])
+            post_id, (nodes, edges, count), references = json.loads(content[:head_size])
+            ints = nodes + 3 * edges + 2 * count
+            numbers: Any = np.frombuffer(content, "<i4", ints, head_size).astype(np.int32)
+            parts = np.frombuffer(content, np.uint8, nodes, head_size + 4 * ints)
+        except (ValueError, zlib.error, IndexError, TypeError) as error:
+            raise MathAMRError(f"a stored graph is damaged ({error}); build it again") from error
+        cuts = np.cumsum([nodes, edges, edges, edges, count])
+        node_ids, sources, targets, relations, representatives, levels = np.split(numbers, cuts)
+        index, relation_ids = with_inverse(np.stack([sources, targets]), relations)
+        return cls(post_id, node_ids, index, relation_ids, representatives, levels, tuple(references), parts)
+
+
+def with_inverse(edge_index: Ints, relation_ids: Ints) -> tuple[Ints, Ints]:
+    """The edges and, behind them, the inverse of each (thesis, section 3.1)."""
+    return (
+        np.concatenate([edge_index, edge_index[::-1]], axis=1),
+        np.concatenate([relation_ids, relation_ids + 1]),
+    )
+
+
+def tensorise(
+    graph: MathGraph,
+    vocabulary: Vocabulary,
+    relations: RelationVocabulary,
+    configuration: GraphConfiguration | None = None,
+) -> GraphTensor:
+    """The tensor of a post's graph in one configuration."""
+    return tensor_of(graph.post_id, flatten(graph, configuration), vocabulary, relations)
+
+
+def tensor_of(
+    post_id: str, flat: FlatGraph, vocabulary: Vocabulary, relations: RelationVocabulary
+) -> GraphTensor:
+    """The tensor of a flat graph."""
+    node_ids = np.fromiter(map(vocabulary.number, flat.labels, flat.parts), np.int32, len(flat.labels))
+    pairs = np.array([(source, target) for source, _, target in flat.edges], np.int32).reshape(-1, 2).T
+    forward = np.fromiter((relations.number(role) for _, role, _ in flat.edges), np.int32, len(flat.edges))
+    edge_index, relation_ids = with_inverse(pairs, forward)
+    return GraphTensor(
+        post_id,
+        node_ids,
+        edge_index,
+        relation_ids,
+        np.array([r.node for r in flat.representatives], np.int32),
+        np.array([r.level for r in flat.representatives], np.int32),
+        tuple(r.reference for r in flat.representatives),
+        np.array(flat.parts, np.uint8),
+    )

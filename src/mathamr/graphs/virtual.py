@@ -1,0 +1,187 @@
+"""Virtual nodes: the flat graph of nodes and edges that an encoder reads (thesis, section 3.2)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from mathamr.formulas.tree import Tree
+from mathamr.graphs.configuration import Auxiliary, GraphConfiguration
+from mathamr.graphs.mathgraph import FormulaPart, MathGraph
+from mathamr.graphs.unify import opt_role, slt_role
+
+VIRTUAL_FORMULA = "VIRTUAL_FORMULA"
+VIRTUAL_SENTENCE = "VIRTUAL_SENTENCE"
+VIRTUAL_DOCUMENT = "VIRTUAL_DOCUMENT"
+VIRTUAL_LABELS = (VIRTUAL_FORMULA, VIRTUAL_SENTENCE, VIRTUAL_DOCUMENT)
+
+FORMULA_EDGE = ":virtual_formula"
+SENTENCE_EDGE = ":virtual_sentence"
+DOCUMENT_EDGE = ":virtual_document"
+AUXILIARY_EDGE = ":auxiliary_vn"
+VIRTUAL_EDGES = (FORMULA_EDGE, SENTENCE_EDGE, DOCUMENT_EDGE, AUXILIARY_EDGE)
+
+
+class Part(IntEnum):
+    """Which part of the post a node belongs to."""
+
+    CONCEPT = 0
+    CONSTANT = 1
+    FORMULA = 2
+    OPT = 3
+    SLT = 4
+    VIRTUAL = 5
+
+
+class Level(IntEnum):
+    """What a representative of the post stands for."""
+
+    FORMULA = 0
+    SENTENCE = 1
+    DOCUMENT = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Representative:
+    """A node whose vector represents the post: which node, at which level, and what it stands for.
+
+    `reference` is a formula id, the number of a sentence, or the id of the post.
+    """
+
+    node: int
+    level: Level
+    reference: str
+
+
+@dataclass(slots=True)
+class FlatGraph:
+    """Nodes and forward edges by number; inverse edges follow from them and are added with the tensor."""
+
+    labels: list[str] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    edges: list[tuple[int, str, int]] = field(default_factory=list)
+    representatives: list[Representative] = field(default_factory=list)
+
+    def add(self, label: str, part: Part) -> int:
+        """A new node; its number."""
+        self.labels.append(label)
+        self.parts.append(part)
+        return len(self.labels) - 1
+
+
+def flatten(graph: MathGraph, configuration: GraphConfiguration | None = None) -> FlatGraph:
+    """The nodes and edges of a post with the virtual nodes of the configuration.
+
+    Without formulas (mode ``none``) the placeholders stay as plain concepts of their sentence, the dropped ones
+    are left out, and no formula represents the post.
+    """
+    configuration = configuration or GraphConfiguration()
+    with_formulas = configuration.formulas != "none"
+    formulas = graph.formulas if with_formulas else ()
+    left_out = set() if with_formulas else {f.variable for f in graph.formulas if f.dropped}
+    flat = FlatGraph()
+    number = _add_amr(flat, graph, left_out)
+    tree_nodes = [_add_trees(flat, formula, number[formula.variable], configuration) for formula in formulas]
+    if configuration.structure == "hierarchy":
+        _add_hierarchy(flat, graph, formulas, tree_nodes, number, configuration.auxiliary)
+    else:
+        _represent_by_own_nodes(flat, graph, formulas, number)
+        if configuration.structure == "global":
+            _add_global(flat, graph.post_id)
+    return flat
+
+
+def _add_amr(flat: FlatGraph, graph: MathGraph, left_out: set[str]) -> dict[str, int]:
+    placeholders = {formula.variable for formula in graph.formulas}
+    number: dict[str, int] = {}
+    for variable, concept in graph.amr.instances:
+        if variable not in left_out:
+            number[variable] = flat.add(concept, Part.FORMULA if variable in placeholders else Part.CONCEPT)
+    for source, role, target in graph.amr.edges:
+        if source not in left_out and target not in left_out:
+            flat.edges.append((number[source], role, number[target]))
+    for source, role, constant in graph.amr.attributes:
+        if source not in left_out:
+            flat.edges.append((number[source], role, flat.add(constant, Part.CONSTANT)))
+    return number
+
+
+def _add_trees(
+    flat: FlatGraph, formula: FormulaPart, node: int, configuration: GraphConfiguration
+) -> list[int]:
+    first = len(flat.labels)
+    if formula.opt is not None and configuration.formulas in ("both", "opt"):
+        _add_tree(flat, formula.opt, Part.OPT, node, ":opt")
+    if formula.slt is not None and configuration.formulas in ("both", "slt"):
+        _add_tree(flat, formula.slt, Part.SLT, node, ":slt")
+    return list(range(first, len(flat.labels)))
+
+
+def _add_tree(flat: FlatGraph, tree: Tree, part: Part, node: int, role: str) -> None:
+    first = len(flat.labels)
+    for label in tree.labels:
+        flat.add(label, part)
+    flat.edges.append((node, role, first))
+    edge_role = opt_role if part is Part.OPT else slt_role
+    for parent, edge, child in tree.triples():
+        flat.edges.append((first + parent, edge_role(tree.labels[parent], edge), first + child))
+
+
+def _add_hierarchy(
+    flat: FlatGraph,
+    graph: MathGraph,
+    formulas: tuple[FormulaPart, ...],
+    tree_nodes: list[list[int]],
+    number: dict[str, int],
+    auxiliary: Auxiliary,
+) -> None:
+    in_order: list[tuple[int, int, int]] = []
+    for formula, nodes in zip(formulas, tree_nodes, strict=True):
+        virtual = flat.add(VIRTUAL_FORMULA, Part.VIRTUAL)
+        # A formula without any tree is represented by its node in the meaning graph.
+        flat.edges.extend((virtual, FORMULA_EDGE, node) for node in nodes or [number[formula.variable]])
+        flat.representatives.append(Representative(virtual, Level.FORMULA, formula.formula_id))
+        in_order.append((formula.sentence, 1, virtual))
+    for index, variables in enumerate(graph.sentences):
+        virtual = flat.add(VIRTUAL_SENTENCE, Part.VIRTUAL)
+        flat.edges.extend((virtual, SENTENCE_EDGE, number[v]) for v in variables if v in number)
+        flat.representatives.append(Representative(virtual, Level.SENTENCE, str(index)))
+        in_order.append((index, 0, virtual))
+    virtuals = [representative.node for representative in flat.representatives]
+    _connect(flat, [virtual for _, _, virtual in sorted(in_order)], auxiliary)
+    document = flat.add(VIRTUAL_DOCUMENT, Part.VIRTUAL)
+    flat.edges.extend((document, DOCUMENT_EDGE, virtual) for virtual in virtuals)
+    flat.edges.append((document, DOCUMENT_EDGE, number[graph.amr.top]))
+    flat.representatives.append(Representative(document, Level.DOCUMENT, graph.post_id))
+
+
+def _connect(flat: FlatGraph, virtuals: list[int], auxiliary: Auxiliary) -> None:
+    """Auxiliary edges between the virtual nodes of sentences and formulas, in document order."""
+    if auxiliary == "full":
+        pairs = [(a, b) for i, a in enumerate(virtuals) for b in virtuals[i + 1 :]]
+    elif auxiliary == "none":
+        pairs = []
+    else:
+        pairs = list(zip(virtuals, virtuals[1:], strict=False))
+        if auxiliary == "circular" and len(virtuals) > 2:
+            pairs.append((virtuals[-1], virtuals[0]))
+    flat.edges.extend((a, AUXILIARY_EDGE, b) for a, b in pairs)
+
+
+def _represent_by_own_nodes(
+    flat: FlatGraph, graph: MathGraph, formulas: tuple[FormulaPart, ...], number: dict[str, int]
+) -> None:
+    for formula in formulas:
+        flat.representatives.append(
+            Representative(number[formula.variable], Level.FORMULA, formula.formula_id)
+        )
+    for index, variables in enumerate(graph.sentences):
+        if variables and variables[0] in number:
+            flat.representatives.append(Representative(number[variables[0]], Level.SENTENCE, str(index)))
+
+
+def _add_global(flat: FlatGraph, post_id: str) -> None:
+    nodes = range(len(flat.labels))
+    virtual = flat.add(VIRTUAL_DOCUMENT, Part.VIRTUAL)
+    flat.edges.extend((virtual, DOCUMENT_EDGE, node) for node in nodes)
+    flat.representatives.append(Representative(virtual, Level.DOCUMENT, post_id))

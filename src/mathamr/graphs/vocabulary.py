@@ -1,0 +1,210 @@
+"""Vocabularies of node labels and relations: counted over a corpus, kept as text a person can read."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+
+import Stemmer
+
+from mathamr.errors import MathAMRError
+from mathamr.graphs.virtual import VIRTUAL_EDGES, VIRTUAL_LABELS, FlatGraph, Part
+
+UNKNOWN = "UNK"
+MASK = "MASK"
+URL = "[URL]"
+FORMULA = "FORMULA"
+UNKNOWN_INTEGER = "[UNKNUM_INT]"
+UNKNOWN_DECIMAL = "[UNKNUM_DEC]"
+UNKNOWN_RATIONAL = "[UNKNUM_RAT]"
+SPECIAL = (UNKNOWN, MASK, URL, FORMULA, UNKNOWN_INTEGER, UNKNOWN_DECIMAL, UNKNOWN_RATIONAL, *VIRTUAL_LABELS)
+
+UNKNOWN_RELATION = ":UNK"
+INVERSE = "*"
+
+_FRAME = re.compile(r"-\d\d+$")
+_INTEGER = re.compile(r"[+\-−]?\d+$")
+_DECIMAL = re.compile(r"[+\-−]?(\d+\.\d*|\.\d+|\d+(\.\d*)?[eE][+-]?\d+)$")
+_RATIONAL = re.compile(r"[+\-−]?\d+\s*[/⁄]\s*\d+$")
+_stem = Stemmer.Stemmer("porter", 0).stemWord
+
+
+@lru_cache(maxsize=200_000)
+def normalise(label: str, part: Part) -> str:
+    """The vocabulary's form of a label (thesis, section 3.3.1).
+
+    >>> normalise("sequences", Part.CONCEPT), normalise("converge-01", Part.CONCEPT)
+    ('sequenc', 'converge-01')
+    >>> normalise("V!𝑥", Part.OPT), normalise("FORMULA_12", Part.FORMULA)
+    ('V!x', 'FORMULA')
+    """
+    if part is Part.FORMULA:
+        return FORMULA
+    if part is Part.VIRTUAL:
+        return label
+    if part is Part.CONSTANT and len(label) > 1 and label[0] == label[-1] == '"':
+        label = label[1:-1]
+    label = unicodedata.normalize("NFKC", label)
+    if "http" in label or "www." in label:
+        return URL
+    if part is Part.CONCEPT and not _FRAME.search(label):
+        return _stem(label.lower())
+    return label
+
+
+def number_class(label: str) -> str | None:
+    """The token that stands for a rare number of this kind; None when the label is no number.
+
+    >>> number_class("N!17"), number_class("2.5e3"), number_class("N!1/3"), number_class("V!x")
+    ('[UNKNUM_INT]', '[UNKNUM_DEC]', '[UNKNUM_RAT]', None)
+    """
+    text = label[2:] if label.startswith("N!") else label
+    if _INTEGER.match(text):
+        return UNKNOWN_INTEGER
+    if _DECIMAL.match(text):
+        return UNKNOWN_DECIMAL
+    if _RATIONAL.match(text):
+        return UNKNOWN_RATIONAL
+    return None
+
+
+@dataclass
+class VocabularyCounts:
+    """Counts of labels and relations over a corpus; counts of parts of it add up."""
+
+    labels: Counter[str] = field(default_factory=Counter)
+    relations: Counter[str] = field(default_factory=Counter)
+    raw_labels: set[str] = field(default_factory=set)
+
+    def count(self, flat: FlatGraph) -> None:
+        """Counts one graph, without its virtual nodes and edges."""
+        for label, part in zip(flat.labels, flat.parts, strict=True):
+            if part is not Part.VIRTUAL:
+                self.labels[normalise(label, part)] += 1
+                self.raw_labels.add(label)
+        for _, role, _ in flat.edges:
+            if role not in VIRTUAL_EDGES:
+                self.relations[role] += 1
+
+    def add(self, other: VocabularyCounts) -> None:
+        """Adds the counts of another part of the corpus."""
+        self.labels.update(other.labels)
+        self.relations.update(other.relations)
+        self.raw_labels |= other.raw_labels
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """Node labels by number; number 0 is the unknown label."""
+
+    labels: tuple[str, ...]
+    coverage: float = 1.0
+    _number: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.labels[: len(SPECIAL)] != SPECIAL:
+            raise MathAMRError(f"a vocabulary starts with the labels {', '.join(SPECIAL)}")
+        self._number.update({label: number for number, label in enumerate(self.labels)})
+        if len(self._number) != len(self.labels):
+            raise MathAMRError("a vocabulary lists each label once")
+
+    def __len__(self) -> int:
+        return len(self.labels)
+
+    @classmethod
+    def build(cls, counts: VocabularyCounts, size: int = 20_000, number_threshold: int = 5) -> Vocabulary:
+        """The `size` most frequent labels; numbers rarer than the threshold fall into their class.
+
+        `coverage` is the share of the corpus's nodes that keep a label or number class of their own.
+        """
+        kept: Counter[str] = Counter()
+        numbers = 0
+        for label, count in counts.labels.items():
+            if label in SPECIAL:
+                continue
+            if count < number_threshold and number_class(label):
+                numbers += count
+            else:
+                kept[label] = count
+        ranked = sorted(kept.items(), key=lambda item: (-item[1], item[0]))[: max(0, size - len(SPECIAL))]
+        special = sum(counts.labels[label] for label in SPECIAL)
+        total = sum(counts.labels.values())
+        truncated = kept.keys() - {label for label, _ in ranked}
+        lost = sum(kept[label] for label in truncated if not number_class(label))
+        assert special + numbers + kept.total() == total
+        return cls(SPECIAL + tuple(label for label, _ in ranked), 1 - lost / total if total else 1.0)
+
+    def number(self, label: str, part: Part) -> int:
+        """The number of a node's label, of its class of numbers, or of `UNK`."""
+        normal = normalise(label, part)
+        number = self._number.get(normal)
+        if number is not None:
+            return number
+        kind = number_class(normal)
+        return self._number[kind] if kind else 0
+
+    def save(self, path: Path) -> None:
+        """One label a line."""
+        _write_lines(path, self.labels)
+
+    @classmethod
+    def load(cls, path: Path) -> Vocabulary:
+        """The inverse of `save`."""
+        return cls(tuple(_read_lines(path)))
+
+
+@dataclass(frozen=True)
+class RelationVocabulary:
+    """Relations by number: forward relation i is number 2i, its inverse 2i + 1."""
+
+    relations: tuple[str, ...]
+    _number: dict[str, int] = field(default_factory=dict, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.relations[: 1 + len(VIRTUAL_EDGES)] != (UNKNOWN_RELATION, *VIRTUAL_EDGES):
+            raise MathAMRError("a relation vocabulary starts with the unknown and the virtual relations")
+        self._number.update({relation: 2 * number for number, relation in enumerate(self.relations)})
+
+    def __len__(self) -> int:
+        return 2 * len(self.relations)
+
+    @classmethod
+    def build(cls, counts: VocabularyCounts) -> RelationVocabulary:
+        """All relations of the corpus, the most frequent first, after the virtual ones."""
+        ranked = sorted(counts.relations.items(), key=lambda item: (-item[1], item[0]))
+        return cls((UNKNOWN_RELATION, *VIRTUAL_EDGES, *(relation for relation, _ in ranked)))
+
+    def number(self, relation: str) -> int:
+        """The number of a forward relation; the inverse is one more."""
+        return self._number.get(relation, 0)
+
+    def name(self, number: int) -> str:
+        """The name of a relation, with ``*`` when it is an inverse one."""
+        return self.relations[number // 2] + (INVERSE if number % 2 else "")
+
+    def save(self, path: Path) -> None:
+        """One forward relation a line."""
+        _write_lines(path, self.relations)
+
+    @classmethod
+    def load(cls, path: Path) -> RelationVocabulary:
+        """The inverse of `save`."""
+        return cls(tuple(_read_lines(path)))
+
+
+def _write_lines(path: Path, lines: Iterable[str]) -> None:
+    text = "".join(line.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r") + "\n" for line in lines)
+    path.write_text(text, encoding="utf-8", newline="\n")
+
+
+def _read_lines(path: Path) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise MathAMRError(f"cannot read the vocabulary {path}: {error}") from error
+    return [re.sub(r"\\(.)", lambda m: {"n": "\n", "r": "\r"}.get(m[1], m[1]), line) for line in text.split("\n")[:-1]]
