@@ -72,15 +72,12 @@ def _read(
         labels.append(text[offset + 1 : stop.start()])
         edges.append(edge)
         offset = stop.start()
-        while offset < end and text[offset] == "]":
-            if not open_nodes:
-                raise ParseError("this ] closes nothing", text, offset, source)
+        while open_nodes and offset < end and text[offset] == "]":
             open_nodes.pop()
             offset += 1
         if not open_nodes:
             if offset < end:
-                message = "this ] closes nothing" if text[offset] == "]" else "text after the tree's end"
-                raise ParseError(message, text, offset, source)
+                raise ParseError("text after the tree's end", text, offset, source)
             return tuple(labels), tuple(parents), "".join(edges)
         if offset >= end:
             raise ParseError(f"{len(open_nodes)} nodes are not closed with ]", text, offset, source)

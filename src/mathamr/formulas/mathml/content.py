@@ -1,0 +1,362 @@
+"""Content MathML to an operator tree, node for node as Tangent-S builds it.
+
+Where the published code stops (an unknown symbol, too many operands of an ordered operator) the tree goes on in the
+same spirit: see `docs/mathml.md`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mathamr.formulas.mathml.element import Element, MathMLError
+from mathamr.formulas.mathml.labels import clean
+from mathamr.formulas.notation import OPT_EDGES
+from mathamr.formulas.tree import Opt
+
+MAX_NODES = 200_000
+"""A tree with more nodes is refused: shared operands are copied, so small input could fill the memory."""
+
+_UNORDERED = ["eq", "neq", "approx", "equivalent", "union", "intersect", "plus", "times", "and", "or"]
+_FUNCTIONS = [
+    "sin",
+    "cos",
+    "tan",
+    "cot",
+    "sec",
+    "csc",
+    "sinh",
+    "cosh",
+    "tanh",
+    "coth",
+    "sech",
+    "csch",
+    "arcsin",
+    "arccos",
+    "arctan",
+    "arccot",
+    "arcsec",
+    "arccsc",
+    "arcsinh",
+    "arccosh",
+    "arctanh",
+    "arccoth",
+    "arcsech",
+    "arccsch",
+    "abs",
+    "exp",
+    "log",
+    "ln",
+    "min",
+    "max",
+    "ceiling",
+    "floor",
+    "arg",
+    "gcd",
+    "real",
+    "imaginary",
+]
+_CONSTANTS = [
+    "infinity",
+    "emptyset",
+    "imaginaryi",
+    "pi",
+    "exponentiale",
+    "eulergamma",
+    "true",
+    "false",
+    "notanumber",
+    "integers",
+    "reals",
+    "rationals",
+    "naturalnumbers",
+    "complexes",
+    "primes",
+]
+_TEMPORARY = ["degree", "bvar", "lowlimit", "uplimit"]
+
+_LABELS = {
+    **{name: f"U!{name}" for name in _UNORDERED},
+    **{name: f"F!{name}" for name in _FUNCTIONS},
+    **{name: f"C!{name}" for name in _CONSTANTS},
+    **{name: f"$!{name}" for name in _TEMPORARY},
+    "determinant": "F!det",
+}
+"""Elements that are symbols by their name; any other name makes an ordered operator `O!name`."""
+
+_SYMBOLS = {
+    ("latexml", "for-all"): "O!forall",
+    ("latexml", "modulo"): "O!rem",
+    ("latexml", "square-root"): "O!root",
+    ("latexml", "hyperbolic-cotangent"): "F!coth",
+    ("latexml", "absent"): "W!",
+    ("latexml", "planck-constant-over-2-pi"): "C!hbar",
+    ("ambiguous", "superscript"): "O!SUP",
+    ("ambiguous", "subscript"): "O!SUB",
+    ("ambiguous", "formulae-sequence"): "O!form-seq",
+    ("ambiguous", "missing-subexpression"): "W!",
+}
+_DELIMITED = "delimited-"
+_SCRIPTS = ("O!SUP", "O!SUB")
+
+
+class _Operation:
+    """A node under construction: its label and its operands."""
+
+    __slots__ = ("label", "operands")
+
+    def __init__(self, label: str, operands: list[_Operation]) -> None:
+        self.label = label
+        self.operands = operands
+
+
+def opt(element: Element) -> Opt:
+    """The operator tree of Content MathML.
+
+    Elements are listed breadth first; going through the list backwards, the children of each element are
+    converted before it and lie side by side, so depth costs no recursion.
+
+    >>> x = Element("ci", "x")
+    >>> opt(Element("apply", "", [Element("plus"), x, Element("cn", "1")])).labels
+    ('U!plus', 'V!x', 'N!1')
+    """
+    elements = [element]
+    counts: list[int] = []
+    for item in elements:
+        children = item.children
+        if not children or item.tag in _LEAVES:
+            counts.append(0)
+        elif item.tag == "semantics":
+            elements.append(children[0])
+            counts.append(1)
+        else:
+            elements.extend(children)
+            counts.append(len(children))
+            if len(elements) > MAX_NODES:
+                raise MathMLError(f"a formula with more than {MAX_NODES} elements")
+    converted: list[_Operation] = []
+    shares: list[tuple[Element, _Operation]] = []
+    taken = 0
+    for item, count in zip(reversed(elements), reversed(counts), strict=True):
+        tag = item.tag
+        if tag == "ci" or tag == "cn":
+            text = clean(item.text)
+            converted.append(
+                _Operation(f"V!{text}" if tag == "ci" else f"N!{text}", []) if text else _Operation("W!", [])
+            )
+            continue
+        operands = converted[taken : taken + count]
+        operands.reverse()
+        taken += count
+        if tag == "apply":
+            operation = _apply(operands)
+        elif tag in _CONVERTERS:
+            operation = _CONVERTERS[tag](item, operands)
+        else:
+            operation = _Operation(_LABELS.get(tag) or f"O!{tag}", operands)
+        if tag == "share":
+            shares.append((item, operation))
+        converted.append(operation)
+    if shares:
+        _resolve(elements, converted, shares)
+    return _flatten(converted[-1])
+
+
+def _flatten(root: _Operation) -> Opt:
+    labels: list[str] = []
+    parents: list[int] = []
+    edges: list[str] = []
+    stack: list[tuple[_Operation, int, str]] = [(root, -1, "-")]
+    while stack:
+        operation, parent, edge = stack.pop()
+        node = len(labels)
+        labels.append(operation.label)
+        parents.append(parent)
+        edges.append(edge)
+        operands = operation.operands
+        if operands:
+            count = len(operands)
+            if count > len(OPT_EDGES):
+                middle = (count + 1) // 2
+                operands = [
+                    _Operation(operation.label, operands[:middle]),
+                    _Operation(operation.label, operands[middle:]),
+                ]
+                count = 2
+            while count:
+                count -= 1
+                stack.append((operands[count], node, OPT_EDGES[count]))
+            if node > MAX_NODES:
+                raise MathMLError(f"an operator tree of more than {MAX_NODES} nodes, or a share of itself")
+    return Opt(tuple(labels), tuple(parents), "".join(edges))
+
+
+def _apply(operands: list[_Operation]) -> _Operation:
+    """The first child is the operator and becomes the parent; an operator that is a tree gets a `+!` parent."""
+    if not operands:
+        return _Operation("W!", [])
+    head = operands[0]
+    if head.operands:
+        if len(operands) == 1:
+            return head
+        inner = head.operands[0].label if head.label in _SCRIPTS else ""
+        return _Operation(f"+!{inner}", operands)
+    arguments = operands[1:]
+    if head.label[:2] == "V!":
+        head.label = f"F!{head.label[2:]}"
+    elif head.label == "O!root":
+        arguments = _root(arguments)
+    elif head.label == "O!int":
+        arguments = _integral(arguments)
+    head.operands = arguments
+    return head
+
+
+def _root(arguments: list[_Operation]) -> list[_Operation]:
+    """Radicand and degree, which is 2 unless given."""
+    degrees = [argument for argument in arguments if argument.label == "$!degree" and argument.operands]
+    radicand = [argument for argument in arguments if argument.label != "$!degree"]
+    return [*radicand, degrees[0].operands[0] if degrees else _Operation("N!2", [])]
+
+
+def _integral(arguments: list[_Operation]) -> list[_Operation]:
+    """What is integrated, then the two limits, white where there are none."""
+    limits = {argument.label: argument.operands[0] for argument in arguments if argument.operands}
+    integrand = [argument for argument in arguments if argument.label[:2] != "$!"]
+    return [*integrand, *(limits.get(name) or _Operation("W!", []) for name in ("$!lowlimit", "$!uplimit"))]
+
+
+def _only_child(item: Element, operands: list[_Operation]) -> _Operation:
+    if len(operands) != 1:
+        raise MathMLError(f"<{item.tag}> must hold exactly one formula, not {len(operands)}")
+    return operands[0]
+
+
+def _symbol(item: Element, operands: list[_Operation]) -> _Operation:
+    dictionary = item.attributes.get("cd", "")
+    text = clean(item.text)
+    if dictionary == "unknown":
+        return _Operation(f"-!{text.lower()}", [])
+    label = _SYMBOLS.get((dictionary, text.lower()))
+    if label is None and text.startswith(_DELIMITED):
+        label = f"M!D-{text[len(_DELIMITED) + 1 :]}"
+    if label is None and dictionary == "latexml":
+        try:
+            label = f"N!{float(text)}"
+        except ValueError:
+            label = None
+    return _Operation(label or (f"O!{text.lower()}" if text else "W!"), [])
+
+
+def _vector(item: Element, operands: list[_Operation]) -> _Operation:
+    return _Operation(f"M!V-{len(operands)}", operands)
+
+
+def _list(item: Element, operands: list[_Operation]) -> _Operation:
+    return _Operation(f"M!L-{len(operands)}", operands)
+
+
+def _set(item: Element, operands: list[_Operation]) -> _Operation:
+    return _Operation(f"M!S-{len(operands)}", operands)
+
+
+def _interval(item: Element, operands: list[_Operation]) -> _Operation:
+    ends = {"open": "O-O", "open-closed": "O-C", "closed-open": "C-O"}.get(
+        item.attributes.get("closure", ""), "C-C"
+    )
+    return _Operation(f"O!interval({ends})", operands)
+
+
+def _matrix(item: Element, operands: list[_Operation]) -> _Operation:
+    columns = max((len(row.operands) for row in operands), default=0)
+    for row in operands:
+        row.operands.extend(_Operation("E!", []) for _ in range(columns - len(row.operands)))
+    return _Operation(f"M!M-{len(operands)}x{columns}", operands)
+
+
+def _matrix_row(item: Element, operands: list[_Operation]) -> _Operation:
+    return _Operation("M!R!", operands)
+
+
+def _error(item: Element, operands: list[_Operation]) -> _Operation:
+    """What could not be parsed: its fragments, with runs of unknown letters joined to a text."""
+    merged: list[_Operation] = []
+    letters: list[_Operation] = []
+    for operand in [*operands, None]:
+        if operand is not None and operand.label[:2] == "-!" and not operand.operands:
+            letters.append(operand)
+            continue
+        if len(letters) > 1:
+            letters = [_Operation("T!" + "".join(letter.label[2:] for letter in letters), [])]
+        merged += letters
+        letters = []
+        if operand is not None:
+            merged.append(operand)
+    return _Operation("E!", merged)
+
+
+def _text(item: Element, operands: list[_Operation]) -> _Operation:
+    text = clean(item.text)
+    return _Operation(f"T!{text}" if text else "W!", [])
+
+
+def _wildcard(item: Element, operands: list[_Operation]) -> _Operation:
+    return _Operation("?" + clean(item.attributes.get("name", item.text)), [])
+
+
+def _share(item: Element, operands: list[_Operation]) -> _Operation:
+    return _Operation("W!", [])
+
+
+_CONVERTERS: dict[str, Callable[[Element, list[_Operation]], _Operation]] = {
+    "math": _only_child,
+    "semantics": _only_child,
+    "csymbol": _symbol,
+    "vector": _vector,
+    "list": _list,
+    "set": _set,
+    "interval": _interval,
+    "matrix": _matrix,
+    "matrixrow": _matrix_row,
+    "cerror": _error,
+    "mtext": _text,
+    "qvar": _wildcard,
+    "share": _share,
+}
+
+_LEAVES = frozenset(["ci", "cn", "csymbol", "mtext", "qvar", "share"])
+"""Elements whose children are no part of the tree."""
+
+
+def _resolve(
+    elements: Sequence[Element],
+    converted: Sequence[_Operation],
+    shares: Sequence[tuple[Element, _Operation]],
+) -> None:
+    """Let every `share` stand for what it points at: by id, else the last operand of the relation before.
+
+    A target that is no node of the tree is the text inside a `ci`.
+    """
+    operations = {id(item): made for item, made in zip(elements, reversed(converted), strict=True)}
+    by_id = {
+        each.attributes["id"]: each
+        for item in elements
+        for each in (item, *item.children)
+        if "id" in each.attributes
+    }
+    places = {id(child): (item, place) for item in elements for place, child in enumerate(item.children)}
+    for share, operation in reversed(shares):
+        target = by_id.get(share.attributes.get("href", "").removeprefix("#"))
+        if target is None:
+            target = _last_operand_before(share, places)
+        if target is not None:
+            made = operations.get(id(target)) or _text(target, [])
+            operation.label, operation.operands = made.label, made.operands
+
+
+def _last_operand_before(share: Element, places: dict[int, tuple[Element, int]]) -> Element | None:
+    """In `a = b = <share/>…`, what stands right of the relation before the one that holds the share."""
+    relation, _ = places.get(id(share), (None, 0))
+    chain, place = places.get(id(relation), (None, 0))
+    if chain is None or place == 0 or not chain.children[place - 1].children:
+        return None
+    return chain.children[place - 1].children[-1]
