@@ -1,7 +1,7 @@
-"""Penman notation of an `Amr`: read through `penman`, written by a layout of our own.
+"""Penman notation of an `Amr`: `write` and `read`, which agree with the `penman` library on every triple.
 
-`penman.encode` searches for a layout and recurses into it; here every node is written under the parent that lies
-nearest to the top, so that the text is as flat as the graph allows and any size is written in linear time.
+Both walk the graph without recursion, so that neither depth nor size of a text can exhaust the stack. The layout
+puts every node under the parent that lies nearest to the top: the text is as flat as the graph allows.
 """
 
 from __future__ import annotations
@@ -12,20 +12,26 @@ from heapq import heappop, heappush
 from mathamr.amr.graph import Amr, InvalidAmrError, Triple
 from mathamr.errors import ParseError
 
-MAX_DEPTH = 200
-"""Parentheses nested deeper than this are refused: `penman` recurses, and no sentence needs it."""
-
-_INDENT = 4
-_WHOLE_LINE_KEYS = ("snt", "tok")
+_INDENT, _MAX_COLUMN = 4, 200  # deeper levels share a column, or a long chain would be mostly blanks
 _FORWARD_COST, _INVERSE_COST = 2, 3  # an inverse role is written only where it makes the text much flatter
-_DEPTH_TOKEN = re.compile(r'"[^"\\\n]*(?:\\.[^"\\\n]*)*"|[()]')
+_WHOLE_LINE_KEYS = ("snt", "tok")
+_TOKEN = re.compile(
+    r"""(?P<blank>[ \t\r\n\v\f]+)
+    | (?P<string>"[^"\\\n]*(?:\\.[^"\\\n]*)*")
+    | (?P<open>\() | (?P<close>\)) | (?P<slash>/)
+    | (?P<role>:[^ \t\r\n\v\f"()/:~]*)
+    | (?P<symbol>[^ \t\r\n\v\f"()/:~]+)
+    | (?P<alignment>~(?:[a-z]\.?)?[0-9]{1,9}(?:,[0-9]{1,9})*)
+    | (?P<stray>.)""",
+    re.VERBOSE,
+)
 
 
 def write(amr: Amr, *, one_line: bool, alignments: bool, metadata: bool) -> str:
-    """Penman text of `amr`, which `penman` reads back to the same triples."""
+    """Penman text of `amr`, which reads back to the same triples."""
     lines = _metadata_lines(amr) if metadata else []
     numbers = dict(amr.alignments) if alignments else {}
-    concepts, children, attributes = amr.concepts(), _layout(amr), _by_source(amr.attributes)
+    concepts, children, attributes = amr.concepts(), layout(amr), _by_source(amr.attributes)
 
     parts: list[str] = []
     # An open node is (what is still to be written under it, the column its roles stand in).
@@ -35,7 +41,7 @@ def write(amr: Amr, *, one_line: bool, alignments: bool, metadata: bool) -> str:
         marker = "~e." + ",".join(map(str, numbers[variable])) if numbers.get(variable) else ""
         parts.append(f"({variable} / {concepts[variable]}{marker}")
         parts.extend(f" {role} {constant}" for _, role, constant in attributes.get(variable, ()))
-        stack.append((children[variable][::-1], column + _INDENT))
+        stack.append((children[variable][::-1], min(column + _INDENT, _MAX_COLUMN)))
 
     open_node(amr.top, 0)
     while stack:
@@ -54,18 +60,7 @@ def write(amr: Amr, *, one_line: bool, alignments: bool, metadata: bool) -> str:
     return "\n".join(lines)
 
 
-def depth(amr: Amr) -> int:
-    """How deep the parentheses of the text are nested."""
-    children = _layout(amr)
-    deepest, waiting = 0, [(amr.top, 1)]
-    while waiting:
-        variable, level = waiting.pop()
-        deepest = max(deepest, level)
-        waiting.extend((target, level + 1) for _, target, defines in children[variable] if defines)
-    return deepest
-
-
-def _layout(amr: Amr) -> dict[str, list[tuple[str, str, bool]]]:
+def layout(amr: Amr) -> dict[str, list[tuple[str, str, bool]]]:
     """For every node its written edges: (role, other end, whether that end is defined there).
 
     The parent of a node is its predecessor on the shortest path from the top, inverse edges costing more.
@@ -91,14 +86,25 @@ def _layout(amr: Amr) -> dict[str, list[tuple[str, str, bool]]]:
 
     # An edge is written where it defines a node, and otherwise at its own source.
     defined = {number: variable for variable, number in defining.items()}
-    written: dict[str, list[tuple[str, str, bool]]] = {}
-    for variable, its_ends in ends.items():
-        written[variable] = [
+    return {
+        variable: [
             (role, target, defined.get(number) == target)
             for step, role, number, target in its_ends
             if (defined[number] == target if number in defined else step == _FORWARD_COST)
         ]
-    return written
+        for variable, its_ends in ends.items()
+    }
+
+
+def depth(amr: Amr) -> int:
+    """How deep the parentheses of the text are nested."""
+    children = layout(amr)
+    deepest, waiting = 0, [(amr.top, 1)]
+    while waiting:
+        variable, level = waiting.pop()
+        deepest = max(deepest, level)
+        waiting.extend((target, level + 1) for _, target, defines in children[variable] if defines)
+    return deepest
 
 
 def _by_source(triples: tuple[Triple, ...]) -> dict[str, list[Triple]]:
@@ -121,66 +127,139 @@ def _one_line(text: str) -> str:
 
 
 def read(text: str, source: str = "") -> Amr:
-    """The `Amr` that `text` writes; `ParseError` shows the place where it is no Penman."""
-    import penman
-    from penman.models.amr import model
-    from penman.surface import alignments
-
-    _check_depth(text, source)
-    try:
-        graph = penman.decode(text, model=model)
-        aligned = alignments(graph)
-    except penman.PenmanError as error:
-        raise ParseError(f"no Penman graph: {_reason(error)}", text, _offset(text, error), source) from error
-    if graph.top is None:
-        raise ParseError("no Penman graph: the node is empty", text, 0, source)
-    variables = graph.variables()
-    for variable, role, target in graph.triples:
-        if target is None:
-            what = "has no concept" if role == ":instance" else f"has the role {role} without a target"
-            place = max(text.find(f"({variable}"), 0)
-            raise ParseError(f"no AMR: node {variable!r} {what}", text, place, source)
-    edges = tuple(t for t in graph.triples if t[1] != ":instance" and t[2] in variables)
-    attributes = tuple(t for t in graph.triples if t[1] != ":instance" and t[2] not in variables)
-    numbers: dict[str, set[int]] = {}
-    for (variable, _, target), marker in aligned.items():
-        if target not in variables or (variable, ":instance", target) in aligned:
-            numbers.setdefault(variable, set()).update(marker.indices)
-    values = _metadata(text)
+    """The `Amr` that `text` writes; `ParseError` shows the place where it is none."""
+    start = _graph_start(text)
+    reading = _Reading(text, source, start)
+    reading.run()
+    values = _metadata(text[:start])
     tokens = tuple(values.pop("tok", "").split())
     try:
-        return Amr(
-            graph.top,
-            tuple((variable, concept) for variable, role, concept in graph.triples if role == ":instance"),
-            edges,
-            attributes,
-            tokens,
-            tuple((variable, tuple(sorted(its_numbers))) for variable, its_numbers in numbers.items()),
-            tuple(values.items()),
-        )
+        return reading.graph(tokens, tuple(values.items()))
     except InvalidAmrError as error:
-        raise ParseError(str(error), text, 0, source) from error
+        raise ParseError(str(error), text, start, source) from error
 
 
 def read_all(text: str, source: str = "") -> list[Amr]:
     """Every graph of a file in which blank lines part them, as AMR corpora are written."""
-    blocks = re.split(r"\n\s*\n", text.strip("\ufeff\n "))
-    return [read(block, source) for block in blocks if "(" in _without_comments(block)]
+    blocks = re.split(r"\n\s*\n", text.lstrip("\ufeff"))
+    return [read(block, source) for block in blocks if block[_graph_start(block) :].strip()]
 
 
-def _without_comments(block: str) -> str:
-    return "\n".join(line for line in block.splitlines() if not line.startswith("#"))
+class _Reading:
+    """One pass over the tokens of a graph, with the open nodes on a stack of its own."""
+
+    def __init__(self, text: str, source: str, start: int) -> None:
+        self.text, self.source = text, source
+        self.tokens = [match for match in _TOKEN.finditer(text, start) if match.lastgroup != "blank"]
+        self.position = 0
+        self.top = ""
+        self.instances: list[tuple[str, str]] = []
+        self.bare: dict[str, int] = {}
+        self.triples: list[Triple] = []
+        self.numbers: dict[str, set[int]] = {}
+
+    def run(self) -> None:
+        """Reads the whole text, which must be one graph and nothing else."""
+        stack = [self.node()]
+        self.top = stack[0]
+        while stack:
+            if self.accept("close"):
+                stack.pop()
+                continue
+            role = self.expect("role", "a role or a closing parenthesis")
+            self.accept("alignment")
+            if self.kind() == "open":
+                variable = self.node()
+                self.triples.append((stack[-1], role, variable))
+                stack.append(variable)
+            elif self.kind() in ("symbol", "string"):
+                self.triples.append((stack[-1], role, self.next()))
+                self.align(stack[-1])
+            else:
+                raise self.error(f"no Penman graph: the role {role} has no target")
+        if self.position < len(self.tokens):
+            raise self.error("no Penman graph: text follows its closing parenthesis")
+
+    def node(self) -> str:
+        """The head of a node, `(variable / concept`, of which the concept may stand elsewhere."""
+        self.expect("open", "an opening parenthesis")
+        start = self.offset()
+        variable = self.expect("symbol", "a variable")
+        if not self.accept("slash"):
+            self.bare.setdefault(variable, start)
+            return variable
+        if self.kind() not in ("symbol", "string"):
+            raise self.error(f"no AMR: node {variable!r} has no concept")
+        self.instances.append((variable, self.next()))
+        self.align(variable)
+        return variable
+
+    def align(self, variable: str) -> None:
+        """An alignment behind a concept or a constant belongs to the node."""
+        marker = self.accept("alignment")
+        if marker:
+            numbers = map(int, re.findall("[0-9]+", marker))
+            self.numbers.setdefault(variable, set()).update(numbers)
+
+    def graph(self, tokens: tuple[str, ...], metadata: tuple[tuple[str, str], ...]) -> Amr:
+        """What was read, as an `Amr`."""
+        variables = {variable for variable, _ in self.instances}
+        for variable, offset in self.bare.items():
+            if variable not in variables:
+                raise ParseError(f"no AMR: node {variable!r} has no concept", self.text, offset, self.source)
+        return Amr(
+            self.top,
+            tuple(self.instances),
+            tuple(triple for triple in self.triples if triple[2] in variables),
+            tuple(triple for triple in self.triples if triple[2] not in variables),
+            tokens,
+            tuple((variable, tuple(sorted(numbers))) for variable, numbers in self.numbers.items()),
+            metadata,
+        )
+
+    def kind(self) -> str | None:
+        """What the next token is; None at the end."""
+        return self.tokens[self.position].lastgroup if self.position < len(self.tokens) else None
+
+    def next(self) -> str:
+        """The next token, which is taken."""
+        self.position += 1
+        return self.tokens[self.position - 1].group()
+
+    def accept(self, kind: str) -> str:
+        """The next token where it is of that kind, else nothing."""
+        return self.next() if self.kind() == kind else ""
+
+    def expect(self, kind: str, what: str) -> str:
+        """The next token, or an error that says what should stand there."""
+        if self.kind() != kind:
+            raise self.error(f"no Penman graph: {what} should stand here")
+        return self.next()
+
+    def offset(self) -> int:
+        """Where the next token starts."""
+        return self.tokens[self.position].start() if self.position < len(self.tokens) else len(self.text)
+
+    def error(self, message: str) -> ParseError:
+        """An error at the next token."""
+        return ParseError(message, self.text, self.offset(), self.source)
 
 
-def _metadata(text: str) -> dict[str, str]:
+def _graph_start(text: str) -> int:
+    """Where the comment lines before the graph end."""
+    start = 0
+    for line in text.splitlines(keepends=True):
+        if line.strip() and not line.lstrip().startswith("#"):
+            return start
+        start += len(line)
+    return start
+
+
+def _metadata(comments: str) -> dict[str, str]:
     """``# ::key value`` lines; several keys may share a line, but a sentence may hold ``::`` itself."""
     values: dict[str, str] = {}
-    for line in text.splitlines():
-        if line.lstrip().startswith("("):
-            break
-        if not line.startswith("#"):
-            continue
-        whole = re.match(rf"#\s*::({'|'.join(_WHOLE_LINE_KEYS)})(?:\s+|$)(.*)", line)
+    for line in comments.splitlines():
+        whole = re.match(rf"\s*#\s*::({'|'.join(_WHOLE_LINE_KEYS)})(?:\s+|$)(.*)", line)
         if whole:
             values[whole[1]] = whole[2].strip()
             continue
@@ -188,25 +267,3 @@ def _metadata(text: str) -> dict[str, str]:
             key, _, value = field.partition(" ")
             values[key] = value.strip()
     return values
-
-
-def _check_depth(text: str, source: str) -> None:
-    level = 0
-    for match in _DEPTH_TOKEN.finditer(text):
-        level += {"(": 1, ")": -1}.get(match[0], 0)
-        if level > MAX_DEPTH:
-            message = f"no Penman graph: parentheses nested deeper than {MAX_DEPTH}"
-            raise ParseError(message, text, match.start(), source)
-
-
-def _reason(error: Exception) -> str:
-    return str(getattr(error, "message", None) or error)
-
-
-def _offset(text: str, error: Exception) -> int:
-    """penman counts lines from 1 and columns from 0; 0 lines means the end of the text."""
-    lineno, column = getattr(error, "lineno", None), getattr(error, "offset", None)
-    if not isinstance(lineno, int) or not isinstance(column, int) or lineno < 1:
-        return len(text)
-    lines = text.splitlines(keepends=True)
-    return min(sum(map(len, lines[: lineno - 1])) + column, len(text))

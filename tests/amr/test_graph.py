@@ -1,0 +1,96 @@
+"""`Amr`: what the constructor settles, what it refuses."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.amr.graph import Amr, InvalidAmrError, atom, is_atom, string, unquoted
+from tests.amr.strategies import graphs, texts
+
+BOY = Amr("w", (("w", "want-01"), ("b", "boy")), (("w", ":ARG0", "b"),))
+
+
+def test_inverted_edges_are_turned_round() -> None:
+    amr = Amr("b", (("b", "boy"), ("r", "run-01")), (("b", ":ARG0-of", "r"),))
+    assert amr.edges == (("r", ":ARG0", "b"),)
+
+
+def test_a_role_inverted_twice_is_upright() -> None:
+    amr = Amr("b", (("b", "boy"), ("r", "run-01")), (("r", ":ARG0-of-of", "b"),))
+    assert amr.edges == (("r", ":ARG0", "b"),)
+
+
+def test_roles_that_only_look_inverted_stay() -> None:
+    amr = Amr("s", (("s", "set"), ("n", "number")), (("s", ":consist-of", "n"),))
+    assert amr.edges == (("s", ":consist-of", "n"),)
+
+
+def test_repeated_triples_are_dropped() -> None:
+    amr = Amr(
+        "b",
+        (("b", "boy"), ("r", "run-01")),
+        (("r", ":ARG0", "b"), ("b", ":ARG0-of", "r")),
+        (("r", ":polarity", "-"), ("r", ":polarity", "-")),
+    )
+    assert (len(amr.edges), len(amr.attributes)) == (1, 1)
+
+
+def test_a_constant_spelled_like_a_variable_is_quoted() -> None:
+    amr = Amr("b", (("b", "boy"),), (), (("b", ":mode", "b"),))
+    assert amr.attributes == (("b", ":mode", '"b"'),)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("b", ()), "at least one node"),
+        (("b", (("b", "boy"), ("b", "girl"))), "'b' stands for two nodes"),
+        (("x", (("b", "boy"),)), "top 'x'"),
+        (("b", (("b", "boy"),), (("b", ":ARG0", "x"),)), "'x' is no variable"),
+        (("b", (("b", "boy"),), (("x", ":ARG0", "b"),)), "'x' is no variable"),
+        (("b", (("b", "boy"),), (), (("x", ":mode", "-"),)), "'x' is no variable"),
+        (("b", (("b", "boy"), ("g", "girl"))), "disconnected graph: no path leads from the top 'b' to 'g'"),
+        (("b", (("b", "boy"), ("g", "girl")), (("b", "mod", "g"),)), "'mod' is no role"),
+        (("b", (("b", "boy"), ("g", "girl")), (("b", ":mod x", "g"),)), "':mod x' is no role"),
+        (("b", (("b", "boy"),), (("b", ":instance", "b"),)), "':instance' is no role"),
+        (("b c", (("b c", "boy"),)), "'b c' is no variable"),
+        (("b", (("b", "boy"),), (), (), ("boy",), (("g", (0,)),)), "alignment of 'g'"),
+        (("b", (("b", "boy"),), (), (), ("boy",), (("b", (-1,)),)), "alignment of 'b'"),
+    ],
+)
+def test_what_is_no_graph_is_refused(arguments: tuple[object, ...], message: str) -> None:
+    with pytest.raises(InvalidAmrError, match="^.*" + message.replace("(", r"\(")):
+        Amr(*arguments)  # type: ignore[arg-type]
+
+
+def test_renaming_keeps_the_graph() -> None:
+    amr = Amr("w", BOY.instances, BOY.edges, (("w", ":polarity", "-"),), ("wants",), (("w", (0,)),))
+    renamed = amr.renamed({"w": "x"})
+    assert renamed.to_penman() == "(x / want-01 :polarity -\n    :ARG0 (b / boy))"
+    assert renamed.alignments == (("x", (0,)),)
+    assert renamed.renamed({"x": "w"}) == amr
+
+
+@given(texts)
+def test_atoms_keep_their_text(text: str) -> None:
+    assert is_atom(atom(text))
+    assert unquoted(string(text)) == text
+    assert atom(atom(text)) == atom(text)
+
+
+@given(st.text())
+def test_is_atom_says_what_penman_reads_as_one_token(text: str) -> None:
+    from penman._lexer import lex
+
+    if is_atom(text):
+        assert [token.type for token in lex(text)] in (["SYMBOL"], ["STRING"])
+
+
+@settings(max_examples=60)
+@given(graphs())
+def test_json_round_trip(amr: Amr) -> None:
+    assert Amr.from_json(amr.to_json()) == amr
+    assert Amr.from_json(amr.to_json()).metadata == amr.metadata
+    assert "\n" not in amr.to_json()
