@@ -1,0 +1,58 @@
+"""The languages posts are written in, each read into the same stream of pieces."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from importlib import import_module
+
+from mathamr.errors import UnknownNameError
+from mathamr.posts.markup.piece import Note, Piece, ignore
+from mathamr.posts.post import Formula
+
+MARKUPS = {"html": "html", "markdown": "markdown", "latex": "latex", "text": "plain"}
+_TAG = re.compile(r"</[a-zA-Z]|<(?:span|math|em|i|b|strong|sup|sub|code)\b|&(?:\w+|#\w+);")
+
+_RESERVED = re.compile("[\0-\2]")  # stand for formulas and breaks while sentences are cut; no text needs them
+
+
+def pieces(text: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
+    """The pieces of a text in the order of the source; `note` hears what had to be mended.
+
+    >>> [piece.text for piece in pieces("<p>Let $x&gt;0.$</p>", "html") if piece.kind == "formula"]
+    ['x>0']
+    """
+    if markup not in MARKUPS:
+        raise UnknownNameError("markup", markup, list(MARKUPS))
+    if _RESERVED.search(text):
+        text = _RESERVED.sub("\ufffd", text)
+    read: Iterator[Piece] = import_module(f"{__name__}.{MARKUPS[markup]}").pieces(text, note)
+    return read
+
+
+def title_pieces(title: str, markup: str, note: Note = ignore) -> Iterator[Piece]:
+    """The pieces of a title, which in an HTML post is plain text unless it shows tags or entities."""
+    return pieces(title, "text" if markup == "html" and not _TAG.search(title) else markup, note)
+
+
+def formulas_of(post_id: str, title: str, body: str, markup: str, note: Note = ignore) -> tuple[Formula, ...]:
+    """The formulas of a post in the order in which they occur, title first.
+
+    A formula's id is the `id` of its element where it has one that is new in the post, else `POSTID:N` with N
+    the formula's place in the post, from 0.
+    """
+    found: list[Formula] = []
+    seen: set[str] = set()
+    for read in (title_pieces(title, markup, note), pieces(body, markup, note)):
+        for piece in read:
+            if piece.kind == "formula":
+                name = formula_id(piece, post_id, len(found), seen)
+                found.append(Formula(name, piece.text, piece.display, None, piece.mathml))
+    return tuple(found)
+
+
+def formula_id(piece: Piece, post_id: str, place: int, seen: set[str]) -> str:
+    """The id of the formula at `place` in a post whose earlier formulas have the ids `seen`, which it joins."""
+    name = piece.id if piece.id and piece.id not in seen else f"{post_id}:{place}"
+    seen.add(name)
+    return name

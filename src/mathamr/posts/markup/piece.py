@@ -1,0 +1,122 @@
+"""`Piece`: a run of a post's source that means one thing; and `Run`, the inline text between two breaks."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Callable, Iterator
+from typing import Literal, NamedTuple
+
+PieceKind = Literal["text", "formula", "break", "code", "image", "link"]
+Note = Callable[[str, int], None]
+"""Called with what was mended (a few fixed phrases) and the offset in the source where it was."""
+
+
+def ignore(message: str, offset: int) -> None:
+    """The `Note` of a caller that does not want to know."""
+
+
+class Piece(NamedTuple):
+    """A part of a post's title or body, with the source offsets [start, end) it was read from.
+
+    | kind    | `text` is                                                                                |
+    |---------|------------------------------------------------------------------------------------------|
+    | text    | readable text, entities and escapes decoded                                              |
+    | formula | LaTeX without delimiters or closing punctuation; empty where only MathML is known        |
+    | break   | what ends here: `paragraph`, `line`, `heading`, `item`, `cell`, `quote`, `code`, `rule`  |
+    | code    | code as it was written                                                                   |
+    | image   | what the picture shows, as its alternative text says                                     |
+    | link    | the address a link leads to; its text follows as pieces of its own                       |
+
+    A text piece either has as many characters as its source, one for one, or is read as a whole (`&lt;` is `<`):
+    `origin` tells where a character came from.
+    """
+
+    kind: PieceKind
+    start: int
+    end: int
+    text: str = ""
+    display: bool = False
+    id: str | None = None
+    mathml: str | None = None
+
+    def origin(self, first: int, last: int) -> tuple[int, int]:
+        """The source offsets of the characters [first, last) of `text`."""
+        if len(self.text) == self.end - self.start:
+            return self.start + first, self.start + last
+        return self.start, self.end
+
+
+class Run:
+    """Inline text collected from atoms of source, so that math can be found across tags and entities.
+
+    Pieces that are known already (a formula's own element, inline code) are held in their place in the text, where
+    one NUL character stands for them.
+
+    >>> run = Run()
+    >>> run.add("a ", 0, 2); run.add("<", 2, 6); run.add(" b", 6, 8)
+    >>> run.text(), run.origin(2, 4)
+    ('a < b', (2, 7))
+    """
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+        self._begins: list[int] = []
+        self._starts: list[int] = []
+        self._ends: list[int] = []
+        self._held: dict[int, tuple[list[Piece], str]] = {}
+        self._length = 0
+
+    def __len__(self) -> int:
+        return self._length
+
+    def add(self, text: str, start: int, end: int) -> None:
+        """Append text that was read from [start, end) of the source."""
+        self._texts.append(text)
+        self._begins.append(self._length)
+        self._starts.append(start)
+        self._ends.append(end)
+        self._length += len(text)
+
+    def hold(self, pieces: list[Piece], start: int, end: int, latex: str = "") -> None:
+        """Append finished pieces; inside a larger formula `latex` is what they stand for."""
+        self._held[self._length] = pieces, latex
+        self.add("\0", start, end)
+
+    def text(self) -> str:
+        """The whole text."""
+        return self._texts[0] if len(self._texts) == 1 else "".join(self._texts)
+
+    def origin(self, first: int, last: int) -> tuple[int, int]:
+        """The source offsets of the characters [first, last) of the text."""
+        left = bisect_right(self._begins, first) - 1
+        right = bisect_right(self._begins, max(first, last - 1)) - 1
+        start, end = self._starts[left], self._ends[right]
+        if len(self._texts[left]) == self._ends[left] - self._starts[left]:
+            start += first - self._begins[left]
+        if len(self._texts[right]) == self._ends[right] - self._starts[right]:
+            end = self._starts[right] + last - self._begins[right]
+        return start, end
+
+    def pieces(self, first: int, last: int) -> Iterator[Piece]:
+        """The pieces of the characters [first, last), those that are held among them."""
+        if first >= last:
+            return
+        atom = bisect_right(self._begins, first) - 1
+        while atom < len(self._texts) and (begin := self._begins[atom]) < last:
+            text, start, end = self._texts[atom], self._starts[atom], self._ends[atom]
+            atom += 1
+            if begin in self._held:
+                yield from self._held[begin][0]
+                continue
+            if begin < first or begin + len(text) > last:
+                low, high = max(first - begin, 0), min(last - begin, len(text))
+                if len(text) == end - start:
+                    start, end = start + low, start + high
+                text = text[low:high]
+            if text:
+                yield Piece("text", start, end, text)
+
+    def held(self, first: int, last: int) -> tuple[list[Piece], list[str]]:
+        """The pieces held within [first, last), and what each holding stands for in a larger formula."""
+        inside = [entry for begin, entry in self._held.items() if first <= begin < last]
+        return [piece for pieces, _ in inside for piece in pieces], [latex for _, latex in inside]
