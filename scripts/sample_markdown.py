@@ -37,16 +37,20 @@ def squeeze(latex: str) -> str:
 
 
 def visual_key(latex: str) -> str:
-    r"""What two formulas share when they differ only in white space that LaTeX does not see.
+    r"""What two formulas share when they differ only in unseen white space and the sentence's punctuation.
 
-    >>> visual_key(r"a + \pi x") == visual_key(r"a+\pi  x") != visual_key(r"a+\pix")
+    >>> visual_key(r"a + \pi x\,.") == visual_key(r"a+\pi  x") != visual_key(r"a+\pix")
     True
     """
 
     def keep(match: re.Match[str]) -> str:
         return match[0] if match[0].startswith("\\ ") else (match[1] + " " if match[1] else "")
 
-    return re.sub(r"\\ |(\\[A-Za-z]+) +(?=[A-Za-z])| +", keep, squeeze(latex))
+    return re.sub(
+        r"\\ |(\\[A-Za-z]+) +(?=[A-Za-z])| +",
+        keep,
+        re.sub(r"(?:\\[ ,;:]|(?<!\\right)[.,;:?]|\s)+$", "", squeeze(latex)),
+    )
 
 
 class Markdown:
