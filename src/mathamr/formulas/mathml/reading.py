@@ -1,0 +1,94 @@
+"""MathML text to elements: strict about safety, lenient about what converters write.
+
+No document type, no entity definition, no network, bounded size and depth; HTML's names for characters (`&alpha;`)
+and any namespace prefix are understood.
+"""
+
+from __future__ import annotations
+
+import re
+from html.entities import html5
+from xml.parsers import expat
+
+from mathamr.errors import ParseError
+from mathamr.formulas.mathml.element import NO_ATTRIBUTES, TEXT, Element
+
+MAX_CHARACTERS = 4_000_000
+MAX_DEPTH = 10_000
+
+TOKENS = frozenset(["mi", "mn", "mo", "mtext", "ms"])
+"""Presentation elements that hold text; text between their children is kept, elsewhere it is only layout."""
+
+_REFERENCE = re.compile(r"&(?!amp;|lt;|gt;|quot;|apos;)([A-Za-z][A-Za-z0-9]*;)")
+
+
+class _RefusedError(Exception):
+    """Raised inside the XML parser's callbacks, where the place is only known to the parser."""
+
+
+def read(text: str, source: str = "") -> Element:
+    """The root element of MathML text; `source` is named in the error of a text that cannot be read.
+
+    >>> read("<m:math xmlns:m='…'><m:mi>&alpha;</m:mi></m:math>").children
+    [<mi>α</mi>]
+    """
+    if len(text) > MAX_CHARACTERS:
+        raise ParseError(f"MathML of {len(text)} characters; the limit is {MAX_CHARACTERS}", text, 0, source)
+    resolved = _REFERENCE.sub(_character, text)
+    try:
+        encoded = resolved.encode()
+    except UnicodeEncodeError as error:
+        shown = resolved.encode(errors="replace").decode()
+        raise ParseError("half of a surrogate pair is not text", shown, error.start, source) from None
+    document = _Document()
+    parser = expat.ParserCreate("utf-8")
+    parser.buffer_text = True
+    parser.StartElementHandler = document.start
+    parser.EndElementHandler = document.end
+    parser.CharacterDataHandler = document.characters
+    parser.StartDoctypeDeclHandler = document.refuse_document_type
+    try:
+        parser.Parse(encoded, True)
+    except (expat.ExpatError, _RefusedError) as error:
+        message = str(error)
+        if isinstance(error, expat.ExpatError):
+            message = f"not well-formed MathML, {expat.ErrorString(error.code)}"
+        offset = len(encoded[: parser.CurrentByteIndex].decode(errors="ignore"))
+        raise ParseError(message, resolved, offset, source) from None
+    return document.children[0]
+
+
+def _character(reference: re.Match[str]) -> str:
+    characters = html5.get(reference[1])
+    if characters is None:
+        return reference[0]
+    return "".join(f"&#{ord(character)};" for character in characters)
+
+
+class _Document:
+    """Collects what the XML parser meets: `children` holds the root, `_open` the elements not yet closed."""
+
+    def __init__(self) -> None:
+        self.children: list[Element] = []
+        self._open: list[tuple[Element, list[Element]]] = [(Element(""), self.children)]
+
+    def start(self, name: str, attributes: dict[str, str]) -> None:
+        if len(self._open) > MAX_DEPTH:
+            raise _RefusedError(f"MathML nested deeper than {MAX_DEPTH} elements")
+        children: list[Element] = []
+        element = Element(name.rpartition(":")[2], "", children, attributes or NO_ATTRIBUTES)
+        self._open[-1][1].append(element)
+        self._open.append((element, children))
+
+    def end(self, name: str) -> None:
+        self._open.pop()
+
+    def characters(self, text: str) -> None:
+        element, children = self._open[-1]
+        if not children:
+            element.text += text
+        elif element.tag in TOKENS:
+            children.append(Element(TEXT, text))
+
+    def refuse_document_type(self, *declaration: object) -> None:
+        raise _RefusedError("MathML must not have a document type")

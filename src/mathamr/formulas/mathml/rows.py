@@ -1,0 +1,115 @@
+"""Flat rows, as KaTeX, MathJax and latex2mathml write them, regrouped so that each pair of fences has its own row.
+
+LaTeXML nests every pair of fences in an `mrow`, and layout trees rely on it: `(a)+(b)` in one row would be taken for
+one group. A script on a closing fence, `(a+b)^2`, becomes a script of the whole group.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mathamr.formulas.mathml.element import Element
+
+_OPENING = frozenset("([{")
+_CLOSING = frozenset(")]}")
+_BARS = frozenset(["|", "∥", "‖"])
+_ROWS = frozenset(["math", "mrow", "mstyle", "mpadded", "mphantom", "mtd", "msqrt", "menclose", "semantics"])
+_SCRIPTS = frozenset(["msub", "msup", "msubsup"])
+_INVISIBLE_TIMES = "\u2062"
+_MATHJAX_CLASS = "data-mjx-texclass"
+
+
+def regrouped(root: Element) -> Element:
+    """The same formula with a row for every pair of fences; LaTeXML's own output comes back as it is.
+
+    >>> row = [Element("mo", "("), Element("mi", "a"), Element("mo", ")"), Element("mo", "!")]
+    >>> regrouped(Element("mrow", "", row))
+    <mrow><mrow><mo>(</mo><mi>a</mi><mo>)</mo></mrow><mo>!</mo></mrow>
+    """
+    if _is_from_latexml(root):
+        return root
+    elements = [root]
+    for element in elements:
+        elements.extend(element.children)
+    made: list[Element] = []
+    taken = 0
+    for element in reversed(elements):
+        count = len(element.children)
+        children = made[taken : taken + count]
+        children.reverse()
+        taken += count
+        if element.tag in _ROWS and count > 2:
+            children = _grouped(children)
+        made.append(Element(element.tag, element.text, children, element.attributes) if count else element)
+    return made[-1]
+
+
+def _is_from_latexml(root: Element) -> bool:
+    """LaTeXML signs with its classes, and writes products that other converters leave to the eye."""
+    if root.attributes.get("class", "").startswith("ltx_"):
+        return True
+    return any(element.tag == "mo" and element.text == _INVISIBLE_TIMES for element in root.iterate())
+
+
+def _grouped(children: Sequence[Element]) -> list[Element]:
+    """The members of a row with every matching pair of fences, and what is between, in a row of its own."""
+    levels: list[list[Element]] = [[]]
+    for child in children:
+        fence = _fence(child)
+        role = _role(fence, levels) if fence is not None else ""
+        if role == "open":
+            levels.append([child])
+        elif role == "close" and len(levels) > 1 and fence is not None:
+            group = Element("mrow", "", [*levels.pop(), fence])
+            levels[-1].append(group if fence is child else _with_base(child, group))
+        else:
+            levels[-1].append(child)
+    row = levels[0]
+    for unclosed in levels[1:]:
+        row.extend(unclosed)
+    if len(row) == 1 and row[0].tag == "mrow" and len(row[0].children) == len(children):
+        return list(row[0].children)
+    return row
+
+
+def _with_base(script: Element, base: Element) -> Element:
+    return Element(script.tag, script.text, [base, *script.children[1:]], script.attributes)
+
+
+def _fence(element: Element) -> Element | None:
+    """The fence that an element is, or carries scripts on."""
+    if element.tag in _SCRIPTS and element.children:
+        element = element.children[0]
+    text = element.text.strip()
+    if element.tag == "mo" and (text in _OPENING or text in _CLOSING or text in _BARS):
+        return element
+    return None
+
+
+def _role(fence: Element, levels: Sequence[Sequence[Element]]) -> str:
+    """Whether a fence opens or closes: by its shape, its attributes or, for a bar, by what stands around."""
+    text = fence.text.strip()
+    if text in _OPENING:
+        return "open"
+    if text in _CLOSING:
+        return "close"
+    declared = fence.attributes.get("form", "") or fence.attributes.get(_MATHJAX_CLASS, "").lower()
+    if declared in ("prefix", "open"):
+        return "open"
+    if declared in ("postfix", "close"):
+        return "close" if _opens_with(levels, text) else ""
+    if declared or fence.attributes.get("separator") == "true":
+        return ""
+    previous = levels[-1][-1] if levels[-1] else None
+    after_operand = (
+        previous is not None
+        and (previous.tag != "mo" or _fence(previous) is not None)
+        and not (len(levels[-1]) == 1 and len(levels) > 1)
+    )
+    if _opens_with(levels, text) and len(levels[-1]) > 1:
+        return "close"
+    return "" if after_operand else "open"
+
+
+def _opens_with(levels: Sequence[Sequence[Element]], text: str) -> bool:
+    return len(levels) > 1 and levels[-1][0].text.strip() == text
