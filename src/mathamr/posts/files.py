@@ -76,12 +76,12 @@ class Input(io.RawIOBase):
 
     def __init__(self, path: Path, report: Report) -> None:
         self.path, self._report = path, report
-        self._disk: IO[bytes] = sys.stdin.buffer if path == STDIN else _open(path)
+        self._disk = _stdin() if path == STDIN else _open(path)
         self._counted = 0
-        buffered = cast("io.BufferedReader", self._disk)
-        self._stream = _decompressed(buffered, _compression(buffered.peek(8)[:8]))
+        self._stream = _decompressed(self._disk, _compression(self._disk.peek(8)))
 
     def readable(self) -> bool:
+        """It can be read."""
         return True
 
     def readinto(self, buffer: Any) -> int:
@@ -114,11 +114,10 @@ class Input(io.RawIOBase):
 def head(path: Path) -> Head:
     """The first bytes of a file, decompressed; standard input is only peeked at."""
     if path == STDIN:
-        peeked = sys.stdin.buffer.peek(HEAD_BYTES)  # type: ignore[attr-defined]
-        packed = io.BufferedReader(io.BytesIO(peeked))  # type: ignore[arg-type]
-        return Head(path, _readable(_decompressed(packed, _compression(peeked[:8]))))
+        start = _stdin().peek(HEAD_BYTES)
+        return Head(path, _readable(_decompressed(io.BytesIO(start), _compression(start))))
     with _open(path) as disk:
-        return Head(path, _readable(_decompressed(disk, _compression(disk.peek(8)[:8]))))
+        return Head(path, _readable(_decompressed(disk, _compression(disk.peek(8)))))
 
 
 def read_text(path: Path, report: Report) -> str | None:
@@ -153,9 +152,13 @@ def walk(root: Path, report: Report) -> Iterator[Path]:
                 yield path
 
 
+def _stdin() -> io.BufferedReader:
+    return cast("io.BufferedReader", sys.stdin.buffer)
+
+
 def _open(path: Path) -> io.BufferedReader:
     try:
-        return path.open("rb", buffering=1 << 18)
+        return cast("io.BufferedReader", path.open("rb", buffering=1 << 18))
     except OSError as error:
         raise MathAMRError(f"{path}: cannot be read ({_why(error)})") from error
 
@@ -164,7 +167,7 @@ def _compression(start: bytes) -> str | None:
     return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
 
 
-def _decompressed(disk: io.BufferedReader, compression: str | None) -> IO[bytes]:
+def _decompressed(disk: IO[bytes], compression: str | None) -> IO[bytes]:
     if compression == "gzip":
         return cast("IO[bytes]", gzip.GzipFile(fileobj=disk))
     if compression == "bzip2":

@@ -25,7 +25,8 @@ class Report:
     """Collects the problems of one reading: the counts are complete, the examples a bounded sample.
 
     A reader says where it is by setting `file` and `row` (from 1; a line of a text file, a row of a table) before
-    it works on a row, so that whatever is wrong with the row is reported with its place.
+    it works on a row, so that whatever is wrong with the row is reported with its place. `companions` counts what
+    the tables beside the posts gave.
 
     >>> report = Report()
     >>> report.at("Posts.xml", 7)
@@ -42,6 +43,8 @@ class Report:
         self.row: int | None = None
         self.skipped: Counter[str] = Counter()
         self.mended: Counter[str] = Counter()
+        self.missing: Counter[str] = Counter()
+        self.companions: Counter[str] = Counter()
         self.examples: dict[str, list[Problem]] = {}
         self.bytes_read = 0
         self.bytes_total: int | None = None
@@ -60,6 +63,15 @@ class Report:
         self.mended[cause] += count
         self._remember(cause, message)
 
+    def note(self, message: str, offset: int) -> None:
+        """Hear from a markup what it mended: a few fixed phrases, and where in the text."""
+        self.mend(message, f"{message} at offset {offset} of the text")
+
+    def miss(self, cause: str, message: str) -> None:
+        """Something that another file promises is not in the input."""
+        self.missing[cause] += 1
+        self._remember(cause, message)
+
     def to_dict(self) -> dict[str, Any]:
         """For `--json`: totals, counts by cause, and the examples."""
         return {
@@ -67,6 +79,9 @@ class Report:
             "skipped_by_cause": dict(self.skipped.most_common()),
             "mended": self.mended.total(),
             "mended_by_cause": dict(self.mended.most_common()),
+            "missing": self.missing.total(),
+            "missing_by_cause": dict(self.missing.most_common()),
+            "companions": dict(self.companions),
             "examples": [asdict(problem) for problems in self.examples.values() for problem in problems],
         }
 

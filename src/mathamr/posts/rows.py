@@ -8,9 +8,9 @@ after it is lost. A document type is passed over unread, so no entity of it is e
 from __future__ import annotations
 
 import codecs
+import io
 import re
 from collections.abc import Iterator
-from typing import BinaryIO
 
 from mathamr.posts.report import Report
 from mathamr.posts.text import cleaned, decoded
@@ -48,7 +48,7 @@ class Rows:
 
     MOST_NAMES = 1000
 
-    def __init__(self, stream: BinaryIO, file: str, report: Report) -> None:
+    def __init__(self, stream: io.RawIOBase, file: str, report: Report) -> None:
         self._stream, self._file, self._report = stream, file, report
         self._names: dict[str, str] = {}
         self._until: str | None = None  # what ends the comment, or its like, that hides what we read
@@ -134,7 +134,7 @@ class Rows:
 
     def _chunks(self) -> Iterator[bytes]:
         """The stream by blocks of UTF-8, whatever encoding its first bytes declare."""
-        first = self._stream.read(CHUNK)
+        first = self._stream.read(CHUNK) or b""
         declared = _DECLARED.match(first)
         encoding = "utf-8"
         if first[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
@@ -143,13 +143,13 @@ class Rows:
             encoding = codecs.lookup(declared[1].decode()).name
         if encoding in ("utf-8", "ascii"):
             yield first
-            yield from iter(lambda: self._stream.read(CHUNK), b"")
+            yield from iter(lambda: self._stream.read(CHUNK) or b"", b"")
             return
         decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
         chunk = first
         while chunk:
             yield decoder.decode(chunk).encode(errors="replace")
-            chunk = self._stream.read(CHUNK)
+            chunk = self._stream.read(CHUNK) or b""
         yield decoder.decode(b"", final=True).encode(errors="replace")
 
     def _decoded(self, piece: bytes) -> str:
