@@ -59,14 +59,14 @@ def read(text: str, source: str = "") -> MathGraph:
         elif match_a is not None and match_b is not None:
             trees[match_a[1]].setdefault(match_a[2], []).append((int(match_a[3]), role, int(match_b[3])))
     try:
-        formulas = tuple(
-            _formula(row, labels, concepts, trees) for row in values["formulas"]
-        )
+        formulas = tuple(_formula(row, labels, concepts, trees) for row in values["formulas"])
         amr = Amr(top, tuple(own_instances), tuple(own_edges), tuple(attributes))
         sentences = tuple(tuple(map(str, variables)) for variables in values["sentences"])
         return MathGraph(values["id"], amr, sentences, formulas, tuple(map(str, values["texts"])))
     except (KeyError, IndexError, TypeError, ValueError) as error:
-        raise ParseError(f"no MathAMR+ graph: its metadata and its nodes do not agree ({error!r})", text, 0, source) from error
+        raise ParseError(
+            f"no MathAMR+ graph: its metadata and its nodes do not agree ({error!r})", text, 0, source
+        ) from error
 
 
 def _formula(
@@ -115,9 +115,7 @@ def _read_metadata(text: str, source: str) -> tuple[dict[str, Any], int]:
 _Triples = list[tuple[str, str, str]]
 
 
-def branches(
-    text: str, position: int = 0, source: str = ""
-) -> tuple[str, list[tuple[str, str]], _Triples]:
+def branches(text: str, position: int = 0, source: str = "") -> tuple[str, list[tuple[str, str]], _Triples]:
     """Penman text as it is written: the top, (variable, concept) and (variable, role, what follows it).
 
     Roles stay as they stand in the text, also inverted ones; the order is that of the text.

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from mathamr.amr.graph import Amr, Triple, is_atom, string
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.graphs.configuration import FormulaMode
-from mathamr.graphs.mathgraph import FormulaPart, MathGraph
+from mathamr.graphs.mathgraph import MathGraph
 
 OPERAND_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _OPERAND_ROLES = {letter: f":op{number}" for number, letter in enumerate(OPERAND_LETTERS)}

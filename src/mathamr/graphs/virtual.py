@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -162,7 +163,7 @@ def _connect(flat: FlatGraph, virtuals: list[int], auxiliary: Auxiliary) -> None
     elif auxiliary == "none":
         pairs = []
     else:
-        pairs = list(zip(virtuals, virtuals[1:], strict=False))
+        pairs = list(itertools.pairwise(virtuals))
         if auxiliary == "circular" and len(virtuals) > 2:
             pairs.append((virtuals[-1], virtuals[0]))
     flat.edges.extend((a, AUXILIARY_EDGE, b) for a, b in pairs)

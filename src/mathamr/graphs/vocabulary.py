@@ -53,7 +53,7 @@ def normalise(label: str, part: Part) -> str:
     if "http" in label or "www." in label:
         return URL
     if part is Part.CONCEPT and not _FRAME.search(label):
-        return _stem(label.lower())
+        return str(_stem(label.lower()))
     return label
 
 
@@ -198,7 +198,9 @@ class RelationVocabulary:
 
 
 def _write_lines(path: Path, lines: Iterable[str]) -> None:
-    text = "".join(line.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r") + "\n" for line in lines)
+    text = "".join(
+        line.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r") + "\n" for line in lines
+    )
     path.write_text(text, encoding="utf-8", newline="\n")
 
 
@@ -207,4 +209,7 @@ def _read_lines(path: Path) -> list[str]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise MathAMRError(f"cannot read the vocabulary {path}: {error}") from error
-    return [re.sub(r"\\(.)", lambda m: {"n": "\n", "r": "\r"}.get(m[1], m[1]), line) for line in text.split("\n")[:-1]]
+    return [
+        re.sub(r"\\(.)", lambda m: {"n": "\n", "r": "\r"}.get(m[1], m[1]), line)
+        for line in text.split("\n")[:-1]
+    ]

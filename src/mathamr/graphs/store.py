@@ -1,0 +1,271 @@
+"""`GraphStore`: a folder with the graphs of a corpus, their tensors and vocabularies.
+
+`graphs.db` is SQLite: one row a post with its Penman text, and one row a post and configuration with its tensor,
+so that another configuration never needs another parse. The vocabularies are text files beside it. Whatever was
+committed survives a kill at any moment.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+
+from mathamr.errors import MathAMRError
+from mathamr.graphs import notation
+from mathamr.graphs.mathgraph import MathGraph
+from mathamr.graphs.tensor import GraphTensor
+from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
+
+FORMAT = 1
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS posts (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, parent TEXT, accepted TEXT,
+    digest BLOB NOT NULL, nodes INTEGER NOT NULL, edges INTEGER NOT NULL, formulas INTEGER NOT NULL,
+    fallbacks TEXT NOT NULL, graph BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS tensors (
+    configuration TEXT NOT NULL, post INTEGER NOT NULL, tensor BLOB NOT NULL,
+    PRIMARY KEY (configuration, post)) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredPost:
+    """One row of the store: a post's graph text and what is worth knowing without reading it."""
+
+    id: str
+    kind: str
+    parent: str | None
+    accepted: str | None
+    digest: bytes
+    nodes: int
+    edges: int
+    formulas: int
+    fallbacks: dict[str, int]
+    text: str
+
+
+class GraphStore:
+    """Graphs by post id, loaded lazily; a context manager."""
+
+    def __init__(self, folder: Path, *, create: bool = False) -> None:
+        self.folder = folder
+        path = folder / "graphs.db"
+        if create:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+            except OSError as error:
+                raise MathAMRError(f"cannot make the graph store {folder}: {error.strerror}") from error
+        elif not path.is_file():
+            raise MathAMRError(
+                f"no graph store at {folder}; make one with: mathamr graph PATH --out {folder}"
+            )
+        try:
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
+            self._db.execute("PRAGMA journal_mode=WAL")
+            self._db.execute("PRAGMA synchronous=NORMAL")
+            self._db.executescript(_SCHEMA)
+            self._check_format()
+        except sqlite3.DatabaseError as error:
+            raise MathAMRError(f"{path} is no graph store, or it is damaged: {error}") from error
+
+    def _check_format(self) -> None:
+        found = self.meta("format")
+        if found is None:
+            self.set_meta("format", str(FORMAT))
+        elif found != str(FORMAT):
+            raise MathAMRError(
+                f"{self.folder} was made with format {found} of the graph store, this version reads {FORMAT}; "
+                "build it again in another folder"
+            )
+
+    def __enter__(self) -> GraphStore:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the connection; everything acknowledged is on disk already."""
+        self._db.close()
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing of what is written inside."""
+        self._db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self._db.execute("ROLLBACK")
+            raise
+        self._db.execute("COMMIT")
+
+    def meta(self, key: str) -> str | None:
+        """A note about the whole store."""
+        row = self._db.execute("SELECT value FROM meta WHERE key = ?", (key,)).fetchone()
+        return None if row is None else str(row[0])
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Writes a note about the whole store."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def __len__(self) -> int:
+        return int(self._db.execute("SELECT count(*) FROM posts").fetchone()[0])
+
+    def __contains__(self, post_id: object) -> bool:
+        return self._db.execute("SELECT 1 FROM posts WHERE id = ?", (post_id,)).fetchone() is not None
+
+    def ids(self) -> Iterator[str]:
+        """The ids of all posts, in the order in which they were stored."""
+        for (post_id,) in self._db.execute("SELECT id FROM posts ORDER BY number"):
+            yield post_id
+
+    def digest(self, post_id: str) -> bytes | None:
+        """The digest of the post a graph was made from: equal digests need no new graph."""
+        row = self._db.execute("SELECT digest FROM posts WHERE id = ?", (post_id,)).fetchone()
+        return None if row is None else bytes(row[0])
+
+    def put(self, posts: Iterable[StoredPost]) -> None:
+        """Stores or replaces graphs; tensors made from a replaced graph go with it."""
+        for post in posts:
+            self.delete(post.id)
+            self._db.execute(
+                "INSERT INTO posts (id, kind, parent, accepted, digest, nodes, edges, formulas, fallbacks, graph)"
+                " VALUES (?,?,?,?,?,?,?,?,?,?)",
+                (
+                    post.id,
+                    post.kind,
+                    post.parent,
+                    post.accepted,
+                    post.digest,
+                    post.nodes,
+                    post.edges,
+                    post.formulas,
+                    json.dumps(post.fallbacks),
+                    zlib.compress(post.text.encode("utf-8", "surrogatepass"), 6),
+                ),
+            )
+
+    def delete(self, post_id: str) -> None:
+        """Forgets a post and its tensors; an unknown id is no error."""
+        row = self._db.execute("SELECT number FROM posts WHERE id = ?", (post_id,)).fetchone()
+        if row is not None:
+            self._db.execute("DELETE FROM tensors WHERE post = ?", row)
+            self._db.execute("DELETE FROM posts WHERE number = ?", row)
+
+    def text(self, post_id: str) -> str:
+        """The Penman text of a post's graph."""
+        row = self._db.execute("SELECT graph FROM posts WHERE id = ?", (post_id,)).fetchone()
+        if row is None:
+            raise MathAMRError(f"no post {post_id!r} in the graph store {self.folder}")
+        return _text(row[0], post_id)
+
+    def graph(self, post_id: str) -> MathGraph:
+        """A post's graph."""
+        return notation.read(self.text(post_id), post_id)
+
+    def texts(self) -> Iterator[tuple[str, str]]:
+        """(id, Penman text) of every post, one at a time."""
+        for post_id, blob in self._db.execute("SELECT id, graph FROM posts ORDER BY number"):
+            yield post_id, _text(blob, post_id)
+
+    def pairs(self, *, accepted_only: bool = False) -> Iterator[tuple[str, str]]:
+        """(question, answer) ids for training: every stored answer of a stored question, or accepted ones only."""
+        sql = (
+            "SELECT q.id, a.id FROM posts a JOIN posts q ON q.id = a.parent"
+            " WHERE a.kind = 'answer'"
+            + (" AND q.accepted = a.id" if accepted_only else "")
+            + " ORDER BY a.number"
+        )
+        yield from self._db.execute(sql)
+
+    def put_tensors(self, configuration: str, tensors: Iterable[GraphTensor]) -> None:
+        """Stores tensors of one configuration for posts that are in the store."""
+        self._db.executemany(
+            "INSERT OR REPLACE INTO tensors SELECT ?, number, ? FROM posts WHERE id = ?",
+            ((configuration, tensor.to_bytes(), tensor.post_id) for tensor in tensors),
+        )
+
+    def tensor(self, configuration: str, post_id: str) -> GraphTensor:
+        """The tensor of one post."""
+        row = self._db.execute(
+            "SELECT tensor FROM tensors JOIN posts ON post = number WHERE configuration = ? AND id = ?",
+            (configuration, post_id),
+        ).fetchone()
+        if row is None:
+            what = "has no tensor" if post_id in self else "is not"
+            raise MathAMRError(f"post {post_id!r} {what} in {self.folder} (configuration {configuration})")
+        return GraphTensor.from_bytes(row[0])
+
+    def tensors(self, configuration: str) -> Iterator[GraphTensor]:
+        """Every tensor of a configuration, one at a time, in a stable order."""
+        rows = self._db.execute(
+            "SELECT tensor FROM tensors WHERE configuration = ? ORDER BY post", (configuration,)
+        )
+        for (blob,) in rows:
+            yield GraphTensor.from_bytes(blob)
+
+    def without_tensor(self, configuration: str) -> Iterator[tuple[str, str]]:
+        """(id, Penman text) of the posts that still need a tensor; safe to write tensors while reading."""
+        last = 0
+        while True:
+            rows = self._db.execute(
+                "SELECT number, id, graph FROM posts WHERE number > ? AND NOT EXISTS"
+                " (SELECT 1 FROM tensors WHERE configuration = ? AND post = number) ORDER BY number LIMIT 256",
+                (last, configuration),
+            ).fetchall()
+            if not rows:
+                return
+            last = rows[-1][0]
+            for _, post_id, blob in rows:
+                yield post_id, _text(blob, post_id)
+
+    def drop_tensors(self) -> None:
+        """Forgets all tensors: they are numbers of another vocabulary."""
+        self._db.execute("DELETE FROM tensors")
+
+    def count_tensors(self, configuration: str) -> int:
+        """How many posts have a tensor of that configuration."""
+        sql = "SELECT count(*) FROM tensors WHERE configuration = ?"
+        return int(self._db.execute(sql, (configuration,)).fetchone()[0])
+
+    def fallbacks(self) -> Counter[str]:
+        """What went wrong on the way to the graphs, by cause."""
+        causes: Counter[str] = Counter()
+        for (row,) in self._db.execute("SELECT fallbacks FROM posts WHERE fallbacks != '{}'"):
+            causes.update(json.loads(row))
+        return causes
+
+    def sizes(self) -> Sequence[tuple[str, int, int, int]]:
+        """(kind, nodes, edges, formulas) of every post."""
+        return self._db.execute("SELECT kind, nodes, edges, formulas FROM posts").fetchall()
+
+    @property
+    def vocabulary_path(self) -> Path:
+        """Where the node labels are listed."""
+        return self.folder / "vocabulary.txt"
+
+    @property
+    def relations_path(self) -> Path:
+        """Where the relations are listed."""
+        return self.folder / "relations.txt"
+
+    def vocabularies(self) -> tuple[Vocabulary, RelationVocabulary]:
+        """The vocabularies of the tensors."""
+        return Vocabulary.load(self.vocabulary_path), RelationVocabulary.load(self.relations_path)
+
+
+def _text(blob: bytes, post_id: str) -> str:
+    try:
+        return zlib.decompress(blob).decode("utf-8", "surrogatepass")
+    except (zlib.error, UnicodeDecodeError) as error:
+        raise MathAMRError(f"the stored graph of {post_id!r} is damaged ({error}); build it again") from error
