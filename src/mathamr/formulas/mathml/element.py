@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from mathamr.errors import MathAMRError
@@ -76,6 +76,32 @@ class Element:
             element = stack.pop()
             yield element
             stack.extend(reversed(element.children))
+
+
+def rebuilt(
+    root: Element,
+    make: Callable[[Element, list[Element]], Element],
+    parts: Callable[[Element], Sequence[Element]] = lambda element: element.children,
+) -> Element:
+    """The tree made anew from below: `make` gets each element and its already remade parts.
+
+    Elements are listed breadth first; going through the list backwards, the parts of each element are remade
+    before it and lie side by side, so depth costs no recursion.
+    """
+    elements = [root]
+    counts: list[int] = []
+    for element in elements:
+        chosen = parts(element)
+        elements.extend(chosen)
+        counts.append(len(chosen))
+    made: list[Element] = []
+    taken = 0
+    for element, count in zip(reversed(elements), reversed(counts), strict=True):
+        remade = made[taken : taken + count]
+        remade.reverse()
+        taken += count
+        made.append(make(element, remade))
+    return made[-1]
 
 
 class MathMLError(MathAMRError):

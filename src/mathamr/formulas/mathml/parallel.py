@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.presentation import PRESENTATION_TAGS
 
 _CONTENT = frozenset(["mathml-content", "application/mathml-content+xml"])
 _PRESENTATION = frozenset(["mathml-presentation", "application/mathml-presentation+xml"])
 _TEX = frozenset(["application/x-tex", "tex", "latex", "application/x-latex"])
-_CONTENT_TAGS = frozenset(
-    ["apply", "ci", "cn", "csymbol", "cerror", "vector", "list", "set", "interval", "matrix", "bind", "share"]
-)
 
 
 def presentation(element: Element) -> Element | None:
@@ -41,6 +39,4 @@ def _part(element: Element, encodings: frozenset[str], content: bool) -> Element
         elif len(main.children) > 1:
             break
         main = main.children[0]
-    if content == (main.tag in _CONTENT_TAGS):
-        return element
-    return None
+    return element if content != (main.tag in PRESENTATION_TAGS) else None

@@ -419,3 +419,6 @@ _SELECTED: dict[str, Callable[[Element], Sequence[Element]]] = {
     "mtable": _cells_of_table,
 }
 """Elements of which not exactly the children are converted."""
+
+PRESENTATION_TAGS = (frozenset(_CONVERTERS) | frozenset(_TOKENS) | {"mtr", "mlabeledtr"}) - {"qvar"}
+"""All elements of Presentation MathML that a tree can be made of."""

@@ -8,47 +8,32 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.element import Element, rebuilt
 
 _OPENING = frozenset("([{")
 _CLOSING = frozenset(")]}")
 _BARS = frozenset(["|", "∥", "‖"])
 _ROWS = frozenset(["math", "mrow", "mstyle", "mpadded", "mphantom", "mtd", "msqrt", "menclose", "semantics"])
 _SCRIPTS = frozenset(["msub", "msup", "msubsup"])
-_INVISIBLE_TIMES = "\u2062"
 _MATHJAX_CLASS = "data-mjx-texclass"
 
 
 def regrouped(root: Element) -> Element:
-    """The same formula with a row for every pair of fences; LaTeXML's own output comes back as it is.
+    """The same formula with a row for every pair of fences.
 
     >>> row = [Element("mo", "("), Element("mi", "a"), Element("mo", ")"), Element("mo", "!")]
     >>> regrouped(Element("mrow", "", row))
     <mrow><mrow><mo>(</mo><mi>a</mi><mo>)</mo></mrow><mo>!</mo></mrow>
     """
-    if _is_from_latexml(root):
-        return root
-    elements = [root]
-    for element in elements:
-        elements.extend(element.children)
-    made: list[Element] = []
-    taken = 0
-    for element in reversed(elements):
-        count = len(element.children)
-        children = made[taken : taken + count]
-        children.reverse()
-        taken += count
-        if element.tag in _ROWS and count > 2:
-            children = _grouped(children)
-        made.append(Element(element.tag, element.text, children, element.attributes) if count else element)
-    return made[-1]
+    return rebuilt(root, _regroup)
 
 
-def _is_from_latexml(root: Element) -> bool:
-    """LaTeXML signs with its classes, and writes products that other converters leave to the eye."""
-    if root.attributes.get("class", "").startswith("ltx_"):
-        return True
-    return any(element.tag == "mo" and element.text == _INVISIBLE_TIMES for element in root.iterate())
+def _regroup(element: Element, children: list[Element]) -> Element:
+    if not children:
+        return element
+    if element.tag in _ROWS and len(children) > 2:
+        children = _grouped(children)
+    return Element(element.tag, element.text, children, element.attributes)
 
 
 def _grouped(children: Sequence[Element]) -> list[Element]:

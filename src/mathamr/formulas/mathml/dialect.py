@@ -1,0 +1,61 @@
+"""Other converters' Presentation MathML brought to LaTeXML's habits, on which the published layout trees rest.
+
+KaTeX, MathJax and latex2mathml leave rows flat, name alphabets by `mathvariant`, and differ on which symbols are
+identifiers (`mi`) and which operators (`mo`).
+"""
+
+from __future__ import annotations
+
+from mathamr.formulas.mathml.alphabets import styled
+from mathamr.formulas.mathml.element import Element, rebuilt
+from mathamr.formulas.mathml.rows import regrouped
+
+_INVISIBLE_TIMES = "\u2062"
+_IDENTIFIERS = frozenset("∞∅…⋯⋱⋮¬∠△♯♭♮℘#?■")
+"""Symbols that LaTeXML writes as `mi`; all other single characters that are no letters are `mo`."""
+
+_LIMITS = frozenset(
+    ["lim", "inf", "sup", "liminf", "limsup", "lim inf", "lim sup", "det", "dim", "Pr", "mod"]
+)
+"""Names that take their scripts below and above, which LaTeXML writes as `mo`."""
+
+_OPERATORS = {"-": "−", "―": "¯", "‾": "¯", "″": "′′", "‴": "′′′", "∥": "‖"}
+
+
+def in_latexml_style(root: Element) -> Element:
+    """The formula as LaTeXML would have written it; LaTeXML's own output comes back as it is.
+
+    >>> in_latexml_style(Element("msup", "", [Element("mi", "R", (), {"mathvariant": "double-struck"}), Element("mi", "′")]))
+    <msup><mi>ℝ</mi><mo>′</mo></msup>
+    """
+    return root if is_latexml(root) else regrouped(rebuilt(root, _adapted))
+
+
+def is_latexml(root: Element) -> bool:
+    """LaTeXML signs with its classes, and writes products that other converters leave to the eye."""
+    if root.attributes.get("class", "").startswith("ltx_"):
+        return True
+    return any(element.tag == "mo" and element.text == _INVISIBLE_TIMES for element in root.iterate())
+
+
+def _adapted(element: Element, children: list[Element]) -> Element:
+    text = element.text.strip()
+    tag = element.tag
+    if tag not in ("mi", "mo", "mn") or not text:
+        return Element(tag, element.text, children, element.attributes) if children else element
+    attributes = element.attributes
+    variant = attributes.get("mathvariant", "")
+    if variant:
+        text = styled(text, variant)
+        attributes = {name: value for name, value in attributes.items() if name != "mathvariant"}
+    if tag == "mi" and variant != "normal" and (text in _LIMITS or _is_operator(text)):
+        tag = "mo"
+    elif tag == "mo" and text in _IDENTIFIERS:
+        tag = "mi"
+    if tag == "mo":
+        text = _OPERATORS.get(text, text)
+    return Element(tag, text, children, attributes)
+
+
+def _is_operator(text: str) -> bool:
+    return len(text) == 1 and not text.isalnum() and text not in _IDENTIFIERS
