@@ -1,0 +1,62 @@
+"""Batches: a sentence that a parser cannot read never takes others down with it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mathamr.amr.graph import Amr
+from mathamr.amr.notation import depth
+from mathamr.amr.parser import AmrParser, Failure, PartialParseError
+from mathamr.errors import MissingExtraError
+
+MAX_DEPTH = 150
+"""A graph nested deeper is refused: no sentence means it, and readers that recurse (`penman`) could not read it."""
+
+
+def parse_each(parser: AmrParser, sentences: Sequence[str]) -> list[Amr | Failure]:
+    """A graph or a `Failure` for every sentence.
+
+    A batch that fails is halved until the sentence at fault stands alone (section 3.1 of the thesis); the others
+    are parsed as if it had not been there. Only a part that is not installed is an error of the whole.
+    """
+    results: list[Amr | Failure] = []
+    waiting = [tuple(sentences)] if sentences else []
+    while waiting:
+        batch = waiting.pop()
+        attempt = _attempt(parser, batch)
+        if isinstance(attempt, list):
+            results.extend(attempt)
+        elif len(batch) == 1:
+            results.append(attempt)
+        else:
+            middle = len(batch) // 2
+            waiting += [batch[middle:], batch[:middle]]
+    return results
+
+
+def _attempt(parser: AmrParser, batch: tuple[str, ...]) -> list[Amr | Failure] | Failure:
+    try:
+        graphs: Sequence[object] = parser.parse(batch)
+    except MissingExtraError:
+        raise
+    except PartialParseError as error:
+        graphs = error.results
+    except TimeoutError as error:
+        return Failure("time-out", str(error) or "the parser took too long")
+    except Exception as error:
+        return Failure("exception", f"{type(error).__name__}: {error}")
+    if len(graphs) != len(batch):
+        return Failure("wrong number of graphs", f"{len(graphs)} graphs for {len(batch)} sentences")
+    return [_checked(graph) for graph in graphs]
+
+
+def _checked(graph: object) -> Amr | Failure:
+    if isinstance(graph, Failure):
+        return graph
+    if graph is None:
+        return Failure("no graph", "the parser gave no graph")
+    if not isinstance(graph, Amr):
+        return Failure("invalid graph", f"the parser gave {type(graph).__name__} where a graph should be")
+    if len(graph) > MAX_DEPTH and depth(graph) > MAX_DEPTH:
+        return Failure("too deep", f"the graph is nested {depth(graph)} levels deep")
+    return graph

@@ -1,0 +1,133 @@
+"""`DocumentAmr`: the meaning of a whole post, its sentences joined under `multi-sentence`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from mathamr.amr.batch import parse_each
+from mathamr.amr.chunk import MAX_TOKENS, chunks
+from mathamr.amr.fallback import EMPTY, minimal_graph
+from mathamr.amr.graph import Amr, Triple
+from mathamr.amr.parser import AmrParser, Cause, Failure
+from mathamr.amr.placeholder import formula_nodes, mend, placeholders
+from mathamr.amr.variable import Names
+
+JOINT = "multi-sentence"
+BATCH = 128
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """A sentence that got a minimal graph, or whose chunk did, and why."""
+
+    sentence: int
+    cause: Cause
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentAmr:
+    """The graph of a post and what the next stage has to know about it.
+
+    `sentences` holds the variables of every sentence, in the order of the sentences; the joining root belongs to
+    none. `formulas` are (placeholder, variable); `dropped` are the placeholders without a node, which unify
+    attaches to the root with `:math`. `fallbacks` are the sentences that needed a minimal graph.
+    """
+
+    amr: Amr
+    sentences: tuple[tuple[str, ...], ...]
+    formulas: tuple[tuple[str, str], ...] = ()
+    dropped: tuple[str, ...] = ()
+    fallbacks: tuple[Fallback, ...] = ()
+
+    def causes(self) -> Counter[str]:
+        """How many sentences fell back, by cause."""
+        return Counter(fallback.cause for fallback in self.fallbacks)
+
+
+def parse_document(parser: AmrParser, sentences: Sequence[str]) -> DocumentAmr:
+    """The graph of one post; every post gets one."""
+    return next(parse_documents(parser, [sentences]))
+
+
+def parse_documents(
+    parser: AmrParser, documents: Iterable[Sequence[str]], *, batch: int = BATCH, limit: int = MAX_TOKENS
+) -> Iterator[DocumentAmr]:
+    """The graphs of many posts, in order; the parser gets about `batch` sentences at a time, of several posts."""
+    waiting: list[list[list[str]]] = []
+    size = 0
+    for sentences in documents:
+        pieces = [chunks(sentence, limit) for sentence in sentences]
+        waiting.append(pieces)
+        size += sum(map(len, pieces))
+        if size >= batch:
+            yield from _parse_waiting(parser, waiting, batch)
+            waiting, size = [], 0
+    yield from _parse_waiting(parser, waiting, batch)
+
+
+def _parse_waiting(parser: AmrParser, documents: list[list[list[str]]], batch: int) -> Iterator[DocumentAmr]:
+    texts = [piece for pieces in documents for sentence in pieces for piece in sentence if piece.strip()]
+    results: list[Amr | Failure] = []
+    for start in range(0, len(texts), batch):
+        results += parse_each(parser, texts[start : start + batch])
+    graphs = iter(results)
+    for pieces in documents:
+        yield _document(pieces, [[next(graphs) for p in sentence if p.strip()] for sentence in pieces])
+
+
+def _document(pieces: list[list[str]], results: list[list[Amr | Failure]]) -> DocumentAmr:
+    graphs: list[Amr] = []
+    fallbacks: list[Fallback] = []
+    for number, (sentence, its_results) in enumerate(zip(pieces, results, strict=True)):
+        parts: list[Amr] = []
+        for piece, result in zip((p for p in sentence if p.strip()), its_results, strict=True):
+            if isinstance(result, Failure):
+                fallbacks.append(Fallback(number, result.cause, result.message))
+                result = minimal_graph(piece)
+            parts.append(mend(result, placeholders(piece)))
+        graphs.append(join(parts)[0])
+    amr, variables = join(graphs)
+    expected = placeholders(" ".join(piece for sentence in pieces for piece in sentence))
+    nodes = formula_nodes(amr, expected)
+    return DocumentAmr(
+        amr,
+        variables,
+        tuple((placeholder, nodes[placeholder]) for placeholder in expected if placeholder in nodes),
+        tuple(placeholder for placeholder in expected if placeholder not in nodes),
+        tuple(fallbacks),
+    )
+
+
+def join(graphs: Sequence[Amr]) -> tuple[Amr, tuple[tuple[str, ...], ...]]:
+    """The graphs under one `multi-sentence` root, and the variables of each of them in it.
+
+    A single graph stays as it is, as AMR's guidelines have it; no graph at all gives an empty one.
+    """
+    if not graphs:
+        return Amr("a", (("a", EMPTY),)), ()
+    if len(graphs) == 1:
+        return graphs[0], (tuple(variable for variable, _ in graphs[0].instances),)
+    names = Names({constant for graph in graphs for _, _, constant in graph.attributes})
+    top = names.fresh(JOINT)
+    instances: list[tuple[str, str]] = [(top, JOINT)]
+    edges: list[Triple] = []
+    attributes: list[Triple] = []
+    tokens: list[str] = []
+    alignments: list[tuple[str, tuple[int, ...]]] = []
+    variables: list[tuple[str, ...]] = []
+    for number, graph in enumerate(graphs, start=1):
+        renamed = graph.renamed({variable: names.fresh(concept) for variable, concept in graph.instances})
+        edges.append((top, f":snt{number}", renamed.top))
+        instances += renamed.instances
+        edges += renamed.edges
+        attributes += renamed.attributes
+        alignments += (
+            (variable, tuple(n + len(tokens) for n in numbers)) for variable, numbers in renamed.alignments
+        )
+        tokens += renamed.tokens
+        variables.append(tuple(variable for variable, _ in renamed.instances))
+    joined = Amr(top, tuple(instances), tuple(edges), tuple(attributes), tuple(tokens), tuple(alignments))
+    return joined, tuple(variables)

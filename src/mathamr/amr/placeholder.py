@@ -1,0 +1,156 @@
+"""Placeholders `FORMULA_n`: each stays one node of the graph, whatever a parser made of it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from mathamr.amr.graph import Amr, Triple, unquoted
+from mathamr.amr.variable import Names
+
+PLACEHOLDER = re.compile(r"(?<![^\W_])FORMULA_(?:0|[1-9][0-9]*)(?![0-9])")
+_LOOKALIKE = re.compile(r"formula[\W_]*([0-9]+)(?:-[0-9][0-9])?", re.IGNORECASE)
+_BARE_FORMULA = re.compile(r"formula(?:-[0-9][0-9])?", re.IGNORECASE)
+_HOLDERS = frozenset({"name", "string-entity", "variable", "formula"})
+
+
+def placeholders(text: str) -> tuple[str, ...]:
+    """The placeholders of a sentence, in order, each once.
+
+    >>> placeholders("Let FORMULA_1 be in FORMULA_0, so that FORMULA_1>0.")
+    ('FORMULA_1', 'FORMULA_0')
+    """
+    return tuple(dict.fromkeys(PLACEHOLDER.findall(text)))
+
+
+def formula_nodes(amr: Amr, expected: Sequence[str]) -> dict[str, str]:
+    """The variable of every expected placeholder that has a node."""
+    wanted = set(expected)
+    return {concept: variable for variable, concept in reversed(amr.instances) if concept in wanted}
+
+
+def mend(amr: Amr, expected: Sequence[str]) -> Amr:
+    """The graph with one node for every placeholder that is recognisable in it.
+
+    Parsers that never saw placeholders write them as `formula_0`, as `(n / name :op1 "FORMULA_0")`, in pieces
+    (`:op1 "FORMULA" :op2 "_" :op3 "0"`), or twice. Placeholders that the sentence does not hold become `formula`.
+
+    >>> print(mend(Amr.from_penman('(s / set :name (n / name :op1 "FORMULA" :op2 "_0"))'), ["FORMULA_0"]).to_penman())
+    (s / set
+        :name (n / FORMULA_0))
+    """
+    concepts = [concept for _, concept in amr.instances]
+    found = [concept for concept in concepts if concept in set(expected)]
+    if len(found) == len(expected) == len(set(found)) and not _suspicious(amr, concepts, set(found)):
+        return amr
+    mending = _Mending(amr, expected)
+    mending.rename_concepts()
+    mending.lift_constants()
+    mending.merge_twins()
+    return mending.graph()
+
+
+def _suspicious(amr: Amr, concepts: Iterable[str], found: set[str]) -> bool:
+    return any(PLACEHOLDER.search(concept) for concept in concepts if concept not in found) or any(
+        PLACEHOLDER.search(constant) for _, _, constant in amr.attributes
+    )
+
+
+class _Mending:
+    """A graph taken apart, with the placeholders that are still to be found."""
+
+    def __init__(self, amr: Amr, expected: Sequence[str]) -> None:
+        self.amr = amr
+        self.concepts = amr.concepts()
+        self.edges = list(amr.edges)
+        self.attributes = list(amr.attributes)
+        self.expected = set(expected)
+        self.names = Names({*self.concepts, *(constant for _, _, constant in amr.attributes)})
+
+    def placeholder(self, text: str) -> str | None:
+        """The expected placeholder that `text` was meant to be."""
+        match = _LOOKALIKE.fullmatch(unquoted(text))
+        wanted = f"FORMULA_{match[1]}" if match else ""
+        return wanted if wanted in self.expected else None
+
+    def rename_concepts(self) -> None:
+        """`formula_0` becomes `FORMULA_0`; a placeholder that the sentence does not hold becomes `formula`."""
+        for variable, concept in self.concepts.items():
+            wanted = self.placeholder(concept)
+            if wanted:
+                self.concepts[variable] = wanted
+            elif PLACEHOLDER.fullmatch(unquoted(concept)):
+                self.concepts[variable] = "formula"
+
+    def lift_constants(self) -> None:
+        """Constants that hold a placeholder, whole or in pieces, become nodes."""
+        by_node: dict[str, list[Triple]] = {}
+        for attribute in self.attributes:
+            by_node.setdefault(attribute[0], []).append(attribute)
+        for variable, its_attributes in by_node.items():
+            start = 0
+            while start < len(its_attributes):
+                size, wanted = self._window(variable, its_attributes, start)
+                if wanted:
+                    self._lift(variable, its_attributes[start : start + size], wanted)
+                start += size
+
+    def _window(self, variable: str, attributes: list[Triple], start: int) -> tuple[int, str | None]:
+        """How many attributes from `start` on write one placeholder together, and which."""
+        for size in (1, 2, 3):
+            window = attributes[start : start + size]
+            if size > 1 and not all(role.startswith(":op") for _, role, _ in window):
+                break
+            wanted = self.placeholder("".join(unquoted(constant) for _, _, constant in window))
+            if wanted:
+                return len(window), wanted
+        if _BARE_FORMULA.fullmatch(self.concepts[variable]):
+            return 1, self.placeholder(f"FORMULA_{unquoted(attributes[start][2])}")
+        return 1, None
+
+    def _lift(self, variable: str, window: list[Triple], wanted: str) -> None:
+        role = window[0][1]
+        self.attributes = [attribute for attribute in self.attributes if attribute not in window]
+        bare = self.concepts[variable] in _HOLDERS or _BARE_FORMULA.fullmatch(self.concepts[variable])
+        left = any(source == variable for source, _, _ in (*self.attributes, *self.edges))
+        if bare and not left:
+            self.concepts[variable] = wanted
+            return
+        node = self.names.fresh(wanted)
+        self.concepts[node] = wanted
+        self.edges.append((variable, role, node))
+
+    def merge_twins(self) -> None:
+        """Two nodes of one placeholder become one."""
+        first: dict[str, str] = {}
+        twins: dict[str, str] = {}
+        for variable, concept in self.concepts.items():
+            if concept in self.expected and first.setdefault(concept, variable) != variable:
+                twins[variable] = first[concept]
+        self.twins = twins
+        for twin in twins:
+            del self.concepts[twin]
+        self.edges = [
+            (twins.get(source, source), role, twins.get(target, target))
+            for source, role, target in self.edges
+            if twins.get(source, source) != twins.get(target, target) or source == target
+        ]
+        self.attributes = [
+            (twins.get(source, source), role, constant) for source, role, constant in self.attributes
+        ]
+
+    def graph(self) -> Amr:
+        """The mended graph."""
+        numbers: dict[str, tuple[int, ...]] = {}
+        for variable, its_numbers in self.amr.alignments:
+            kept = self.twins.get(variable, variable)
+            numbers[kept] = tuple(sorted({*numbers.get(kept, ()), *its_numbers}))
+        return replace(
+            self.amr,
+            top=self.twins.get(self.amr.top, self.amr.top),
+            instances=tuple(self.concepts.items()),
+            edges=tuple(self.edges),
+            attributes=tuple(self.attributes),
+            alignments=tuple(numbers.items()),
+        )

@@ -1,0 +1,80 @@
+"""Placeholders stay single nodes, whatever a parser made of them."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.amr.graph import Amr
+from mathamr.amr.placeholder import formula_nodes, mend, placeholders
+from tests.amr.strategies import graphs
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Let FORMULA_0 be FORMULA_12.", ("FORMULA_0", "FORMULA_12")),
+        ("(FORMULA_1)FORMULA_2,FORMULA_1", ("FORMULA_1", "FORMULA_2")),
+        ("a FORMULA_3-dimensional space, the FORMULA_4th", ("FORMULA_3", "FORMULA_4")),
+        ("XFORMULA_1 FORMULA_01 formula_2 FORMULA_ FORMULA", ()),
+    ],
+)
+def test_placeholders_of_a_sentence(text: str, found: tuple[str, ...]) -> None:
+    assert placeholders(text) == found
+
+
+@pytest.mark.parametrize(
+    ("broken", "mended"),
+    [
+        ("(l / let-01 :ARG1 (f / formula_0))", "(l / let-01 :ARG1 (f / FORMULA_0))"),
+        ("(l / let-01 :ARG1 (f / formula-0))", "(l / let-01 :ARG1 (f / FORMULA_0))"),
+        ("(l / let-01 :ARG1 (f / formula_0-01))", "(l / let-01 :ARG1 (f / FORMULA_0))"),
+        ('(l / let-01 :ARG1 (f / "FORMULA_0"))', "(l / let-01 :ARG1 (f / FORMULA_0))"),
+        ('(s / set :name (n / name :op1 "FORMULA_0"))', "(s / set :name (n / FORMULA_0))"),
+        ('(s / set :name (n / name :op1 "FORMULA" :op2 "0"))', "(s / set :name (n / FORMULA_0))"),
+        ('(s / set :name (n / name :op1 "FORMULA" :op2 "_" :op3 "0"))', "(s / set :name (n / FORMULA_0))"),
+        (
+            '(t / theorem :name (n / name :op1 "Theorem" :op2 "FORMULA_0"))',
+            '(t / theorem :name (n / name :op1 "Theorem" :op2 (f / FORMULA_0)))',
+        ),
+        ('(l / let-01 :ARG1 (s / string-entity :value "FORMULA_0"))', "(l / let-01 :ARG1 (s / FORMULA_0))"),
+        ("(l / let-01 :ARG1 (f / formula :mod 0))", "(l / let-01 :ARG1 (f / FORMULA_0))"),
+        ("(l / let-01 :ARG1 FORMULA_0)", "(l / let-01 :ARG1 (f / FORMULA_0))"),
+        (
+            "(l / let-01 :ARG1 (f / FORMULA_0) :ARG2 (g / FORMULA_0 :mod (h / real)))",
+            "(l / let-01 :ARG1 (f / FORMULA_0 :mod (h / real)) :ARG2 f)",
+        ),
+        ("(f / FORMULA_0 :mod (g / FORMULA_0))", "(f / FORMULA_0)"),
+        ("(f / FORMULA_7 :mod (g / FORMULA_0))", "(f / formula :mod (g / FORMULA_0))"),
+    ],
+)
+def test_recognisable_placeholders_are_mended(broken: str, mended: str) -> None:
+    amr = mend(Amr.from_penman(broken), ["FORMULA_0"])
+    assert sorted(amr.triples()) == sorted(Amr.from_penman(mended).triples())
+
+
+@pytest.mark.parametrize("graph", ["(f / formula :mod 5)", "(f / formula-01)", '(n / name :op1 "FORMULA_9")'])
+def test_what_is_no_placeholder_of_the_sentence_is_left_alone(graph: str) -> None:
+    assert mend(Amr.from_penman(graph), ["FORMULA_0"]) == Amr.from_penman(graph)
+
+
+def test_a_graph_in_order_is_not_touched() -> None:
+    amr = Amr.from_penman("(b / be-in-01 :ARG1 (f / FORMULA_0) :ARG2 (g / FORMULA_1))")
+    assert mend(amr, ["FORMULA_1", "FORMULA_0"]) is amr
+
+
+def test_alignments_of_merged_nodes_are_kept() -> None:
+    amr = Amr.from_penman("(l / let-01 :ARG1 (f / FORMULA_0~e.1) :ARG2 (g / FORMULA_0~e.4))")
+    assert mend(amr, ["FORMULA_0"]).alignments == (("f", (1, 4)),)
+
+
+@settings(max_examples=80)
+@given(graphs(), st.sampled_from([["FORMULA_0"], [], ["FORMULA_0", "FORMULA_1"]]))
+def test_any_graph_stays_a_graph_with_single_formula_nodes(amr: Amr, expected: list[str]) -> None:
+    mended = mend(amr, expected)
+    concepts = [concept for _, concept in mended.instances if concept.startswith("FORMULA_")]
+    assert len(concepts) == len(set(concepts))
+    assert set(concepts) <= set(expected)
+    assert set(formula_nodes(mended, expected)) == set(concepts)
+    assert mend(mended, expected) == mended
