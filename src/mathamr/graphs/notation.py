@@ -14,10 +14,9 @@ from mathamr.amr.graph import Amr, is_inverted, unquoted
 from mathamr.errors import ParseError
 from mathamr.graphs.configuration import FormulaMode
 from mathamr.graphs.mathgraph import FormulaPart, MathGraph
-from mathamr.graphs.unify import opt_of, slt_of, unified
+from mathamr.graphs.unify import TREE_VARIABLE, opt_of, slt_of, unified
 
 _TOKEN = re.compile(r'\s*(?:(\()|(\))|(/)|(:[^\s"()/:~]+)|("[^"\\]*(?:\\.[^"\\]*)*"|[^\s"()/:~]+))')
-_TREE_VARIABLE = re.compile(r"([os])(\d+)_(\d+)$")
 _KEYS = ("id", "formula_map", "formulas", "sentences", "texts")
 
 
@@ -44,7 +43,7 @@ def read(text: str, source: str = "") -> MathGraph:
     labels: dict[str, list[str]] = {}
     own_instances = []
     for variable, concept in instances:
-        match = _TREE_VARIABLE.match(variable)
+        match = TREE_VARIABLE.fullmatch(variable)
         if match is None:
             own_instances.append((variable, concept))
         else:
@@ -53,7 +52,7 @@ def read(text: str, source: str = "") -> MathGraph:
     trees: dict[str, dict[str, list[tuple[int, str, int]]]] = {"o": {}, "s": {}}
     own_edges = []
     for a, role, b in edges:
-        match_a, match_b = _TREE_VARIABLE.match(a), _TREE_VARIABLE.match(b)
+        match_a, match_b = TREE_VARIABLE.fullmatch(a), TREE_VARIABLE.fullmatch(b)
         if match_a is None and match_b is None:
             own_edges.append((a, role, b))
         elif match_a is not None and match_b is not None:

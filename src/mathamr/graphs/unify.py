@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
+from mathamr.amr.document import DocumentAmr
 from mathamr.amr.graph import Amr, Triple, is_atom, string
+from mathamr.amr.placeholder import placeholders
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.graphs.configuration import FormulaMode
 from mathamr.graphs.mathgraph import MathGraph
@@ -12,6 +16,76 @@ from mathamr.graphs.mathgraph import MathGraph
 OPERAND_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _OPERAND_ROLES = {letter: f":op{number}" for number, letter in enumerate(OPERAND_LETTERS)}
 _OPERAND_OF_ROLE = {role: letter for letter, role in _OPERAND_ROLES.items()}
+
+TREE_VARIABLE = re.compile(r"([os])(\d+)_(\d+)")
+"""Variables of tree nodes: o or s, the number of the formula, the number of the node."""
+
+Trees = tuple[Opt | None, Slt | None]
+
+
+def unify(
+    post_id: str,
+    document: DocumentAmr,
+    texts: Sequence[str],
+    formula_ids: Mapping[str, str],
+    trees: Mapping[str, Trees],
+) -> MathGraph:
+    """One graph of a post's meaning and formulas; what the AMR parser dropped hangs from the root.
+
+    `texts` are the sentences that `document` was parsed from, `formula_ids` and `trees` belong to their
+    placeholders; a placeholder without trees stays a plain node.
+    """
+    amr = _without_tree_variables(document.amr)
+    renamed = dict(zip(document.amr.concepts(), amr.concepts(), strict=True))
+    sentence_of = {name: number for number, text in enumerate(texts) for name in placeholders(text)}
+    variable_of = {name: renamed[variable] for name, variable in document.formulas}
+    dropped = [name for name in formula_ids if name not in variable_of]
+    amr = _hang_dropped(amr, dropped, variable_of)
+    formulas = tuple(
+        FormulaPart(
+            name,
+            formula_id,
+            variable_of[name],
+            sentence_of.get(name, 0),
+            *trees.get(name, (None, None)),
+            dropped=name in dropped,
+        )
+        for name, formula_id in formula_ids.items()
+    )
+    roots = _sentence_roots(amr, len(document.sentences))
+    sentences = tuple(
+        tuple(sorted((renamed[v] for v in variables), key=lambda v, root=root: v != root))  # type: ignore[misc]
+        for variables, root in zip(document.sentences, roots, strict=True)
+    )
+    return MathGraph(post_id, amr, sentences, formulas, tuple(texts))
+
+
+def _without_tree_variables(amr: Amr) -> Amr:
+    clashing = [variable for variable in amr.concepts() if TREE_VARIABLE.fullmatch(variable)]
+    return amr.renamed({variable: f"x{variable}" for variable in clashing}) if clashing else amr
+
+
+def _hang_dropped(amr: Amr, dropped: list[str], variable_of: dict[str, str]) -> Amr:
+    if not dropped:
+        return amr
+    taken = set(amr.concepts())
+    instances, edges = list(amr.instances), list(amr.edges)
+    for name in dropped:
+        variable = f"f{name.rpartition('_')[2]}"
+        while variable in taken:
+            variable = f"f{variable}"
+        taken.add(variable)
+        variable_of[name] = variable
+        instances.append((variable, name))
+        edges.append((amr.top, ":math", variable))
+    return replace(amr, instances=tuple(instances), edges=tuple(edges))
+
+
+def _sentence_roots(amr: Amr, count: int) -> list[str]:
+    if count <= 1:
+        return [amr.top] * count
+    roots = {role: target for source, role, target in amr.edges if source == amr.top and role.startswith(":snt")}
+    return [roots[f":snt{number}"] for number in range(1, count + 1)]
 
 
 def opt_role(parent_label: str, edge: str) -> str:
