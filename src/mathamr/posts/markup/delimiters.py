@@ -193,7 +193,7 @@ def without_punctuation(latex: str) -> tuple[str, int | None]:
     A factorial, an ellipsis and `=?` belong to the formula; spacing commands at the end belong to nothing.
 
     >>> without_punctuation(r" x = 1 \\,. ")
-    ('x = 1', 10)
+    ('x = 1', 9)
     >>> without_punctuation(r"\\begin{align} n! &= 6; \\end{align}")
     ('\\\\begin{align} n! &= 6\\\\end{align}', 21)
     >>> without_punctuation("1, 2, ...")
@@ -247,7 +247,7 @@ def _is_escaped(latex: str, position: int) -> bool:
 def _is_money(content: str) -> bool:
     """Whether the text between two dollars is a sum of money and prose, not a formula.
 
-    >>> _is_money("5 and "), _is_money("5"), _is_money("3 \\text{ and } 4"), _is_money("5. Let ")
+    >>> _is_money("5 and "), _is_money("5"), _is_money("3 \\\\text{ and } 4"), _is_money("5. Let ")
     (True, False, False, True)
     """
     if "\\" in content or not _AMOUNT.match(content):

@@ -25,6 +25,7 @@ _TOKEN = re.compile(
     |(?P<stray>[<&])""",
     re.X,
 )
+_CONTAINER = re.compile(r'<span class="math-container"(?: id="([^"<>]*)")?>([^<]*)</span>')
 _NAME = re.compile(r"</?([^\s/>]+)")
 _ATTRIBUTE = re.compile(r"""([^\s"'=<>/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?""")
 _ANY_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.S)
@@ -121,7 +122,10 @@ class _Reader:
                 if kind == "text":
                     self._run.add(match.group(), start, end)
                 elif kind == "math":
-                    self._container(match.group("math"), match.start("math"), start, end, match.group("id"))
+                    content = match.group("math")
+                    self._hold(
+                        self._contained(content, match.end("math"), start, end, match.group("id")), start, end
+                    )
                 elif kind == "entity":
                     self._run.add(unescape(match.group()), start, end)
                 elif kind == "stray":
@@ -198,9 +202,17 @@ class _Reader:
         if close is None:
             return
         self._position = close.end()
-        code = _without_tags(self._text[end : close.start()])
+        done = end
+        for match in _CONTAINER.finditer(self._text, end, close.start()):
+            yield from self._code_piece(done, match.start())
+            yield from self._contained(match.group(2), match.end(2), *match.span(), match.group(1))
+            done = match.end()
+        yield from self._code_piece(done, close.start())
+
+    def _code_piece(self, start: int, end: int) -> Iterator[Piece]:
+        code = _without_tags(self._text[start:end])
         if code.strip():
-            yield Piece("code", end, close.start(), code)
+            yield Piece("code", start, end, code)
 
     def _image(self, tag: Tag, start: int, end: int) -> None:
         alt = tag.attributes.get("alt", "").strip()
@@ -208,7 +220,7 @@ class _Reader:
         if classes & _FALLBACK_CLASSES or not alt or alt.lower() in _DEFAULT_ALT:
             return
         if classes & _IMAGE_MATH_CLASSES:
-            self._hold_formula(alt, start, end, display="display" in classes)
+            self._hold(self._formula(alt, start, end, display="display" in classes), start, end)
         else:
             self._run.hold([Piece("image", start, end, alt)], start, end)
 
@@ -226,7 +238,8 @@ class _Reader:
         styled = _STYLED.match(latex.strip())
         if styled and _is_one_group(latex.strip()):
             latex = styled.group(2)
-        self._hold_formula(latex, start, close.end(), attributes.get("id"), display, mathml)
+        formula = self._formula(latex, start, close.end(), attributes.get("id"), display, mathml)
+        self._hold(formula, start, close.end())
 
     def _raw(self, tag: Tag, start: int, end: int) -> None:
         close = self._closing(tag.name, end)
@@ -234,13 +247,15 @@ class _Reader:
             return
         self._position = close.end()
         kind = tag.attributes.get("type", "").lower()
+        content = self._text[end : close.start()]
         if tag.name == "script" and kind.startswith("math/tex"):
-            latex = self._text[end : close.start()]
-            self._hold_formula(latex, start, close.end(), display="display" in kind)
+            self._hold(
+                self._formula(content, start, close.end(), display="display" in kind), start, close.end()
+            )
         elif tag.name == "script" and kind.startswith("math/mml"):
-            self._hold_formula("", start, close.end(), mathml=self._text[end : close.start()].strip())
+            self._hold(self._formula("", start, close.end(), mathml=content.strip()), start, close.end())
         elif tag.name == "textarea":
-            self._run.add(unescape(self._text[end : close.start()]), end, close.start())
+            self._run.add(unescape(content), end, close.start())
 
     def _math_element(self, tag: Tag, classes: frozenset[str], start: int, end: int) -> None:
         close = self._balanced(tag.name, end)
@@ -251,21 +266,23 @@ class _Reader:
         if "<math" in content or not (marked or content.lstrip().startswith(("$", "\\"))):
             return
         self._position = close[1]
-        self._container(content, end, start, close[1], tag.attributes.get("id"), "display" in classes)
+        formula = self._contained(
+            content, close[0], start, close[1], tag.attributes.get("id"), "display" in classes
+        )
+        self._hold(formula, start, close[1])
 
-    def _container(
-        self, content: str, begin: int, start: int, end: int, id: str | None, display: bool = False
-    ) -> None:
+    def _contained(
+        self, content: str, content_end: int, start: int, end: int, id: str | None, display: bool = False
+    ) -> list[Piece]:
         """The formula of an element that holds nothing else, in its delimiters or bare."""
-        whole = _without_tags(content) if "&" in content or "<" in content else content
-        latex = whole.strip()
+        latex = (_without_tags(content) if "&" in content or "<" in content else content).strip()
         for left, right, displays in _DELIMITED:
             if latex.startswith(left) and latex.endswith(right) and len(latex) >= len(left) + len(right):
                 latex, display = latex[len(left) : -len(right)], display or displays
                 break
-        self._hold_formula(latex, start, end, id, display, None, begin + len(content), whole)
+        return self._formula(latex, start, end, id, display, content_end=content_end)
 
-    def _hold_formula(
+    def _formula(
         self,
         latex: str,
         start: int,
@@ -274,20 +291,21 @@ class _Reader:
         display: bool = False,
         mathml: str | None = None,
         content_end: int | None = None,
-        whole: str = "",
-    ) -> None:
+    ) -> list[Piece]:
+        """A formula as a piece, followed by the punctuation that ended it; nothing where it is empty."""
         bare, mark = without_punctuation(latex)
         if not (bare or mathml or id):
             self._note("empty formula", start)
-            return
-        held = [Piece("formula", start, end, bare, display, id, mathml)]
+            return []
+        found = [Piece("formula", start, end, bare, display, id, mathml)]
         if mark is not None:
-            sign = latex[mark]
-            place = self._text.rfind(sign, start, content_end or end)
-            held.append(
-                Piece("text", place, place + 1, sign) if place >= 0 else Piece("text", end, end, sign)
-            )
-        self._run.hold(held, start, end, whole or f"${latex}$")
+            place = self._text.rfind(latex[mark], start, content_end or end)
+            found.append(Piece("text", place, place + 1, latex[mark]))
+        return found
+
+    def _hold(self, formula: list[Piece], start: int, end: int) -> None:
+        if formula:
+            self._run.hold(formula, start, end, f"${formula[0].text}$")
 
     def _hide(self, tag: Tag, end: int) -> None:
         if not tag.empty and (close := self._balanced(tag.name, end)):

@@ -1,0 +1,247 @@
+"""`Passage`: a post as sentences in which `FORMULA_n` stands for its n-th formula."""
+
+from __future__ import annotations
+
+import json
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any, Literal
+
+from mathamr.posts.markup import formula_id, pieces, title_pieces
+from mathamr.posts.markup.piece import Note, Piece, Run, ignore
+from mathamr.posts.post import Post
+from mathamr.posts.sentences import DISPLAY, INLINE, PARAGRAPH, sentences
+
+Field = Literal["title", "body"]
+SentenceKind = Literal["prose", "code"]
+
+PLACEHOLDER = re.compile(r"(?<!\w)FORMULA_(\d+)(?!\w)")
+"""A placeholder in a sentence; nothing that a post's author wrote ever matches."""
+
+_LOOKALIKE = re.compile(r"FORMULA_(?=\d)")
+_FORMULA = re.compile("[\0\1]")
+_FORMULAS_ONLY = re.compile(r"[\s\0\1.,;:()]*\Z")
+_WORDLESS = re.compile(r"[\s\2.,;:?!()\[\]{}\"'`*_~|<>/\\=+-]*\Z")
+
+
+@dataclass(frozen=True, slots=True)
+class Placeholder:
+    """The place of one formula: `FORMULA_n` in a sentence, [start, end) in the post's title or body."""
+
+    name: str
+    formula: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """A sentence of a post's title or body, read from [start, end) of it; a code block is one sentence."""
+
+    text: str
+    field: Field
+    start: int
+    end: int
+    placeholders: tuple[Placeholder, ...] = ()
+    kind: SentenceKind = "prose"
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """The sentences of a post in order, title first."""
+
+    post: str
+    sentences: tuple[Sentence, ...]
+
+    @property
+    def formula_map(self) -> Mapping[str, str]:
+        """Placeholder to formula id, in the order of the post."""
+        return MappingProxyType({place.name: place.formula for place in self.placeholders})
+
+    @property
+    def placeholders(self) -> Iterator[Placeholder]:
+        """All placeholders, `FORMULA_0` first."""
+        return (place for sentence in self.sentences for place in sentence.placeholders)
+
+    @property
+    def text(self) -> str:
+        """The sentences, one a line."""
+        return "\n".join(sentence.text for sentence in self.sentences)
+
+    def to_json(self) -> str:
+        """One JSON line."""
+        rows = []
+        for sentence in self.sentences:
+            row: dict[str, Any] = {
+                "text": sentence.text,
+                "field": sentence.field,
+                "start": sentence.start,
+                "end": sentence.end,
+            }
+            if sentence.placeholders:
+                row["placeholders"] = [[p.name, p.formula, p.start, p.end] for p in sentence.placeholders]
+            if sentence.kind != "prose":
+                row["kind"] = sentence.kind
+            rows.append(row)
+        return json.dumps({"post": self.post, "sentences": rows}, ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, line: str) -> Passage:
+        """The inverse of `to_json`."""
+        row: dict[str, Any] = json.loads(line)
+        return cls(
+            row["post"],
+            tuple(
+                Sentence(
+                    text=sentence["text"],
+                    field=sentence["field"],
+                    start=sentence["start"],
+                    end=sentence["end"],
+                    placeholders=tuple(Placeholder(*place) for place in sentence.get("placeholders", ())),
+                    kind=sentence.get("kind", "prose"),
+                )
+                for sentence in row["sentences"]
+            ),
+        )
+
+
+def passage(post: Post, note: Note = ignore) -> Passage:
+    """The passage of a post.
+
+    Formula ids are those of `post.formulas`; where a post was made without them, those of `formulas_of`.
+
+    >>> read = passage(Post("7", "answer", "Let $x>0.$ Then, e.g., $x^2>0$, which is clear!", markup="text"))
+    >>> print(read.text)
+    Let FORMULA_0.
+    Then, e.g., FORMULA_1, which is clear!
+    >>> dict(read.formula_map)
+    {'FORMULA_0': '7:0', 'FORMULA_1': '7:1'}
+    """
+    title = list(title_pieces(post.title, post.markup, note))
+    body = list(pieces(post.body, post.markup, note))
+    names = iter(_formula_ids(post, [piece for piece in title + body if piece.kind == "formula"]))
+    builder = _Builder(names)
+    builder.read(title, "title")
+    builder.read(body, "body")
+    return Passage(post.id, tuple(builder.sentences))
+
+
+def _formula_ids(post: Post, found: list[Piece]) -> list[str]:
+    if len(post.formulas) == len(found):
+        return [formula.id for formula in post.formulas]
+    seen: set[str] = set()
+    return [formula_id(piece, post.id, place, seen) for place, piece in enumerate(found)]
+
+
+class _Builder:
+    """Collects pieces into a block until something ends it for sure, then cuts the block into sentences."""
+
+    def __init__(self, names: Iterator[str]) -> None:
+        self.sentences: list[Sentence] = []
+        self._names = names
+        self._count = 0
+        self._field: Field = "title"
+        self._reset()
+
+    def read(self, stream: list[Piece], field: Field) -> None:
+        """Add the sentences of the title or of the body."""
+        self._field = field
+        in_code = False
+        for piece in stream:
+            kind = piece.kind
+            if kind == "text":
+                self._add(piece.text, piece)
+            elif kind == "formula":
+                self._formulas.append(piece)
+                self._add(DISPLAY if piece.display else INLINE, piece)
+            elif kind == "break":
+                in_code = piece.text == "code"
+                if piece.text == "paragraph":
+                    self._paragraph(piece)
+                elif piece.text == "line":
+                    self._add("\n", piece)
+                else:
+                    self._flush()
+            elif kind == "code":
+                self._add(piece.text, piece)
+                if in_code:
+                    self._code()
+            elif kind == "image":
+                self._add(f" {piece.text} ", piece)
+        self._flush()
+
+    def _reset(self) -> None:
+        self._texts: list[str] = []
+        self._run = Run()
+        self._formulas: list[Piece] = []
+        self._paragraph_start = 0
+
+    def _add(self, text: str, piece: Piece) -> None:
+        self._texts.append(text)
+        self._run.add(text, piece.start, piece.end)
+
+    def _paragraph(self, piece: Piece) -> None:
+        """End a paragraph; one of formulas alone is read like a displayed formula."""
+        self._show_lone_formulas()
+        if self._texts and self._texts[-1] != PARAGRAPH:
+            self._add(PARAGRAPH, piece)
+            self._paragraph_start = len(self._texts)
+
+    def _show_lone_formulas(self) -> None:
+        last = self._texts[self._paragraph_start :]
+        if self._field == "body" and INLINE in last and all(_FORMULAS_ONLY.match(text) for text in last):
+            self._texts[self._paragraph_start :] = [DISPLAY if text == INLINE else text for text in last]
+
+    def _flush(self) -> None:
+        if not self._texts:
+            return
+        self._show_lone_formulas()
+        text = "".join(self._texts)
+        formulas = iter(self._formulas)
+        for start, end in sentences(text):
+            if not _WORDLESS.match(text, start, end):
+                self._sentence(text[start:end], *self._run.origin(start, end), formulas)
+        self._reset()
+
+    def _code(self) -> None:
+        text = "".join(self._texts)
+        self._sentence(text, *self._run.origin(0, len(text)), iter(self._formulas), "code")
+        self._reset()
+
+    def _sentence(
+        self, text: str, start: int, end: int, formulas: Iterator[Piece], kind: SentenceKind = "prose"
+    ) -> None:
+        placeholders = []
+        parts: list[str] = []
+        for place, segment in enumerate(_FORMULA.split(_normalised(text))):
+            if place:
+                piece = next(formulas)
+                name = f"FORMULA_{self._count}"
+                self._count += 1
+                placeholders.append(Placeholder(name, next(self._names), piece.start, piece.end))
+                start, end = min(start, piece.start), max(end, piece.end)
+                if parts[-1] and _is_word(parts[-1][-1]):
+                    parts.append(" ")
+                parts.append(name)
+                if segment and _is_word(segment[0]):
+                    parts.append(" ")
+            if segment:
+                parts.append(segment)
+            elif not place:
+                parts.append("")
+        self.sentences.append(Sentence("".join(parts), self._field, start, end, tuple(placeholders), kind))
+
+
+def _is_word(character: str) -> bool:
+    return character.isalnum() or character == "_"
+
+
+def _normalised(text: str) -> str:
+    """One blank for any white space, composed characters, and no look-alike of a placeholder."""
+    text = " ".join(text.replace(PARAGRAPH, " ").split())
+    if not text.isascii():
+        text = unicodedata.normalize("NFC", text)
+    return _LOOKALIKE.sub("FORMULA-", text)
