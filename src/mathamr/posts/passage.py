@@ -13,7 +13,7 @@ from typing import Any, Literal
 from mathamr.posts.markup import formula_id, pieces, title_pieces
 from mathamr.posts.markup.piece import Note, Piece, Run, ignore
 from mathamr.posts.post import Post
-from mathamr.posts.sentences import DISPLAY, INLINE, PARAGRAPH, sentences
+from mathamr.posts.sentences import DISPLAY, INLINE, LINE, PARAGRAPH, STARTERS, sentences
 
 Field = Literal["title", "body"]
 SentenceKind = Literal["prose", "code"]
@@ -24,6 +24,7 @@ PLACEHOLDER = re.compile(r"(?<!\w)FORMULA_(\d+)(?!\w)")
 _LOOKALIKE = re.compile(r"FORMULA_(?=\d)")
 _FORMULA = re.compile("[\0\1]")
 _FORMULAS_ONLY = re.compile(r"[\s\0\1.,;:()]*\Z")
+_BEFORE_NEW_SENTENCE = re.compile(rf"\0(?=\s+(?:{'|'.join(sorted(STARTERS - {'I', 'A'}))})\s)")
 _WORDLESS = re.compile(r"[\s\2.,;:?!()\[\]{}\"'`*_~|<>/\\=+-]*\Z")
 
 
@@ -162,7 +163,7 @@ class _Builder:
                 if piece.text == "paragraph":
                     self._paragraph(piece)
                 elif piece.text == "line":
-                    self._add("\n", piece)
+                    self._add(LINE, piece)
                 else:
                     self._flush()
             elif kind == "code":
@@ -200,6 +201,8 @@ class _Builder:
             return
         self._show_lone_formulas()
         text = "".join(self._texts)
+        if self._field == "body":
+            text = _BEFORE_NEW_SENTENCE.sub(DISPLAY, text)
         formulas = iter(self._formulas)
         for start, end in sentences(text):
             if not _WORDLESS.match(text, start, end):

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-INLINE, DISPLAY, PARAGRAPH = "\0", "\1", "\2"
-"""Characters that stand for a formula in the line, a displayed formula, and the end of a paragraph."""
+INLINE, DISPLAY, PARAGRAPH, LINE = "\0", "\1", "\2", "\u2028"
+"""Characters that stand for a formula in the line, a displayed formula, the end of a paragraph and of a line."""
 
 _CANDIDATE = re.compile(
-    r"""(?P<mark>[.?!\u2026]+)(?P<closers>["')\]}\u201d\u2019\u00bb*_]*)(?=[\s\0\1\2]|\Z)|(?P<cut>[\1\2])""",
+    r"""(?P<mark>[.?!\u2026]+)(?P<closers>["')\]}\u201d\u2019\u00bb*_]*)(?=[\s\0\1\2]|\Z|(?<=[a-z][a-z][.?])[A-Z])
+    |(?P<cut>[\1\2\u2028])""",
     re.X,
 )
 _GAP = re.compile(r"[\s\2]*")
 _TOKEN = re.compile(r"[^\s\0\1\2(\[\"\u201c\u2018/]+\Z")
 _WORD = re.compile(r"[^\W\d_]+(?:'[a-z]+)?")
 _LIST_MARK = re.compile(r"[\s\2(\[]*(?:\d{1,3}|[A-Za-z]|[ivxIVX]{1,5})\Z")
+_ITEM = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s|[-\u2022*]\s")
 _EQUATION_LABEL = re.compile(r"\((?:\d{1,3}(?:\.\d{1,3})?[a-z]?'*|[*\u2020]+|[ivx]+)\)")
 _ROMAN = re.compile(r"[IVXLC]+\b")
 
@@ -66,6 +68,15 @@ _NEVER = frozenset(
         "u.s",
         "ca",
         "ph.d",
+        "alg",
+        "coh",
+        "gen",
+        "homog",
+        "lin",
+        "cond",
+        "resp",
+        "soln",
+        "sol",
     ]
 )
 _NUMBERED = frozenset(
@@ -124,7 +135,7 @@ _NUMBERED = frozenset(
 _SOMETIMES = frozenset(
     ["etc", "al", "a.e", "a.s", "i.i.d", "iid", "inc", "ltd", "jr", "sr", "q.e.d", "seq", "ibid"]
 )
-_STARTERS = frozenset(
+STARTERS = frozenset(
     [
         "The",
         "Then",
@@ -323,8 +334,12 @@ def _cut_ends(text: str, match: re.Match[str], start: int) -> bool:
         before -= 1
     if following == DISPLAY or before == start or text[before - 1] == DISPLAY:
         return False  # decided at the display
-    follows_display = text[before - 2 : before - 1] == DISPLAY and text[before - 1] in ",;:"
-    return not (follows_display and following.islower())
+    last = text[before - 1]
+    if match.group() == LINE:
+        return bool(_ITEM.match(text, after)) or (last in "\0:;" and following.isupper())
+    if last in ",;:" and text[before - 2 : before - 1] in (INLINE, DISPLAY):
+        return not following.islower()
+    return not (following.islower() and (last == "," or (last == INLINE and _word(text, after) in _CLAUSES)))
 
 
 def _mark_ends(text: str, match: re.Match[str], start: int) -> bool:
@@ -336,6 +351,8 @@ def _mark_ends(text: str, match: re.Match[str], start: int) -> bool:
     following = text[after]
     if match.group("closers") and following.islower():
         return False
+    if after == match.end() and following.isupper():
+        return _word(text, after) in STARTERS
     if "?" in mark:
         return True
     before = text[max(start, match.start() - 30) : match.start()]
@@ -361,8 +378,8 @@ def _full_stop_ends(text: str, before: str, start: int, place: int, after: int) 
     if len(bare) == 1 and bare.isalpha():
         if following.islower() or not bare.isupper():
             return not following.islower()
-        return not following.isupper() or _word(text, after) in _STARTERS
-    if word in _NEVER:
+        return not following.isupper() or _word(text, after) in STARTERS
+    if word in _NEVER or (following.islower() and len(word) < 3 and word.isdigit()):
         return False
     if word in _NUMBERED:
         return not (

@@ -170,7 +170,7 @@ class _Reader:
     def _inline_tag(self, tag: Tag, start: int, end: int) -> None:
         name = tag.name
         if name == "br":
-            self._run.add("\n", start, end)
+            self._run.add("\u2028", start, end)
         elif name == "code":
             self._run.hold(list(self._code(tag, end)), start, self._position)
         elif name == "a":

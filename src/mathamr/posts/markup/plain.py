@@ -65,7 +65,7 @@ def inline(run: Run, note: Note, money: bool = True) -> Iterator[Piece]:
 def formula(run: Run, region: Region, note: Note) -> Iterator[Piece]:
     """The formula of a region, the formulas held inside it, and the punctuation that ended it as text."""
     start, end = run.origin(region.start, region.end)
-    latex = region.latex
+    latex = region.latex.replace("\u2028", "\n")
     inside: list[Piece] = []
     if "\0" in latex:
         inside, meanings = run.held(region.start, region.end)
