@@ -1,0 +1,185 @@
+"""The cache of parsed sentences: repeated work is never redone."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TypeVar
+
+from mathamr.amr.graph import Amr, InvalidAmrError
+from mathamr.amr.parser import AmrParser, Failure, PartialParseError
+from mathamr.settings import CACHE
+
+MAX_ENTRIES = 2_000_000
+"""About 1.5 GB of short sentences; the oldest entries make room for new ones."""
+
+_BUSY_SECONDS = 60
+_OUTER_TROUBLE = tuple(
+    f"SQLITE_{name}" for name in ("BUSY", "LOCKED", "CANTOPEN", "READONLY", "FULL", "IOERR", "PERM")
+)
+_TABLE = """CREATE TABLE IF NOT EXISTS graphs
+    (number INTEGER PRIMARY KEY, key BLOB UNIQUE NOT NULL, graph BLOB NOT NULL)"""
+_LOOKUPS = 500  # SQLite's limit on parameters was 999 for a long time
+_log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+
+
+class GraphCache:
+    """Graphs by parser and sentence in one SQLite file that any number of processes may share.
+
+    The file may be deleted at any time. One that cannot be read is set aside under another name with a message,
+    and where there can be no file at all (a full or read-only disk) the work goes on without a cache.
+    """
+
+    def __init__(self, path: Path | None = None, max_entries: int = MAX_ENTRIES) -> None:
+        self.path = path or CACHE.path / "amr.sqlite"
+        self.max_entries = max_entries
+        self._connection: sqlite3.Connection | None = None
+        self._process = 0
+        self._usable = True
+
+    def get(self, fingerprint: str, sentences: Iterable[str]) -> dict[str, Amr]:
+        """The graphs of those sentences that the cache holds."""
+        keys = {_key(fingerprint, sentence): sentence for sentence in sentences}
+        wanted = list(keys)
+
+        def look(connection: sqlite3.Connection) -> list[tuple[bytes, bytes]]:
+            rows: list[tuple[bytes, bytes]] = []
+            for start in range(0, len(wanted), _LOOKUPS):
+                part = wanted[start : start + _LOOKUPS]
+                marks = ",".join("?" * len(part))
+                rows += connection.execute(f"SELECT key, graph FROM graphs WHERE key IN ({marks})", part)
+            return rows
+
+        found: dict[str, Amr] = {}
+        for key, graph in self._with_connection(look) or ():
+            try:
+                found[keys[key]] = Amr.from_json(zlib.decompress(graph).decode())
+            except (zlib.error, ValueError, TypeError, InvalidAmrError) as error:
+                self._set_aside(error)
+                return {}
+        return found
+
+    def put(self, fingerprint: str, graphs: Mapping[str, Amr]) -> None:
+        """Stores graphs by their sentences."""
+        rows = [
+            (_key(fingerprint, sentence), zlib.compress(graph.to_json().encode(), 1))
+            for sentence, graph in graphs.items()
+        ]
+
+        def store(connection: sqlite3.Connection) -> None:
+            with connection:
+                connection.executemany("INSERT OR IGNORE INTO graphs (key, graph) VALUES (?, ?)", rows)
+                # Entries are numbered as they come, so that the oldest are found without counting.
+                connection.execute(
+                    "DELETE FROM graphs WHERE number <= (SELECT max(number) FROM graphs) - ?",
+                    (self.max_entries,),
+                )
+
+        if rows:
+            self._with_connection(store)
+
+    def close(self) -> None:
+        """Closes the file; the next use opens it again."""
+        if self._connection is not None and self._process == os.getpid():
+            self._connection.close()
+        self._connection = None
+
+    def _with_connection(self, work: Callable[[sqlite3.Connection], T]) -> T | None:
+        """What `work` gives, or None where the file cannot be used; a file that was replaced is opened again."""
+        for _ in range(2):
+            if not self._usable:
+                return None
+            try:
+                return work(self._open())
+            except (sqlite3.Error, OSError) as error:
+                self.close()
+                name = getattr(error, "sqlite_errorname", "")
+                if name == "SQLITE_READONLY_DBMOVED":
+                    continue  # deleted while it was open
+                if isinstance(error, OSError) or name.startswith(_OUTER_TROUBLE):
+                    self._give_up(error)
+                else:
+                    self._set_aside(error)
+        return None
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is not None and self._process == os.getpid():
+            return self._connection
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        connection = sqlite3.connect(self.path, timeout=_BUSY_SECONDS, check_same_thread=False)
+        self._connection, self._process = connection, os.getpid()
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute(_TABLE)
+        return connection
+
+    def _set_aside(self, error: Exception) -> None:
+        """Renames a broken file, so that the next use starts a fresh one; gives up where that fails too."""
+        self.close()
+        aside = self.path.with_name(f"{self.path.name}.broken-{os.getpid()}")
+        try:
+            self.path.replace(aside)
+            Path(f"{self.path}-journal").unlink(missing_ok=True)
+        except OSError as refused:
+            self._give_up(refused)
+            return
+        _log.warning(
+            "the AMR cache %s is broken (%s): set aside as %s, starting a new one", self.path, error, aside
+        )
+
+    def _give_up(self, error: Exception) -> None:
+        self._usable = False
+        _log.warning("no AMR cache at %s (%s): sentences are parsed without one", self.path, error)
+
+
+class CachedParser:
+    """Another parser with a cache before it; each distinct sentence is parsed once."""
+
+    def __init__(self, parser: AmrParser, cache: GraphCache | None = None) -> None:
+        self.parser = parser
+        self.cache = cache or GraphCache()
+
+    @property
+    def name(self) -> str:
+        """The name of the parser behind the cache."""
+        return self.parser.name
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of the parser behind the cache."""
+        return self.parser.fingerprint
+
+    def parse(self, sentences: Sequence[str]) -> list[Amr]:
+        """Graphs from the cache, and from the parser what it lacks; failures are never stored."""
+        known: dict[str, Amr | Failure] = dict(self.cache.get(self.fingerprint, sentences))
+        missing = [sentence for sentence in dict.fromkeys(sentences) if sentence not in known]
+        if missing:
+            results = self._parse(missing)
+            graphs = {s: r for s, r in zip(missing, results, strict=True) if isinstance(r, Amr)}
+            self.cache.put(self.fingerprint, graphs)
+            known.update(zip(missing, results, strict=True))
+        results = [known[sentence] for sentence in sentences]
+        if any(isinstance(result, Failure) for result in results):
+            raise PartialParseError(results)
+        return [result for result in results if isinstance(result, Amr)]
+
+    def _parse(self, sentences: list[str]) -> list[Amr | Failure]:
+        # Whatever else the parser does wrong is isolated by halving, as if there were no cache.
+        try:
+            results: list[Amr | Failure] = list(self.parser.parse(sentences))
+        except PartialParseError as error:
+            results = error.results
+        if len(results) != len(sentences):
+            raise ValueError(f"{len(results)} graphs for {len(sentences)} sentences")
+        return results
+
+
+def _key(fingerprint: str, sentence: str) -> bytes:
+    text = f"{fingerprint}\0{sentence}".encode("utf-8", "surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).digest()
