@@ -120,16 +120,28 @@ def head(path: Path) -> Head:
         return Head(path, _readable(_decompressed(disk, _compression(disk.peek(8)))))
 
 
+def read_bytes(path: Path, report: Report) -> bytes | None:
+    """A whole file, decompressed; `None`, reported, where it is larger than any text or cannot be read."""
+    data = bytearray()
+    try:
+        with Input(path, report) as stream:
+            while block := stream.read(1 << 20):
+                data += block
+                if len(data) > LARGEST_TEXT_FILE:
+                    report.skip(
+                        "file too large", f"more than {LARGEST_TEXT_FILE >> 20} MB of text in one file"
+                    )
+                    return None
+    except MathAMRError as error:
+        report.skip("unreadable", str(error))
+        return None
+    return bytes(data)
+
+
 def read_text(path: Path, report: Report) -> str | None:
-    """A whole text file, decompressed and decoded (see `decoded`); `None`, reported, where it is too large."""
-    with Input(path, report) as stream:
-        data = bytearray()
-        while block := stream.read(1 << 20):
-            data += block
-            if len(data) > LARGEST_TEXT_FILE:
-                report.skip("file too large", f"more than {LARGEST_TEXT_FILE >> 20} MB of text in one file")
-                return None
-    return decoded(bytes(data), report)
+    """A whole text file, decompressed and decoded (see `decoded`); `None` as in `read_bytes`."""
+    data = read_bytes(path, report)
+    return None if data is None else decoded(data, report)
 
 
 def walk(root: Path, report: Report) -> Iterator[Path]:

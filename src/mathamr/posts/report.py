@@ -37,6 +37,7 @@ class Report:
 
     EXAMPLES_PER_CAUSE = 5
     MESSAGE_LENGTH = 300
+    MOST_CAUSES = 200
 
     def __init__(self) -> None:
         self.file = ""
@@ -53,15 +54,13 @@ class Report:
         """Say where the reader is; what is reported next happened there."""
         self.file, self.row = file, row
 
-    def skip(self, cause: str, message: str, count: int = 1) -> None:
+    def skip(self, cause: str, message: str) -> None:
         """Something (a row, a file) was left out; `cause` is one of few short names, `message` tells this case."""
-        self.skipped[cause] += count
-        self._remember(cause, message)
+        self._counted(self.skipped, cause, message)
 
-    def mend(self, cause: str, message: str, count: int = 1) -> None:
+    def mend(self, cause: str, message: str) -> None:
         """Something was wrong and was put right; nothing is missing."""
-        self.mended[cause] += count
-        self._remember(cause, message)
+        self._counted(self.mended, cause, message)
 
     def note(self, message: str, offset: int) -> None:
         """Hear from a markup what it mended: a few fixed phrases, and where in the text."""
@@ -69,8 +68,7 @@ class Report:
 
     def miss(self, cause: str, message: str) -> None:
         """Something that another file promises is not in the input."""
-        self.missing[cause] += 1
-        self._remember(cause, message)
+        self._counted(self.missing, cause, message)
 
     def to_dict(self) -> dict[str, Any]:
         """For `--json`: totals, counts by cause, and the examples."""
@@ -85,7 +83,9 @@ class Report:
             "examples": [asdict(problem) for problems in self.examples.values() for problem in problems],
         }
 
-    def _remember(self, cause: str, message: str) -> None:
+    def _counted(self, counts: Counter[str], cause: str, message: str) -> None:
+        cause = cause if cause in counts or len(counts) < self.MOST_CAUSES else "other"
+        counts[cause] += 1
         kept = self.examples.setdefault(cause, [])
         if len(kept) < self.EXAMPLES_PER_CAUSE:
             kept.append(Problem(cause, self.file, self.row, message[: self.MESSAGE_LENGTH]))
