@@ -19,7 +19,7 @@ _LIMITS = frozenset(
 )
 """Names that take their scripts below and above, which LaTeXML writes as `mo`."""
 
-_OPERATORS = {"-": "−", "―": "¯", "‾": "¯", "″": "′′", "‴": "′′′", "∥": "‖"}
+_OPERATORS = {"-": "−", "·": "⋅", "―": "¯", "‾": "¯", "″": "′′", "‴": "′′′", "∥": "‖"}
 
 
 def in_latexml_style(root: Element) -> Element:

@@ -6,7 +6,8 @@ one group. A script on a closing fence, `(a+b)^2`, becomes a script of the whole
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from mathamr.formulas.mathml.element import Element, rebuilt
 
@@ -15,6 +16,7 @@ _CLOSING = frozenset(")]}")
 _BARS = frozenset(["|", "∥", "‖"])
 _ROWS = frozenset(["math", "mrow", "mstyle", "mpadded", "mphantom", "mtd", "msqrt", "menclose", "semantics"])
 _SCRIPTS = frozenset(["msub", "msup", "msubsup"])
+_LOOKAHEAD = 500
 _MATHJAX_CLASS = "data-mjx-texclass"
 
 
@@ -39,9 +41,13 @@ def _regroup(element: Element, children: list[Element]) -> Element:
 def _grouped(children: Sequence[Element]) -> list[Element]:
     """The members of a row with every matching pair of fences, and what is between, in a row of its own."""
     levels: list[list[Element]] = [[]]
-    for child in children:
-        fence = _fence(child)
-        role = _role(fence, levels) if fence is not None else ""
+    fences = [_fence(child) for child in children]
+    for place, (child, fence) in enumerate(zip(children, fences, strict=True)):
+        role = (
+            _role(fence, levels, islice(fences, place + 1, place + 1 + _LOOKAHEAD))
+            if fence is not None
+            else ""
+        )
         if role == "open":
             levels.append([child])
         elif role == "close" and len(levels) > 1 and fence is not None:
@@ -71,30 +77,37 @@ def _fence(element: Element) -> Element | None:
     return None
 
 
-def _role(fence: Element, levels: Sequence[Sequence[Element]]) -> str:
+def _role(fence: Element, levels: Sequence[Sequence[Element]], ahead: Iterable[Element | None]) -> str:
     """Whether a fence opens or closes: by its shape, its attributes or, for a bar, by what stands around."""
     text = fence.text.strip()
     if text in _OPENING:
         return "open"
     if text in _CLOSING:
         return "close"
+    is_open = len(levels) > 1 and levels[-1][0].text.strip() == text
     declared = fence.attributes.get("form", "") or fence.attributes.get(_MATHJAX_CLASS, "").lower()
     if declared in ("prefix", "open"):
         return "open"
     if declared in ("postfix", "close"):
-        return "close" if _opens_with(levels, text) else ""
+        return "close" if is_open else ""
     if declared or fence.attributes.get("separator") == "true":
         return ""
-    previous = levels[-1][-1] if levels[-1] else None
-    after_operand = (
-        previous is not None
-        and (previous.tag != "mo" or _fence(previous) is not None)
-        and not (len(levels[-1]) == 1 and len(levels) > 1)
-    )
-    if _opens_with(levels, text) and len(levels[-1]) > 1:
+    if is_open and len(levels[-1]) > 1:
         return "close"
-    return "" if after_operand else "open"
+    previous = levels[-1][-1] if levels[-1] else None
+    after_operand = previous is not None and previous.tag != "mo"
+    return "" if after_operand and _bars_ahead(text, ahead) % 2 == 0 else "open"
 
 
-def _opens_with(levels: Sequence[Sequence[Element]], text: str) -> bool:
-    return len(levels) > 1 and levels[-1][0].text.strip() == text
+def _bars_ahead(text: str, ahead: Iterable[Element | None]) -> int:
+    """How many bars of this kind follow before the fences around are closed."""
+    depth = count = 0
+    for fence in ahead:
+        if fence is None:
+            continue
+        character = fence.text.strip()
+        depth += (character in _OPENING) - (character in _CLOSING)
+        if depth < 0:
+            break
+        count += depth == 0 and character == text
+    return count

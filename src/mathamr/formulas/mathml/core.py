@@ -1,0 +1,177 @@
+"""Presentation MathML reduced to MathML Core, by an allow-list: what browsers draw and a page can trust.
+
+Elements, attributes and values that are not listed do not pass; scripts, links, event handlers and foreign markup
+therefore cannot. What Core lacks is rewritten with what it has (fences, alphabets, boxes, alignment).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+
+from mathamr.formulas.mathml.alphabets import styled
+from mathamr.formulas.mathml.element import TEXT, Element, rebuilt
+from mathamr.formulas.mathml.reading import TOKENS
+
+_ARITY = {
+    "mfrac": 2,
+    "mroot": 2,
+    "msub": 2,
+    "msup": 2,
+    "msubsup": 3,
+    "munder": 2,
+    "mover": 2,
+    "munderover": 3,
+}
+"""Elements that need an exact number of children; with another number they are invalid and become rows."""
+
+_ROWS = frozenset(["mrow", "mstyle", "mpadded", "mphantom", "merror", "msqrt"])
+_TABLES = frozenset(["mtable", "mtr", "mtd"])
+_DROPPED = frozenset(["annotation", "annotation-xml", "script", "style", "maligngroup", "malignmark", TEXT])
+
+_BOOLEAN = re.compile("true|false")
+_LENGTH = re.compile(r"(-?)([0-9]{0,3}(?:\.[0-9]{1,9})?)(em|ex|px|pt|pc|mm|cm|in|%)?")
+_COLOUR = re.compile("#[0-9a-fA-F]{3}|#[0-9a-fA-F]{6}|[a-zA-Z]{3,30}")
+_LEVEL = re.compile("[+-]?[0-9]{1,2}")
+_SPAN = re.compile("[1-9][0-9]?")
+_EM = {
+    "em": 1.0,
+    "ex": 0.5,
+    "px": 1 / 16,
+    "pt": 1 / 12,
+    "pc": 1.0,
+    "mm": 0.24,
+    "cm": 2.4,
+    "in": 6.0,
+    "%": 0.01,
+    "": 1.0,
+}
+_MIN_EM, _MAX_EM = -4.0, 50.0
+
+
+def _is_length(value: str) -> bool:
+    """A length small enough that a formula can neither cover nor push away the page around it."""
+    found = _LENGTH.fullmatch(value)
+    if found is None or found[2] in ("", ".") or (not found[3] and float(found[2]) != 0):
+        return False
+    size = float(found[2]) * _EM[found[3] or ""]
+    return -size >= _MIN_EM if found[1] else size <= _MAX_EM
+
+
+_GLOBAL: dict[str, Callable[[str], object]] = {
+    "displaystyle": _BOOLEAN.fullmatch,
+    "scriptlevel": _LEVEL.fullmatch,
+    "mathcolor": _COLOUR.fullmatch,
+    "mathbackground": _COLOUR.fullmatch,
+    "mathsize": _is_length,
+    "dir": re.compile("ltr|rtl").fullmatch,
+}
+_ATTRIBUTES: dict[str, dict[str, Callable[[str], object]]] = {
+    "mi": {"mathvariant": re.compile("normal").fullmatch},
+    "mo": {
+        "form": re.compile("prefix|infix|postfix").fullmatch,
+        **dict.fromkeys(
+            ("fence", "separator", "stretchy", "symmetric", "largeop", "movablelimits"), _BOOLEAN.fullmatch
+        ),
+        **dict.fromkeys(("lspace", "rspace", "minsize", "maxsize"), _is_length),
+    },
+    "mspace": dict.fromkeys(("width", "height", "depth"), _is_length),
+    "mpadded": dict.fromkeys(("width", "height", "depth", "lspace", "voffset"), _is_length),
+    "mfrac": {"linethickness": _is_length},
+    "munder": {"accentunder": _BOOLEAN.fullmatch},
+    "mover": {"accent": _BOOLEAN.fullmatch},
+    "munderover": dict.fromkeys(("accent", "accentunder"), _BOOLEAN.fullmatch),
+    "mtd": dict.fromkeys(("columnspan", "rowspan"), _SPAN.fullmatch),
+}
+_ALIGNMENT = {side: f"text-align: {side}" for side in ("left", "right")}
+_BOX = "border: 1px solid; padding: 0.2em"
+
+
+def core(root: Element) -> Element:
+    """The formula in MathML Core; a `math` root gives a row, since the writer makes its own.
+
+    >>> core(Element("mi", "R", (), {"mathvariant": "bold", "href": "javascript:alert(1)"}))
+    <mi>𝐑</mi>
+    """
+    return rebuilt(root, _allowed, _parts)
+
+
+def _parts(element: Element) -> Sequence[Element]:
+    """The children that count: of tokens none, of alternatives the first, of others those that are markup."""
+    if element.tag in TOKENS or element.tag in _DROPPED:
+        return ()
+    if element.tag in ("semantics", "maction"):
+        return element.children[:1]
+    children = element.children[1:] if element.tag == "mlabeledtr" else element.children
+    return [child for child in children if child.tag not in _DROPPED]
+
+
+def _allowed(element: Element, children: list[Element]) -> Element:
+    tag = element.tag
+    if tag in TOKENS:
+        return _token(element)
+    if tag in _ARITY:
+        return Element(tag if len(children) == _ARITY[tag] else "mrow", "", children, _attributes(element))
+    if tag in _ROWS:
+        return Element(tag, "", children, _attributes(element))
+    if tag in _TABLES or tag == "mlabeledtr":
+        return _table_part("mtr" if tag == "mlabeledtr" else tag, element, children)
+    if tag in ("mspace", "mprescripts"):
+        return Element(tag, "", (), _attributes(element))
+    if tag == "mmultiscripts":
+        return Element(tag if children else "mrow", "", children, _attributes(element))
+    if tag == "mfenced":
+        return _fenced(element, children)
+    if tag == "menclose":
+        boxed = "box" in element.attributes.get("notation", "")
+        return Element("mrow", "", children, {"style": _BOX} if boxed else {})
+    if tag == "mglyph":
+        return Element("mtext", element.attributes.get("alt", ""))
+    return children[0] if len(children) == 1 else Element("mrow", "", children)
+
+
+def _token(element: Element) -> Element:
+    text = "".join(each.text for each in element.iterate())
+    if element.tag != "mtext":
+        text = text.strip()
+    text = styled(text, element.attributes.get("mathvariant", ""))
+    return Element("mtext" if element.tag == "ms" else element.tag, text, (), _attributes(element))
+
+
+def _attributes(element: Element) -> Mapping[str, str]:
+    known = _ATTRIBUTES.get(element.tag, {})
+    kept: dict[str, str] = {}
+    for name, value in element.attributes.items():
+        check = known.get(name) or _GLOBAL.get(name)
+        value = value.strip()
+        if check is not None and check(value):
+            kept[name] = value
+    return kept
+
+
+def _table_part(tag: str, element: Element, children: list[Element]) -> Element:
+    """Rows hold only cells and tables only rows; what else is found there is put into one."""
+    attributes = dict(_attributes(element))
+    if tag == "mtable":
+        children = [child if child.tag == "mtr" else _in_row(child) for child in children]
+    elif tag == "mtr":
+        children = [child if child.tag == "mtd" else Element("mtd", "", [child]) for child in children]
+    elif (side := element.attributes.get("columnalign", "")) in _ALIGNMENT:
+        attributes["style"] = _ALIGNMENT[side]
+    return Element(tag, "", children, attributes)
+
+
+def _in_row(child: Element) -> Element:
+    return Element("mtr", "", [child if child.tag == "mtd" else Element("mtd", "", [child])])
+
+
+def _fenced(element: Element, children: list[Element]) -> Element:
+    """`mfenced` written out: its fences and separators are operators of a row."""
+    separators = "".join(element.attributes.get("separators", ",").split())
+    row = [Element("mo", element.attributes.get("open", "("), (), {"fence": "true", "form": "prefix"})]
+    for place, child in enumerate(children):
+        if place and separators:
+            row.append(Element("mo", separators[min(place, len(separators)) - 1], (), {"separator": "true"}))
+        row.append(child)
+    row.append(Element("mo", element.attributes.get("close", ")"), (), {"fence": "true", "form": "postfix"}))
+    return Element("mrow", "", row)
