@@ -5,13 +5,9 @@ from __future__ import annotations
 import re
 
 from mathamr.errors import ParseError
-from mathamr.formulas.tree import Opt, Slt, Tree
+from mathamr.formulas.tree import OPT_EDGES, SLT_EDGES, Opt, Slt, Tree
 
 NEXT = "n"
-SLT_EDGES = frozenset("nabcdouwe")
-OPT_EDGES = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
-
-
 _LABEL_END = re.compile(r"[\[\],]")
 
 
@@ -49,11 +45,11 @@ def opt_from_string(text: str, source: str = "") -> Opt:
     >>> opt_from_string("[U!plus,0[V!𝑎],1[V!𝑏]]").labels
     ('U!plus', 'V!𝑎', 'V!𝑏')
     """
-    return Opt(*_read(text, source, frozenset(OPT_EDGES), has_next=False))
+    return Opt(*_read(text, source, OPT_EDGES, has_next=False))
 
 
 def _read(
-    text: str, source: str, known_edges: frozenset[str], has_next: bool
+    text: str, source: str, known_edges: str, has_next: bool
 ) -> tuple[tuple[str, ...], tuple[int, ...], str]:
     labels: list[str] = []
     parents: list[int] = []
@@ -83,7 +79,7 @@ def _read(
             raise ParseError(f"{len(open_nodes)} nodes are not closed with ]", text, offset, source)
         if text[offset] == ",":
             edge = text[offset + 1 : offset + 2]
-            if edge not in known_edges:
+            if not edge or edge not in known_edges:
                 raise ParseError(f"{edge!r} is not an edge here", text, offset + 1, source)
             offset += 2
         elif has_next:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Sequence
 
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.labels import clean
-from mathamr.formulas.notation import OPT_EDGES
-from mathamr.formulas.tree import Opt
+from mathamr.formulas.tree import OPT_EDGES, Opt
 
 MAX_NODES = 200_000
 """A tree with more nodes is refused: shared operands are copied, so small input could fill the memory."""

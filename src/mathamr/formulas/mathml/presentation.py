@@ -8,14 +8,13 @@ from itertools import pairwise
 
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.labels import clean
-from mathamr.formulas.tree import Slt
+from mathamr.formulas.tree import SLT_EDGES, Slt
 
 OPENING = frozenset(["(", "{", "|", "∥", "&lsqb;"])
 CLOSING = frozenset([")", "}", "|", "∥", "&rsqb;"])
 COMMA = "&comma;"
 _TABLE = re.compile("M!([0-9]{1,6})x([0-9]{1,6})")
-EDGE_ORDER = "ewuodcba"
-"""Edges of a node from the last to the first in a Tangent string; the next symbol on the base line leads."""
+_LAST_TO_FIRST = SLT_EDGES[:0:-1]
 
 
 class _Symbol:
@@ -97,7 +96,7 @@ def _flatten(root: _Symbol) -> Slt:
                     for letter, child in below.items():
                         stack.append((child, node, letter))
                 else:
-                    for letter in EDGE_ORDER:
+                    for letter in _LAST_TO_FIRST:
                         if letter in below:
                             stack.append((below[letter], node, letter))
             if symbol.next is None:
