@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 Kind = Literal["question", "answer", "note"]
@@ -56,8 +56,14 @@ class Post:
 
     def to_json(self) -> str:
         """One JSON line; fields at their default are left out."""
-        default = Post(id="", kind="note", body="")
-        row = {k: v for k, v in asdict(self).items() if k in ("id", "kind", "body") or v != getattr(default, k)}
+        row = {"id": self.id, "kind": self.kind, "body": self.body} | _told(self, _DEFAULT_POST)
+        if self.links:
+            row["links"] = [{"target": link.target, "type": link.type} for link in self.links]
+        if self.formulas:
+            row["formulas"] = [
+                {"id": formula.id, "latex": formula.latex} | _told(formula, _DEFAULT_FORMULA)
+                for formula in self.formulas
+            ]
         return json.dumps(row, ensure_ascii=False)
 
     @classmethod
@@ -69,3 +75,13 @@ class Post:
         for name in ("tags", "macros"):
             row[name] = tuple(row.get(name, ()))
         return cls(**row)
+
+
+def _told(thing: Post | Formula, default: Post | Formula) -> dict[str, Any]:
+    """The fields of a post or formula that are not at their default."""
+    values = ((name, getattr(thing, name)) for name in thing.__slots__)
+    return {name: value for name, value in values if value != getattr(default, name)}
+
+
+_DEFAULT_POST = Post(id="", kind="note", body="")
+_DEFAULT_FORMULA = Formula(id="", latex="")

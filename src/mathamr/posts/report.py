@@ -70,6 +70,19 @@ class Report:
         """Something that another file promises is not in the input."""
         self._counted(self.missing, cause, message)
 
+    def share(self) -> float | None:
+        """Which part of the bytes has been read, from 0 to 1; `None` where their number is not known."""
+        return self.bytes_read / self.bytes_total if self.bytes_total else None
+
+    def lines(self) -> list[str]:
+        """What was skipped, mended or missing, for people: a line a cause, with an example."""
+        verbs = {"skipped": self.skipped, "mended": self.mended, "missing": self.missing}
+        return [
+            f"{verb} {count:,}: {cause} (as in {self.examples[cause][0]})"
+            for verb, counts in verbs.items()
+            for cause, count in counts.most_common()
+        ]
+
     def to_dict(self) -> dict[str, Any]:
         """For `--json`: totals, counts by cause, and the examples."""
         return {

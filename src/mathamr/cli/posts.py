@@ -1,0 +1,56 @@
+"""`mathamr posts`: what a reader sees in a file or folder."""
+
+from __future__ import annotations
+
+import json
+import sys
+from itertools import islice
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from mathamr.posts.reader import READERS, read_posts
+from mathamr.posts.report import Report
+from mathamr.posts.summary import Summary
+from mathamr.progress import Progress
+
+
+def command(
+    path: Annotated[
+        Path, typer.Argument(help="A file, a folder, or - for standard input.", show_default=False)
+    ],
+    format: Annotated[
+        str | None, typer.Option("--format", "-f", help=f"Do not look, this is it: {', '.join(READERS)}.")
+    ] = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--beside", help="A table of formulas, MathML or links, or a folder of them. Repeatable."
+        ),
+    ] = None,
+    limit: Annotated[int | None, typer.Option(help="Stop after this many posts.", min=0)] = None,
+    samples: Annotated[int, typer.Option(help="How many posts to show.", min=0, max=100)] = 3,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object with the counts.")] = False,
+    as_jsonl: Annotated[
+        bool, typer.Option("--jsonl", help="The posts themselves, one JSON object a line.")
+    ] = False,
+) -> None:
+    """Read posts and show what is there: counts, samples, what was skipped or mended and why."""
+    if as_json and as_jsonl:
+        raise typer.BadParameter("--json and --jsonl exclude each other")
+    report, summary = Report(), Summary(0 if as_json or as_jsonl else samples)
+    posts = islice(read_posts(path, report, format, beside or ()), limit)
+    with Progress("reading", "posts", total=limit, share=None if limit else report.share) as progress:
+        for post in progress.each(summary.each(posts)):
+            if as_jsonl:
+                print(post.to_json())
+    if as_json:
+        print(json.dumps(summary.to_dict() | report.to_dict(), ensure_ascii=False, indent=2))
+    elif as_jsonl:
+        for line in report.lines():
+            print(line, file=sys.stderr)
+    else:
+        from mathamr.cli.reading import show_reading
+
+        show_reading(summary, report)
