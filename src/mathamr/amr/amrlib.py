@@ -1,0 +1,57 @@
+"""The parse models of amrlib (https://amrlib.readthedocs.io): T5, BART and SPRING, 81 to 84 Smatch on AMR 3."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from mathamr.amr.graph import Amr
+from mathamr.amr.model import model_fingerprint, results_of
+from mathamr.errors import MathAMRError, MissingExtraError
+
+_MODELS = "https://github.com/bjascob/amrlib-models"
+
+
+class AmrlibParser:
+    """Any sentence-to-graph model of amrlib; `model` is its folder, by default amrlib's own `model_stog`."""
+
+    name = "amrlib"
+
+    def __init__(self, model: str | None = None) -> None:
+        try:
+            self._amrlib: Any = import_module("amrlib")
+        except ModuleNotFoundError as error:
+            if error.name != "amrlib":
+                raise MissingExtraError(
+                    f"{error.name}, which amrlib needs,", f"pip install {error.name}"
+                ) from error
+            raise MissingExtraError("amrlib", "pip install amrlib") from error
+        self.folder = (
+            Path(model).expanduser() if model else Path(self._amrlib.defaults.data_dir) / "model_stog"
+        )
+        if not self.folder.is_dir():
+            raise MathAMRError(
+                f"no amrlib model at {self.folder}: download a model_parse_… archive from {_MODELS}, unpack it, and "
+                f"give its folder with --model, or put it there"
+            )
+        try:
+            # amrlib prints while it loads, and stdout is data.
+            with contextlib.redirect_stdout(sys.stderr):
+                self._model = self._amrlib.load_stog_model(model_dir=str(self.folder))
+        except (OSError, KeyError, ValueError, ImportError) as error:
+            raise MathAMRError(f"the amrlib model at {self.folder} cannot be loaded: {error}") from error
+
+    @property
+    def fingerprint(self) -> str:
+        """amrlib's version and the model's files."""
+        return model_fingerprint(f"amrlib-{self._amrlib.__version__}", self.folder)
+
+    def parse(self, sentences: Sequence[str]) -> list[Amr]:
+        """One graph for every sentence; amrlib gives none where its output is no Penman."""
+        with contextlib.redirect_stdout(sys.stderr):
+            texts = self._model.parse_sents(list(sentences), add_metadata=False)
+        return results_of(texts)

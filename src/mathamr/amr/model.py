@@ -1,0 +1,40 @@
+"""What adapters to foreign models share: reading their Penman texts, and telling one model from another."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from pathlib import Path
+
+from mathamr.amr.graph import Amr
+from mathamr.amr.parser import Failure, PartialParseError
+from mathamr.errors import ParseError
+
+
+def results_of(texts: Iterable[str | None]) -> list[Amr]:
+    """The graphs that a foreign parser wrote; those that are none are told apart in a `PartialParseError`."""
+    results = [_result(text) for text in texts]
+    if any(isinstance(result, Failure) for result in results):
+        raise PartialParseError(results)
+    return [result for result in results if isinstance(result, Amr)]
+
+
+def _result(text: str | None) -> Amr | Failure:
+    if text is None or text.strip() in ("", "()"):
+        return Failure("no graph", "the model's output could not be made into a graph")
+    try:
+        return Amr.from_penman(text)
+    except ParseError as error:
+        return Failure("invalid graph", error.message)
+
+
+def model_fingerprint(label: str, model: Path | None) -> str:
+    """`label` and a short hash of the model's files, told by name, size and time: weights are too big to read."""
+    digest = hashlib.blake2b(label.encode("utf-8", "surrogatepass"), digest_size=8)
+    if model is not None:
+        files = sorted(path for path in model.rglob("*") if path.is_file()) if model.is_dir() else [model]
+        for path in files:
+            stat = path.stat()
+            name = path.name if model == path else str(path.relative_to(model))
+            digest.update(f"\0{name}\0{stat.st_size}\0{stat.st_mtime_ns}".encode("utf-8", "surrogatepass"))
+    return f"{label}-{digest.hexdigest()}"

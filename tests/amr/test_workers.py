@@ -1,0 +1,109 @@
+"""Workers: order is kept, and a process that dies or hangs loses nobody else's work."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mathamr.amr.batch import parse_each
+from mathamr.amr.graph import Amr
+from mathamr.amr.parser import Failure, PartialParseError
+from mathamr.amr.workers import ParallelParser
+from mathamr.errors import MathAMRError
+from tests.amr.rule_parser import RuleParser
+
+RULE = "tests.amr.rule_parser:RuleParser"
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def parser() -> Iterator[ParallelParser]:
+    with ParallelParser(RULE, "m", workers=2, batch=8, timeout=2) as parallel:
+        yield parallel
+
+
+def test_order_is_kept(parser: ParallelParser) -> None:
+    sentences = [f"sentence {number} FORMULA_{number}" for number in range(100)]
+    assert parser.parse(sentences) == RuleParser().parse(sentences)
+
+
+def test_nothing_to_parse_gives_nothing(parser: ParallelParser) -> None:
+    assert parser.parse([]) == []
+
+
+def test_name_and_fingerprint_are_those_of_the_parser_behind(parser: ParallelParser) -> None:
+    assert (parser.name, parser.fingerprint) == ("rule", "rule-1-m")
+
+
+def test_any_text_travels(parser: ParallelParser) -> None:
+    sentences = ["", "line\nbreak \u2028 \x00", "emoji 😀 é", "surrogate \ud800 end"]
+    assert parser.parse(sentences) == RuleParser().parse(sentences)
+
+
+@pytest.mark.parametrize(
+    ("bad", "cause"),
+    [
+        ("RAISE", "exception"),
+        ("DIE", "worker died"),
+        ("SLEEP", "time-out"),
+        ("SKIP", "wrong number of graphs"),
+    ],
+)
+def test_one_bad_sentence_costs_only_itself(parser: ParallelParser, bad: str, cause: str) -> None:
+    sentences = [f"word{number}" for number in range(20)]
+    sentences[5] = bad
+    with pytest.raises(PartialParseError) as caught:
+        parser.parse(sentences)
+    results = caught.value.results
+    failure = results[5]
+    assert isinstance(failure, Failure)
+    assert failure.cause == cause
+    assert [r for n, r in enumerate(results) if n != 5] == RuleParser().parse(
+        [s for s in sentences if s != bad]
+    )
+    assert all(isinstance(result, Amr) for result in parse_each(parser, ["still", "alive"]))
+
+
+def test_chatter_of_a_parser_does_not_disturb_the_answers(parser: ParallelParser) -> None:
+    assert parser.parse(["PRINT something"]) == RuleParser().parse(["PRINT something"])
+
+
+def test_a_parser_that_cannot_be_loaded_is_a_clear_error() -> None:
+    with pytest.raises(MathAMRError, match="unknown AMR parser 'nonsense'"):
+        ParallelParser("nonsense", workers=1)
+    with pytest.raises(MathAMRError, match="ended while loading"):
+        ParallelParser("builtins:len", workers=1)
+    with pytest.raises(MathAMRError, match="at least 1"):
+        ParallelParser(RULE, workers=0)
+
+
+def test_a_closed_parser_has_no_processes_left() -> None:
+    parallel = ParallelParser(RULE, workers=1)
+    process = parallel._workers[0]._process
+    assert process is not None
+    parallel.close()
+    assert process.poll() is not None
+    with pytest.raises(MathAMRError, match="closed"):
+        parallel.parse(["word"])
+
+
+def test_workers_end_with_their_parent() -> None:
+    script = (
+        "import os\nfrom mathamr.amr.workers import ParallelParser\n"
+        f"parser = ParallelParser({RULE!r}, workers=1)\n"
+        "print(parser._workers[0]._process.pid, flush=True)\nos._exit(1)\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    process = Path("/proc") / ran.stdout.strip()
+    for _ in range(100):
+        if not process.exists() or "State:\tZ" in (process / "status").read_text():
+            return
+        time.sleep(0.05)
+    pytest.fail(f"worker {process.name} outlived its parent")
