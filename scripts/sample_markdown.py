@@ -18,6 +18,9 @@ TOKEN = re.compile(
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
 SLOT = re.compile("\ue000(\\d+)\ue001")
+LATEX_TOKEN = re.compile(r"\\[A-Za-z]+|\\.|.")
+FINAL_PUNCTUATION = re.compile(r"(?:\\[ ,;:]|(?<!\\right)[.,;:?]|\s)+$")
+SYNONYMS = {"\\leq": "\\le", "\\geq": "\\ge", "\\neq": "\\ne", "\\rightarrow": "\\to"}
 LIST_ITEM = re.compile(r"(?:(-)|\d+\.) +")
 
 Problem = Callable[[int, str], None]  # a line (0: the section's own) and what is wrong there
@@ -37,20 +40,21 @@ def squeeze(latex: str) -> str:
 
 
 def visual_key(latex: str) -> str:
-    r"""What two formulas share when they differ only in unseen white space and the sentence's punctuation.
+    r"""What formulas that look the same share: unseen blanks, needless braces, final punctuation are left out.
 
-    >>> visual_key(r"a + \pi x\,.") == visual_key(r"a+\pi  x") != visual_key(r"a+\pix")
+    >>> visual_key(r"\frac{1}{2} \leq x^{2}\,.") == visual_key(r"\frac12\le x^2")
     True
+    >>> visual_key(r"\pi x"), visual_key(r"\pix"), visual_key("x^{10}")
+    ('\\pi x', '\\pix', 'x^{10}')
     """
-
-    def keep(match: re.Match[str]) -> str:
-        return match[0] if match[0].startswith("\\ ") else (match[1] + " " if match[1] else "")
-
-    return re.sub(
-        r"\\ |(\\[A-Za-z]+) +(?=[A-Za-z])| +",
-        keep,
-        re.sub(r"(?:\\[ ,;:]|(?<!\\right)[.,;:?]|\s)+$", "", squeeze(latex)),
-    )
+    tokens: list[str] = []
+    for token in LATEX_TOKEN.findall(FINAL_PUNCTUATION.sub("", squeeze(latex))):
+        if token == "}" and tokens[-2:-1] == ["{"] and tokens[-1] not in "{}":
+            tokens[-2:] = tokens[-1:]
+        elif token != " ":
+            tokens.append(SYNONYMS.get(token, token))
+    pairs = zip(tokens, [*tokens[1:], ""], strict=True)
+    return "".join(one + " " * (one[1:].isalpha() and two.isalpha()) for one, two in pairs)
 
 
 class Markdown:
