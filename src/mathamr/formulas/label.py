@@ -1,0 +1,47 @@
+"""Labels of tree nodes, `V!x`: a type and a value. Layout trees leave operators untyped, `+`."""
+
+from __future__ import annotations
+
+import re
+
+TYPES = {
+    "N": "number",
+    "V": "variable",
+    "F": "function",
+    "C": "constant",
+    "T": "text",
+    "O": "ordered operator",
+    "U": "unordered operator",
+    "+": "compound operator",
+    "M": "group or matrix",
+    "E": "error",
+    "W": "white",
+    "-": "unknown",
+    "$": "qualifier",
+    "?": "wildcard",
+    "": "symbol",
+}
+"""Every node type, by the character before the `!`; a wildcard begins with `?`, a plain symbol has no type."""
+
+_TYPED = re.compile(r"\+!(?:[A-Z$\-]!)?|[A-Z$\-]!|\?")
+
+
+def node_type(label: str) -> str:
+    """The type of a label, a key of `TYPES`.
+
+    >>> [node_type(label) for label in ("V!x", "+!O!sum", "?x", "!", "=")]
+    ['V', '+', '?', '', '']
+    """
+    if _TYPED.match(label) is None:
+        return ""
+    return label[0] if label[0] in TYPES else ""
+
+
+def value(label: str) -> str:
+    """The label without its type.
+
+    >>> [value(label) for label in ("V!x", "+!O!sum", "?x", "V!!", "M!R!", "=")]
+    ['x', 'sum', 'x', '!', 'R!', '=']
+    """
+    found = _TYPED.match(label)
+    return label[found.end() :] if found else label
