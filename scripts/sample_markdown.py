@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import html
+import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ TOKEN = re.compile(
       | `(?P<code>[^`\n]+)`
       | (?P<dollar>\\\$)
       | \$\$(?P<display>(?:[^$\\]|\\.)+)\$\$
-      | \$(?P<inline>(?:[^$\\]|\\.)+)\$
+      | \$(?P<inline>(?:[^$\\]|\\.)+)\$(?!\$)
       | (?P<unbalanced>\$)""",
     re.DOTALL | re.MULTILINE | re.VERBOSE,
 )
@@ -53,7 +53,7 @@ def visual_key(latex: str) -> str:
             tokens[-2:] = tokens[-1:]
         elif token != " ":
             tokens.append(SYNONYMS.get(token, token))
-    pairs = zip(tokens, [*tokens[1:], ""], strict=True)
+    pairs = itertools.pairwise([*tokens, ""])
     return "".join(one + " " * (one[1:].isalpha() and two.isalpha()) for one, two in pairs)
 
 
@@ -123,7 +123,7 @@ class Markdown:
         url = self.post_url(match[2][1:]) if match[2].startswith("#") else match[2]
         if url is None:
             self.problem(0, f"a link to {match[2]}, which is no post of the corpus")
-        return f'<a href="{html.escape(url or "", quote=True)}">{match[1]}</a>'
+        return '<a href="{}">{}</a>'.format((url or "").replace('"', "&quot;"), match[1])
 
     def blocks(self, text: str) -> Iterator[str]:
         """The HTML of each block."""
