@@ -187,10 +187,45 @@ def _decompressed(disk: IO[bytes], compression: str | None) -> IO[bytes]:
     if compression == "xz":
         return lzma.LZMAFile(disk)
     if compression == "zstandard":
+        return cast("IO[bytes]", _ZstandardStream(disk))
+    return disk
+
+
+class _ZstandardStream:
+    """Zstandard frames as one stream; unlike the library's own, it notices where the file breaks off."""
+
+    BLOCK = 1 << 12  # small, because little input can become much output
+
+    def __init__(self, disk: IO[bytes]) -> None:
         import zstandard
 
-        return cast("IO[bytes]", zstandard.ZstdDecompressor().stream_reader(disk, read_across_frames=True))
-    return disk
+        self._disk, self._library = disk, zstandard
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._inside = False
+        self._ready = memoryview(b"")
+
+    def read(self, size: int) -> bytes:
+        while not self._ready:
+            data = self._disk.read(self.BLOCK)
+            if not data and self._inside:
+                raise EOFError("the last frame is not complete")
+            if not data:
+                return b""
+            self._ready = memoryview(self._unpacked(data))
+        data, self._ready = bytes(self._ready[:size]), self._ready[size:]
+        return data
+
+    def _unpacked(self, data: bytes) -> bytes:
+        unpacked = []
+        try:
+            while data:
+                unpacked.append(self._frame.decompress(data))
+                self._inside, data = not self._frame.eof, self._frame.unused_data
+                if self._frame.eof:
+                    self._frame = self._library.ZstdDecompressor().decompressobj()
+        except self._library.ZstdError as error:
+            raise EOFError(str(error)) from error
+        return b"".join(unpacked)
 
 
 def _readable(stream: IO[bytes]) -> bytes:

@@ -222,6 +222,8 @@ class Rows:
             if opener:
                 self._until = _OPENERS[opener]
                 return
+            if self._last and text[position] == "<" and ">" not in text[position:]:
+                return  # a tag that the end of the file has cut: reported as such
             self._report.mend("text between rows", f"not part of any row: {text[position : position + 60]!r}")
             following = text.find("<", position + 1)
             position = following if following > 0 else len(text)

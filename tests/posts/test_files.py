@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import sys
+from pathlib import Path
+
+import pytest
+import zstandard
+
+from mathamr.errors import MathAMRError
+from mathamr.posts import files
+from mathamr.posts.files import STDIN, Input, bare_name, head, read_bytes, read_text, walk
+from mathamr.posts.report import Report
+
+PACKERS = {
+    "gz": gzip.compress,
+    "bz2": bz2.compress,
+    "xz": lzma.compress,
+    "zst": zstandard.ZstdCompressor().compress,
+    "plain": bytes,
+}
+TEXT = b"".join(b"line %d of a long text\n" % n for n in range(50_000))
+
+
+@pytest.mark.parametrize("kind", PACKERS)
+def test_a_compressed_file_reads_as_the_plain_one(tmp_path, kind):
+    path = tmp_path / "notes.txt"  # the name does not tell: the first bytes do
+    path.write_bytes(PACKERS[kind](TEXT))
+    report = Report()
+    assert read_bytes(path, report) == TEXT
+    assert report.bytes_read == path.stat().st_size
+    assert not report.skipped
+    assert head(path).start == TEXT[: files.HEAD_BYTES]
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
+def test_archives_put_after_one_another_read_as_one(tmp_path, kind):
+    path = tmp_path / f"notes.{kind}"
+    path.write_bytes(PACKERS[kind](b"one ") + PACKERS[kind](b"two"))
+    assert read_bytes(path, Report()) == b"one two"
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz"])
+def test_a_truncated_archive_gives_what_was_readable_and_one_problem(tmp_path, kind):
+    noise = bytes((n * n * 7919 >> 5) & 255 for n in range(400_000))
+    path = tmp_path / f"notes.{kind}"
+    packed = PACKERS[kind](noise)
+    path.write_bytes(packed[: len(packed) - 40])
+    report = Report()
+    report.at(str(path))
+    got = read_bytes(path, report)
+    assert got is not None
+    assert noise.startswith(got)
+    assert dict(report.skipped) == {"damaged archive": 1}
+    assert report.examples["damaged archive"][0].file == str(path)
+
+
+def test_a_truncated_zstandard_file_is_noticed_too(tmp_path):
+    path = tmp_path / "notes.zst"
+    packed = PACKERS["zst"](TEXT)
+    path.write_bytes(packed[: len(packed) // 2])
+    report = Report()
+    got = read_bytes(path, report)
+    assert got is not None
+    assert TEXT.startswith(got)
+    assert dict(report.skipped) == {"damaged archive": 1}
+
+
+def test_a_bomb_stops_at_the_limit_of_a_text_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LARGEST_TEXT_FILE", 1 << 20)
+    path = tmp_path / "bomb.gz"
+    path.write_bytes(gzip.compress(bytes(8 << 20)))
+    report = Report()
+    assert read_text(path, report) is None
+    assert dict(report.skipped) == {"file too large": 1}
+
+
+def test_text_that_is_not_utf8_is_mended_and_counted(tmp_path):
+    path = tmp_path / "a.md"
+    path.write_bytes(b"na\xefve \x00")
+    report = Report()
+    assert read_text(path, report) == "na\ufffdve \ufffd"
+    assert dict(report.mended) == {"invalid UTF-8": 1, "control character": 1}
+
+
+@pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16"])
+def test_a_byte_order_mark_is_obeyed_and_removed(tmp_path, encoding):
+    path = tmp_path / "a.md"
+    path.write_bytes("Poincaré".encode(encoding))
+    report = Report()
+    assert read_text(path, report) == "Poincaré"
+    assert not report.mended
+
+
+def test_a_missing_file_is_a_clear_error(tmp_path):
+    with pytest.raises(MathAMRError, match=r"none\.md: cannot be read \(No such file"):
+        Input(tmp_path / "none.md", Report())
+
+
+@pytest.mark.parametrize("kind", ["plain", "gz", "zst"])
+def test_standard_input_is_looked_at_without_losing_a_byte(monkeypatch, kind):
+    stdin = io.TextIOWrapper(io.BufferedReader(io.BytesIO(PACKERS[kind](TEXT))))
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert head(STDIN).start[:20] == TEXT[:20]
+    assert read_bytes(STDIN, Report()) == TEXT
+    assert not stdin.closed
+
+
+def test_a_walk_is_sorted_and_stays_inside_the_folder(tmp_path):
+    outside = tmp_path / "outside.md"
+    outside.write_text("secret")
+    root = tmp_path / "notes"
+    (root / ".git").mkdir(parents=True)
+    (root / "b").mkdir()
+    for name in ("z.md", "a.md", "b/c.md", ".hidden.md", ".git/config"):
+        (root / name).write_text("x")
+    (root / "inside.md").symlink_to(root / "a.md")
+    (root / "outside.md").symlink_to(outside)
+    (root / "broken.md").symlink_to(root / "nowhere")
+    (root / "up").symlink_to(tmp_path, target_is_directory=True)
+    report = Report()
+    assert [path.relative_to(root).as_posix() for path in walk(root, report)] == [
+        "a.md",
+        "inside.md",
+        "z.md",
+        "b/c.md",
+    ]
+    assert dict(report.skipped) == {"link out of the folder": 1, "not a file": 1}
+
+
+def test_a_bare_name_has_no_suffix_of_compression():
+    assert [bare_name(Path(name)) for name in ("Posts.XML.GZ", "a.jsonl.zst", "b.md")] == [
+        "posts.xml",
+        "a.jsonl",
+        "b.md",
+    ]
