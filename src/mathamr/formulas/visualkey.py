@@ -1,0 +1,151 @@
+"""Visual keys: formulas that look the same have the same key, however they were written or grouped.
+
+The key is made of what stands on the page, in reading order: the symbols of each base line with their scripts.
+Grouping that cannot be seen (whether fences were matched, whether a row is one base or many) makes no difference, nor
+do spacing, invisible operators, and characters that are drawn alike. Visible alphabets (bold, script, …) stay apart,
+as does everything that could not be parsed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from hashlib import blake2b
+
+from mathamr.formulas.label import node_type, value
+from mathamr.formulas.tree import Slt
+
+_MATRIX = re.compile(r"M!(.*?)([0-9]+)x([0-9]+)", re.DOTALL)
+_FENCES = re.compile(r"(&[a-z]+;|.)(&[a-z]+;|.)", re.DOTALL)
+_FENCE_SYMBOLS = frozenset(
+    ["(", ")", "{", "}", "|", "‖", "∥", "&lsqb;", "&rsqb;", "⟨", "⟩", "⌊", "⌋", "⌈", "⌉"]
+)
+_ALIKE = str.maketrans(
+    {
+        "-": "−",
+        "∥": "‖",
+        "∣": "|",
+        "⁄": "/",
+        "∕": "/",
+        "·": "⋅",
+        "∗": "*",
+        "∖": "\\",
+        "ʹ": "′",
+        "'": "′",
+        "‾": "¯",
+        "―": "¯",
+        "∶": ":",
+        "∙": "•",
+        "µ": "μ",
+        "Ω": "Ω",
+        "ℎ": "h",
+    }
+    | {
+        chr(0x1D434 + place): "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"[place]
+        for place in range(52)
+    }
+    | {chr(0x1D6E2 + place): chr(0x391 + place) for place in range(25)}
+    | {chr(0x1D6FC + place): chr(0x3B1 + place) for place in range(25)}
+)
+"""Characters drawn alike, and the italic alphabets: a single letter is italic anyway."""
+
+_SCRIPTS = {"a": "^{", "b": "_{", "c": "↖{", "d": "↙{", "o": "↑{", "u": "↓{"}
+_FENCE_SCRIPTS = _SCRIPTS | {"o": "^{", "u": "_{"}
+"""A script of a fence is a superscript or subscript, whichever name the tree gives it."""
+
+
+def visual_key(tree: Slt) -> str:
+    """A short key of how the formula looks: equal for formulas that look the same."""
+    return blake2b(visual_text(tree).encode(errors="surrogatepass"), digest_size=12).hexdigest()
+
+
+def visual_text(tree: Slt) -> str:
+    """What stands on the page, in reading order; the text behind `visual_key`, to see why keys differ.
+
+    >>> from mathamr.formulas.notation import slt_from_string
+    >>> visual_text(slt_from_string("[M!()1x1,a[N!2],w[V!x[-[N!1]]]]"))
+    '( x − 1 ) ^{ 2 }'
+    """
+    below: list[dict[str, int]] = [{} for _ in tree.labels]
+    for parent, edge, node in tree.triples():
+        below[parent][edge] = node
+    written: list[str] = []
+    stack: list[int | str] = [0]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, str):
+            written.append(item)
+            continue
+        if "n" in below[item]:
+            stack.append(below[item]["n"])
+        stack.extend(reversed(_drawn(item, tree.labels, below)))
+    return " ".join(written)
+
+
+def _drawn(node: int, labels: Sequence[str], below: Sequence[dict[str, int]]) -> list[int | str]:
+    """One symbol and all that hangs on it but the next symbol: text, and base lines still to be drawn."""
+    label, edges = labels[node], below[node]
+    matrix = _MATRIX.fullmatch(label)
+    if matrix is not None and "w" in edges:
+        return _drawn_matrix(matrix, edges, labels, below)
+    if label == "O!divide":
+        drawn: list[int | str] = ["frac{", *_part(edges, "o"), "}{", *_part(edges, "u"), "}"]
+    elif label == "O!root":
+        drawn = ["√{", *_part(edges, "c"), "}{", *_part(edges, "w"), "}"]
+        edges = {edge: child for edge, child in edges.items() if edge != "c"}
+    else:
+        text = _text(label)
+        drawn = [text] if text else []
+        if "w" in edges:
+            drawn += ["{", edges["w"], "}"]
+    if label == "O!divide":
+        edges = {edge: child for edge, child in edges.items() if edge not in "ou"}
+    return drawn + _scripts(edges, label in _FENCE_SYMBOLS)
+
+
+def _text(label: str) -> str:
+    """What the eye reads of a label; single upright letters (text, operators) stay apart from italic ones."""
+    if label.startswith("E!"):
+        return label
+    text = " ".join(value(label).split())
+    is_upright = node_type(label) in ("T", "") and len(text) == 1 and text.isascii() and text.isalpha()
+    return f"upright {text}" if is_upright else text.translate(_ALIKE)
+
+
+def _drawn_matrix(
+    matrix: re.Match[str], edges: dict[str, int], labels: Sequence[str], below: Sequence[dict[str, int]]
+) -> list[int | str]:
+    """Fences around parts, a table, or the unseen wrapper of a row with scripts."""
+    cells: list[int] = []
+    cell: int | None = edges["w"]
+    while cell is not None:
+        cells.append(cell)
+        cell = below[cell].get("e")
+    rows, columns = matrix[2], matrix[3]
+    fences = _FENCES.fullmatch(matrix[1])
+    drawn: list[int | str] = list(cells)
+    if rows != "1" or (not matrix[1] and columns != "1"):
+        drawn = [f"{rows}x{columns}{{"]
+        for each in cells:
+            drawn += [each, "&"]
+        drawn.append("}")
+    if fences is not None:
+        drawn = [fences[1].translate(_ALIKE), *drawn, fences[2].translate(_ALIKE)]
+    elif matrix[1]:
+        drawn = [matrix[1], *drawn]
+    elif ("o" in edges or "u" in edges) and labels[edges["w"]] not in _FENCE_SYMBOLS:
+        return ["{", *drawn, "}", *_scripts(edges, False)]
+    return drawn + _scripts(edges, True)
+
+
+def _part(edges: dict[str, int], edge: str) -> list[int]:
+    return [edges[edge]] if edge in edges else []
+
+
+def _scripts(edges: dict[str, int], on_fence: bool) -> list[int | str]:
+    names = _FENCE_SCRIPTS if on_fence else _SCRIPTS
+    drawn: list[int | str] = []
+    for edge, name in names.items():
+        if edge in edges:
+            drawn += [name, edges[edge], "}"]
+    return drawn
