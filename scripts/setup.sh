@@ -16,9 +16,22 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
     exit 1
 fi
 
+# The torch that a machine already has is kept, so that its accelerator is used; elsewhere this one is installed.
+torch=2.13.0
+has_torch() { "$1" -c 'import sys, torch; v = tuple(map(int, torch.__version__.split(".")[:2])); sys.exit(not (2, 6) <= v < (3, 0))' >/dev/null 2>&1; }
+
 if [ ! -x "$venv/bin/python" ]; then
     say "creating $venv with $("$python" --version)"
-    "$python" -m venv "$venv"
+    if has_torch "$python"; then
+        say "keeping the torch that is already here"
+        "$python" -m venv --system-site-packages "$venv"
+    else
+        "$python" -m venv "$venv"
+    fi
+fi
+if ! has_torch "$venv/bin/python"; then
+    say "installing torch $torch"
+    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "torch==$torch"
 fi
 
 if [ "$what" = developer ]; then target='.[dev]'; else target='.'; fi

@@ -25,7 +25,8 @@ def exported(tmp_path: Path) -> tuple[GraphStore, Path]:
     store.put([stored("q1"), stored("a1", "answer", "q1"), stored("a2", "answer", "q1")])
     for number, post_id in enumerate(store.ids()):
         graph = replace(small_graph(dropped=bool(number % 2)), post_id=post_id)
-        store.put_tensors(GraphConfiguration().name, [tensorise(graph, vocabulary, relations)])
+        tensor = tensorise(graph, vocabulary, relations)
+        store.put_tensors(GraphConfiguration().name, [(post_id, tensor.to_bytes())])
     path = tmp_path / "pairs.npz"
     shard.export(store, GraphConfiguration().name, store.pairs(), path)
     return store, path

@@ -20,7 +20,9 @@ from tests.graphs.test_tensor import vocabularies
 
 def stored(post_id: str, kind: str = "question", parent: str | None = None) -> StoredPost:
     graph = replace(small_graph(), post_id=post_id)
-    return StoredPost(post_id, kind, parent, None, b"d", 17, 16, 2, {}, notation.write(graph))
+    return StoredPost(
+        post_id, kind, parent, None, b"d", 17, 16, 2, {}, StoredPost.packed(notation.write(graph))
+    )
 
 
 def test_graph_comes_back_and_a_replaced_post_loses_its_tensors(tmp_path: Path) -> None:
@@ -29,7 +31,7 @@ def test_graph_comes_back_and_a_replaced_post_loses_its_tensors(tmp_path: Path) 
         graph = store.graph("q7")
         assert graph == small_graph()
         tensor = tensorise(graph, *vocabularies(graph))
-        store.put_tensors("both-hierarchy-none", [tensor])
+        store.put_tensors("both-hierarchy-none", [("q7", tensor.to_bytes())])
         assert store.tensor("both-hierarchy-none", "q7") == tensor
         store.put([stored("q7")])
         assert len(store) == 1

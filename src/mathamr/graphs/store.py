@@ -49,7 +49,12 @@ class StoredPost:
     edges: int
     formulas: int
     fallbacks: dict[str, int]
-    text: str
+    graph: bytes
+
+    @classmethod
+    def packed(cls, text: str) -> bytes:
+        """Penman text as the store keeps it."""
+        return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
 
 
 class GraphStore:
@@ -151,7 +156,7 @@ class GraphStore:
                     post.edges,
                     post.formulas,
                     json.dumps(post.fallbacks),
-                    zlib.compress(post.text.encode("utf-8", "surrogatepass"), 6),
+                    post.graph,
                 ),
             )
 
@@ -188,11 +193,11 @@ class GraphStore:
         )
         yield from self._db.execute(sql)
 
-    def put_tensors(self, configuration: str, tensors: Iterable[GraphTensor]) -> None:
-        """Stores tensors of one configuration for posts that are in the store."""
+    def put_tensors(self, configuration: str, tensors: Iterable[tuple[str, bytes]]) -> None:
+        """Stores tensors, as (post id, bytes), of one configuration for posts that are in the store."""
         self._db.executemany(
             "INSERT OR REPLACE INTO tensors SELECT ?, number, ? FROM posts WHERE id = ?",
-            ((configuration, tensor.to_bytes(), tensor.post_id) for tensor in tensors),
+            ((configuration, tensor, post_id) for post_id, tensor in tensors),
         )
 
     def tensor(self, configuration: str, post_id: str) -> GraphTensor:

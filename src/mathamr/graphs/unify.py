@@ -11,7 +11,7 @@ from mathamr.amr.graph import Amr, Triple, is_atom, string
 from mathamr.amr.placeholder import placeholders
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.graphs.configuration import FormulaMode
-from mathamr.graphs.mathgraph import MathGraph
+from mathamr.graphs.mathgraph import FormulaPart, MathGraph
 
 OPERAND_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _OPERAND_ROLES = {letter: f":op{number}" for number, letter in enumerate(OPERAND_LETTERS)}
@@ -84,7 +84,9 @@ def _hang_dropped(amr: Amr, dropped: list[str], variable_of: dict[str, str]) -> 
 def _sentence_roots(amr: Amr, count: int) -> list[str]:
     if count <= 1:
         return [amr.top] * count
-    roots = {role: target for source, role, target in amr.edges if source == amr.top and role.startswith(":snt")}
+    roots = {
+        role: target for source, role, target in amr.edges if source == amr.top and role.startswith(":snt")
+    }
     return [roots[f":snt{number}"] for number in range(1, count + 1)]
 
 

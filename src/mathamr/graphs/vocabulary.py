@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 import Stemmer
 
@@ -96,6 +97,16 @@ class VocabularyCounts:
         self.labels.update(other.labels)
         self.relations.update(other.relations)
         self.raw_labels |= other.raw_labels
+
+    def to_json(self) -> list[Any]:
+        """For another process."""
+        return [self.labels, self.relations, sorted(self.raw_labels)]
+
+    @classmethod
+    def from_json(cls, row: list[Any]) -> VocabularyCounts:
+        """The inverse of `to_json`."""
+        labels, relations, raw_labels = row
+        return cls(Counter(labels), Counter(relations), set(raw_labels))
 
 
 @dataclass(frozen=True)

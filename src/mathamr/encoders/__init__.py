@@ -1,0 +1,1 @@
+"""Encoders: from graph tensors to the vectors of a post's formulas, sentences and document."""

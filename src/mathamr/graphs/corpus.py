@@ -1,0 +1,277 @@
+"""Whole corpora: from a stream of posts to a store of graphs, vocabularies and tensors, on any number of workers.
+
+What is in the store already, from the same post and the same parser, is not made again: a build that was killed
+goes on where it stopped, and a changed corpus costs only its changes.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import asdict, dataclass, field
+from importlib import import_module
+from pathlib import Path
+from types import TracebackType
+from typing import Any, TypeVar
+
+from mathamr.amr.fallback import minimal_graph
+from mathamr.amr.graph import Amr
+from mathamr.amr.parser import AmrParser, load_parser
+from mathamr.errors import MathAMRError
+from mathamr.graphs import notation
+from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.maker import GraphMaker, MadeGraph, digest
+from mathamr.graphs.store import GraphStore, StoredPost
+from mathamr.graphs.tensor import tensorise
+from mathamr.graphs.virtual import flatten
+from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary, VocabularyCounts
+from mathamr.posts.post import Post
+from mathamr.progress import Progress
+from mathamr.workers import Lost, Work, WorkerPool
+
+CHUNK = 24
+VOCABULARY_SIZE = 20_000
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class BuildCounts:
+    """What a build did: posts that were new or changed, posts that were there already, fallbacks by cause."""
+
+    made: int = 0
+    kept: int = 0
+    fallbacks: Counter[str] = field(default_factory=Counter)
+
+
+def build_graphs(
+    posts: Iterable[Post],
+    store: GraphStore,
+    *,
+    parser: str = "builtin",
+    model: str | None = None,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> BuildCounts:
+    """Makes and stores the graph of every post; what was stored before a kill stays stored."""
+    counts = BuildCounts()
+    with _Crew("mathamr.graphs.corpus:GraphWork", (parser, model), workers) as crew:
+        fingerprint = str(crew.hello)
+
+        def waiting() -> Iterator[str]:
+            for post in posts:
+                if store.digest(post.id) == digest(post, fingerprint):
+                    counts.kept += 1
+                    if progress:
+                        progress.advance()
+                else:
+                    yield post.to_json()
+
+        for chunk, answer in crew.map(_chunks(waiting(), CHUNK)):
+            rows = answer if not isinstance(answer, Lost) else _one_by_one(crew, chunk, fingerprint)
+            stored = [_stored(row) for row in rows]
+            with store.transaction():
+                store.put(stored)
+            counts.made += len(stored)
+            for row in stored:
+                counts.fallbacks.update(row.fallbacks)
+            if progress:
+                progress.advance(len(stored))
+    return counts
+
+
+def build_vocabularies(
+    store: GraphStore, *, size: int = VOCABULARY_SIZE, workers: int = 1, progress: Progress | None = None
+) -> tuple[Vocabulary, RelationVocabulary, VocabularyCounts]:
+    """Counts the labels of all stored graphs and writes the store's vocabularies; tensors of others are dropped."""
+    counts = VocabularyCounts()
+    with _Crew("mathamr.graphs.corpus:CountWork", (), workers) as crew:
+        for chunk, answer in crew.map(_chunks((text for _, text in store.texts()), CHUNK)):
+            counts.add(VocabularyCounts.from_json(_expected(answer)))
+            if progress:
+                progress.advance(len(chunk))
+    vocabulary, relations = Vocabulary.build(counts, size), RelationVocabulary.build(counts)
+    use_vocabularies(store, vocabulary, relations)
+    return vocabulary, relations, counts
+
+
+def use_vocabularies(store: GraphStore, vocabulary: Vocabulary, relations: RelationVocabulary) -> None:
+    """Makes these the store's vocabularies; where they are others than before, the tensors go."""
+    same = False
+    if store.vocabulary_path.exists() and store.relations_path.exists():
+        labels, names = store.vocabularies()
+        same = (labels.labels, names.relations) == (vocabulary.labels, relations.relations)
+    if not same:
+        store.drop_tensors()
+        vocabulary.save(store.vocabulary_path)
+        relations.save(store.relations_path)
+
+
+def build_tensors(
+    store: GraphStore,
+    configuration: GraphConfiguration | None = None,
+    *,
+    workers: int = 1,
+    progress: Progress | None = None,
+) -> int:
+    """Makes the tensors of one configuration that are not there yet; how many."""
+    name = (configuration or GraphConfiguration()).name
+    arguments = (str(store.vocabulary_path), str(store.relations_path), name)
+    made = 0
+    with _Crew("mathamr.graphs.corpus:TensorWork", arguments, workers) as crew:
+        texts = (text for _, text in store.without_tensor(name))
+        for chunk, answer in crew.map(_chunks(texts, CHUNK)):
+            tensors = [(post_id, base64.b64decode(blob)) for post_id, blob in _expected(answer)]
+            with store.transaction():
+                store.put_tensors(name, tensors)
+            made += len(chunk)
+            if progress:
+                progress.advance(len(chunk))
+    return made
+
+
+class GraphWork:
+    """Makes graphs: a list of posts as JSON lines becomes a list of rows of the store."""
+
+    def __init__(self, parser: str, model: str | None) -> None:
+        self._parser: AmrParser = load_parser(parser, model)
+        self._maker = GraphMaker(self._parser)
+
+    @property
+    def hello(self) -> str:
+        """The parser's fingerprint, on which graphs depend."""
+        return self._parser.fingerprint
+
+    def __call__(self, request: list[str]) -> list[dict[str, Any]]:
+        """One row a post."""
+        posts = [Post.from_json(line) for line in request]
+        return [_row(made, self.hello) for made in self._maker.make(posts)]
+
+
+class CountWork:
+    """Counts labels and relations of graphs given as Penman texts."""
+
+    hello = ""
+
+    def __call__(self, request: list[str]) -> list[Any]:
+        """The counts of these graphs together."""
+        counts = VocabularyCounts()
+        for text in request:
+            counts.count(flatten(notation.read(text)))
+        return counts.to_json()
+
+
+class TensorWork:
+    """Makes tensors of graphs given as Penman texts."""
+
+    hello = ""
+
+    def __init__(self, vocabulary: str, relations: str, configuration: str) -> None:
+        self._vocabulary = Vocabulary.load(Path(vocabulary))
+        self._relations = RelationVocabulary.load(Path(relations))
+        self._configuration = GraphConfiguration.from_name(configuration)
+
+    def __call__(self, request: list[str]) -> list[tuple[str, str]]:
+        """(post id, tensor) of every graph."""
+        answer = []
+        for text in request:
+            tensor = tensorise(notation.read(text), self._vocabulary, self._relations, self._configuration)
+            answer.append((tensor.post_id, base64.b64encode(tensor.to_bytes()).decode()))
+        return answer
+
+
+class _MinimalParser:
+    """The last resort for a post that kills every worker: minimal graphs of its sentences."""
+
+    name = fingerprint = "minimal"
+
+    def parse(self, sentences: Sequence[str]) -> list[Amr]:
+        """A minimal graph for every sentence."""
+        return [minimal_graph(sentence) for sentence in sentences]
+
+
+class _Crew(AbstractContextManager["_Crew"]):
+    """One worker works in this process, several in processes of their own."""
+
+    def __init__(self, factory: str, arguments: Sequence[Any], workers: int) -> None:
+        self._pool: WorkerPool | None = None
+        self._work: Work | None = None
+        if workers > 1:
+            self._pool = WorkerPool(factory, arguments, workers=workers)
+            self.hello = self._pool.hello
+        else:
+            module, _, attribute = factory.partition(":")
+            work: Work = getattr(import_module(module), attribute)(*arguments)
+            self._work, self.hello = work, work.hello
+
+    def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
+        """(request, answer) in order."""
+        if self._pool is not None:
+            yield from self._pool.map(requests)
+        elif self._work is not None:
+            for request in requests:
+                yield request, self._work(request)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pool is not None:
+            self._pool.close()
+
+
+def _one_by_one(crew: _Crew, chunk: list[str], fingerprint: str) -> list[dict[str, Any]]:
+    """The rows of a chunk over which a worker was lost: only the post at fault gets minimal graphs."""
+    rows: list[dict[str, Any]] = []
+    maker = GraphMaker(_MinimalParser())
+    for line in chunk:
+        # A fresh map for each line: the pool replaces the worker that was lost.
+        ((_, answer),) = crew.map([[line]])
+        if isinstance(answer, Lost):
+            (made,) = maker.make([Post.from_json(line)])
+            made.fallbacks[f"post: {answer.cause}"] += 1
+            rows.append(_row(made, fingerprint))
+        else:
+            rows.extend(answer)
+    return rows
+
+
+def _row(made: MadeGraph, fingerprint: str) -> dict[str, Any]:
+    post, flat = made.post, flatten(made.graph, GraphConfiguration(structure="none"))
+    row = StoredPost(
+        post.id,
+        post.kind,
+        post.parent,
+        post.accepted_answer,
+        digest(post, fingerprint),
+        len(flat.labels),
+        len(flat.edges),
+        len(made.graph.formulas),
+        dict(made.fallbacks),
+        StoredPost.packed(notation.write(made.graph, one_line=True)),
+    )
+    fields = asdict(row)
+    return fields | {name: base64.b64encode(fields[name]).decode() for name in ("digest", "graph")}
+
+
+def _stored(row: dict[str, Any]) -> StoredPost:
+    return StoredPost(**row | {name: base64.b64decode(row[name]) for name in ("digest", "graph")})
+
+
+def _expected(answer: Any | Lost) -> Any:
+    if isinstance(answer, Lost):
+        raise MathAMRError(
+            f"a worker was lost ({answer.message}); run the command again, it goes on from here"
+        )
+    return answer
+
+
+def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    chunk: list[T] = []
+    for item in items:
+        chunk.append(item)
+        if len(chunk) == size:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

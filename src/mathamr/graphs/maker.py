@@ -1,0 +1,100 @@
+"""`GraphMaker`: from posts to graphs, through passages, meaning graphs and formula trees."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import lru_cache
+from hashlib import blake2b
+
+from mathamr.amr.document import parse_documents
+from mathamr.amr.parser import AmrParser
+from mathamr.errors import MathAMRError
+from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
+from mathamr.formulas.parse import parse
+from mathamr.graphs.mathgraph import MathGraph
+from mathamr.graphs.unify import Trees, unify
+from mathamr.posts.passage import Passage, passage
+from mathamr.posts.post import Formula, Post
+
+
+@dataclass(frozen=True, slots=True)
+class MadeGraph:
+    """A post's graph, and how often something on the way needed a fallback, by cause."""
+
+    post: Post
+    graph: MathGraph
+    fallbacks: Counter[str] = field(default_factory=Counter)
+
+
+class GraphMaker:
+    """Turns posts into graphs with one AMR parser; every post gets a graph."""
+
+    def __init__(self, parser: AmrParser) -> None:
+        self._parser = parser
+
+    def make(self, posts: Iterable[Post]) -> Iterator[MadeGraph]:
+        """The graphs of the posts, in order; the sentences of several posts are parsed together."""
+        waiting: list[tuple[Post, Passage]] = []
+
+        def documents() -> Iterator[list[str]]:
+            for post in posts:
+                read = passage(post)
+                waiting.append((post, read))
+                yield [sentence.text for sentence in read.sentences]
+
+        for document in parse_documents(self._parser, documents()):
+            post, read = waiting.pop(0)
+            fallbacks = Counter({f"sentence: {cause}": n for cause, n in document.causes().items()})
+            if document.dropped:
+                fallbacks["formula dropped by the AMR parser"] += len(document.dropped)
+            trees = _trees(post, read, fallbacks)
+            texts = [sentence.text for sentence in read.sentences]
+            graph = unify(post.id, document, texts, read.formula_map, trees)
+            yield MadeGraph(post, graph, fallbacks)
+
+
+def _trees(post: Post, read: Passage, fallbacks: Counter[str]) -> dict[str, Trees]:
+    formulas = {formula.id: formula for formula in post.formulas}
+    trees: dict[str, Trees] = {}
+    for place in read.placeholders:
+        formula = formulas.get(place.formula)
+        if formula is None:
+            fallbacks["formula not listed with its post"] += 1
+            continue
+        trees[place.name], repaired = trees_of(formula, post.macros)
+        if trees[place.name] == (None, None):
+            fallbacks["formula without a tree"] += 1
+        elif repaired:
+            fallbacks["formula repaired"] += 1
+    return trees
+
+
+def trees_of(formula: Formula, macros: tuple[str, ...] = ()) -> tuple[Trees, bool]:
+    """Both trees of a formula and whether it was repaired: from its LaTeX, or from MathML where it has none."""
+    if formula.latex.strip():
+        return _trees_of_latex(formula.latex, macros)
+    opt = slt = None
+    try:
+        if formula.presentation_mathml:
+            slt = slt_from_mathml(formula.presentation_mathml)
+        if formula.content_mathml:
+            opt = opt_from_mathml(formula.content_mathml)
+    except MathAMRError:
+        return (opt, slt), True
+    return (opt, slt), False
+
+
+@lru_cache(maxsize=50_000)
+def _trees_of_latex(latex: str, macros: tuple[str, ...]) -> tuple[Trees, bool]:
+    try:
+        parsed = parse(latex, macros)
+    except MathAMRError:
+        return (None, None), True
+    return (parsed.opt, parsed.slt), bool(parsed.repairs)
+
+
+def digest(post: Post, fingerprint: str) -> bytes:
+    """What a graph depends on: the post as it is, and the AMR parser by its fingerprint."""
+    return blake2b(f"{fingerprint}\n{post.to_json()}".encode("utf-8", "replace"), digest_size=16).digest()

@@ -1,0 +1,257 @@
+"""`WorkerPool`: the same work in several processes, with answers in order and no answer lost.
+
+The processes are started afresh rather than forked, because spaCy, numpy and torch hold threads and locks that do
+not survive a fork, and they talk JSON lines over pipes, so that a script without a ``__main__`` guard can use them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from queue import SimpleQueue
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from mathamr.errors import MathAMRError
+
+TIMEOUT = 600.0
+_LOOK_AHEAD = 4
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+class Work(Protocol):
+    """What a worker process does: `hello` is said once it is ready, then every request gets an answer."""
+
+    @property
+    def hello(self) -> Any:
+        """Anything that JSON can hold."""
+        ...
+
+    def __call__(self, request: Any) -> Any:
+        """The answer to one request."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Instead of an answer: the worker died over the request, or took too long."""
+
+    cause: str
+    message: str
+
+
+class WorkerPool:
+    """Processes that each make their own `Work` by calling ``module:factory`` with the arguments."""
+
+    def __init__(
+        self, factory: str, arguments: Sequence[Any] = (), *, workers: int = 2, timeout: float = TIMEOUT
+    ) -> None:
+        if workers < 1:
+            raise MathAMRError(f"{workers} workers cannot work; give at least 1")
+        self._workers = [_Worker(factory, arguments, timeout) for _ in range(workers)]
+        self._finalizer = weakref.finalize(self, _stop, self._workers)
+        try:
+            for worker in self._workers:
+                worker.start()
+            hellos = [worker.wait_until_ready() for worker in self._workers]
+            self.hello: Any = hellos[0]
+        except BaseException:
+            self.close()
+            raise
+
+    def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
+        """(request, answer) in the order of the requests, which are read a little ahead, in the caller's thread."""
+        waiting: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
+        done: SimpleQueue[tuple[int, Any, Any]] = SimpleQueue()
+        threads = [
+            threading.Thread(target=_serve, args=(worker.ask, waiting, done), daemon=True)
+            for worker in self._workers
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield from _in_order(iter(requests), waiting, done, window=_LOOK_AHEAD * len(threads))
+        except BaseException:
+            _empty(waiting)
+            self.close()
+            raise
+        finally:
+            for _ in threads:
+                waiting.put(None)
+            for thread in threads:
+                thread.join()
+
+    def close(self) -> None:
+        """Ends the processes."""
+        self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _serve(
+    ask: Callable[[Any], Any],
+    waiting: SimpleQueue[tuple[int, Any] | None],
+    done: SimpleQueue[tuple[int, Any, Any]],
+) -> None:
+    """The life of a thread, which talks to one worker."""
+    while (taken := waiting.get()) is not None:
+        number, request = taken
+        try:
+            done.put((number, request, ask(request)))
+        except BaseException as error:
+            done.put((number, request, error))
+
+
+def _in_order(
+    requests: Iterator[Any],
+    waiting: SimpleQueue[tuple[int, Any] | None],
+    done: SimpleQueue[tuple[int, Any, Any]],
+    window: int,
+) -> Iterator[tuple[Any, Any]]:
+    answers: dict[int, tuple[Any, Any]] = {}
+    taken = given = 0
+    exhausted = False
+    while True:
+        while not exhausted and taken - given < window:
+            try:
+                request = next(requests)
+            except StopIteration:
+                exhausted = True
+            else:
+                waiting.put((taken, request))
+                taken += 1
+        if given == taken:
+            return
+        while given not in answers:
+            number, request, answer = done.get()
+            if isinstance(answer, BaseException):
+                raise answer
+            answers[number] = (request, answer)
+        yield answers.pop(given)
+        given += 1
+
+
+def _empty(waiting: SimpleQueue[tuple[int, Any] | None]) -> None:
+    while not waiting.empty():
+        waiting.get_nowait()
+
+
+def _stop(workers: list[_Worker]) -> None:
+    for worker in workers:
+        worker.stop()
+
+
+class _Worker:
+    """One process and the pipes to it."""
+
+    def __init__(self, factory: str, arguments: Sequence[Any], timeout: float) -> None:
+        self.factory, self.arguments, self.timeout = factory, arguments, timeout
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Starts the process, which makes its work and then says hello."""
+        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "mathamr.workers", self.factory, json.dumps(list(self.arguments))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**_ONE_THREAD, **os.environ, "PYTHONPATH": path},
+        )
+
+    def wait_until_ready(self) -> Any:
+        """What the process says once it is ready."""
+        hello = self._exchange(None, timeout=None)
+        if isinstance(hello, Lost):
+            raise MathAMRError(f"a worker process for {self.factory} ended while loading: {hello.message}")
+        return hello
+
+    def ask(self, request: Any) -> Any | Lost:
+        """The answer to a request; a process that was lost is replaced first."""
+        if self._process is None:
+            self.start()
+            self.wait_until_ready()
+        return self._exchange(request, self.timeout)
+
+    def _exchange(self, request: Any, timeout: float | None) -> Any | Lost:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise MathAMRError("these workers are closed; make new ones")
+        late = threading.Event()
+
+        def end() -> None:
+            late.set()
+            process.kill()
+
+        timer = threading.Timer(timeout, end) if timeout else None
+        if timer:
+            timer.start()
+        try:
+            if request is not None:
+                process.stdin.write(json.dumps(request).encode() + b"\n")
+                process.stdin.flush()
+            line = process.stdout.readline()
+        except OSError:
+            line = b""
+        finally:
+            if timer:
+                timer.cancel()
+        if not line.endswith(b"\n"):
+            self.stop()
+            if late.is_set():
+                return Lost("time-out", f"no answer within {timeout:g} s")
+            return Lost("worker died", f"the process ended with exit code {process.returncode}")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise MathAMRError(answer["error"])
+        return answer["answer"]
+
+    def stop(self) -> None:
+        """Ends the process; the next request starts another one."""
+        process, self._process = self._process, None
+        if process is None:
+            return
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                pipe.close()
+
+
+def _work(factory: str, arguments: str) -> None:
+    """The life of a worker: says hello, then answers every line with a line."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
+    # Whatever the work prints goes to stderr: stdout carries the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+
+    def answer(row: dict[str, Any]) -> None:
+        answers.write(json.dumps(row).encode() + b"\n")
+        answers.flush()
+
+    try:
+        module, _, attribute = factory.partition(":")
+        work: Work = getattr(import_module(module), attribute)(*json.loads(arguments))
+        answer({"answer": work.hello})
+        for line in sys.stdin.buffer:
+            answer({"answer": work(json.loads(line))})
+    except MathAMRError as error:
+        answer({"error": str(error)})
+
+
+if __name__ == "__main__":
+    _work(*sys.argv[1:])

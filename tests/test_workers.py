@@ -1,0 +1,57 @@
+from __future__ import annotations
+
+import pytest
+
+from mathamr.errors import MathAMRError
+from mathamr.workers import Lost, WorkerPool
+
+FACTORY = "tests.works:Doubling"
+
+
+def test_answers_come_in_the_order_of_the_requests() -> None:
+    requests = [0.3, 0.0, 0.1, *range(40)]
+    with WorkerPool(FACTORY, ["hi"], workers=2) as pool:
+        assert pool.hello == "hi"
+        assert list(pool.map(requests)) == [(request, request * 2) for request in requests]
+        assert list(pool.map([])) == []
+
+
+def test_requests_are_read_only_a_little_ahead() -> None:
+    read: list[int] = []
+
+    def requests():  # type: ignore[no-untyped-def]
+        for number in range(1000):
+            read.append(number)
+            yield number
+
+    with WorkerPool(FACTORY, ["hi"], workers=2) as pool:
+        answers = pool.map(requests())
+        next(answers)
+        assert len(read) < 20
+        answers.close()
+
+
+def test_a_dying_worker_costs_only_its_own_request() -> None:
+    with WorkerPool(FACTORY, ["hi"], workers=2) as pool:
+        answers = dict(pool.map([1, "die", 2, 3, "print", 4]))
+    lost = answers.pop("die")
+    assert isinstance(lost, Lost)
+    assert lost.cause == "worker died"
+    assert "exit code 7" in lost.message
+    assert answers == {1: 2, 2: 4, 3: 6, "print": "printprint", 4: 8}
+
+
+def test_a_hanging_worker_is_ended() -> None:
+    with WorkerPool(FACTORY, ["hi"], workers=1, timeout=0.5) as pool:
+        answers = dict(pool.map(["sleep", 1]))
+    assert answers["sleep"] == Lost("time-out", "no answer within 0.5 s")
+    assert answers[1] == 2
+
+
+def test_an_error_of_the_work_reaches_the_caller() -> None:
+    with pytest.raises(MathAMRError, match="install one"):
+        WorkerPool(FACTORY, ["fail"])
+    with pytest.raises(MathAMRError, match="ended while loading"):
+        WorkerPool(FACTORY, ["die"])
+    with pytest.raises(MathAMRError, match="at least 1"):
+        WorkerPool(FACTORY, ["hi"], workers=0)

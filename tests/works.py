@@ -1,0 +1,31 @@
+"""Work for the tests of `WorkerPool`: it can be slow, wrong, or deadly."""
+
+from __future__ import annotations
+
+import os
+import time
+from typing import Any
+
+from mathamr.errors import MathAMRError
+
+
+class Doubling:
+    """Doubles numbers; some words have other effects."""
+
+    def __init__(self, greeting: str) -> None:
+        if greeting == "fail":
+            raise MathAMRError("no model here; install one")
+        if greeting == "die":
+            os._exit(3)
+        self.hello = greeting
+
+    def __call__(self, request: Any) -> Any:
+        if request == "die":
+            os._exit(7)
+        if request == "sleep":
+            time.sleep(60)
+        if request == "print":
+            print("noise on stdout")
+        if isinstance(request, float):
+            time.sleep(request)
+        return request * 2
