@@ -24,7 +24,9 @@ PLACEHOLDER = re.compile(r"(?<!\w)FORMULA_(\d+)(?!\w)")
 _LOOKALIKE = re.compile(r"FORMULA_(?=\d)")
 _FORMULA = re.compile("[\0\1]")
 _FORMULAS_ONLY = re.compile(r"[\s\0\1.,;:()]*\Z")
-_BEFORE_NEW_SENTENCE = re.compile(rf"\0(?=\s+(?:{'|'.join(sorted(STARTERS - {'I', 'A'}))})\s)")
+_BEFORE_NEW_SENTENCE = re.compile(
+    rf"\0(?=\s+(?:(?:{'|'.join(sorted(STARTERS - {'I', 'A'}))})[\s,]|[A-Z][a-z]+ing\s))"
+)
 _WORDLESS = re.compile(r"[\s\2.,;:?!()\[\]{}\"'`*_~|<>/\\=+-]*\Z")
 
 
