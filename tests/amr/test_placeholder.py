@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.amr.graph import Amr
-from mathamr.amr.placeholder import formula_nodes, mend, placeholders
+from mathamr.amr.placeholder import PLACEHOLDER, formula_nodes, mend, placeholders, separated
 from tests.amr.strategies import graphs
 
 
@@ -17,7 +19,8 @@ from tests.amr.strategies import graphs
         ("Let FORMULA_0 be FORMULA_12.", ("FORMULA_0", "FORMULA_12")),
         ("(FORMULA_1)FORMULA_2,FORMULA_1", ("FORMULA_1", "FORMULA_2")),
         ("a FORMULA_3-dimensional space, the FORMULA_4th", ("FORMULA_3", "FORMULA_4")),
-        ("XFORMULA_1 FORMULA_01 formula_2 FORMULA_ FORMULA", ()),
+        ("2FORMULA_1FORMULA_2", ("FORMULA_1", "FORMULA_2")),
+        ("FORMULA_01 formula_2 FORMULA_ FORMULA", ()),
     ],
 )
 def test_placeholders_of_a_sentence(text: str, found: tuple[str, ...]) -> None:
@@ -45,6 +48,14 @@ def test_placeholders_of_a_sentence(text: str, found: tuple[str, ...]) -> None:
             "(l / let-01 :ARG1 (f / FORMULA_0) :ARG2 (g / FORMULA_0 :mod (h / real)))",
             "(l / let-01 :ARG1 (f / FORMULA_0 :mod (h / real)) :ARG2 f)",
         ),
+        (
+            "(s / space :mod (d / FORMULA_0-dimensional))",
+            "(s / space :mod (d / dimensional :mod (f / FORMULA_0)))",
+        ),
+        (
+            '(s / space :name (n / name :op1 "FORMULA_0-space"))',
+            '(s / space :name (n / name :op1 "space" :mod (f / FORMULA_0)))',
+        ),
         ("(f / FORMULA_0 :mod (g / FORMULA_0))", "(f / FORMULA_0)"),
         ("(f / FORMULA_7 :mod (g / FORMULA_0))", "(f / formula :mod (g / FORMULA_0))"),
     ],
@@ -57,6 +68,19 @@ def test_recognisable_placeholders_are_mended(broken: str, mended: str) -> None:
 @pytest.mark.parametrize("graph", ["(f / formula :mod 5)", "(f / formula-01)", '(n / name :op1 "FORMULA_9")'])
 def test_what_is_no_placeholder_of_the_sentence_is_left_alone(graph: str) -> None:
     assert mend(Amr.from_penman(graph), ["FORMULA_0"]) == Amr.from_penman(graph)
+
+
+def test_two_formulas_in_one_concept_become_two_nodes() -> None:
+    amr = mend(Amr.from_penman("(p / FORMULA_0-FORMULA_1 :mod (h / 2))"), ["FORMULA_0", "FORMULA_1"])
+    assert amr.to_penman(one_line=True) == "(p / and :mod (h / 2) :mod (f / FORMULA_0) :mod (f2 / FORMULA_1))"
+
+
+@given(st.text(alphabet="FORMULA_ 012k-,", max_size=40).map(lambda text: text.replace("U", "FORMULA_1")))
+def test_separating_keeps_placeholders_and_frees_them(text: str) -> None:
+    free = separated(text)
+    assert placeholders(free) == placeholders(text)
+    assert free.replace(" ", "") == text.replace(" ", "")
+    assert all(PLACEHOLDER.fullmatch(run) for run in re.findall(r"\w+", free) if PLACEHOLDER.search(run))
 
 
 def test_a_graph_in_order_is_not_touched() -> None:

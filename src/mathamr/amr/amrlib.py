@@ -1,4 +1,4 @@
-"""The parse models of amrlib (https://amrlib.readthedocs.io): T5, BART and SPRING, 81 to 84 Smatch on AMR 3."""
+"""The parse models of amrlib (https://amrlib.readthedocs.io): BART, T5 and SPRING."""
 
 from __future__ import annotations
 

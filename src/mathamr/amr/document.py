@@ -11,7 +11,7 @@ from mathamr.amr.chunk import MAX_TOKENS, chunks
 from mathamr.amr.fallback import EMPTY, minimal_graph
 from mathamr.amr.graph import Amr, Triple
 from mathamr.amr.parser import AmrParser, Cause, Failure
-from mathamr.amr.placeholder import formula_nodes, mend, placeholders
+from mathamr.amr.placeholder import formula_nodes, mend, placeholders, separated
 from mathamr.amr.variable import Names
 
 JOINT = "multi-sentence"
@@ -59,7 +59,7 @@ def parse_documents(
     waiting: list[list[list[str]]] = []
     size = 0
     for sentences in documents:
-        pieces = [chunks(sentence, limit) for sentence in sentences]
+        pieces = [chunks(separated(sentence), limit) for sentence in sentences]
         waiting.append(pieces)
         size += sum(map(len, pieces))
         if size >= batch:

@@ -6,10 +6,12 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from mathamr.amr.graph import Amr, Triple, unquoted
+from mathamr.amr.graph import Amr, Triple, string, unquoted
 from mathamr.amr.variable import Names
 
-PLACEHOLDER = re.compile(r"(?<![^\W_])FORMULA_(?:0|[1-9][0-9]*)(?![0-9])")
+PLACEHOLDER = re.compile(r"FORMULA_(?:0|[1-9][0-9]*)(?![0-9])")
+_GLUED_BEFORE = re.compile(rf"(?<=\w)(?={PLACEHOLDER.pattern})")
+_GLUED_BEHIND = re.compile(rf"{PLACEHOLDER.pattern}(?=\w)")
 _LOOKALIKE = re.compile(r"formula[\W_]*([0-9]+)(?:-[0-9][0-9])?", re.IGNORECASE)
 _BARE_FORMULA = re.compile(r"formula(?:-[0-9][0-9])?", re.IGNORECASE)
 _HOLDERS = frozenset({"name", "string-entity", "variable", "formula"})
@@ -24,6 +26,18 @@ def placeholders(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(PLACEHOLDER.findall(text)))
 
 
+def separated(text: str) -> str:
+    """`text` with a blank wherever a placeholder touches a word or another placeholder.
+
+    >>> separated("the kFORMULA_0 root, FORMULA_1FORMULA_2, the FORMULA_3th")
+    'the k FORMULA_0 root, FORMULA_1 FORMULA_2, the FORMULA_3 th'
+    """
+    if "FORMULA_" not in text:
+        return text
+    text = _GLUED_BEFORE.sub(" ", text)
+    return _GLUED_BEHIND.sub(r"\g<0> ", text)
+
+
 def formula_nodes(amr: Amr, expected: Sequence[str]) -> dict[str, str]:
     """The variable of every expected placeholder that has a node."""
     wanted = set(expected)
@@ -34,7 +48,7 @@ def mend(amr: Amr, expected: Sequence[str]) -> Amr:
     """The graph with one node for every placeholder that is recognisable in it.
 
     Parsers that never saw placeholders write them as `formula_0`, as `(n / name :op1 "FORMULA_0")`, in pieces
-    (`:op1 "FORMULA" :op2 "_" :op3 "0"`), or twice. Placeholders that the sentence does not hold become `formula`.
+    (`:op1 "FORMULA" :op2 "_" :op3 "0"`), in compounds (`FORMULA_0-dimensional`), or twice. Placeholders that the sentence does not hold become `formula`.
 
     >>> print(mend(Amr.from_penman('(s / set :name (n / name :op1 "FORMULA" :op2 "_0"))'), ["FORMULA_0"]).to_penman())
     (s / set
@@ -76,12 +90,29 @@ class _Mending:
 
     def rename_concepts(self) -> None:
         """`formula_0` becomes `FORMULA_0`; a placeholder that the sentence does not hold becomes `formula`."""
+        compounds: list[str] = []
         for variable, concept in self.concepts.items():
             wanted = self.placeholder(concept)
             if wanted:
                 self.concepts[variable] = wanted
             elif PLACEHOLDER.fullmatch(unquoted(concept)):
                 self.concepts[variable] = "formula"
+            else:
+                compounds.append(variable)
+        for variable in compounds:
+            rest = self._split(variable, self.concepts[variable])
+            self.concepts[variable] = rest or "and"
+
+    def _split(self, variable: str, text: str) -> str:
+        """`FORMULA_0-dimensional` becomes `dimensional`, with the formula as a modifier of the node."""
+        wanted = [found for found in PLACEHOLDER.findall(text) if found in self.expected]
+        if not wanted:
+            return text
+        for placeholder in wanted:
+            node = self.names.fresh(placeholder)
+            self.concepts[node] = placeholder
+            self.edges.append((variable, ":mod", node))
+        return PLACEHOLDER.sub("", unquoted(text)).strip("-_ ")
 
     def lift_constants(self) -> None:
         """Constants that hold a placeholder, whole or in pieces, become nodes."""
@@ -94,7 +125,17 @@ class _Mending:
                 size, wanted = self._window(variable, its_attributes, start)
                 if wanted:
                     self._lift(variable, its_attributes[start : start + size], wanted)
+                else:
+                    self._split_constant(its_attributes[start])
                 start += size
+
+    def _split_constant(self, attribute: Triple) -> None:
+        variable, role, constant = attribute
+        rest = self._split(variable, constant)
+        if rest != constant:
+            self.attributes.remove(attribute)
+            if rest:
+                self.attributes.append((variable, role, string(rest)))
 
     def _window(self, variable: str, attributes: list[Triple], start: int) -> tuple[int, str | None]:
         """How many attributes from `start` on write one placeholder together, and which."""
