@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import html
 import importlib
+import math
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -167,3 +169,41 @@ def test_topics_are_no_questions_of_the_corpus(posts: dict[str, dict[str, str]])
     for topic in (*topics(1).values(), *topics(2).values()):
         assert plain(topic["Title"]) not in corpus
         assert plain(topic["Question"]) not in corpus
+
+
+def best_ranks(posts: dict[str, dict[str, str]], terms: Callable[[str], set[str]]) -> dict[str, int]:
+    """For each topic of task 1, the rank of the first relevant answer by the summed weight of shared terms."""
+    answers = {post_id: terms(post["Body"]) for post_id, post in posts.items() if post["PostTypeId"] == "2"}
+    frequency = Counter(term for found in answers.values() for term in found)
+    ranks = {}
+    for number, topic in topics(1).items():
+        query = terms(topic["Title"] + " " + topic["Question"])
+        scores = {
+            post_id: sum(math.log(len(answers) / frequency[term]) for term in sorted(query & found))
+            / len(found) ** 0.5
+            for post_id, found in answers.items()
+        }
+        relevant = [scores[post_id] for post_id, grade in qrels(1)[number].items() if grade >= 2]
+        ranks[number] = 1 + sum(score > max(relevant) for score in scores.values())
+    return ranks
+
+
+def words(text: str) -> set[str]:
+    prose = re.sub(r"<.*?>", " ", SPAN.sub(" ", text), flags=re.DOTALL)
+    return set(re.findall(r"[a-z]{3,}", prose.lower())) | {""}
+
+
+def symbols(text: str) -> set[str]:
+    found = {""}
+    for _, latex in spans(text):
+        tokens = re.findall(r"\\[A-Za-z]+|\S", latex)
+        found |= {"".join(tokens[i : i + n]) for n in (1, 2, 3) for i in range(len(tokens) - n + 1)}
+    return found
+
+
+def test_some_topics_need_the_words_and_some_need_the_formulas(posts: dict[str, dict[str, str]]) -> None:
+    by_words, by_formulas = best_ranks(posts, words), best_ranks(posts, symbols)
+    need_formulas = [topic for topic in by_words if by_words[topic] > 4 and by_formulas[topic] <= 3]
+    need_words = [topic for topic in by_words if by_formulas[topic] > 4 and by_words[topic] <= 3]
+    assert len(need_formulas) >= 2
+    assert len(need_words) >= 2
