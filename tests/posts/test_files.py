@@ -54,6 +54,7 @@ def test_a_truncated_archive_gives_what_was_readable_and_one_problem(tmp_path, k
     got = read_bytes(path, report)
     assert got is not None
     assert noise.startswith(got)
+    assert len(got) > (100_000 if kind != "bz2" else -1)  # bzip2 gives whole blocks of 900 kB only
     assert dict(report.skipped) == {"damaged archive": 1}
     assert report.examples["damaged archive"][0].file == str(path)
 

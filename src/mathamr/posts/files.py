@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any, Protocol, cast
 
 from mathamr.errors import MathAMRError
 from mathamr.posts.report import Report
@@ -66,6 +66,14 @@ def shown(path: Path) -> str:
     return "standard input" if path == STDIN else str(path)
 
 
+class Readable(Protocol):
+    """What gives bytes as they come: less than asked for, but never nothing before the end."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Up to `size` bytes."""
+        ...
+
+
 class Input(io.RawIOBase):
     """A file's decompressed bytes as a stream; `-` is standard input.
 
@@ -78,7 +86,7 @@ class Input(io.RawIOBase):
         self.path, self._report = path, report
         self._disk = _stdin() if path == STDIN else _open(path)
         self._counted = 0
-        self._stream = _decompressed(self._disk, _compression(self._disk.peek(8)))
+        self._stream: Readable = _decompressed(self._disk, _compression(self._disk.peek(8)))
 
     def readable(self) -> bool:
         """It can be read."""
@@ -86,17 +94,18 @@ class Input(io.RawIOBase):
 
     def readinto(self, buffer: Any) -> int:
         """Fill `buffer` with decompressed bytes; 0 at the end, or where the file is damaged."""
+        filled = 0
         try:
-            data = self._stream.read(len(buffer))
+            while filled < len(buffer) and (data := self._stream.read1(len(buffer) - filled)):
+                buffer[filled : filled + len(data)] = data
+                filled += len(data)
         except BREAKS as error:
             self._report.skip(
                 "damaged archive", f"the archive breaks off here, the rest is lost ({_why(error)})"
             )
             self._stream = io.BytesIO()
-            return 0
         self._count()
-        buffer[: len(data)] = data
-        return len(data)
+        return filled
 
     def close(self) -> None:
         """Close the file; standard input stays open."""
@@ -179,15 +188,15 @@ def _compression(start: bytes) -> str | None:
     return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
 
 
-def _decompressed(disk: IO[bytes], compression: str | None) -> IO[bytes]:
+def _decompressed(disk: io.BufferedIOBase, compression: str | None) -> Readable:
     if compression == "gzip":
-        return cast("IO[bytes]", gzip.GzipFile(fileobj=disk))
+        return gzip.GzipFile(fileobj=disk)
     if compression == "bzip2":
         return bz2.BZ2File(disk)
     if compression == "xz":
-        return lzma.LZMAFile(disk)
+        return lzma.LZMAFile(cast("IO[bytes]", disk))
     if compression == "zstandard":
-        return cast("IO[bytes]", _ZstandardStream(disk))
+        return _ZstandardStream(disk)
     return disk
 
 
@@ -196,7 +205,7 @@ class _ZstandardStream:
 
     BLOCK = 1 << 12  # small, because little input can become much output
 
-    def __init__(self, disk: IO[bytes]) -> None:
+    def __init__(self, disk: io.BufferedIOBase) -> None:
         import zstandard
 
         self._disk, self._library = disk, zstandard
@@ -204,7 +213,7 @@ class _ZstandardStream:
         self._inside = False
         self._ready = memoryview(b"")
 
-    def read(self, size: int) -> bytes:
+    def read1(self, size: int) -> bytes:
         while not self._ready:
             data = self._disk.read(self.BLOCK)
             if not data and self._inside:
@@ -228,10 +237,10 @@ class _ZstandardStream:
         return b"".join(unpacked)
 
 
-def _readable(stream: IO[bytes]) -> bytes:
+def _readable(stream: Readable) -> bytes:
     start = b""
     try:
-        while len(start) < HEAD_BYTES and (block := stream.read(4096)):
+        while len(start) < HEAD_BYTES and (block := stream.read1(4096)):
             start += block
     except BREAKS:
         return start  # the reader that opens the file reports the damage
