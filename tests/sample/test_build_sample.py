@@ -6,6 +6,7 @@ import doctest
 import importlib
 from pathlib import Path
 from types import ModuleType
+from xml.etree import ElementTree
 
 import pytest
 
@@ -84,8 +85,6 @@ def compiled(builder: ModuleType, folder: Path, text: str) -> dict[str, str]:
 
 def body(builder: ModuleType, folder: Path, markdown: str) -> str:
     """The HTML that question 2 gets for a body, as it stands in the XML."""
-    import xml.etree.ElementTree as ElementTree
-
     posts = compiled(builder, folder, GOOD.replace(r"Is it $\frac{1}{2}$?", markdown))["Posts.xml"]
     return ElementTree.fromstring(posts.encode())[1].attrib["Body"]
 
@@ -204,3 +203,9 @@ def test_visual_ids_of_other_formulas_stay_when_one_is_added(builder: ModuleType
     before = builder.number_visually(["a+b", "c"])
     after = builder.number_visually(["0", "a+b", "c", "z"])
     assert {key: after[key] for key in before} == before
+
+
+def test_the_documentation_states_the_sizes_that_the_builder_prints(builder: ModuleType) -> None:
+    sizes = builder.sizes(builder.compile_sample(ROOT / "sample" / "areas"))
+    documented = (ROOT / "docs" / "sample.md").read_text(encoding="utf-8")
+    assert [line for line in sizes.splitlines() if f"    {line}\n" not in documented] == []
