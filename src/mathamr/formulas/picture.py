@@ -1,0 +1,304 @@
+"""Pictures of formula trees: one SVG with the layout tree and the operator tree.
+
+The layout tree is drawn as the formula is: the base line runs to the right, scripts stand above and below. The operator
+tree hangs from its root. Only shapes, text and fixed colours that suit light and dark pages: no script, style or font.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from unicodedata import combining, east_asian_width
+
+from mathamr.errors import MathAMRError
+from mathamr.formulas.label import TYPES, node_type, value
+from mathamr.formulas.tree import Opt, Slt, Tree
+
+MAX_NODES = 2000
+"""More nodes than this nobody can read, and a page should not have to draw."""
+
+_COLOURS = {
+    "N": "#ffe0a3",
+    "V": "#bfe3c0",
+    "F": "#c9d8ff",
+    "C": "#f6d0e6",
+    "T": "#e6e0d4",
+    "O": "#b8dcf2",
+    "U": "#a9d6d0",
+    "+": "#d5c8f2",
+    "M": "#f2cdb8",
+    "E": "#f2a9a9",
+    "W": "#e3e3e3",
+    "-": "#e3e3e3",
+    "$": "#e3e3e3",
+    "?": "#fff0a0",
+    "": "#d9dee6",
+}
+_INK, _LINE, _CAPTION = "#1d2430", "#8a929e", "#7b8490"
+_FONT = "system-ui, 'Segoe UI', 'Helvetica Neue', 'Noto Sans Math', 'DejaVu Sans', sans-serif"
+_HEIGHT, _GAP, _ROW, _MARGIN = 26.0, 30.0, 34.0, 20.0
+_UP, _DOWN = "aoc", "budw"
+_MAX_WIDTH_SIDE_BY_SIDE = 1400.0
+_ESCAPES = (
+    ("&comma;", ","),
+    ("&lsqb;", "["),
+    ("&rsqb;", "]"),
+    ("&quest;", "?"),
+    ("D-lsqb;", "D-["),
+    ("R!", "row"),
+)
+_EDGE_NAMES = {
+    "n": "next",
+    "a": "above",
+    "b": "below",
+    "c": "before, above",
+    "d": "before, below",
+    "o": "over",
+    "u": "under",
+    "w": "within",
+    "e": "element",
+}
+
+
+@dataclass(slots=True)
+class _Drawing:
+    """Shapes of one tree, its corner at (0, 0), and how much room they take."""
+
+    width: float
+    height: float
+    shapes: list[str] = field(default_factory=list)
+
+
+def svg(slt: Slt | None, opt: Opt | None, latex: str = "") -> str:
+    """The trees of one formula as an SVG document; a tree that is None is left out.
+
+    >>> svg(Slt(("V!x", "N!2"), (-1, 0), "-a"), None, "x^2").startswith('<svg xmlns="http://www.w3.org/2000/svg"')
+    True
+    """
+    trees: list[tuple[str, Tree]] = []
+    if slt is not None:
+        trees.append(("Symbol layout tree", slt))
+    if opt is not None:
+        trees.append(("Operator tree", opt))
+    for title, tree in trees:
+        if len(tree) > MAX_NODES:
+            raise MathAMRError(f"{title} of {len(tree)} nodes; a picture takes at most {MAX_NODES}")
+    drawings = [
+        (title, _layout_drawing(tree) if isinstance(tree, Slt) else _operator_drawing(tree))
+        for title, tree in trees
+    ]
+    return _document(
+        drawings, sorted({node_type(label) for _, tree in trees for label in tree.labels}), latex
+    )
+
+
+def _document(drawings: Sequence[tuple[str, _Drawing]], types: Sequence[str], latex: str) -> str:
+    beside = sum(drawing.width for _, drawing in drawings) <= _MAX_WIDTH_SIDE_BY_SIDE
+    shapes: list[str] = []
+    x, y, width, height = _MARGIN, _MARGIN, 0.0, 0.0
+    if latex:
+        shapes.append(_text(x, y + 12, _shortened(latex, 110), 14, _CAPTION, "start"))
+        width, y = _text_width(_shortened(latex, 110), 14), y + 34
+    top = y
+    for title, drawing in drawings:
+        shapes.append(_text(x, y + 12, title, 13, _CAPTION, "start", bold=True))
+        shapes.append(f'<g transform="translate({x:.1f} {y + 28:.1f})">{"".join(drawing.shapes)}</g>')
+        taken = max(drawing.width, _text_width(title, 13))
+        if beside:
+            x += taken + 2 * _GAP
+            width, height = max(width, x - _MARGIN - 2 * _GAP), max(height, y + 28 + drawing.height - top)
+        else:
+            y += 28 + drawing.height + _GAP
+            width, height = max(width, taken), y - _GAP - top
+    legend = _legend(types, top + height + _GAP, max(width, 420.0))
+    shapes.extend(legend.shapes)
+    width = max(width, legend.width) + 2 * _MARGIN
+    height = top + height + _GAP + legend.height + _MARGIN
+    name = escape(latex) or "formula"
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}" '
+        f'viewBox="0 0 {width:.0f} {height:.0f}" font-family="{escape(_FONT)}">'
+        f"<title>{_clean(name)}</title>{''.join(shapes)}</svg>"
+    )
+
+
+def _layout_drawing(tree: Slt) -> _Drawing:
+    """The layout tree with its base lines from left to right.
+
+    From the last node to the first the room is measured: what stands above and below a symbol, then what follows
+    on its base line (`n`) and after that the next part of a group (`e`). Then places are given from the root on.
+    """
+    count = len(tree)
+    boxes = [_box_width(label) for label in tree.labels]
+    below = _by_edge(tree)
+    own, full, ascent, descent = ([0.0] * count for _ in range(4))
+    for node in range(count - 1, -1, -1):
+        up, down = _hanging(below[node], _UP), _hanging(below[node], _DOWN)
+        shift = boxes[node] / 2 + 6
+        own[node] = max(boxes[node], *(shift + _row_width(row, full) for row in (up, down) if row), 0)
+        rises = [_ROW + _HEIGHT + descent[child] + ascent[child] for child in up]
+        falls = [_ROW + _HEIGHT + ascent[child] + descent[child] for child in down]
+        full[node], ascent[node], descent[node] = own[node], max(rises, default=0.0), max(falls, default=0.0)
+        for edge in "ne":
+            if edge in below[node]:
+                child = below[node][edge]
+                full[node] += _GAP + full[child]
+                ascent[node] = max(ascent[node], ascent[child])
+                descent[node] = max(descent[node], descent[child])
+    x, y = [0.0] * count, [0.0] * count
+    y[0] = ascent[0]
+    for node in range(count):
+        up, down = _hanging(below[node], _UP), _hanging(below[node], _DOWN)
+        rise = _ROW + _HEIGHT + max((descent[child] for child in up), default=0.0)
+        fall = _ROW + _HEIGHT + max((ascent[child] for child in down), default=0.0)
+        for row, offset in ((up, -rise), (down, fall)):
+            left = x[node] + boxes[node] / 2 + 6
+            for child in row:
+                x[child], y[child] = left, y[node] + offset
+                left += full[child] + _GAP
+        left = x[node] + own[node] + _GAP
+        for edge in "ne":
+            if edge in below[node]:
+                child = below[node][edge]
+                x[child], y[child] = left, y[node]
+                left += full[child] + _GAP
+    lines = [_layout_edge(tree, node, boxes, x, y) for node in range(1, count)]
+    return _Drawing(full[0], ascent[0] + _HEIGHT + descent[0], lines + _boxes(tree, boxes, x, y))
+
+
+def _layout_edge(tree: Slt, node: int, boxes: list[float], x: list[float], y: list[float]) -> str:
+    parent, edge = tree.parents[node], tree.edges[node]
+    middle = _HEIGHT / 2
+    if edge == "n":
+        start, end, level = x[parent] + boxes[parent], x[node], y[node] + middle
+        return _line(start, level, end, level) + _edge_label(
+            end - _GAP / 2, level - 4, edge, _EDGE_NAMES[edge]
+        )
+    if edge == "e":
+        start, end, level = x[parent] + boxes[parent] / 2, x[node] + boxes[node] / 2, y[node] + _HEIGHT
+        curve = f"M{start:.1f} {level:.1f}C{start:.1f} {level + 16:.1f} {end:.1f} {level + 16:.1f} {end:.1f} {level:.1f}"
+        path = f'<path d="{curve}" fill="none" stroke="{_LINE}" stroke-width="1.2" stroke-dasharray="4 3"/>'
+        return path + _edge_label((start + end) / 2, level + 22, edge, _EDGE_NAMES[edge])
+    start, end = x[parent] + boxes[parent] / 2, x[node] + min(boxes[node] / 2, 16.0)
+    top, bottom = (y[node] + _HEIGHT, y[parent]) if y[node] < y[parent] else (y[node], y[parent] + _HEIGHT)
+    beside, level = (start + end) / 2 - 9, (top + bottom) / 2 + 4
+    return _line(start, bottom, end, top) + _edge_label(beside, level, edge, _EDGE_NAMES[edge])
+
+
+def _operator_drawing(tree: Tree) -> _Drawing:
+    """The operator tree hanging from its root; every subtree has room of its own."""
+    count = len(tree)
+    boxes = [_box_width(label) for label in tree.labels]
+    children = tree.children()
+    gap = _GAP / 2
+    widths = [0.0] * count
+    for node in range(count - 1, -1, -1):
+        below = sum(widths[child] + gap for child in children[node]) - gap if children[node] else 0.0
+        widths[node] = max(boxes[node], below)
+    left, x, y = [0.0] * count, [0.0] * count, [0.0] * count
+    for node in range(count):
+        x[node] = left[node] + (widths[node] - boxes[node]) / 2
+        below = sum(widths[child] + gap for child in children[node]) - gap
+        start = left[node] + (widths[node] - below) / 2
+        for child in children[node]:
+            left[child], y[child] = start, y[node] + _HEIGHT + _ROW + 8
+            start += widths[child] + gap
+    lines = []
+    for parent, edge, node in tree.triples():
+        start, end = x[parent] + boxes[parent] / 2, x[node] + boxes[node] / 2
+        lines.append(_line(start, y[parent] + _HEIGHT, end, y[node]))
+        along = start + (end - start) * 0.72 + (8 if end >= start else -8)
+        level = y[parent] + _HEIGHT + (y[node] - y[parent] - _HEIGHT) * 0.72 - 3
+        lines.append(_edge_label(along, level, edge, f"operand {edge}"))
+    return _Drawing(widths[0], max(y) + _HEIGHT, lines + _boxes(tree, boxes, x, y))
+
+
+def _by_edge(tree: Tree) -> list[dict[str, int]]:
+    below: list[dict[str, int]] = [{} for _ in tree.labels]
+    for parent, edge, node in tree.triples():
+        below[parent][edge] = node
+    return below
+
+
+def _hanging(edges: dict[str, int], order: str) -> list[int]:
+    return [edges[edge] for edge in order if edge in edges]
+
+
+def _row_width(row: Sequence[int], full: Sequence[float]) -> float:
+    return sum(full[node] + _GAP for node in row) - _GAP
+
+
+def _boxes(tree: Tree, boxes: Sequence[float], x: Sequence[float], y: Sequence[float]) -> list[str]:
+    shapes = []
+    for node, label in enumerate(tree.labels):
+        kind = node_type(label)
+        shapes.append(
+            f'<g><title>{_clean(escape(label))} ({TYPES[kind]})</title><rect x="{x[node]:.1f}" y="{y[node]:.1f}" '
+            f'width="{boxes[node]:.1f}" height="{_HEIGHT:.0f}" rx="7" fill="{_COLOURS[kind]}" stroke="{_LINE}"/>'
+            f"{_text(x[node] + boxes[node] / 2, y[node] + 18, _shown(label), 14, _INK, 'middle')}</g>"
+        )
+    return shapes
+
+
+def _legend(types: Sequence[str], top: float, room: float) -> _Drawing:
+    shapes: list[str] = []
+    x, y = _MARGIN, top
+    for kind in types:
+        name = TYPES[kind]
+        taken = 22 + _text_width(name, 12) + 18
+        if x > _MARGIN and x + taken > room + _MARGIN:
+            x, y = _MARGIN, y + 20
+        shapes.append(
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="14" height="14" rx="4" fill="{_COLOURS[kind]}" stroke="{_LINE}"/>'
+        )
+        shapes.append(_text(x + 20, y + 11, name, 12, _CAPTION, "start"))
+        x += taken
+    return _Drawing(room, y - top + 14, shapes)
+
+
+def _shown(label: str) -> str:
+    """What a box says: the value, with the notation's escapes undone and blanks made visible."""
+    text = value(label)
+    for name, character in _ESCAPES:
+        text = text.replace(name, character)
+    return _shortened(text, 24) or "␣"
+
+
+def _shortened(text: str, length: int) -> str:
+    text = " ".join(text.split())
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def _box_width(label: str) -> float:
+    return max(28.0, _text_width(_shown(label), 14) + 16)
+
+
+def _text_width(text: str, size: float) -> float:
+    """Room for a text in an unknown font, on the safe side."""
+    units = sum(0.0 if combining(each) else 1.1 if east_asian_width(each) in "WF" else 0.64 for each in text)
+    return units * size
+
+
+def _text(x: float, y: float, text: str, size: int, colour: str, anchor: str, *, bold: bool = False) -> str:
+    weight = ' font-weight="600"' if bold else ""
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" fill="{colour}" text-anchor="{anchor}"{weight}>'
+        f"{_clean(escape(text))}</text>"
+    )
+
+
+def _edge_label(x: float, y: float, edge: str, meaning: str) -> str:
+    return f"<g><title>{escape(meaning)}</title>{_text(x, y, edge, 11, _CAPTION, 'middle')}</g>"
+
+
+def _line(x1: float, y1: float, x2: float, y2: float) -> str:
+    return f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{_LINE}" stroke-width="1.4"/>'
+
+
+def _clean(text: str) -> str:
+    """Without the characters that no XML document may hold."""
+    return "".join(
+        each if each >= " " and not "\ud800" <= each <= "\udfff" and each not in "\ufffe\uffff" else "\ufffd"
+        for each in text
+    )
