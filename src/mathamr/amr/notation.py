@@ -96,15 +96,22 @@ def layout(amr: Amr) -> dict[str, list[tuple[str, str, bool]]]:
     }
 
 
+def depths(amr: Amr) -> dict[str, int]:
+    """In how many parentheses every node stands; the top in one."""
+    children = layout(amr)
+    found, waiting = {amr.top: 1}, [amr.top]
+    while waiting:
+        variable = waiting.pop()
+        for _, target, defines in children[variable]:
+            if defines:
+                found[target] = found[variable] + 1
+                waiting.append(target)
+    return found
+
+
 def depth(amr: Amr) -> int:
     """How deep the parentheses of the text are nested."""
-    children = layout(amr)
-    deepest, waiting = 0, [(amr.top, 1)]
-    while waiting:
-        variable, level = waiting.pop()
-        deepest = max(deepest, level)
-        waiting.extend((target, level + 1) for _, target, defines in children[variable] if defines)
-    return deepest
+    return max(depths(amr).values())
 
 
 def _by_source(triples: tuple[Triple, ...]) -> dict[str, list[Triple]]:
