@@ -8,9 +8,14 @@ from collections.abc import Iterator
 INLINE, DISPLAY, PARAGRAPH, LINE = "\0", "\1", "\2", "\u2028"
 """Characters that stand for a formula in the line, a displayed formula, the end of a paragraph and of a line."""
 
+
+def _words(listing: str) -> frozenset[str]:
+    return frozenset(listing.split())
+
+
 _CANDIDATE = re.compile(
     r"""(?P<mark>[.?!\u2026]+)(?P<closers>["')\]}\u201d\u2019\u00bb*_]*)(?=[\s\0\1\2]|\Z|(?<=[a-z][a-z][.?])[A-Z])
-    |(?P<cut>[\1\2\u2028])""",
+    |(?P<cut>\1|[\2\u2028][\s\2]*+)""",
     re.X,
 )
 _GAP = re.compile(r"[\s\2]*")
@@ -21,273 +26,41 @@ _ITEM = re.compile(r"\(?(?:\d{1,2}|[a-z]|[ivx]{1,4})[.)]\s|[-\u2022*]\s")
 _EQUATION_LABEL = re.compile(r"\((?:\d{1,3}(?:\.\d{1,3})?[a-z]?'*|[*\u2020]+|[ivx]+)\)")
 _ROMAN = re.compile(r"[IVXLC]+\b")
 
-_NEVER = frozenset(
-    [
-        "e.g",
-        "i.e",
-        "eg",
-        "ie",
-        "cf",
-        "viz",
-        "vs",
-        "w.r.t",
-        "wrt",
-        "s.t",
-        "resp",
-        "w.l.o.g",
-        "wlog",
-        "dr",
-        "prof",
-        "mr",
-        "mrs",
-        "ms",
-        "st",
-        "approx",
-        "incl",
-        "esp",
-        "assoc",
-        "dept",
-        "univ",
-        "poss",
-        "diff",
-        "coeff",
-        "coeffs",
-        "const",
-        "cont",
-        "cts",
-        "func",
-        "eqn's",
-        "o.w",
-        "b.c",
-        "m.s",
-        "p.d.f",
-        "c.d.f",
-        "pdf",
-        "r.v",
-        "a.k.a",
-        "u.s",
-        "ca",
-        "ph.d",
-        "alg",
-        "coh",
-        "gen",
-        "homog",
-        "lin",
-        "cond",
-        "resp",
-        "soln",
-        "sol",
-    ]
+_NEVER = _words(
+    """
+    e.g i.e eg ie cf viz vs w.r.t wrt s.t resp w.l.o.g wlog dr prof mr mrs ms st approx incl esp
+    assoc dept univ poss diff coeff coeffs const cont cts func eqn's o.w b.c m.s p.d.f c.d.f pdf r.v
+    a.k.a u.s ca ph.d alg coh gen homog lin cond soln sol
+    """
 )
-_NUMBERED = frozenset(
-    [
-        "no",
-        "nos",
-        "fig",
-        "figs",
-        "eq",
-        "eqs",
-        "eqn",
-        "eqns",
-        "sec",
-        "sect",
-        "secs",
-        "ch",
-        "chap",
-        "chaps",
-        "p",
-        "pp",
-        "pg",
-        "vol",
-        "vols",
-        "thm",
-        "thms",
-        "th",
-        "lem",
-        "prop",
-        "props",
-        "cor",
-        "def",
-        "defn",
-        "defs",
-        "rem",
-        "ex",
-        "exs",
-        "exc",
-        "exer",
-        "prob",
-        "probs",
-        "ref",
-        "refs",
-        "art",
-        "par",
-        "para",
-        "app",
-        "ed",
-        "vs",
-        "ver",
-        "v",
-        "l",
-        "n",
-        "nr",
-    ]
+_NUMBERED = _words(
+    """
+    no nos fig figs eq eqs eqn eqns sec sect secs ch chap chaps p pp pg vol vols thm thms th lem
+    prop props cor def defn defs rem ex exs exc exer prob probs ref refs art par para app ed vs ver
+    v l n nr
+    """
 )
-_SOMETIMES = frozenset(
-    ["etc", "al", "a.e", "a.s", "i.i.d", "iid", "inc", "ltd", "jr", "sr", "q.e.d", "seq", "ibid"]
+_SOMETIMES = _words(
+    """
+    etc al a.e a.s i.i.d iid inc ltd jr sr q.e.d seq ibid
+    """
 )
-STARTERS = frozenset(
-    [
-        "The",
-        "Then",
-        "There",
-        "This",
-        "That",
-        "These",
-        "Those",
-        "They",
-        "Thus",
-        "To",
-        "We",
-        "When",
-        "Where",
-        "What",
-        "Which",
-        "Why",
-        "While",
-        "With",
-        "Without",
-        "Will",
-        "A",
-        "An",
-        "And",
-        "Any",
-        "All",
-        "Also",
-        "As",
-        "At",
-        "Are",
-        "Assume",
-        "Actually",
-        "After",
-        "Again",
-        "Although",
-        "But",
-        "Because",
-        "By",
-        "Both",
-        "Before",
-        "Can",
-        "Consider",
-        "Clearly",
-        "Choose",
-        "Could",
-        "Define",
-        "Do",
-        "Does",
-        "Denote",
-        "Each",
-        "Either",
-        "Every",
-        "Even",
-        "For",
-        "Finally",
-        "First",
-        "From",
-        "Find",
-        "Furthermore",
-        "Fix",
-        "Given",
-        "Give",
-        "Hence",
-        "Here",
-        "How",
-        "However",
-        "Have",
-        "Hi",
-        "I",
-        "If",
-        "In",
-        "Indeed",
-        "Is",
-        "It",
-        "Its",
-        "Just",
-        "Let",
-        "Likewise",
-        "Lets",
-        "Moreover",
-        "More",
-        "My",
-        "Most",
-        "Maybe",
-        "Many",
-        "Next",
-        "Note",
-        "Now",
-        "No",
-        "Not",
-        "Notice",
-        "Of",
-        "On",
-        "One",
-        "Once",
-        "Or",
-        "Observe",
-        "Otherwise",
-        "Our",
-        "Please",
-        "Prove",
-        "Proof",
-        "Perhaps",
-        "Recall",
-        "Remark",
-        "See",
-        "Since",
-        "So",
-        "Show",
-        "Similarly",
-        "Some",
-        "Suppose",
-        "Such",
-        "Second",
-        "Set",
-        "Say",
-        "Take",
-        "Thanks",
-        "Therefore",
-        "Under",
-        "Unless",
-        "Until",
-        "Use",
-        "Using",
-        "Very",
-        "What",
-        "Whenever",
-        "Whether",
-        "Write",
-        "You",
-        "Your",
-        "Yes",
-    ]
+STARTERS = _words(
+    """
+    The Then There This That These Those They Thus To We When Where What Which Why While With
+    Without Will A An And Any All Also As At Are Assume Actually After Again Although But Because By
+    Both Before Can Consider Clearly Choose Could Define Do Does Denote Each Either Every Even For
+    Finally First From Find Furthermore Fix Given Give Hence Here How However Have Hi I If In Indeed
+    Is It Its Just Let Likewise Lets Moreover More My Most Maybe Many Next Note Now No Not Notice Of
+    On One Once Or Observe Otherwise Our Please Prove Proof Perhaps Recall Remark See Since So Show
+    Similarly Some Suppose Such Second Set Say Take Thanks Therefore Under Unless Until Use Using
+    Very Whenever Whether Write You Your Yes
+    """
 )
-_CLAUSES = frozenset(
-    [
-        "where",
-        "with",
-        "which",
-        "for",
-        "whenever",
-        "when",
-        "if",
-        "and",
-        "or",
-        "but",
-        "so",
-        "hence",
-        "then",
-        "because",
-        "since",
-    ]
+_CLAUSES = _words(
+    """
+    where with which for whenever when if and or but so hence then because since
+    """
 )
 
 
@@ -335,7 +108,7 @@ def _cut_ends(text: str, match: re.Match[str], start: int) -> bool:
     if following == DISPLAY or before == start or text[before - 1] == DISPLAY:
         return False  # decided at the display
     last = text[before - 1]
-    if match.group() == LINE:
+    if PARAGRAPH not in match.group():
         return bool(_ITEM.match(text, after)) or (last in "\0:;" and following.isupper())
     if last in ",;:" and text[before - 2 : before - 1] in (INLINE, DISPLAY):
         return not following.islower()

@@ -1,0 +1,47 @@
+from __future__ import annotations
+
+import json
+
+from mathamr.posts.report import Report
+
+
+def test_counts_are_complete_and_examples_a_bounded_sample():
+    report = Report()
+    for row in range(1, 101):
+        report.at("a.xml", row)
+        report.skip("no id", f"message {row}")
+    report.mend("control character", "x" * 10_000)
+    assert report.skipped["no id"] == 100
+    assert [problem.row for problem in report.examples["no id"]] == [1, 2, 3, 4, 5]
+    assert len(report.examples["control character"][0].message) == Report.MESSAGE_LENGTH
+    row = json.loads(json.dumps(report.to_dict()))
+    assert (row["skipped"], row["mended"], row["missing"]) == (100, 1, 0)
+    assert row["skipped_by_cause"] == {"no id": 100}
+    assert row["examples"][0] == {"cause": "no id", "file": "a.xml", "row": 1, "message": "message 1"}
+
+
+def test_any_number_of_causes_is_counted_in_bounded_memory():
+    report = Report()
+    for n in range(10 * Report.MOST_CAUSES):
+        report.skip(f"cause {n}", "x")
+    assert report.skipped.total() == 10 * Report.MOST_CAUSES
+    assert len(report.skipped) == Report.MOST_CAUSES + 1
+    assert len(report.examples) == Report.MOST_CAUSES + 1
+
+
+def test_lines_for_people_name_cause_count_and_place():
+    report = Report()
+    report.at("a.xml", 7)
+    report.skip("no id", "a row without Id")
+    report.note("unclosed $", 12)
+    assert report.lines() == [
+        "skipped 1: no id (as in a.xml, row 7: a row without Id)",
+        "mended 1: unclosed $ (as in a.xml, row 7: unclosed $ at offset 12 of the text)",
+    ]
+
+
+def test_the_share_of_work_is_known_when_the_size_is():
+    report = Report()
+    assert report.share() is None
+    report.bytes_read, report.bytes_total = 25, 100
+    assert report.share() == 0.25
