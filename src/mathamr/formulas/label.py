@@ -23,7 +23,7 @@ TYPES = {
 }
 """Every node type, by the character before the `!`; a wildcard begins with `?`, a plain symbol has no type."""
 
-_TYPED = re.compile(r"\+!(?:[A-Z$\-]!)?|[A-Z$\-]!|\?")
+_TYPED = re.compile(r"\+!(?:[NVFCTOUMEW$\-]!)?|[NVFCTOUMEW$\-]!|\?")
 
 
 def node_type(label: str) -> str:
@@ -32,9 +32,7 @@ def node_type(label: str) -> str:
     >>> [node_type(label) for label in ("V!x", "+!O!sum", "?x", "!", "=")]
     ['V', '+', '?', '', '']
     """
-    if _TYPED.match(label) is None:
-        return ""
-    return label[0] if label[0] in TYPES else ""
+    return label[0] if _TYPED.match(label) else ""
 
 
 def value(label: str) -> str:

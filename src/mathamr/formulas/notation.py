@@ -55,6 +55,7 @@ def _read(
     parents: list[int] = []
     edges: list[str] = []
     open_nodes: list[int] = []
+    used: set[tuple[int, str]] = set()
     offset, end = 0, len(text)
     edge = "-"
     while True:
@@ -63,7 +64,11 @@ def _read(
         stop = _LABEL_END.search(text, offset + 1)
         if stop is None:
             raise ParseError("this node is never closed with ]", text, offset, source)
-        parents.append(open_nodes[-1] if open_nodes else -1)
+        parent = open_nodes[-1] if open_nodes else -1
+        if (parent, edge) in used:
+            raise ParseError(f"a second child on edge {edge}", text, offset, source)
+        used.add((parent, edge))
+        parents.append(parent)
         open_nodes.append(len(labels))
         labels.append(text[offset + 1 : stop.start()])
         edges.append(edge)

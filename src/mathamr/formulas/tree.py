@@ -40,6 +40,7 @@ class Tree:
             raise MathAMRError("node 0 of a tree must be its root: parent -1, edge -")
         known = cls._known_edges()
         path: list[int] = [0]
+        used: set[tuple[int, str]] = set()
         for node in range(1, len(labels)):
             while path and path[-1] != parents[node]:
                 path.pop()
@@ -49,6 +50,9 @@ class Tree:
                 )
             if edges[node] not in known:
                 raise MathAMRError(f"node {node} of a tree hangs on an unknown edge {edges[node]!r}")
+            if (parents[node], edges[node]) in used:
+                raise MathAMRError(f"node {node} of a tree is a second child on edge {edges[node]!r}")
+            used.add((parents[node], edges[node]))
             path.append(node)
         return cls(tuple(labels), tuple(parents), edges)
 

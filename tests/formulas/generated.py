@@ -1,0 +1,106 @@
+"""Generated trees and elements for property tests."""
+
+from __future__ import annotations
+
+from hypothesis import strategies as st
+
+from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.tree import OPT_EDGES, SLT_EDGES, Opt, Slt
+
+LABELS = st.one_of(
+    st.sampled_from(
+        [
+            "V!x",
+            "N!2",
+            "+",
+            "=",
+            "M!()1x1",
+            "O!divide",
+            "U!plus",
+            "U!times",
+            "E!",
+            "W!",
+            "?q",
+            "F!sin",
+            "&comma;",
+        ]
+    ),
+    st.text(st.characters(exclude_characters="[],", exclude_categories=["Cs"]), max_size=6),
+)
+
+
+@st.composite
+def _trees(draw: st.DrawFn, edges: str) -> tuple[tuple[str, ...], tuple[int, ...], str]:
+    """A random tree in depth-first order with the children of each node in the order of their edges."""
+    labels: list[str] = []
+    parents: list[int] = []
+    letters: list[str] = []
+    stack = [(-1, "-")]
+    size = draw(st.integers(1, 25))
+    while stack:
+        parent, edge = stack.pop()
+        node = len(labels)
+        labels.append(draw(LABELS))
+        parents.append(parent)
+        letters.append(edge)
+        room = min(4, size - len(labels) - len(stack))
+        if room > 0:
+            chosen = draw(st.sets(st.sampled_from(edges), max_size=room))
+            stack.extend((node, edge) for edge in sorted(chosen, key=edges.index, reverse=True))
+    return tuple(labels), tuple(parents), "".join(letters)
+
+
+SLTS = _trees(SLT_EDGES).map(lambda parts: Slt(*parts))
+OPTS = _trees(OPT_EDGES[:6]).map(lambda parts: Opt(*parts))
+
+_PRESENTATION = [
+    "math", "semantics", "mrow", "mstyle", "mpadded", "mphantom", "msub", "msup", "msubsup", "munder", "mover",
+    "munderover", "mmultiscripts", "mprescripts", "none", "mfrac", "msqrt", "mroot", "menclose", "mtable", "mtr", "mlabeledtr",
+    "mtd", "mfenced", "merror", "maction", "mspace", "mglyph",
+]  # fmt: skip
+_CONTENT = [
+    "math", "semantics", "apply", "plus", "times", "sin", "root", "int", "degree", "bvar", "lowlimit", "vector", "list", "set",
+    "interval", "matrix", "matrixrow", "cerror", "csymbol", "share", "lambda", "piecewise", "mtext",
+]  # fmt: skip
+_TEXTS = st.sampled_from(
+    [
+        "x",
+        "2",
+        "(",
+        ")",
+        "[",
+        "|",
+        ",",
+        "+",
+        "−",
+        "\u2062",
+        "",
+        " ",
+        "∑",
+        "M!2x2",
+        "delimited-⟨⟩",
+        "3.5",
+        "sin",
+        "</mi>",
+    ]
+)
+_ATTRIBUTES = st.dictionaries(
+    st.sampled_from(["id", "href", "cd", "open", "close", "separators", "notation", "mathvariant", "columnalign", "width", "name"]),
+    st.sampled_from(["", "a", "#a", "#b", "unknown", "latexml", "ambiguous", "(", "3", "box", "bold", "left", "1em", "javascript:x"]),
+    max_size=2,
+)  # fmt: skip
+
+
+def _elements(tokens: list[str], tags: list[str]) -> st.SearchStrategy[Element]:
+    leaves = st.builds(Element, st.sampled_from(tokens), _TEXTS, st.just(()), _ATTRIBUTES)
+    return st.recursive(
+        leaves,
+        lambda inner: st.builds(
+            Element, st.sampled_from(tags), _TEXTS, st.lists(inner, max_size=5), _ATTRIBUTES
+        ),
+        max_leaves=20,
+    )
+
+
+PRESENTATION = _elements(["mi", "mo", "mn", "mtext", "ms"], _PRESENTATION)
+CONTENT = _elements(["ci", "cn", "csymbol"], _CONTENT)

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import gzip
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.errors import ParseError
+from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
+from mathamr.formulas.tree import Opt, Slt
+from tests.formulas.generated import OPTS, SLTS
+
+
+def test_next_follows_directly_and_the_rest_after_commas() -> None:
+    tree = Slt(("V!x", "+", "N!1", "N!2", "V!i"), (-1, 0, 1, 0, 0), "-nnab")
+    assert to_string(tree) == "[V!x[+[N!1]],a[N!2],b[V!i]]"
+
+
+def test_every_operand_has_its_number() -> None:
+    assert to_string(Opt(("U!plus", "V!a", "V!b"), (-1, 0, 0), "-01")) == "[U!plus,0[V!a],1[V!b]]"
+
+
+@settings(max_examples=150)
+@given(SLTS)
+def test_layout_trees_round_trip(tree: Slt) -> None:
+    assert slt_from_string(to_string(tree)) == tree
+
+
+@settings(max_examples=150)
+@given(OPTS)
+def test_operator_trees_round_trip(tree: Opt) -> None:
+    assert opt_from_string(to_string(tree)) == tree
+
+
+@settings(max_examples=200)
+@given(st.text("[],na0x!", max_size=20))
+def test_any_text_is_a_tree_or_a_parse_error(text: str) -> None:
+    try:
+        tree = slt_from_string(text)
+    except ParseError as error:
+        offset = error.offset
+    else:
+        assert Slt.checked(tree.labels, tree.parents, tree.edges) == tree
+        offset = 0
+    assert 0 <= offset <= len(text)
+
+
+def test_published_strings_round_trip(data: Path) -> None:
+    rows = [json.loads(line) for line in (data / "formulas/golden.jsonl").open(encoding="utf-8")]
+    with gzip.open(data / "formulas/pool.jsonl.gz", "rt", encoding="utf-8") as lines:
+        rows += [json.loads(line) for line in lines]
+    assert len(rows) > 4000
+    for row in rows:
+        assert to_string(slt_from_string(row["slt"])) == row["slt"]
+        assert to_string(opt_from_string(row["opt"])) == row["opt"]
+
+
+@pytest.mark.parametrize(
+    ("text", "offset", "reason"),
+    [
+        ("", 0, "begin with"),
+        ("x", 0, "begin with"),
+        ("[x", 0, "never closed"),
+        ("[x]]", 3, "after the tree"),
+        ("[x][y]", 3, "after the tree"),
+        ("[x[y]", 5, "1 nodes are not closed"),
+        ("[x,q[y]]", 3, "'q' is not an edge"),
+        ("[x,", 3, "is not an edge"),
+        ("[x,a", 4, "begin with"),
+        ("[x,a[y],a[z]]", 9, "second child on edge a"),
+    ],
+)
+def test_a_bad_string_is_an_error_with_a_caret(text: str, offset: int, reason: str) -> None:
+    with pytest.raises(ParseError, match=reason) as caught:
+        slt_from_string(text, source="trees.tsv")
+    assert caught.value.offset == offset
+    assert str(caught.value).startswith("trees.tsv: ")
+    assert str(caught.value).endswith("^")
+
+
+def test_operator_trees_have_no_next() -> None:
+    with pytest.raises(ParseError, match="comma and its number"):
+        opt_from_string("[U!plus[V!a]]")
