@@ -17,6 +17,7 @@ VERBS = {
     "posts": "What a reader sees: counts, samples, what was skipped and why.",
     "formula": "Layout and operator trees of formulas.",
     "amr": "Meaning graphs of sentences.",
+    "graph": "MathAMR+ graphs of posts, a store of them, or a picture of one.",
     "demo": "The bundled sample, end to end.",
     "doctor": "Versions, engines, models, and what is missing.",
 }
@@ -43,14 +44,24 @@ def _is_group_help(ctx: click.Context) -> bool:
     return not arguments or arguments[0] in ("--help", "-h")
 
 
-app = typer.Typer(cls=LazyVerbs, add_completion=False, no_args_is_help=True, rich_markup_mode="rich",
-                  context_settings={"help_option_names": ["-h", "--help"]})
+app = typer.Typer(
+    cls=LazyVerbs,
+    add_completion=False,
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 
 @app.callback(invoke_without_command=False)
 def _root(
-    version: bool = typer.Option(False, "--version", help="Print the version and stop.", is_eager=True,
-                                 callback=lambda value: _print_version(value)),
+    version: bool = typer.Option(
+        False,
+        "--version",
+        help="Print the version and stop.",
+        is_eager=True,
+        callback=lambda value: _print_version(value),
+    ),
 ) -> None:
     """Search mathematics: text, operators and layout of formulas in one graph."""
 

@@ -1,0 +1,174 @@
+"""`mathamr graph`: MathAMR+ graphs of posts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from mathamr.errors import MathAMRError
+from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.posts.reader import READERS, read_posts
+from mathamr.posts.report import Report
+from mathamr.progress import Progress
+
+if TYPE_CHECKING:
+    from mathamr.graphs.statistics import Statistics
+    from mathamr.posts.post import Post
+
+
+def command(
+    paths: Annotated[
+        list[Path],
+        typer.Argument(help="Files or folders of posts, or - for standard input.", show_default=False),
+    ],
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Keep graphs, vocabularies and tensors in this folder; goes on where it stopped."),
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw one post into this file.")] = None,
+    post: Annotated[list[str] | None, typer.Option(help="Only the post with this id. Repeatable.")] = None,
+    mode: Annotated[str, typer.Option(help="Formula trees: both, opt, slt or none.")] = "both",
+    structure: Annotated[
+        str, typer.Option(help="Virtual nodes of the tensors: hierarchy, none or global.")
+    ] = "hierarchy",
+    auxiliary: Annotated[
+        str, typer.Option(help="Edges between virtual nodes: none, sequential, circular or full.")
+    ] = "none",
+    linear: Annotated[
+        bool, typer.Option("--linear", help="MathAMR strings instead of graphs: id, tab, words depth first.")
+    ] = False,
+    format: Annotated[
+        str | None, typer.Option("--format", "-f", help=f"Do not look, this is it: {', '.join(READERS)}.")
+    ] = None,
+    parser: Annotated[str, typer.Option(help="AMR parser: builtin, amrlib or transition.")] = "builtin",
+    model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
+    workers: Annotated[int, typer.Option("--workers", "-j", help="Processes to build with.", min=1)] = 1,
+    limit: Annotated[int | None, typer.Option(help="Stop after this many posts.", min=0)] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Statistics as one JSON object (with --out).")
+    ] = False,
+) -> None:
+    """Turn posts into graphs of meaning, operators and layout; print them, keep them, or draw one."""
+    configuration = GraphConfiguration(mode, structure, auxiliary)  # type: ignore[arg-type]
+    if (out is not None) + (svg is not None) + linear > 1:
+        raise typer.BadParameter("--out, --svg and --linear exclude each other")
+    if as_json and out is None:
+        raise typer.BadParameter("--json prints the statistics of a store: give --out as well")
+    report = Report()
+    posts = _chosen(paths, report, format, set(post or ()), limit)
+    if out is not None:
+        statistics = _build(posts, out, configuration, parser, model, workers, report, limit)
+        _show(statistics, out, as_json)
+    else:
+        _write(posts, svg, linear, configuration, parser, model)
+
+
+def _chosen(
+    paths: list[Path], report: Report, format: str | None, wanted: set[str], limit: int | None
+) -> Iterator[Post]:
+    every = (post for path in paths for post in read_posts(path, report, format))
+    if not wanted:
+        yield from islice(every, limit)
+        return
+    for post in every:
+        if post.id in wanted:
+            wanted.remove(post.id)
+            yield post
+        if not wanted:
+            return
+    raise MathAMRError(f"no post with the id {', '.join(sorted(wanted))} in {', '.join(map(str, paths))}")
+
+
+def _build(
+    posts: Iterator[Post],
+    out: Path,
+    configuration: GraphConfiguration,
+    parser: str,
+    model: str | None,
+    workers: int,
+    report: Report,
+    limit: int | None,
+) -> Statistics:
+    from mathamr.graphs.corpus import build_graphs, build_tensors, build_vocabularies
+    from mathamr.graphs.statistics import statistics
+    from mathamr.graphs.store import GraphStore
+
+    with GraphStore(out, create=True) as store:
+        with Progress("graphs", "posts", total=limit, share=None if limit else report.share) as progress:
+            build_graphs(posts, store, parser=parser, model=model, workers=workers, progress=progress)
+        with Progress("vocabularies", "posts", total=len(store)) as progress:
+            vocabularies = build_vocabularies(store, workers=workers, progress=progress)
+        with Progress("tensors", "posts", total=len(store)) as progress:
+            build_tensors(store, configuration, workers=workers, progress=progress)
+        return statistics(store, vocabularies, report.to_dict())
+
+
+def _write(
+    posts: Iterator[Post],
+    svg: Path | None,
+    linear: bool,
+    configuration: GraphConfiguration,
+    parser: str,
+    model: str | None,
+) -> None:
+    from mathamr.amr.parser import load_parser
+    from mathamr.graphs import notation
+    from mathamr.graphs.maker import GraphMaker
+    from mathamr.graphs.mathamr import linearise, mathamr
+    from mathamr.graphs.picture import picture
+
+    made_graphs = GraphMaker(load_parser(parser, model)).make(posts)
+    if svg is not None:
+        made = next(made_graphs, None)
+        if made is None:
+            raise MathAMRError("there is no post to draw")
+        try:
+            svg.write_text(picture(made.graph, configuration.formulas), encoding="utf-8")
+        except OSError as error:
+            raise MathAMRError(f"cannot write the picture {svg}: {error.strerror}") from error
+        return
+    for made in made_graphs:
+        if linear:
+            print(f"{made.post.id}\t{linearise(mathamr(made.graph).to_penman(one_line=True))}")
+        else:
+            print(notation.write(made.graph, configuration.formulas) + "\n", flush=True)
+
+
+def _show(statistics: Statistics, out: Path, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(statistics.to_json(), ensure_ascii=False, indent=2))
+        return
+    from rich.console import Console
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(justify="left")
+    table.add_column(justify="right")
+    table.add_row("posts", f"{statistics.posts:,}")
+    for kind, size in statistics.kinds.items():
+        table.add_row(
+            f"  {kind}s", f"{size.posts:,}: {size.nodes:.1f} nodes, {size.formulas:.1f} formulas each"
+        )
+    table.add_row("posts without a graph", f"{statistics.failed:,}")
+    for cause, count in statistics.fallbacks.items():
+        table.add_row(f"  fallback: {cause}", f"{count:,}")
+    table.add_row("question-answer pairs", f"{statistics.pairs:,} ({statistics.accepted_pairs:,} accepted)")
+    table.add_row("formulas", f"{statistics.formulas:,}")
+    table.add_row("nodes per graph", f"{statistics.nodes_mean:.1f} (median {statistics.nodes_median:.0f})")
+    table.add_row("edges per graph", f"{statistics.edges_mean:.1f}")
+    if statistics.labels is not None and statistics.coverage is not None:
+        table.add_row(
+            "node labels",
+            f"{statistics.labels_raw:,} raw, {statistics.labels:,} kept, {statistics.coverage:.2%} covered",
+        )
+        table.add_row(
+            "relations",
+            f"{statistics.relations_raw:,} raw, {statistics.relations:,} with virtual and inverse",
+        )
+    Console().print(table)
+    Console(stderr=True).print(f"kept in {out}")
