@@ -1,0 +1,215 @@
+"""Assembly: the most probable connected graph over the nodes of a draft, as an `Amr`."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from mathamr.amr.builtin.concepts import Draft
+from mathamr.amr.builtin.features import Node, type_of
+from mathamr.amr.builtin.relations import SAME, Scores
+from mathamr.amr.graph import Amr, string
+from mathamr.amr.notation import layout
+from mathamr.amr.variable import Names
+
+LEAST = 0.01
+REPEATABLE = frozenset(
+    {":mod", ":op", ":snt", ":time", ":location", ":manner", ":part", ":topic", ":poss", ":example"}
+)
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """When an edge is taken although its ends are connected already, and when two nodes are one."""
+
+    extra: float = 0.45
+    same: float = 0.5
+
+
+class Sets:
+    """Disjoint sets of numbers (union and find)."""
+
+    def __init__(self, size: int) -> None:
+        self._parent = list(range(size))
+
+    def find(self, number: int) -> int:
+        """The number that stands for a set."""
+        parent = self._parent
+        while parent[number] != number:
+            parent[number] = parent[parent[number]]
+            number = parent[number]
+        return number
+
+    def join(self, kept: int, other: int) -> bool:
+        """Joins two sets under the first one's number; False where they were one set already."""
+        kept, other = self.find(kept), self.find(other)
+        self._parent[other] = kept
+        return kept != other
+
+
+def merge_mentions(draft: Draft, scores: Scores, labels: list[str], least: float) -> Sets:
+    """Which nodes are one node: pronouns with what they mean, most certain first."""
+    merged = Sets(len(draft.nodes))
+    if SAME not in labels or not scores.pairs:
+        return merged
+    column = scores.probabilities[:, labels.index(SAME)]
+    for number in np.argsort(-column, kind="stable"):
+        if column[number] < least:
+            break
+        mention, meant = scores.pairs[number]
+        if merged.find(mention) == mention and type_of(draft.nodes[mention]) == "pronoun":
+            merged.join(meant, mention)
+    return merged
+
+
+def relate(
+    draft: Draft, scores: Scores, labels: list[str], thresholds: Thresholds
+) -> tuple[list[tuple[int, str, int]], Sets]:
+    """The edges of the graph: templates' own, then the most probable ones that fit."""
+    nodes = draft.nodes
+    merged = merge_mentions(draft, scores, labels, thresholds.same)
+    parts = Sets(len(nodes))
+    edges: list[tuple[int, str, int]] = []
+    linked: set[frozenset[int]] = set()
+    taken: set[tuple[int, str]] = set()
+    reached: set[int] = set()
+
+    def take(source: int, role: str, target: int) -> None:
+        edges.append((source, role, target))
+        linked.add(frozenset((source, target)))
+        taken.add((source, role))
+        reached.add(target)
+        parts.join(source, target)
+
+    for source, role, target in draft.edges:
+        take(merged.find(source), role, merged.find(target))
+    table = scores.probabilities.copy()
+    table[:, 0] = 0.0
+    if SAME in labels:
+        table[:, labels.index(SAME)] = 0.0
+    rows, columns = np.nonzero(table > LEAST)
+    for place in np.argsort(-table[rows, columns], kind="stable"):
+        row, column = rows[place], columns[place]
+        source, target = (merged.find(number) for number in scores.pairs[row])
+        role = labels[column]
+        if source == target or frozenset((source, target)) in linked:
+            continue
+        if role not in REPEATABLE and (source, role) in taken:
+            continue
+        if nodes[target].constant and target in reached:
+            continue
+        if parts.find(source) != parts.find(target) or table[row, column] >= thresholds.extra:
+            take(source, role, target)
+    _connect(draft, merged, parts, take)
+    return edges, merged
+
+
+def _connect(draft: Draft, merged: Sets, parts: Sets, take: object) -> None:
+    """Joins what is still apart: each part hangs from the nearest word above it, or from the first part."""
+    nodes, sentence = draft.nodes, draft.sentence
+    kept = [n for n in range(len(nodes)) if merged.find(n) == n]
+    if not kept:
+        return
+    usable = [n for n in kept if not nodes[n].constant and type_of(nodes[n]) != "name"]
+    by_token: dict[int, int] = {}
+    for number in usable:
+        by_token.setdefault(nodes[number].token, number)
+    depth = sentence.depths
+    for number in sorted(kept, key=lambda n: (nodes[n].constant, depth[nodes[n].token], n)):
+        if not usable:
+            break
+        anchor = min(usable, key=lambda n: (depth[nodes[n].token], n))
+        if parts.find(number) == parts.find(anchor):
+            continue
+        here = nodes[number].token
+        while sentence.heads[here] != here:
+            here = sentence.heads[here]
+            above = by_token.get(here)
+            if above is not None and parts.find(above) != parts.find(number):
+                anchor = above
+                break
+        take(anchor, default_role(nodes[anchor], nodes[number]), number)  # type: ignore[operator]
+
+
+def default_role(source: Node, target: Node) -> str:
+    """The role of an edge that only serves to keep the graph connected."""
+    if target.constant:
+        return (
+            ":polarity" if target.concept == "-" else ":quant" if target.concept[:1].isdigit() else ":value"
+        )
+    return ":op" if type_of(source) == "conjunction" else ":mod"
+
+
+def number_operands(edges: list[tuple[int, str, int]], nodes: list[Node]) -> list[tuple[int, str, int]]:
+    """Gives `:op` and `:snt` edges their numbers, in the order of the words."""
+    counts: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for source, role, target in edges:
+        if role in (":op", ":snt"):
+            counts[source, role].append(target)
+    fixed = {(source, role) for source, role, _ in edges}
+    numbers: dict[tuple[int, str, int], str] = {}
+    for (source, role), targets in counts.items():
+        number = 0
+        for target in sorted(targets, key=lambda t: (nodes[t].token, t)):
+            number += 1
+            while (source, f"{role}{number}") in fixed:
+                number += 1
+            numbers[source, role, target] = f"{role}{number}"
+    return [(s, numbers.get((s, role, t), role), t) for s, role, t in edges]
+
+
+def to_amr(draft: Draft, scores: Scores, labels: list[str], thresholds: Thresholds) -> Amr:
+    """The graph of a draft; a draft without nodes becomes one `amr-empty` node."""
+    tokens = tuple(draft.sentence.words)
+    if all(node.constant for node in draft.nodes):
+        return _without_concepts(draft, tokens)
+    edges, merged = relate(draft, scores, labels, thresholds)
+    nodes = draft.nodes
+    kept = [n for n in range(len(nodes)) if merged.find(n) == n]
+    roots = [n for n in kept if not nodes[n].constant and type_of(nodes[n]) != "name"] or kept
+    top = max(roots, key=lambda n: (float(scores.roots[n]), -n))
+    names = Names()
+    variables = {n: names.fresh(nodes[n].concept) for n in kept if not nodes[n].constant}
+    words: dict[int, set[int]] = defaultdict(set)
+    for number, node in enumerate(nodes):
+        words[merged.find(number)].add(node.token)
+    links: list[tuple[str, str, str]] = []
+    constants: list[tuple[str, str, str]] = []
+    for source, role, target in number_operands(edges, nodes):
+        if target in variables:
+            links.append((variables[source], role, variables[target]))
+        else:
+            constants.append((variables[source], role, nodes[target].concept))
+    for number in variables:
+        constants.extend(
+            (variables[number], f":op{place}", string(part)) for place, part in enumerate(nodes[number].text, start=1)
+        )
+    amr = Amr(
+        variables[top],
+        tuple((variable, nodes[n].concept) for n, variable in variables.items()),
+        tuple(links),
+        tuple(constants),
+        tokens,
+        tuple((variable, tuple(sorted(words[n]))) for n, variable in variables.items()),
+    )
+    return in_written_order(amr)
+
+
+def _without_concepts(draft: Draft, tokens: tuple[str, ...]) -> Amr:
+    """A graph for a text of which no word gave a concept; numbers hang from the one node."""
+    values = tuple(("x", f":op{place}", node.concept) for place, node in enumerate(draft.nodes, start=1))
+    return Amr("x", (("x", "amr-empty" if not values else "and"),), (), values, tokens)
+
+
+def in_written_order(amr: Amr) -> Amr:
+    """The same graph with its instances in the order in which Penman writes them."""
+    children = layout(amr)
+    order: dict[str, int] = {}
+    waiting = [amr.top]
+    while waiting:
+        variable = waiting.pop()
+        order[variable] = len(order)
+        waiting.extend(target for _, target, defines in reversed(children[variable]) if defines)
+    return replace(amr, instances=tuple(sorted(amr.instances, key=lambda instance: order[instance[0]])))

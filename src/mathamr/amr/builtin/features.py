@@ -1,0 +1,275 @@
+"""What the models look at: features of a word, of a candidate core, of a node, and of a pair of nodes.
+
+A feature is a string; a model keeps the ones it met often enough in training and sums their vectors.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from mathamr.amr.builtin.frames import Frames, is_frame
+from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING
+from mathamr.amr.builtin.syntax import FORMULA, Sentence
+from mathamr.amr.builtin.vocabulary import PRONOUNS
+
+MAX_PATH = 6
+FUNCTION_DEPS = frozenset(
+    {"aux", "auxpass", "neg", "det", "prt", "mark", "expl", "cc", "case", "poss", "prep"}
+)
+CONJUNCTIONS = frozenset({"and", "or", "contrast-01", "slash", "multi-sentence"})
+
+
+@dataclass
+class Node:
+    """A node of the graph that is being built: `token` is its word, `place` its position in the word's template."""
+
+    concept: str
+    constant: bool
+    token: int
+    place: int = 0
+    text: tuple[str, ...] = ()
+
+
+def word_features(sentence: Sentence, token: int) -> list[str]:
+    """A word in its context."""
+    words, lemmas, tags, deps = sentence.words, sentence.lemmas, sentence.tags, sentence.deps
+    word, lemma, tag, dep, head = words[token], lemmas[token], tags[token], deps[token], sentence.heads[token]
+    low = word.lower()
+    head_lemma, head_tag = ("<root>", "<root>") if head == token else (lemmas[head], tags[head])
+    before, after = token - 1, token + 1
+    previous = lemmas[before] if before >= 0 else "<s>"
+    following = lemmas[after] if after < len(words) else "</s>"
+    found = [
+        "l=" + lemma,
+        "t=" + tag,
+        "d=" + dep,
+        "td=" + tag + dep,
+        "s3=" + low[-3:],
+        "s2=" + low[-2:],
+        "p3=" + low[:3],
+        "hl=" + head_lemma,
+        "ht=" + head_tag + dep,
+        "sh=" + shape(word),
+        "pl=" + previous,
+        "nl=" + following,
+        "pt=" + (tags[before] if before >= 0 else "<s>"),
+        "nt=" + (tags[after] if after < len(words) else "</s>"),
+        "lpl=" + lemma + "|" + previous,
+        "lnl=" + lemma + "|" + following,
+        "ld=" + lemma + "|" + dep,
+        "lhl=" + lemma + "|" + head_lemma,
+        "end=" + words[-1] + tag[0],
+        "pos=" + ("first" if token == 0 else "second" if token == 1 else "later"),
+    ]
+    if after + 1 < len(words):
+        found.append("nnl=" + lemmas[after + 1])
+    if before > 0:
+        found.append("ppl=" + lemmas[before - 1])
+    kinds = set()
+    for child in sentence.children[token]:
+        kinds.add(deps[child])
+        if deps[child] in FUNCTION_DEPS:
+            found.append("cl=" + deps[child] + lemmas[child])
+    found.extend("c=" + kind for kind in sorted(kinds))
+    if tag[0] == "V" and not kinds & {"nsubj", "nsubjpass", "csubj", "expl"}:
+        found.append("nosubj=" + tag + dep)
+    return found
+
+
+def shape(word: str) -> str:
+    """The look of a word: capitals, digits, small letters and marks, runs shortened.
+
+    >>> shape("caMEK-1"), shape("Earth")
+    ('xX-d', 'Xx')
+    """
+    made = ""
+    for character in word[:16]:
+        kind = (
+            "X"
+            if character.isupper()
+            else "x"
+            if character.islower()
+            else "d"
+            if character.isdigit()
+            else character
+        )
+        if not made or made[-1] != kind:
+            made += kind
+    return made
+
+
+def core_features(
+    sentence: Sentence, token: int, core: str, reason: str, count: int, total: int, overall: int
+) -> list[str]:
+    """A candidate core of a word; `count` of `total` times the lemma had it in training, `overall` any lemma."""
+    tag, dep, lemma = sentence.tags[token], sentence.deps[token], sentence.lemmas[token]
+    head = sentence.heads[token]
+    low = sentence.words[token].lower()
+    share = bucket(10 * count // total) if total > 0 else "x"
+    amount = bucket(total)
+    if core in (NONE, NAME, INSIDE, NUMBER, STRING):
+        name = core
+    elif core[0] == "=":
+        name = core
+    else:
+        name = "copy" if core == lemma else "frame" if is_frame(core) else "concept"
+    kind = name + reason if reason != "seen" else name
+    return [
+        "k=" + kind,
+        "kc=" + core,
+        "kt=" + kind + tag,
+        "kd=" + kind + dep,
+        "ks=" + kind + low[-3:],
+        "ksh=" + kind + shape(sentence.words[token]),
+        "kp=" + name + share + amount,
+        "krp=" + kind + share + amount,
+        "kft=" + name + share + tag,
+        "ko=" + kind + bucket(overall),
+        "kot=" + name + bucket(overall) + share + tag[0],
+        "kct=" + core + "|" + tag,
+        "kcd=" + core + "|" + dep,
+        "kch=" + core + "|" + sentence.lemmas[head],
+        "kcn=" + core + "|" + (sentence.lemmas[token + 1] if token + 1 < len(sentence) else "</s>"),
+        "kcp=" + core + "|" + (sentence.lemmas[token - 1] if token > 0 else "<s>"),
+        "kht=" + kind + sentence.tags[head] + dep,
+        "kcl=" + core + "|" + lemma,
+    ]
+
+
+def template_features(sentence: Sentence, token: int, core: str) -> list[str]:
+    """A word and the core it was given."""
+    return [*word_features(sentence, token), "core=" + core, "coret=" + core + "|" + sentence.tags[token]]
+
+
+def bucket(number: int) -> str:
+    """A number on a coarse scale: 0, 1, 2, 3, 4, 8, 16, …"""
+    if number <= 4:
+        return str(max(0, number))
+    return str(1 << (number.bit_length() - 1))
+
+
+def type_of(node: Node) -> str:
+    """The rough kind of a node."""
+    concept = node.concept
+    if node.constant:
+        return "polarity" if concept == "-" else "number" if concept[:1].isdigit() else "constant"
+    if concept in CONJUNCTIONS:
+        return "conjunction"
+    if FORMULA.fullmatch(concept):
+        return "formula"
+    if concept == "name":
+        return "name"
+    if is_frame(concept):
+        return "special" if concept.endswith("-91") else "frame"
+    if concept in PRONOUNS:
+        return "pronoun"
+    if concept.endswith(("-quantity", "-entity")):
+        return "quantity"
+    return "thing"
+
+
+def node_features(sentence: Sentence, nodes: Sequence[Node], number: int, frames: Frames) -> list[str]:
+    """A node, by its concept and its word."""
+    node = nodes[number]
+    token = node.token
+    tags, deps, lemmas = sentence.tags, sentence.deps, sentence.lemmas
+    tag, dep, head = tags[token], deps[token], sentence.heads[token]
+    kind = type_of(node)
+    head_lemma, head_tag = ("<root>", "<root>") if head == token else (lemmas[head], tags[head])
+    concept = kind if kind in ("formula", "number") else node.concept
+    found = [
+        "n=" + concept,
+        "ny=" + kind,
+        "nt=" + tag,
+        "nd=" + dep,
+        "nyd=" + kind + dep,
+        "nl=" + lemmas[token] if kind != "formula" else "nl=<formula>",
+        "nhl=" + head_lemma,
+        "nht=" + head_tag + dep,
+        "ndh=" + dep + head_lemma,
+        "nr=" + (frames.roles(node.concept) if kind == "frame" else "-"),
+        "np=" + str(min(node.place, 3)) + kind,
+        "npc=" + str(min(node.place, 3)) + concept,
+        "ndp=" + bucket(sentence.depths[token]),
+        "nroot=" + ("root" if head == token else "inner") + kind,
+    ]
+    kinds = set()
+    for child in sentence.children[token]:
+        kinds.add(deps[child])
+        if deps[child] in ("prep", "mark", "aux", "cc"):
+            found.append("ncl=" + lemmas[child])
+    found.extend("nc=" + each + kind[0] for each in sorted(kinds))
+    return found
+
+
+class Paths:
+    """Dependency paths between the words of one sentence, as text."""
+
+    def __init__(self, sentence: Sentence) -> None:
+        self.sentence = sentence
+        self._chains: dict[int, list[int]] = {}
+        self._known: dict[tuple[int, int], tuple[str, int]] = {}
+
+    def chain(self, token: int) -> list[int]:
+        """A word, its head, its head's head and so on, as far as a path may reach."""
+        chain = self._chains.get(token)
+        if chain is None:
+            chain, heads = [token], self.sentence.heads
+            while heads[chain[-1]] != chain[-1] and len(chain) <= MAX_PATH:
+                chain.append(heads[chain[-1]])
+            self._chains[token] = chain
+        return chain
+
+    def between(self, source: int, target: int) -> tuple[str, int]:
+        """The path as text and its length; ``far`` and MAX_PATH + 1 beyond the reach."""
+        key = (source, target)
+        known = self._known.get(key)
+        if known is None:
+            known = self._known[key] = self._make(source, target)
+        return known
+
+    def _make(self, source: int, target: int) -> tuple[str, int]:
+        if source == target:
+            return "same", 0
+        up, down = self.chain(source), self.chain(target)
+        where = {node: step for step, node in enumerate(down)}
+        for step, node in enumerate(up):
+            if node in where:
+                rise, fall = up[:step], down[: where[node]]
+                if len(rise) + len(fall) > MAX_PATH:
+                    break
+                deps, lemmas, tags = self.sentence.deps, self.sentence.lemmas, self.sentence.tags
+                parts = []
+                for place, token in enumerate(rise):
+                    inner = place > 0 and tags[token] in ("IN", "TO")
+                    parts.append("^" + deps[token] + (":" + lemmas[token] if inner else ""))
+                for place in range(len(fall) - 1, -1, -1):
+                    token = fall[place]
+                    inner = place > 0 and tags[token] in ("IN", "TO")
+                    parts.append("v" + deps[token] + (":" + lemmas[token] if inner else ""))
+                return "".join(parts), len(rise) + len(fall)
+        return "far", MAX_PATH + 1
+
+
+def pair_features(
+    sentence: Sentence, source: Node, target: Node, kinds: tuple[str, str], path: str, roles: str
+) -> list[str]:
+    """Two nodes and the way from one to the other."""
+    one, other = kinds
+    concept = source.concept if one != "formula" else one
+    goal = target.concept if other not in ("formula", "number") else other
+    gap = target.token - source.token
+    both = one[:4] + other[:4]
+    distance = ("+" if gap > 0 else "-") + bucket(abs(gap))
+    return [
+        path,
+        path + both,
+        path + "|" + concept,
+        path + "|>" + goal,
+        concept + "|" + goal,
+        path + "#" + roles + other[:4],
+        distance + both,
+        path + str(min(source.place, 2)) + str(min(target.place, 2)) + both,
+        "=" + both if concept == goal else "!" + both,
+    ]

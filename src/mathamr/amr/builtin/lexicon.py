@@ -1,0 +1,139 @@
+"""`Lexicon`: which concepts each lemma stood for in the training graphs, and how often.
+
+A *core* is what one word contributes: a concept, a constant (written with a leading ``=``), or one of the special
+cores below. What comes along with a core (``person :ARG0-of``) is its *template*, chosen separately.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+
+from mathamr.amr.builtin.frames import Frames
+from mathamr.amr.builtin.syntax import FORMULA, Sentence
+from mathamr.amr.builtin.vocabulary import MONTHS, NEGATIVE_PREFIXES, NUMBER_WORDS, PRONOUNS
+
+NONE, NAME, INSIDE, NUMBER, STRING = "<none>", "<name>", "<inside>", "<number>", "<string>"
+LIMIT = 12
+
+
+class Lexicon:
+    """Counts of cores per lemma, and the candidates of a word."""
+
+    def __init__(self, frames: Frames, counts: Mapping[str, Mapping[str, int]]) -> None:
+        self.frames = frames
+        self.counts: dict[str, dict[str, int]] = {lemma: dict(cores) for lemma, cores in counts.items()}
+        self.totals = {lemma: sum(cores.values()) for lemma, cores in self.counts.items()}
+        self.cores: Counter[str] = Counter()
+        for cores in self.counts.values():
+            self.cores.update(cores)
+        self.phrases: dict[str, list[str]] = defaultdict(list)
+
+    def candidates(
+        self, sentence: Sentence, token: int, seen: Mapping[tuple[str, str], int] | None = None
+    ) -> list[tuple[str, str, int]]:
+        """The cores a word may have, each with the reason it is one and its count with this lemma.
+
+        `seen` holds the counts that come from the sentence itself; training takes them out, so that a model learns
+        what to do with words that the lexicon does not know.
+        """
+        word, lemma, tag = sentence.words[token], sentence.lemmas[token], sentence.tags[token]
+        if FORMULA.fullmatch(word):
+            return [(word, "formula", 0)]
+        counts = self.counts.get(lemma, {})
+        if seen is not None:
+            counts = {core: count - seen.get((lemma, core), 0) for core, count in counts.items()}
+        found: dict[str, tuple[str, int]] = {NONE: ("none", counts.get(NONE, 0))}
+
+        def add(core: str, reason: str) -> None:
+            if core not in found:
+                found[core] = (reason, max(0, counts.get(core, 0)))
+
+        if any(character.isalnum() for character in word):
+            for core, reason in self._productive(sentence, token, word, lemma, tag):
+                add(core, reason)
+        for core, count in sorted(counts.items(), key=lambda item: -item[1])[:LIMIT]:
+            if count > 0:
+                add(core, "seen")
+        return [(core, reason, count) for core, (reason, count) in found.items()]
+
+    def _productive(
+        self, sentence: Sentence, token: int, word: str, lemma: str, tag: str
+    ) -> Iterable[tuple[str, str]]:
+        low = word.lower()
+        if low in PRONOUNS:
+            yield PRONOUNS[low], "pronoun"
+            return
+        if number_value(word) is not None:
+            yield NUMBER, "number"
+        kind = tag[0]
+        if kind in "NVJRMCFUA" or tag in ("IN", "XX", "ADD", "DT", "WRB", "PDT"):
+            yield from self._senses(sentence, token, low, lemma, tag)
+            yield lemma, "copy"
+        capital = any(c.isupper() or c.isdigit() for c in word)
+        if capital or tag.startswith("NNP") or self.counts.get(lemma, {}).get(NAME, 0) > 0:
+            yield NAME, "name"
+        if any(c.isdigit() for c in word) or (len(word) == 1 and capital):
+            yield STRING, "string"
+        if token > 0:
+            yield INSIDE, "inside"
+
+    def _senses(
+        self, sentence: Sentence, token: int, low: str, lemma: str, tag: str
+    ) -> Iterable[tuple[str, str]]:
+        frames = self.frames
+        for child in sentence.children[token]:
+            if sentence.deps[child] in ("prt", "prep", "advmod", "compound:prt") and child > token:
+                for sense in frames.senses(f"{lemma}-{sentence.lemmas[child]}", "v")[:2]:
+                    yield sense, "phrasal-" + sentence.deps[child]
+        letter = {"N": "n", "V": "v", "J": "j", "R": "r", "M": "v"}.get(tag[0], "n")
+        for rank, sense in enumerate(frames.senses(lemma, letter)[:4]):
+            yield sense, f"sense-{letter}{rank}"
+        derived = frames.derived(lemma) or frames.derived(low)
+        if derived:
+            yield derived.split()[-1], "derived-" + ("actor" if " " in derived else "event")
+        if tag in ("JJR", "JJS", "RBR", "RBS"):
+            for rank, sense in enumerate(frames.senses(lemma, "j")[:3]):
+                yield sense, f"sense-j{rank}"
+        if low.endswith("ly") and tag[0] == "R":
+            for base in (low[:-2], low[:-3] + "y", low[:-2] + "le", low[:-1] + "e", low[:-4]):
+                senses = frames.senses(base, "j")
+                for rank, sense in enumerate(senses[:2]):
+                    yield sense, f"adverb-{rank}"
+                if senses or base in self.counts:
+                    yield base, "adverb-copy"
+                    break
+            else:
+                yield low[:-2], "adverb-guess"
+        if low.endswith(("ing", "ed")) and tag[0] in "NJ":
+            for base in (low[:-3], low[:-3] + "e", low[:-2], low[:-1], low[:-4]):
+                senses = frames.senses(base, "v")
+                if senses:
+                    yield senses[0], "participle"
+                    break
+        if low.startswith(NEGATIVE_PREFIXES) and len(low) > 5:
+            size = 3 if low.startswith(("dis", "non")) else 2
+            for letter in "jvn":
+                senses = frames.senses(lemma[size:], letter)
+                if senses:
+                    yield senses[0], "negated"
+                    break
+
+
+def number_value(word: str) -> str | None:
+    """A number word or numeral as AMR writes it.
+
+    >>> number_value("seven"), number_value("1,000"), number_value("3.5"), number_value("seventh")
+    ('7', '1000', '3.5', '7')
+    """
+    low = word.lower()
+    if low in NUMBER_WORDS:
+        return NUMBER_WORDS[low]
+    if low in MONTHS and word[0].isupper():
+        return MONTHS[low]
+    bare = low.replace(",", "")
+    if bare.isascii() and bare.replace(".", "", 1).isdigit() and bare[-1] != "." and bare[0] != ".":
+        return bare
+    if len(bare) > 2 and bare[:-2].isdigit() and bare.isascii() and bare[-2:] in ("st", "nd", "rd", "th"):
+        return bare[:-2]
+    return None

@@ -1,0 +1,1 @@
+"""Training of the built-in parser: corpora, word alignment, examples and fitting. Needs torch and the gold graphs."""
