@@ -27,6 +27,7 @@ _FORMULAS_ONLY = re.compile(r"[\s\0\1.,;:()]*\Z")
 _BEFORE_NEW_SENTENCE = re.compile(
     rf"\0(?=\s+(?:(?:{'|'.join(sorted(STARTERS - {'I', 'A'}))})[\s,]|[A-Z][a-z]+ing\s))"
 )
+_LOOSE_MARK = re.compile(r"(?<=\S) (?=[.,?](?:\s|\Z))")
 _WORDLESS = re.compile(r"[\s\2.,;:?!()\[\]{}\"'`*_~|<>/\\=+-]*\Z")
 
 
@@ -245,8 +246,10 @@ def _is_word(character: str) -> bool:
 
 
 def _normalised(text: str) -> str:
-    """One blank for any white space, composed characters, and no look-alike of a placeholder."""
+    """One blank for any white space, none before a stop, composed characters, and no look-alike of a placeholder."""
     text = " ".join(text.replace(PARAGRAPH, " ").split())
+    if " ." in text or " ," in text or " ?" in text:
+        text = _LOOSE_MARK.sub("", text)
     if not text.isascii():
         text = unicodedata.normalize("NFC", text)
     return _LOOKALIKE.sub("FORMULA-", text)

@@ -65,6 +65,7 @@ class _Reader:
                 self._end = bound.start()
                 break
             self._position = bound.end()
+        yield from self._theorem_name()
         while self._position < self._end and (match := _TOKEN.match(self._text, self._position, self._end)):
             self._position = match.end()
             yield from self._token(match)
@@ -134,12 +135,12 @@ class _Reader:
                 yield Piece("text", option.start(1), option.end(1), option.group(1))
                 yield Piece("text", option.end() - 1, option.end(), " ")
                 self._position = option.end()
-        elif name in known.REFERENCES:
+        elif name in ("url", "href"):
+            yield from self._link(name, start)
+        elif name in known.REFERENCES or name.endswith("ref"):
             yield from self._reference(name, start)
         elif name in ("verb", "lstinline"):
             yield from self._verb()
-        elif name in ("url", "href", "hyperref"):
-            yield from self._link(name, start)
         elif name == "ensuremath":
             yield from self._ensuremath(start)
         elif name == "footnote":
@@ -150,7 +151,7 @@ class _Reader:
             self._skip_definition()
         else:
             self._skip_options()
-            for _ in range(known.SKIPPED_ARGUMENTS.get(name, 0)):
+            for _ in range(known.SKIPPED_ARGUMENTS.get(name, name.startswith("index"))):
                 self._skip_group()
 
     def _begin(self, start: int) -> Iterator[Piece]:
@@ -171,17 +172,22 @@ class _Reader:
         self._tables += name in known.TABLES
         if name in known.ENVIRONMENTS:
             self._skip_options()
-        elif (option := _OPTION.match(self._text, self._position)) and option.group(1).strip():
-            # the name of a theorem: read what is in the brackets as text of its own
-            self._position = option.start(1)
-            stop = option.end(1)
-            while self._position < stop and (token := _TOKEN.match(self._text, self._position, stop)):
-                self._position = token.end()
-                yield from self._token(token)
-            self._position = max(self._position, option.end())
-            yield Piece("break", option.end(), option.end(), "heading")
+        else:
+            yield from self._theorem_name()
         for _ in range(known.ENVIRONMENT_ARGUMENTS.get(name, 0)):
             self._skip_group()
+
+    def _theorem_name(self) -> Iterator[Piece]:
+        """The name of a theorem, in brackets, as a heading of its own."""
+        option = _OPTION.match(self._text, self._position, self._end)
+        if option is None or not any(map(str.isalpha, option.group(1))):
+            return
+        self._position, stop = option.span(1)
+        while self._position < stop and (token := _TOKEN.match(self._text, self._position, stop)):
+            self._position = token.end()
+            yield from self._token(token)
+        self._position = max(self._position, option.end())
+        yield Piece("break", option.end(), option.end(), "heading")
 
     def _end_environment(self, start: int) -> Iterator[Piece]:
         environment = _ENVIRONMENT.match(self._text, self._position)
@@ -223,10 +229,10 @@ class _Reader:
         if group is None:
             return
         self._position = group.end()
-        word = known.REFERENCES[name]
+        word = known.REFERENCES.get(name, "?")
         if word == "?":
             prefix = re.split(r"[:\-_]", group.group(1).strip().lower(), maxsplit=1)[0]
-            word = known.REFERENCE_WORDS.get(prefix, "reference")
+            word = known.REFERENCE_WORDS.get(prefix) or known.REFERENCE_WORDS.get(name[:-3], "reference")
         elif word == "*" and not (
             self._text[start - 1 : start] == "(" and self._text[self._position : self._position + 1] == ")"
         ):
@@ -249,7 +255,7 @@ class _Reader:
 
     def _link(self, name: str, start: int) -> Iterator[Piece]:
         self._skip_options()
-        if name != "hyperref" and (group := _SHORT_GROUP.match(self._text, self._position)):
+        if group := _SHORT_GROUP.match(self._text, self._position):
             self._position = group.end()
             yield Piece("link", start, self._position, group.group(1).strip())
             if name == "url":
