@@ -60,7 +60,7 @@ def statistics(
     kinds: dict[str, KindSize] = {}
     for kind in sorted({row[0] for row in rows}):
         of_kind = [row for row in rows if row[0] == kind]
-        nodes, edges, formulas = (sum(row[i] for row in of_kind) / len(of_kind) for i in (1, 2, 3))
+        nodes, edges, formulas = (sum(int(row[i]) for row in of_kind) / len(of_kind) for i in (1, 2, 3))
         kinds[kind] = KindSize(len(of_kind), nodes, edges, formulas)
     count = len(rows)
     base = Statistics(
