@@ -92,6 +92,16 @@ def test_nested_lists_that_are_no_tree_are_refused(nested: object) -> None:
         Slt.from_nested(nested)  # type: ignore[arg-type]
 
 
+def test_a_bad_leaf_below_very_deep_lists_is_refused() -> None:
+    nested: list[object] = ["a", 7]
+    for _ in range(20_000):
+        nested = ["a", ["n", nested]]
+    with pytest.raises(MathAMRError, match="a child is"):
+        Slt.from_nested(nested)
+    with pytest.raises(MathAMRError, match="a nested tree is"):
+        Slt.from_nested([nested])
+
+
 def test_depth_costs_no_recursion() -> None:
     count = 50_000
     tree = Slt(("x",) * count, tuple(range(-1, count - 1)), "-" + "n" * (count - 1))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from reprlib import repr as shortened
 from typing import Any, Self
 
 from mathamr.errors import MathAMRError
@@ -74,16 +75,16 @@ class Tree:
         while stack:
             item, parent, edge = stack.pop()
             if not isinstance(item, list | tuple) or not item or not isinstance(item[0], str):
-                raise MathAMRError(f"a nested tree is [label, [edge, child], …], not {str(item)[:60]!r}")
+                raise MathAMRError(f"a nested tree is [label, [edge, child], …], not {shortened(item)}")
             if not isinstance(edge, str) or len(edge) != 1:
-                raise MathAMRError(f"an edge is one character, not {str(edge)[:60]!r}")
+                raise MathAMRError(f"an edge is one character, not {shortened(edge)}")
             node = len(labels)
             labels.append(item[0])
             parents.append(parent)
             edges.append(edge)
             for pair in reversed(item[1:]):
                 if not isinstance(pair, list | tuple) or len(pair) != 2:
-                    raise MathAMRError(f"a child is [edge, child], not {str(pair)[:60]!r}")
+                    raise MathAMRError(f"a child is [edge, child], not {shortened(pair)}")
                 stack.append((pair[1], node, pair[0]))
         return cls.checked(labels, parents, "".join(edges))
 
