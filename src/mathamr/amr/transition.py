@@ -33,8 +33,7 @@ class TransitionParser:
                     f"{missing}, which IBM's parser needs,", f"pip install {missing}"
                 ) from error
             raise MissingExtraError(
-                "IBM's transition parser",
-                f"pip install {_PACKAGE} torch-scatter (Python 3.8; see its README)",
+                "IBM's transition parser", f"pip install {_PACKAGE} torch-scatter"
             ) from error
         self.model = model or DEFAULT_MODEL
         checkpoint = Path(self.model).expanduser()

@@ -132,7 +132,14 @@ class _Worker:
         """Starts the process, which loads the parser and then says so."""
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "mathamr.amr.workers", self.name, *([self.model] if self.model else [])],
+            [
+                sys.executable,
+                "-P",
+                "-m",
+                "mathamr.amr.workers",
+                self.name,
+                *([self.model] if self.model else []),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**_ONE_THREAD, **os.environ, "PYTHONPATH": path},

@@ -1,0 +1,127 @@
+"""Streams of sentences: parsed in batches of what has arrived, so that a pipe is answered as it is fed."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from queue import Empty, Queue
+from typing import TypeVar
+
+from mathamr.amr.document import DocumentAmr, parse_documents
+from mathamr.amr.parser import AmrParser
+
+T = TypeVar("T")
+_PATIENCE = 0.01  # seconds to wait for company before a batch that is not full is parsed
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was parsed, and what did not go well."""
+
+    sentences: int = 0
+    fallbacks: Counter[str] = field(default_factory=Counter)
+    dropped: int = 0
+    refused: int = 0
+
+    def count(self, document: DocumentAmr) -> None:
+        """Adds one document of one sentence."""
+        self.sentences += 1
+        self.fallbacks += document.causes()
+        self.dropped += len(document.dropped)
+
+    def __str__(self) -> str:
+        fallbacks = ", ".join(f"{cause}: {count:,}" for cause, count in self.fallbacks.most_common())
+        refused = f", {self.refused:,} lines refused" if self.refused else ""
+        return (
+            f"{self.sentences:,} sentence{'' if self.sentences == 1 else 's'} parsed, "
+            f"{self.fallbacks.total():,} with a minimal graph{f' ({fallbacks})' if fallbacks else ''}, "
+            f"{self.dropped:,} formula{'' if self.dropped == 1 else 's'} without a node{refused}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One line of `mathamr amr --jsonl`: a graph for every text, and what was wrong with it, if anything."""
+
+    text: str | None
+    amr: str | None
+    error: str | None
+
+    def to_json(self) -> str:
+        """One JSON line that any encoding of stdout can hold."""
+        row = {"text": self.text, "amr": self.amr, "error": self.error}
+        line = json.dumps(row, ensure_ascii=False)
+        return line if line.isprintable() else json.dumps(row)
+
+
+def parse_sentences(parser: AmrParser, sentences: Sequence[str], tally: Tally) -> list[DocumentAmr]:
+    """Every sentence on its own: chunked, mended and counted like the sentences of a post."""
+    documents = list(
+        parse_documents(parser, ([sentence] for sentence in sentences), batch=max(1, len(sentences)))
+    )
+    for document in documents:
+        tally.count(document)
+    return documents
+
+
+def answer_lines(parser: AmrParser, lines: Sequence[bytes], tally: Tally) -> list[Answer]:
+    """An answer for every JSON line `{"text": …}`; a line that is none of those gets an error of its own."""
+    texts = [_text(line) for line in lines]
+    good = [text for text in texts if isinstance(text, str)]
+    tally.refused += len(texts) - len(good)
+    documents = iter(parse_sentences(parser, good, tally))
+    return [
+        _answer(text, next(documents)) if isinstance(text, str) else Answer(None, None, str(text))
+        for text in texts
+    ]
+
+
+def _text(line: bytes) -> str | ValueError:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return ValueError(f"this line is no JSON: {error}")
+    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
+        return ValueError('this line is no JSON object with a string "text"')
+    text: str = row["text"]
+    return text
+
+
+def _answer(text: str, document: DocumentAmr) -> Answer:
+    problems = [f"{fallback.cause}: {fallback.message}" for fallback in document.fallbacks]
+    error = f"minimal graph, because the parser failed: {'; '.join(problems)}" if problems else None
+    return Answer(text, document.amr.to_penman(one_line=True), error)
+
+
+def arriving(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """`items` in batches of at most `size`: whatever has arrived, without waiting for a batch to be full."""
+    queue: Queue[tuple[T] | BaseException | None] = Queue(4 * size)
+
+    def fill() -> None:
+        try:
+            for item in items:
+                queue.put((item,))
+            queue.put(None)
+        except BaseException as error:
+            queue.put(error)
+
+    threading.Thread(target=fill, daemon=True).start()
+    ended: BaseException | bool = False
+    while not ended:
+        batch: list[T] = []
+        while len(batch) < size and not ended:
+            try:
+                arrived = queue.get(timeout=_PATIENCE) if batch else queue.get()
+            except Empty:
+                break
+            if isinstance(arrived, tuple):
+                batch.append(arrived[0])
+            else:
+                ended = arrived or True
+        if batch:
+            yield batch
+    if isinstance(ended, BaseException):
+        raise ended

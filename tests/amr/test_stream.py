@@ -1,0 +1,74 @@
+"""Streams: batches of what has arrived, one answer a line."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from queue import Queue
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.amr.graph import Amr
+from mathamr.amr.stream import Answer, Tally, answer_lines, arriving
+from tests.amr.rule_parser import RuleParser
+
+
+@given(st.lists(st.integers(), max_size=50), st.integers(1, 7))
+def test_batches_keep_order_and_size(items: list[int], size: int) -> None:
+    batches = list(arriving(items, size))
+    assert [item for batch in batches for item in batch] == items
+    assert all(1 <= len(batch) <= size for batch in batches)
+
+
+def test_a_batch_does_not_wait_to_be_full() -> None:
+    gate: Queue[int | None] = Queue()
+    batches = arriving(iter(gate.get, None), 100)
+    for number in range(3):
+        gate.put(number)
+        assert next(batches) == [number]
+    gate.put(None)
+    assert list(batches) == []
+
+
+def test_an_error_of_the_source_comes_after_what_arrived() -> None:
+    def source() -> Iterator[int]:
+        yield 1
+        raise OSError("the pipe broke")
+
+    batches = arriving(source(), 10)
+    assert next(batches) == [1]
+    with pytest.raises(OSError, match="the pipe broke"):
+        next(batches)
+
+
+@settings(max_examples=60)
+@given(
+    st.lists(
+        st.one_of(
+            st.binary(max_size=20), st.text(max_size=20).map(lambda t: json.dumps({"text": t}).encode())
+        )
+    )
+)
+def test_every_line_gets_an_answer_with_a_graph_or_an_error(lines: list[bytes]) -> None:
+    tally = Tally()
+    answers = answer_lines(RuleParser(), lines, tally)
+    assert len(answers) == len(lines)
+    for line, answer in zip(lines, answers, strict=True):
+        row = json.loads(answer.to_json())
+        assert "\n" not in answer.to_json()
+        if row["amr"] is None:
+            assert row["error"]
+        else:
+            assert row["text"] == json.loads(line)["text"]
+            Amr.from_penman(row["amr"])
+    assert tally.sentences + tally.refused == len(lines)
+
+
+@given(st.text())
+def test_an_answer_is_one_line_that_reads_back(text: str) -> None:
+    line = Answer(text, None, text).to_json()
+    line.encode()
+    assert len(line.splitlines()) == 1
+    assert json.loads(line) == {"text": text, "amr": None, "error": text}
