@@ -1,0 +1,1 @@
+"""LaTeX mathematics: tokens, macros, symbols, and the grammar that reads a formula as an expression."""

@@ -1,0 +1,603 @@
+"""What commands do: fractions, roots, accents, fonts, operators, spacing, text."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+from mathamr.formulas.latex.construction import apply, dual, row
+from mathamr.formulas.latex.expression import expression
+from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, chosen, emboldened
+from mathamr.formulas.latex.node import DUAL, ERROR, HINT, SCRIPT, TOKEN, WILDCARD, Node, operator
+from mathamr.formulas.latex.reader import COMMANDS, SMALLER, Command, Reader, fraction, symbol
+from mathamr.formulas.latex.symbols import ACCENTS, SPACES, SYMBOLS, UNDER_ACCENTS
+from mathamr.formulas.latex.text import TEXT_FONTS, text_node, words
+
+_DIMENSION = re.compile(r"\s*([+-]?[0-9]*[.,]?[0-9]*)\s*(pt|em|ex|mu|cm|mm|in|pc|bp|dd|cc|sp)?")
+_POINTS = {
+    "pt": 1.0, "em": 10.0, "ex": 4.3, "mu": 1 / 1.8, "cm": 28.45, "mm": 2.845, "in": 72.27, "pc": 12.0, "bp": 1.00375,
+    "dd": 1.07, "cc": 12.84, "sp": 1 / 65536,
+}  # fmt: skip
+
+
+def command(*names: str) -> Callable[[Command], Command]:
+    """Registers what commands do."""
+
+    def register(function: Command) -> Command:
+        for name in names:
+            COMMANDS[name] = function
+        return function
+
+    return register
+
+
+# -- fractions and roots
+
+
+@command("\\frac", "\\dfrac", "\\tfrac", "\\nicefrac", "\\sfrac", "\\flatfrac")
+def _frac(reader: Reader, nodes: list[Node]) -> None:
+    style = reader.style
+    reader.set_style(SMALLER[style])
+    numerator, denominator = reader.parsed_argument("numerator"), reader.parsed_argument("denominator")
+    reader.set_style(style)
+    nodes.append(fraction(numerator, denominator))
+
+
+@command("\\cfrac")
+def _continued(reader: Reader, nodes: list[Node]) -> None:
+    reader.raw_optional()
+    numerator, denominator = reader.parsed_argument("numerator"), reader.parsed_argument("denominator")
+    nodes.append(apply(operator("continued-fraction"), numerator, denominator))
+
+
+@command("\\binom", "\\dbinom", "\\tbinom")
+def _binomial(reader: Reader, nodes: list[Node]) -> None:
+    style = reader.style
+    reader.set_style(SMALLER[style])
+    above, below = reader.parsed_argument(), reader.parsed_argument()
+    reader.set_style(style)
+    shown = row([Node(TOKEN, "OPEN", "("), fraction(above, below, "", False), Node(TOKEN, "CLOSE", ")")])
+    nodes.append(dual(apply(operator("binomial"), above, below), shown))
+
+
+@command("\\genfrac")
+def _general_fraction(reader: Reader, nodes: list[Node]) -> None:
+    left, right = reader.argument(), reader.argument()
+    thickness, _style = reader.raw_argument(), reader.raw_argument()
+    numerator, denominator = reader.parsed_argument("numerator"), reader.parsed_argument("denominator")
+    line = not re.fullmatch(r"0*\.?0*\s*[a-z]{2}|0", thickness.strip())
+    meaning = "divide" if line else ""
+    opening = left[0].with_role("OPEN") if left else None
+    closing = right[0].with_role("CLOSE") if right else None
+    nodes.append(fraction(numerator, denominator, meaning, line, opening, closing))
+
+
+@command("\\sqrt")
+def _root(reader: Reader, nodes: list[Node]) -> None:
+    style = reader.style
+    reader.set_style("script")
+    degree = reader.optional()
+    reader.set_style(style)
+    radicand = reader.parsed_argument("radicand")
+    if degree:
+        nodes.append(apply(operator("nth-root"), expression(degree), radicand))
+    else:
+        nodes.append(apply(operator("square-root"), radicand))
+
+
+@command("\\root")
+def _plain_root(reader: Reader, nodes: list[Node]) -> None:
+    degree = reader.read(frozenset(["\\of", "}", "\\right", "&", "\\\\", "\\end"]))
+    if reader.peek() == "\\of":
+        reader.i += 1
+    else:
+        reader.repair("\\root without \\of", reader.i)
+    nodes.append(apply(operator("nth-root"), expression(degree), reader.parsed_argument("radicand")))
+
+
+# -- accents, things above and below
+
+
+def _accent(text: str, role: str, position: str = "") -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        base = reader.parsed_argument()
+        node = apply(Node(TOKEN, role, text), base)
+        node.position = position
+        nodes.append(node)
+
+    return put
+
+
+for _name, _text in ACCENTS.items():
+    COMMANDS[_name] = _accent(_text, "OVERACCENT", "mid" if _name in ("\\overbrace", "\\overbracket") else "")
+for _name, _text in UNDER_ACCENTS.items():
+    COMMANDS[_name] = _accent(_text, "UNDERACCENT", "mid" if _name in ("\\underbrace", "\\underbracket") else "")
+
+
+def _placed(role: str) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        above = reader.parsed_argument()
+        base = reader.parsed_argument()
+        nodes.append(apply(above.with_role(role), base))
+
+    return put
+
+
+COMMANDS["\\overset"] = _placed("OVERACCENT")
+COMMANDS["\\underset"] = _placed("UNDERACCENT")
+
+
+@command("\\overunderset")
+def _over_and_under(reader: Reader, nodes: list[Node]) -> None:
+    above, below, base = reader.parsed_argument(), reader.parsed_argument(), reader.parsed_argument()
+    nodes.append(apply(above.with_role("OVERACCENT"), apply(below.with_role("UNDERACCENT"), base)))
+
+
+@command("\\stackrel")
+def _stacked_relation(reader: Reader, nodes: list[Node]) -> None:
+    above, base = expression(reader.script_argument()), reader.parsed_argument()
+    _append_stacked(reader, nodes, above, base)
+
+
+@command("\\buildrel")
+def _built_relation(reader: Reader, nodes: list[Node]) -> None:
+    above = reader.read(frozenset(["\\over", "}", "\\right", "&", "\\\\", "\\end"]))
+    if reader.peek() == "\\over":
+        reader.i += 1
+    else:
+        reader.repair("\\buildrel without \\over", reader.i)
+    _append_stacked(reader, nodes, expression(above), reader.parsed_argument())
+
+
+def _append_stacked(reader: Reader, nodes: list[Node], above: Node, base: Node) -> None:
+    node = apply(Node(TOKEN, "SUPERSCRIPTOP", position="mid", level=reader.level), base, above)
+    node.role = "RELOP"
+    nodes.append(node)
+
+
+def _long_arrow(text: str) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        below = reader.optional()
+        above = reader.parsed_argument()
+        arrow = apply(above.with_role("OVERACCENT"), Node(TOKEN, "ARROW", text))
+        arrow.role = "ARROW"
+        if below:
+            arrow = apply(expression(below).with_role("UNDERACCENT"), arrow)
+            arrow.role = "ARROW"
+        nodes.append(arrow)
+
+    return put
+
+
+for _name, _text in {
+    "\\xrightarrow": "→", "\\xleftarrow": "←", "\\xleftrightarrow": "↔", "\\xRightarrow": "⇒", "\\xLeftarrow": "⇐",
+    "\\xLeftrightarrow": "⇔", "\\xhookrightarrow": "↪", "\\xhookleftarrow": "↩", "\\xmapsto": "↦", "\\xlongequal": "=",
+    "\\xrightharpoonup": "⇀", "\\xrightharpoondown": "⇁", "\\xleftharpoonup": "↼", "\\xleftharpoondown": "↽",
+    "\\xrightleftharpoons": "⇌", "\\xleftrightharpoons": "⇋", "\\xtwoheadrightarrow": "↠", "\\xtofrom": "⇄",
+}.items():  # fmt: skip
+    COMMANDS[_name] = _long_arrow(_text)
+
+
+@command("\\sideset")
+def _side_set(reader: Reader, nodes: list[Node]) -> None:
+    before, after, base = reader.argument(), reader.argument(), reader.argument()
+    nodes.extend(Node(SCRIPT, "FLOAT" + _kind(node), children=node.children, level=reader.level) for node in before
+                 if node.kind == SCRIPT)  # fmt: skip
+    nodes.extend(base)
+    nodes.extend(Node(SCRIPT, "POST" + _kind(node), children=node.children, level=reader.level + 1) for node in after
+                 if node.kind == SCRIPT)  # fmt: skip
+
+
+def _kind(script: Node) -> str:
+    return "SUPERSCRIPT" if script.role.endswith("SUPERSCRIPT") else "SUBSCRIPT"
+
+
+@command("\\prescript")
+def _prescript(reader: Reader, nodes: list[Node]) -> None:
+    above, below = reader.script_argument(), reader.script_argument()
+    for kind, rule, content in (("SUPERSCRIPT", "Superscript", above), ("SUBSCRIPT", "Subscript", below)):
+        if content:
+            nodes.append(Node(SCRIPT, "FLOAT" + kind, children=(expression(content, rule),), level=reader.level))
+    nodes.extend(reader.argument())
+
+
+# -- fonts and styles
+
+
+def _in_font(change: Callable[[Font], Font]) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        font = reader.font
+        reader.set_font(change(font))
+        nodes.extend(reader.argument())
+        reader.set_font(font)
+
+    return put
+
+
+def _switch(change: Callable[[Font], Font]) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        reader.set_font(change(reader.font))
+
+    return put
+
+
+for _name, _alphabet in {
+    "\\mathrm": "rm", "\\mathup": "rm", "\\mathit": "it", "\\mathbf": "bf", "\\mathsf": "sf", "\\mathtt": "tt",
+    "\\mathcal": "cal", "\\mathscr": "scr", "\\mathbb": "bb", "\\Bbb": "bb", "\\bold": "bf", "\\mathds": "bb",
+    "\\mathbbm": "bb", "\\mathfrak": "frak", "\\frak": "frak", "\\mathnormal": "normal", "\\mathbfit": "bfit",
+    "\\mathbfcal": "bfcal", "\\mathbfsf": "bfsf", "\\mathsfit": "sfit", "\\mathbfup": "bf", "\\symbf": "bf",
+    "\\symrm": "rm", "\\symit": "it", "\\symbb": "bb", "\\symcal": "cal", "\\symscr": "scr", "\\symfrak": "frak",
+    "\\mathbffrak": "bffrak", "\\EuScript": "cal", "\\mathpzc": "cal",
+}.items():  # fmt: skip
+    COMMANDS[_name] = _in_font(lambda font, alphabet=ALPHABETS[_alphabet]: chosen(font, alphabet))
+for _name, _alphabet in {
+    "\\rm": "rm", "\\it": "it", "\\bf": "bf", "\\sf": "sf", "\\tt": "tt", "\\cal": "cal", "\\mit": "it", "\\sl": "it",
+    "\\rmfamily": "rm", "\\itshape": "it", "\\bfseries": "bf", "\\sffamily": "sf", "\\ttfamily": "tt",
+    "\\normalfont": "rm", "\\em": "it", "\\upshape": "rm",
+}.items():  # fmt: skip
+    COMMANDS[_name] = _switch(lambda font, alphabet=ALPHABETS[_alphabet]: chosen(font, alphabet))
+for _name in ("\\boldsymbol", "\\pmb", "\\bm", "\\bs", "\\mathbold", "\\boldsymbols"):
+    COMMANDS[_name] = _in_font(emboldened)
+COMMANDS["\\boldmath"] = _switch(emboldened)
+COMMANDS["\\unboldmath"] = _switch(lambda font: MATH)
+
+
+def _style(style: str) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        reader.set_style(style)
+
+    return put
+
+
+COMMANDS["\\displaystyle"] = _style("display")
+COMMANDS["\\textstyle"] = _style("text")
+COMMANDS["\\scriptstyle"] = COMMANDS["\\scriptscriptstyle"] = _style("script")
+
+
+# -- operators and roles
+
+
+def named_operator(reader: Reader, role: str, position: str) -> Node:
+    """`\\operatorname{…}`: an upright name that is applied to what follows."""
+    font = reader.font
+    reader.set_font(chosen(font, PLAIN))
+    content = reader.argument("name")
+    reader.set_font(font)
+    return expression(content).with_role(role, position)
+
+
+@command("\\operatorname")
+def _operator_name(reader: Reader, nodes: list[Node]) -> None:
+    if reader.star():
+        nodes.append(named_operator(reader, "OPERATOR", "mid"))
+    else:
+        nodes.append(named_operator(reader, "OPFUNCTION", "post"))
+
+
+@command("\\operatornamewithlimits", "\\operatorname*", "\\operatorname@")
+def _operator_with_limits(reader: Reader, nodes: list[Node]) -> None:
+    nodes.append(named_operator(reader, "OPERATOR", "mid"))
+
+
+_CONCATENATED = frozenset("OP BIGOP RELOP METARELOP ADDOP MULOP BINOP OPEN CLOSE".split())
+
+
+def _classed(role: str) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        position = "mid" if role == "BIGOP" and reader.style == "display" else ""
+        content = [node for node in reader.argument() if node.kind != HINT or len(node.text) != 2]
+        if not content:
+            return
+        if len(content) > 1 and role in _CONCATENATED and all(
+            node.kind == TOKEN and node.role in _CONCATENATED for node in content
+        ):
+            text = "".join(node.text for node in content)
+            nodes.append(Node(TOKEN, role, text, position=position))
+        else:
+            nodes.append(expression(content).with_role(role, position))
+
+    return put
+
+
+for _name, _role in {
+    "\\mathord": "ID", "\\mathop": "BIGOP", "\\mathbin": "BINOP", "\\mathrel": "RELOP", "\\mathopen": "OPEN",
+    "\\mathclose": "CLOSE", "\\mathpunct": "PUNCT", "\\mathinner": "ATOM",
+}.items():  # fmt: skip
+    COMMANDS[_name] = _classed(_role)
+
+
+def _limits(position: str) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        for index in range(len(nodes) - 1, -1, -1):
+            node = nodes[index]
+            if node.kind == HINT:
+                continue
+            if node.kind == SCRIPT:
+                continue
+            nodes[index] = node.with_role(node.role, position)
+            return
+
+    return put
+
+
+COMMANDS["\\limits"] = _limits("mid")
+COMMANDS["\\nolimits"] = _limits("post")
+COMMANDS["\\displaylimits"] = lambda reader, nodes: _limits("mid" if reader.style == "display" else "post")(
+    reader, nodes
+)
+
+
+def _under_or_over_limit(accent: str, role: str, meaning: str) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        name = Node(TOKEN, "OPFUNCTION", "lim", position="post")
+        nodes.append(dual(operator(meaning, role="LIMITOP"), apply(Node(TOKEN, role, accent), name), "LIMITOP"))
+
+    return put
+
+
+COMMANDS["\\varlimsup"] = _under_or_over_limit("¯", "OVERACCENT", "limit-supremum")
+COMMANDS["\\varliminf"] = _under_or_over_limit("¯", "UNDERACCENT", "limit-infimum")
+COMMANDS["\\varinjlim"] = _under_or_over_limit("→", "UNDERACCENT", "injective-limit")
+COMMANDS["\\varprojlim"] = _under_or_over_limit("←", "UNDERACCENT", "projective-limit")
+
+
+@command("\\pmod")
+def _modulo_in_parentheses(reader: Reader, nodes: list[Node]) -> None:
+    modulus = reader.parsed_argument()
+    name = Node(TOKEN, "BIGOP", "mod", position="mid")
+    shown = row([Node(TOKEN, "OPEN", "("), apply(name, modulus), Node(TOKEN, "CLOSE", ")")])
+    content = apply(Node(TOKEN, "UNKNOWN", "", key="pmod"), modulus)
+    nodes.append(dual(content, shown, "MODIFIER"))
+
+
+@command("\\pod")
+def _parenthesized_modulus(reader: Reader, nodes: list[Node]) -> None:
+    modulus = reader.parsed_argument()
+    shown = row([Node(TOKEN, "OPEN", "("), modulus, Node(TOKEN, "CLOSE", ")")])
+    nodes.append(dual(apply(operator("modulo"), modulus), shown, "MODIFIER"))
+
+
+@command("\\dots", "\\dotsx")
+def _dots(reader: Reader, nodes: list[Node]) -> None:
+    entry = SYMBOLS.get(reader.peek())
+    raised = entry is not None and entry.role in ("ADDOP", "BINOP", "MULOP", "RELOP")
+    nodes.append(Node(TOKEN, "ID", "⋯" if raised else "…", key="dots"))
+
+
+# -- delimiters
+
+
+def _sized(role: str) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        content = reader.argument("delimiter")
+        if content and role and content[-1].role in ("OPEN", "MIDDLE", "CLOSE", "VERTBAR", "UNKNOWN", ""):
+            content = [*content[:-1], content[-1].with_role(role)]
+        nodes.extend(content)
+
+    return put
+
+
+for _size in ("big", "Big", "bigg", "Bigg"):
+    for _suffix, _role in {"": "", "l": "OPEN", "m": "MIDDLE", "r": "CLOSE"}.items():
+        COMMANDS[f"\\{_size}{_suffix}"] = _sized(_role)
+
+
+@command("\\middle")
+def _middle(reader: Reader, nodes: list[Node]) -> None:
+    node = reader.delimiter(left=True)
+    nodes.append(node.with_role("MIDDLE") if node.kind == TOKEN else node)
+
+
+# -- space, boxes, colours, and what leaves no trace
+
+
+def space(points: float, name: str = "", phantom: bool = False) -> Node:
+    """Space of a width; wide space separates."""
+    return Node(HINT, text=name, level=round(points * 10), position="phantom" if phantom else "")
+
+
+def _fixed_space(name: str, points: float) -> Command:
+    node = space(points, name)
+    return lambda reader, nodes: nodes.append(node)
+
+
+for _name, _width in SPACES.items():
+    COMMANDS[_name] = _fixed_space(_name, _width)
+
+
+def points_of(text: str) -> float:
+    """A length in points; what is no length is none."""
+    match = _DIMENSION.match(text)
+    number = match.group(1).replace(",", ".") if match else ""
+    if not match or not number.strip("+-.") or not match.group(2):
+        return 0.0
+    return min(float(number), 1e4) * _POINTS[match.group(2)]
+
+
+@command("\\hspace", "\\mspace", "\\hspace*")
+def _horizontal_space(reader: Reader, nodes: list[Node]) -> None:
+    reader.star()
+    nodes.append(space(points_of(reader.raw_argument()), "hspace"))
+
+
+@command("\\hskip", "\\kern", "\\mkern", "\\mskip", "\\vskip", "dimension")
+def _skip(reader: Reader, nodes: list[Node]) -> None:
+    name = reader.tokens[reader.i - 1]
+    text = "".join(reader.tokens[reader.i : reader.i + 24])
+    match = _DIMENSION.match(text)
+    taken = match.end() if match else 0
+    more = re.compile(r"(\s*(plus|minus)\s*[0-9.]+\s*[a-z]{2,5})+").match(text, taken)
+    if more:
+        taken = more.end()
+    while taken > 0 and reader.i < reader.count:
+        taken -= len(reader.tokens[reader.i])
+        reader.i += 1
+    if name != "\\vskip":
+        nodes.append(space(points_of(text), "hskip"))
+
+
+@command("\\phantom", "\\hphantom", "\\vphantom")
+def _phantom(reader: Reader, nodes: list[Node]) -> None:
+    content = reader.argument()
+    nodes.append(space(5.0 * len(content), "phantom", phantom=True))
+
+
+@command("\\smash", "\\mathstrut@", "\\hiderel", "\\shoveleft", "\\shoveright", "\\mathclap", "\\mathllap", "\\mathrlap",
+         "\\clap", "\\ensuremath", "\\protect@", "\\cramped", "\\adjustlimits@", "\\relax@", "\\mathchoice@",
+         "\\vcenter", "\\lefteqn", "\\hidewidth@", "\\strut@", "\\mathsmaller", "\\mathlarger", "\\unit")  # fmt: skip
+def _transparent(reader: Reader, nodes: list[Node]) -> None:
+    reader.raw_optional()
+    nodes.extend(reader.argument())
+
+
+@command("\\mathchoice")
+def _choice(reader: Reader, nodes: list[Node]) -> None:
+    choices = [reader.argument() for _ in range(4)]
+    nodes.extend(choices[("display", "text", "script").index(reader.style)])
+
+
+@command("\\color", "\\label", "\\tag", "\\vspace", "\\ref", "\\eqref", "\\cite", "\\index", "\\hypertarget@", "\\class@",
+         "\\leftroot", "\\uproot", "\\setlength@", "\\raisetag", "\\pagecolor", "\\require", "\\thetag", "\\bbox@",
+         "\\notag@", "\\arraystretch@", "\\setcounter@", "\\usepackage", "\\documentclass@", "\\vadjust",
+         "\\mathversion", "\\fontsize@", "\\phantomsection@", "\\footnote", "\\hyperref@")  # fmt: skip
+def _ignored_with_argument(reader: Reader, nodes: list[Node]) -> None:
+    reader.star()
+    reader.raw_optional()
+    reader.raw_argument()
+
+
+@command("\\textcolor", "\\colorbox", "\\href", "\\style", "\\class", "\\cssId", "\\mathcolor", "\\hyperref", "\\unicode@",
+         "\\resizebox@", "\\scalebox", "\\raise@", "\\lower@", "\\fcolorbox@", "\\data", "\\tooltip@")  # fmt: skip
+def _second_argument(reader: Reader, nodes: list[Node]) -> None:
+    reader.raw_optional()
+    reader.raw_argument()
+    nodes.extend(reader.argument())
+
+
+@command("\\fcolorbox")
+def _third_argument(reader: Reader, nodes: list[Node]) -> None:
+    reader.raw_argument()
+    reader.raw_argument()
+    nodes.extend(reader.argument())
+
+
+@command("\\boxed", "\\Aboxed")
+def _boxed(reader: Reader, nodes: list[Node]) -> None:
+    nodes.append(_enclosed(reader.parsed_argument(), "box"))
+
+
+def _enclosed(node: Node, notation: str) -> Node:
+    copy = node.with_role(node.role if node.kind != DUAL else node.role)
+    copy.enclosure = notation
+    return copy
+
+
+def _struck(notation: str) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        reader.raw_optional()
+        nodes.append(_enclosed(reader.parsed_argument(), notation))
+
+    return put
+
+
+COMMANDS["\\cancel"] = _struck("updiagonalstrike")
+COMMANDS["\\bcancel"] = _struck("downdiagonalstrike")
+COMMANDS["\\xcancel"] = _struck("updiagonalstrike downdiagonalstrike")
+COMMANDS["\\sout"] = _struck("horizontalstrike")
+
+
+@command("\\enclose")
+def _enclose(reader: Reader, nodes: list[Node]) -> None:
+    notation = reader.raw_argument().strip()
+    reader.raw_optional()
+    nodes.append(_enclosed(reader.parsed_argument(), notation or "box"))
+
+
+def _nothing(reader: Reader, nodes: list[Node]) -> None:
+    """Commands that leave no trace in a formula."""
+
+
+for _name in (
+    "\\nonumber", "\\notag", "\\relax", "\\protect", "\\allowbreak", "\\nobreak", "\\break", "\\noindent", "\\par",
+    "\\centering", "\\DOTSB", "\\DOTSI", "\\DOTSX", "\\tiny", "\\scriptsize", "\\footnotesize", "\\small", "\\normalsize",
+    "\\large", "\\Large", "\\LARGE", "\\huge", "\\Huge", "\\ignorespaces", "\\unskip", "\\null", "\\/", "\\-", "\\@",
+    "\\hline", "\\toprule", "\\midrule", "\\bottomrule", "\\displaybreak", "\\allowdisplaybreaks", "\\nobreakdash",
+    "\\vline", "\\limits@", "\\nolimits@", "\\mathrm@", "\\everymath", "\\noalign@", "\\singlespacing", "\\selectfont",
+    "\\goodbreak", "\\bigbreak", "\\medbreak", "\\smallbreak", "\\newpage", "\\adjustlimits", "\\mathsurround",
+    "\\[", "\\]", "\\(", "\\)", "\\\\", "\\newline", "\\cr", "\\crcr", "\\tabularnewline", "\\MoveEqLeft", "\\thinmuskip",
+):  # fmt: skip
+    COMMANDS[_name] = _nothing
+
+
+@command("\\cline", "\\noalign", "\\arrayrulecolor", "\\rowcolor", "\\cellcolor", "\\columncolor")
+def _rule(reader: Reader, nodes: list[Node]) -> None:
+    reader.raw_optional()
+    reader.raw_argument()
+
+
+@command("\\rule")
+def _black_box(reader: Reader, nodes: list[Node]) -> None:
+    reader.raw_optional()
+    reader.raw_argument()
+    reader.raw_argument()
+
+
+# -- text
+
+
+def _textual(font: Font | None) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        if reader.peek() == "[":
+            reader.raw_optional()
+        node = text_node(words(reader, font))
+        if node is not None:
+            nodes.append(node)
+
+    return put
+
+
+for _name, _font in TEXT_FONTS.items():
+    if _name not in COMMANDS:
+        COMMANDS[_name] = _textual(_font)
+
+
+# -- what cannot be read
+
+
+@command("&")
+def _stray_alignment(reader: Reader, nodes: list[Node]) -> None:
+    reader.repair("stray &")
+
+
+@command("$", "$$")
+def _stray_dollar(reader: Reader, nodes: list[Node]) -> None:
+    reader.repair("stray $")
+
+
+@command("#")
+def _stray_parameter(reader: Reader, nodes: list[Node]) -> None:
+    reader.repair("stray #")
+
+
+@command("unknown")
+def _unknown(reader: Reader, nodes: list[Node]) -> None:
+    token = reader.tokens[reader.i - 1]
+    reader.repair(f"unknown command {token}")
+    nodes.append(Node(ERROR, text=token))
+
+
+@command("\\qvar")
+def _wildcard(reader: Reader, nodes: list[Node]) -> None:
+    nodes.append(Node(WILDCARD, text=reader.raw_argument().strip() or "x"))
+
+
+@command("?")
+def _question_mark(reader: Reader, nodes: list[Node]) -> None:
+    following = reader.tokens[reader.i] if reader.i < reader.count else ""
+    if reader.wildcards and len(following) == 1 and following.isalnum():
+        reader.i += 1
+        nodes.append(Node(WILDCARD, text=following))
+        return
+    node = symbol("?", reader.font, reader.style)
+    if node is not None:
+        nodes.append(node)

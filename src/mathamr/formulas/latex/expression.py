@@ -1,0 +1,92 @@
+"""A list of nodes as one expression: joined, parsed, or left as a row with its parentheses grouped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mathamr.formulas.latex.construction import scripted
+from mathamr.formulas.latex.grammar import Grammar, TooDeepError, role_of
+from mathamr.formulas.latex.ligatures import joined
+from mathamr.formulas.latex.node import ABSENT, Node, dual, row
+
+_POST = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT"])
+_FLOAT = frozenset(["FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
+
+
+def expression(nodes: Sequence[Node], rule: str = "Anything", trailing: bool = False) -> Node:
+    """The nodes as one node; `trailing` allows punctuation at the end, which belongs to the text around."""
+    prepared = joined(nodes) if len(nodes) > 1 else list(nodes)
+    end = len(prepared)
+    if trailing:
+        while end and prepared[end - 1].role in ("PUNCT", "PERIOD"):
+            end -= 1
+    if end < 2:
+        result = prepared[0] if end else ABSENT
+        if end and result.kind == 7:  # only space
+            result = ABSENT
+    else:
+        found: Node | None
+        try:
+            found = Grammar(prepared[:end] if end < len(prepared) else prepared).parse(rule)
+        except TooDeepError:
+            found = None
+        if found is None:
+            return row(grouped(prepared))
+        result = found
+    if end < len(prepared):
+        return dual(result, row((result, *prepared[end:])))
+    return result
+
+
+def grouped(nodes: Sequence[Node]) -> list[Node]:
+    """What the grammar could not read: delimiters in rows of their own, scripts on what stands before them."""
+    stack: list[list[Node]] = [[], []]
+    position = 0
+    while position < len(nodes) or len(stack) > 1:
+        node = nodes[position] if position < len(nodes) else None
+        position += 1
+        role = "CLOSE" if node is None else role_of(node)
+        if role == "OPEN" and node is not None:
+            stack.append([node])
+        elif role == "CLOSE":
+            line = stack.pop()
+            if node is not None:
+                line.append(node)
+            inner = _with_scripts(line)
+            if not stack:
+                stack.append([])
+            if len(inner) != 1:
+                stack[-1].append(row(inner, "FENCED"))
+            else:
+                stack[-1].append(inner[0])
+        elif node is not None:
+            stack[-1].append(node)
+    result: list[Node] = []
+    for node in stack[0]:
+        result.extend(node.children if node.role == "FENCED" else (node,))
+    return result
+
+
+def _with_scripts(line: Sequence[Node]) -> list[Node]:
+    """Scripts on the node before them, or before their base where they float."""
+    result: list[Node] = []
+    waiting: list[Node] = []
+    for node in line:
+        role = node.role
+        if role in _FLOAT or (role in _POST and waiting and not result):
+            waiting.append(node)
+        elif role in _POST and waiting:
+            waiting.append(node)
+        elif role in _POST and result:
+            result[-1] = scripted(result[-1], node)
+        else:
+            for script in reversed(waiting):
+                node = scripted(node, script, "pre")
+            waiting.clear()
+            result.append(node)
+    if waiting:
+        base = ABSENT
+        for script in waiting:
+            base = scripted(base, script, "post")
+        result.append(base)
+    return result

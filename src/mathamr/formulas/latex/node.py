@@ -1,0 +1,97 @@
+"""`Node`: a piece of mathematics between LaTeX and MathML, with the grammatical role it plays.
+
+The roles are those of LaTeXML's intermediate form, whose reading of LaTeX the published trees carry:
+`UNKNOWN` and `ID` (identifiers), `NUMBER`, `ADDOP`, `MULOP`, `BINOP`, `RELOP`, `METARELOP`, `ARROW`, `OPEN`,
+`CLOSE`, `MIDDLE`, `VERTBAR`, `PUNCT`, `PERIOD`, `FUNCTION`, `OPFUNCTION`, `TRIGFUNCTION`, `SUMOP`, `INTOP`,
+`LIMITOP`, `BIGOP`, `DIFFOP`, `OPERATOR`, `POSTFIX`, `MODIFIER`, `MODIFIEROP`, `SUPOP`, `ARRAY`, `ATOM`, and
+the scripts `POSTSUPERSCRIPT`, `POSTSUBSCRIPT`, `FLOATSUPERSCRIPT`, `FLOATSUBSCRIPT`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mathamr.formulas.latex.fonts import PLAIN, Font
+from mathamr.formulas.mathml.element import Element
+
+TOKEN, APPLY, DUAL, ROW, ARRAY, TEXT, SCRIPT, HINT, ERROR, WILDCARD = range(10)
+"""Kinds of node: a symbol; an operator (first child) with its operands; a pair of content and presentation; a
+row that no grammar joined; a table (rows of cells); words; a script that has not met its base; space; a command
+nobody knows; a wildcard of a query."""
+
+
+class Node:
+    """One node. Nodes are shared between trees and never changed after their list has been read."""
+
+    __slots__ = (
+        "bump", "children", "content", "enclosure", "floated", "font", "key", "kind", "level", "meaning", "position",
+        "presentation", "role", "text",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        kind: int,
+        role: str = "",
+        text: str = "",
+        meaning: str = "",
+        font: Font = PLAIN,
+        children: Sequence[Node] = (),
+        key: str = "",
+        position: str = "",
+        level: int = 0,
+    ) -> None:
+        self.kind = kind
+        self.role = role
+        self.text = text
+        self.meaning = meaning
+        self.font = font
+        self.children = children
+        self.key = key or meaning or text
+        """What the grammar knows a symbol by: its meaning, its name or its text."""
+        self.position = position
+        """Where scripts go: `mid` (above and below), `post`, `pre`, or nothing."""
+        self.level = level
+        """Depth of braces at which a script was written; scripts of one level share one place."""
+        self.enclosure = ""
+        self.floated = False
+        self.bump = 0
+        """A script before its base (`{}^a x`) and the level that the next one is moved to."""
+        self.presentation: Element | None = None
+        self.content: Element | None = None
+
+    def with_role(self, role: str, position: str = "", meaning: str = "") -> Node:
+        """A copy that plays another role (`\\mathrel{x}`)."""
+        copy = Node(self.kind, role, self.text, meaning or self.meaning, self.font, self.children, self.key,
+                    position or self.position, self.level)  # fmt: skip
+        copy.enclosure = self.enclosure
+        return copy
+
+    def __repr__(self) -> str:
+        shown = f"{self.role or self.kind}:{self.key}"
+        return f"({shown} {' '.join(map(repr, self.children))})" if self.children else shown
+
+
+def apply(operator: Node, *operands: Node) -> Node:
+    """The operator applied to operands."""
+    return Node(APPLY, children=(operator, *operands))
+
+
+def dual(content: Node, presentation: Node, role: str = "") -> Node:
+    """Something that means `content` and looks like `presentation`."""
+    return Node(DUAL, role, children=(content, presentation))
+
+
+def row(children: Sequence[Node], role: str = "") -> Node:
+    """Nodes side by side that no grammar has joined."""
+    return Node(ROW, role, children=children)
+
+
+def operator(meaning: str, text: str = "", role: str = "") -> Node:
+    """A symbol that the formula does not show, or that the grammar makes from several."""
+    return Node(TOKEN, role, text, meaning)
+
+
+ABSENT = operator("absent")
+INVISIBLE_TIMES = operator("times", "\u2062", "MULOP")
+INVISIBLE_PLUS = operator("plus", "\u2064", "ADDOP")
+INVISIBLE_COMMA = Node(TOKEN, "PUNCT", "\u2063")

@@ -1,0 +1,94 @@
+"""The table of symbols: for every command and character its role, its text and its meaning."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from typing import NamedTuple
+
+
+class Symbol(NamedTuple):
+    """One row of the table."""
+
+    role: str
+    text: str
+    meaning: str
+    name: str
+    limits: bool
+
+
+def _load() -> dict[str, Symbol]:
+    symbols: dict[str, Symbol] = {}
+    role, limits = "", False
+    for line in (files(__package__) / "symbols.tsv").read_text(encoding="utf-8").splitlines():
+        if not line or line.startswith("# "):
+            continue
+        if line[0] == "[" and line[-1] == "]" and len(line) > 1:
+            role, _, rest = line[1:-1].partition(" ")
+            limits = rest == "limits"
+            continue
+        command, text, *more = line.split("\t")
+        if role == "ALIAS":
+            symbols[command] = symbols[text]
+            continue
+        name = NAMES.get(command) or (command[1:] if command[0] == "\\" and command[1:].isalpha() else "")
+        symbols[command] = Symbol(role, text, more[0] if more else "", name, limits)
+    return symbols
+
+
+NAMES = {":": "colon", "\\|": "||", "\\{": "{", "\\}": "}"}
+"""Names of symbols that are not the name of their command."""
+
+SYMBOLS = _load()
+DIGITS = {digit: Symbol("NUMBER", digit, digit, "", False) for digit in "0123456789"}
+SYMBOLS |= DIGITS
+
+DELIMITERS = {
+    "(": ("(", "OPEN", ""), ")": (")", "OPEN", ""), "[": ("[", "OPEN", ""), "]": ("]", "OPEN", ""),
+    "\\{": ("{", "OPEN", ""), "\\}": ("}", "OPEN", ""), "\\lbrace": ("{", "OPEN", ""), "\\rbrace": ("}", "OPEN", ""),
+    "\\lbrack": ("[", "OPEN", ""), "\\rbrack": ("]", "OPEN", ""),
+    "\\lfloor": ("⌊", "OPEN", "lfloor"), "\\rfloor": ("⌋", "OPEN", "rfloor"),
+    "\\lceil": ("⌈", "OPEN", "lceil"), "\\rceil": ("⌉", "OPEN", "rceil"),
+    "\\langle": ("⟨", "OPEN", "langle"), "\\rangle": ("⟩", "OPEN", "rangle"),
+    "<": ("⟨", "OPEN", "langle"), ">": ("⟩", "OPEN", "rangle"),
+    "⟨": ("⟨", "OPEN", "langle"), "⟩": ("⟩", "OPEN", "rangle"),
+    "/": ("/", "MULOP", ""), "\\backslash": ("\\", "MULOP", "backslash"), "\\slash": ("/", "MULOP", ""),
+    "|": ("|", "VERTBAR", ""), "\\vert": ("|", "VERTBAR", ""), "∣": ("|", "VERTBAR", ""),
+    "\\|": ("∥", "VERTBAR", ""), "\\Vert": ("∥", "VERTBAR", ""), "‖": ("∥", "VERTBAR", ""),
+    "\\uparrow": ("↑", "OPEN", "uparrow"), "\\Uparrow": ("⇑", "OPEN", "Uparrow"),
+    "\\downarrow": ("↓", "OPEN", "downarrow"), "\\Downarrow": ("⇓", "OPEN", "Downarrow"),
+    "\\updownarrow": ("↕", "OPEN", "updownarrow"), "\\Updownarrow": ("⇕", "OPEN", "Updownarrow"),
+}  # fmt: skip
+"""Delimiters that `\\left` and `\\right` take: text, role (an opening one closes behind `\\right`), name."""
+
+ACCENTS = {
+    "\\hat": "^", "\\widehat": "^", "\\check": "ˇ", "\\widecheck": "ˇ", "\\breve": "˘", "\\acute": "´", "\\grave": "`",
+    "\\tilde": "~", "\\widetilde": "~", "\\bar": "¯", "\\overline": "¯", "\\vec": "→", "\\dot": "˙", "\\ddot": "¨",
+    "\\dddot": "˙˙˙", "\\ddddot": "˙˙˙˙", "\\mathring": "\u030a", "\\overrightarrow": "→", "\\overleftarrow": "←",
+    "\\overleftrightarrow": "↔", "\\overparen": "⏜", "\\overbracket": "⎴", "\\wideparen": "⏜", "\\overarc": "⏜",
+    "\\Hat": "^", "\\Check": "ˇ", "\\Tilde": "~", "\\Acute": "´", "\\Grave": "`", "\\Dot": "˙", "\\Ddot": "¨",
+    "\\Breve": "˘", "\\Bar": "¯", "\\Vec": "→", "\\overbrace": "⏞",
+}  # fmt: skip
+UNDER_ACCENTS = {
+    "\\underline": "¯", "\\underbar": "¯", "\\underbrace": "⏟", "\\underrightarrow": "→", "\\underleftarrow": "←",
+    "\\underleftrightarrow": "↔", "\\underparen": "⏝", "\\underbracket": "⎵", "\\utilde": "~",
+}  # fmt: skip
+
+SPACES = {
+    "\\,": 1.7, "\\thinspace": 1.7, "\\:": 2.2, "\\>": 2.2, "\\medspace": 2.2, "\\;": 2.8, "\\thickspace": 2.8,
+    "\\!": -1.7, "\\negthinspace": -1.7, "\\negmedspace": -2.2, "\\negthickspace": -2.8, "\\ ": 5.0, "\\space": 5.0,
+    "~": 3.3, "\\nobreakspace": 3.3, "\\enspace": 5.0, "\\enskip": 5.0, "\\quad": 10.0, "\\qquad": 20.0,
+    "\\\t": 5.0, "\\\n": 5.0, "\\hfill": 0.0, "\\hfil": 0.0, "\\mathstrut": 0.0, "\\strut": 0.0, "\\hss": 0.0,
+    "\\vfill": 0.0, "\\bigstrut": 0.0, "\\smallskip": 0.0, "\\medskip": 0.0, "\\bigskip": 0.0,
+}  # fmt: skip
+"""Width of the spaces in points; from ten points on a space separates like a comma."""
+
+SPACES_IN_NUMBERS = {
+    "\\,": "\u2009", "\\thinspace": "\u2009", "\\:": "\u2005", "\\>": "\u2005", "\\medspace": "\u2005",
+    "\\;": "\u2004", "\\thickspace": "\u2004", "\\ ": " ", "\\space": " ",
+}  # fmt: skip
+"""Spaces that do not end a number (`10\\,000`)."""
+
+NEGATIONS = dict(
+    zip("=<>∈≤≥≺≻⪯⪰⊂⊃⊆⊇⊑⊐≡≍≈⊲⊳⊴⊵∃", "≠≮≯∉≰≱⊀⊁⋠⋡⊄⊅⊈⊉⋢⋣≢≭≉⋪⋫⋬⋭∄", strict=True)
+)  # fmt: skip
+"""What `\\not` makes of a sign; any other sign gets a stroke through it."""

@@ -1,0 +1,161 @@
+"""Words in formulas: `\\text{if $x$ is odd}`."""
+
+from __future__ import annotations
+
+import re
+
+from mathamr.formulas.latex.expression import expression
+from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font
+from mathamr.formulas.latex.node import TEXT, Node
+from mathamr.formulas.latex.reader import DOLLAR, Reader, symbols_of
+from mathamr.formulas.latex.symbols import SYMBOLS
+
+TEXT_FONTS = {
+    "\\text": None, "\\mbox": None, "\\hbox": None, "\\textnormal": PLAIN, "\\textrm": ALPHABETS["rm"],
+    "\\textit": ALPHABETS["it"], "\\textsl": ALPHABETS["it"], "\\emph": ALPHABETS["it"], "\\textbf": ALPHABETS["bf"],
+    "\\textsf": ALPHABETS["sf"], "\\texttt": ALPHABETS["tt"], "\\textup": PLAIN, "\\textmd": PLAIN, "\\textsc": PLAIN,
+    "\\textlf": PLAIN, "\\vbox": None, "\\makebox": None, "\\framebox": None, "\\fbox": None, "\\intertext": None,
+    "\\shortintertext": None, "\\raisebox": None, "\\parbox": None, "\\ce": None, "\\cee": None, "\\pu": None,
+    "\\hbox@": None, "\\rlap": None, "\\llap": None, "\\underline": None, "\\textsuperscript": None,
+    "\\textsubscript": None, "\\mathtext": None, "\\lefteqn": None,
+}  # fmt: skip
+"""Commands that set words, and the font they choose (None: the font around)."""
+
+_FONT_SWITCHES = {
+    "\\rm": ALPHABETS["rm"], "\\it": ALPHABETS["it"], "\\bf": ALPHABETS["bf"], "\\sf": ALPHABETS["sf"],
+    "\\tt": ALPHABETS["tt"], "\\sl": ALPHABETS["it"], "\\em": ALPHABETS["it"], "\\rmfamily": ALPHABETS["rm"],
+    "\\itshape": ALPHABETS["it"], "\\bfseries": ALPHABETS["bf"], "\\sffamily": ALPHABETS["sf"],
+    "\\ttfamily": ALPHABETS["tt"], "\\normalfont": PLAIN, "\\upshape": PLAIN,
+}  # fmt: skip
+_CHARACTERS = {
+    "~": "\u00a0", "\\ ": " ", "\\,": "\u2009", "\\;": "\u2004", "\\:": "\u2005", "\\!": "", "\\quad": "\u2003",
+    "\\qquad": "\u2003\u2003", "\\&": "&", "\\%": "%", "\\$": "$", "\\#": "#", "\\_": "_", "\\{": "{", "\\}": "}",
+    "\\\\": " ", "\\-": "", "\\/": "", "\\textbackslash": "\\", "\\textasciitilde": "~", "\\textasciicircum": "^",
+    "\\space": " ", "\\ldots": "…", "\\dots": "…", "\\textendash": "–", "\\textemdash": "—", "\\ss": "ß",
+    "\\ae": "æ", "\\oe": "œ", "\\o": "ø", "\\aa": "å", "\\l": "ł", "\\i": "ı", "\\j": "ȷ", "\\AE": "Æ", "\\OE": "Œ",
+    "\\O": "Ø", "\\AA": "Å", "\\L": "Ł",
+}  # fmt: skip
+_ACCENTS = {
+    "\\'": "\u0301", "\\`": "\u0300", "\\^": "\u0302", '\\"': "\u0308", "\\~": "\u0303", "\\=": "\u0304",
+    "\\.": "\u0307", "\\c": "\u0327", "\\v": "\u030c", "\\u": "\u0306", "\\H": "\u030b", "\\r": "\u030a",
+}  # fmt: skip
+_LIGATURES = [("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`", "‘"), ("'", "’")]
+_SPACE = re.compile(r"[ \t\r\n]+")
+
+
+def words(reader: Reader, font: Font | None = None) -> list[Node]:
+    """The argument of a text command: phrases, and the formulas between dollars in them."""
+    reader.skip_spaces()
+    if reader.i >= reader.count or reader.tokens[reader.i] != "{":
+        token = reader.raw_argument()
+        return [_phrase(_CHARACTERS.get(token, token), font or PLAIN)] if token else []
+    end = reader.matching_brace()
+    reader.i += 1
+    parts = _TextReader(reader, end, font or PLAIN).read()
+    reader.i = end + 1
+    return parts
+
+
+def text_node(parts: list[Node]) -> Node | None:
+    """Phrases and formulas as one node; a formula alone is just that formula."""
+    if not parts:
+        return None
+    if len(parts) == 1:
+        return parts[0]
+    return Node(TEXT, children=parts)
+
+
+def _phrase(text: str, font: Font) -> Node:
+    for written, meant in _LIGATURES:
+        text = text.replace(written, meant)
+    return Node(TEXT, text=_SPACE.sub(" ", text), font=font)
+
+
+class _TextReader:
+    """The inside of one text argument, read without recursion."""
+
+    def __init__(self, reader: Reader, end: int, font: Font) -> None:
+        self.reader, self.end, self.font = reader, end, font
+        self.parts: list[Node] = []
+        self.letters: list[str] = []
+
+    def flush(self) -> None:
+        text = "".join(self.letters)
+        self.letters.clear()
+        if text:
+            self.parts.append(_phrase(text, self.font))
+
+    def switch(self, font: Font) -> None:
+        if font != self.font:
+            self.flush()
+            self.font = font
+
+    def read(self) -> list[Node]:
+        reader = self.reader
+        fonts: list[Font] = []
+        while reader.i < self.end:
+            token = reader.tokens[reader.i]
+            reader.i += 1
+            if token == "$" or token == "\\(":
+                self.formula(token)
+            elif token == "{":
+                fonts.append(self.font)
+            elif token == "}":
+                if fonts:
+                    self.switch(fonts.pop())
+            elif token[0] != "\\" or token in _CHARACTERS:
+                self.letters.append(_CHARACTERS.get(token, token))
+                self._skip_space_after(token)
+            else:
+                self.command(token, fonts)
+        self.flush()
+        return self.parts
+
+    def _skip_space_after(self, token: str) -> None:
+        reader = self.reader
+        if token[0] == "\\" and token[1:].isalpha() and reader.i < self.end and reader.tokens[reader.i].isspace():
+            reader.i += 1
+
+    def command(self, token: str, fonts: list[Font]) -> None:
+        reader = self.reader
+        self._skip_space_after(token)
+        if token in _FONT_SWITCHES:
+            self.switch(_FONT_SWITCHES[token])
+        elif token in TEXT_FONTS:
+            if reader.peek() == "{":
+                reader.i += 1
+                fonts.append(self.font)
+                self.switch(TEXT_FONTS[token] or self.font)
+        elif token in _ACCENTS:
+            letter = reader.raw_argument()
+            self.letters.append(letter[:1] + _ACCENTS[token] + letter[1:])
+        elif token in ("\\label", "\\ref", "\\eqref", "\\cite", "\\color", "\\vspace", "\\hspace", "\\tag"):
+            reader.star()
+            reader.raw_argument()
+        elif token in SYMBOLS:
+            self.letters.append(SYMBOLS[token].text)
+        elif token not in ("\\displaystyle", "\\textstyle", "\\scriptstyle", "\\scriptsize", "\\small", "\\tiny",
+                           "\\footnotesize", "\\large", "\\normalsize", "\\nonumber", "\\notag", "\\)"):  # fmt: skip
+            reader.repair(f"unknown command in text: {token}")
+            self.letters.append(token)
+
+    def formula(self, opening: str) -> None:
+        reader = self.reader
+        self.flush()
+        stops = DOLLAR if opening == "$" else frozenset(["\\)"])
+        start = reader.i - 1
+        font, style = reader.font, reader.style
+        reader.font, reader.style = MATH, "text"
+        reader.known = symbols_of(MATH, "text")
+        count = reader.count
+        reader.count = self.end
+        nodes = reader.read(stops)
+        reader.count = count
+        if reader.i < self.end:
+            reader.i += 1
+        else:
+            reader.repair("unclosed formula in text", start)
+        reader.font, reader.style = font, style
+        reader.known = symbols_of(font, style)
+        if nodes:
+            self.parts.append(expression(nodes, trailing=True))
