@@ -34,7 +34,7 @@ class LazyVerbs(TyperGroup):
             return None
         if ctx.resilient_parsing or _is_group_help(ctx):
             return click.Command(cmd_name, help=VERBS[cmd_name])
-        verb = typer.Typer(add_completion=False, rich_markup_mode="rich")
+        verb = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
         verb.command(name=cmd_name, help=None)(import_module(f"mathamr.cli.{cmd_name}").command)
         return typer.main.get_command(verb)
 
@@ -48,6 +48,7 @@ app = typer.Typer(
     cls=LazyVerbs,
     add_completion=False,
     no_args_is_help=True,
+    pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
