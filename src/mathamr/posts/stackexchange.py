@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from mathamr.posts.companions import CompanionKind, companions_of
+from mathamr.posts.containers import dump_formulas
 from mathamr.posts.files import Head, Input, shown
-from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Kind, Link, Post
 from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
@@ -125,7 +125,7 @@ def _post(
         score=_score(row.get("Score", ""), report),
         date=row.get("CreationDate") or None,
         source=source,
-        formulas=side.enriched(formulas_of(post_id, title, body, "html", report.note)),
+        formulas=side.enriched(dump_formulas(post_id, title, body, report.note)),
     )
 
 
