@@ -10,7 +10,7 @@ from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, chosen, emboldened
 from mathamr.formulas.latex.node import DUAL, ERROR, HINT, SCRIPT, TOKEN, WILDCARD, Node, operator
 from mathamr.formulas.latex.reader import COMMANDS, SMALLER, Command, Reader, fraction, symbol
-from mathamr.formulas.latex.symbols import ACCENTS, SPACES, SYMBOLS, UNDER_ACCENTS
+from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SPACES, SYMBOLS, UNDER_ACCENTS
 from mathamr.formulas.latex.text import TEXT_FONTS, text_node, words
 
 _DIMENSION = re.compile(r"\s*([+-]?[0-9]*[.,]?[0-9]*)\s*(pt|em|ex|mu|cm|mm|in|pc|bp|dd|cc|sp)?")
@@ -62,14 +62,20 @@ def _binomial(reader: Reader, nodes: list[Node]) -> None:
 
 @command("\\genfrac")
 def _general_fraction(reader: Reader, nodes: list[Node]) -> None:
-    left, right = reader.argument(), reader.argument()
+    left, right = _raw_delimiter(reader, "OPEN"), _raw_delimiter(reader, "CLOSE")
     thickness, _style = reader.raw_argument(), reader.raw_argument()
     numerator, denominator = reader.parsed_argument("numerator"), reader.parsed_argument("denominator")
     line = not re.fullmatch(r"0*\.?0*\s*[a-z]{2}|0", thickness.strip())
     meaning = "divide" if line else ""
-    opening = left[0].with_role("OPEN") if left else None
-    closing = right[0].with_role("CLOSE") if right else None
-    nodes.append(fraction(numerator, denominator, meaning, line, opening, closing))
+    nodes.append(fraction(numerator, denominator, meaning, line, left, right))
+
+
+def _raw_delimiter(reader: Reader, role: str) -> Node | None:
+    written = reader.raw_argument().strip()
+    if not written or written == ".":
+        return None
+    text, _, name = DELIMITERS.get(written, (written, "", ""))
+    return Node(TOKEN, role, text, key=name or text)
 
 
 @command("\\sqrt")
@@ -231,7 +237,7 @@ for _name, _alphabet in {
 }.items():  # fmt: skip
     COMMANDS[_name] = _in_font(lambda font, alphabet=ALPHABETS[_alphabet]: chosen(font, alphabet))
 for _name, _alphabet in {
-    "\\rm": "rm", "\\it": "it", "\\bf": "bf", "\\sf": "sf", "\\tt": "tt", "\\cal": "cal", "\\mit": "it", "\\sl": "it",
+    "\\rm": "rm", "\\it": "it", "\\bf": "bf", "\\sf": "sf", "\\tt": "tt", "\\cal": "cal", "\\mit": "mit", "\\sl": "it",
     "\\rmfamily": "rm", "\\itshape": "it", "\\bfseries": "bf", "\\sffamily": "sf", "\\ttfamily": "tt",
     "\\normalfont": "rm", "\\em": "it", "\\upshape": "rm",
 }.items():  # fmt: skip
@@ -522,7 +528,7 @@ for _name in (
     "\\centering", "\\DOTSB", "\\DOTSI", "\\DOTSX", "\\tiny", "\\scriptsize", "\\footnotesize", "\\small", "\\normalsize",
     "\\large", "\\Large", "\\LARGE", "\\huge", "\\Huge", "\\ignorespaces", "\\unskip", "\\null", "\\/", "\\-", "\\@",
     "\\hline", "\\toprule", "\\midrule", "\\bottomrule", "\\displaybreak", "\\allowdisplaybreaks", "\\nobreakdash",
-    "\\vline", "\\limits@", "\\nolimits@", "\\mathrm@", "\\everymath", "\\noalign@", "\\singlespacing", "\\selectfont",
+    "\\vline", "\\", "\\limits@", "\\nolimits@", "\\mathrm@", "\\everymath", "\\noalign@", "\\singlespacing", "\\selectfont",
     "\\goodbreak", "\\bigbreak", "\\medbreak", "\\smallbreak", "\\newpage", "\\adjustlimits", "\\mathsurround",
     "\\[", "\\]", "\\(", "\\)", "\\\\", "\\newline", "\\cr", "\\crcr", "\\tabularnewline", "\\MoveEqLeft", "\\thinmuskip",
 ):  # fmt: skip
@@ -549,9 +555,7 @@ def _textual(font: Font | None) -> Command:
     def put(reader: Reader, nodes: list[Node]) -> None:
         if reader.peek() == "[":
             reader.raw_optional()
-        node = text_node(words(reader, font))
-        if node is not None:
-            nodes.append(node)
+        nodes.append(text_node(words(reader, font)))
 
     return put
 
@@ -567,6 +571,7 @@ for _name, _font in TEXT_FONTS.items():
 @command("&")
 def _stray_alignment(reader: Reader, nodes: list[Node]) -> None:
     reader.repair("stray &")
+    nodes.append(Node(TOKEN, "UNKNOWN", "&"))
 
 
 @command("$", "$$")

@@ -133,7 +133,7 @@ def interpreted(head: Node, parts: Sequence[Node]) -> Node:
 def fence(parts: Sequence[Node]) -> Node:
     """Opening, items and separators in turn, closing: an interval, a set, an absolute value, or just a group."""
     opening, closing = parts[0].text, parts[-1].text
-    count = len(parts) // 2
+    count = (len(parts) - 1) // 2
     if count == 0:
         meaning: str | None = "list"
     elif count == 1:
@@ -154,14 +154,10 @@ def is_matching(opening: Node, closing: Node) -> bool:
 
 
 def same_operator(left: Node, right: Node) -> bool:
-    """Whether two operators are written alike, so that `a + b + c` is one sum."""
-    if left is right:
-        return True
-    if left.kind != right.kind or left.text != right.text or left.meaning != right.meaning:
-        return False
-    if left.kind == TOKEN:
-        return left.key == right.key
-    return len(left.children) == len(right.children)
+    """Whether two operators are written alike, so that `a + b + c` is one sum; with scripts they never are."""
+    return left is right or (
+        left.kind == right.kind == TOKEN and left.text == right.text and left.key == right.key
+    )
 
 
 def left_associated(terms: Sequence[Node], operators: Sequence[Node]) -> Node:

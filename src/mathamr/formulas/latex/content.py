@@ -106,7 +106,7 @@ def _application(node: Node) -> Element:
     meaner = _BY_MEANING.get(head.meaning) if head.meaning else None
     if meaner is not None:
         return meaner(operands)
-    return Element("apply", "", [mean(child) for child in node.children])
+    return Element("apply", "", [mean(child) for child in node.children if child.kind != HINT])
 
 
 def _dual(node: Node) -> Element:
@@ -129,7 +129,7 @@ def _fragments(node: Node) -> Element:
 
 
 def _loose_script(node: Node) -> Element:
-    return mean(node.children[0])
+    return Element("apply", "", (mean(node.children[0]),))
 
 
 def _matrix(node: Node) -> Element:
@@ -184,7 +184,10 @@ def _sequence(operands: Sequence[Node]) -> Element:
 def _chain(operands: Sequence[Node]) -> Element:
     """`a = b < c` is `a = b` and `b < c`."""
     sides = [mean(operand) for operand in operands]
-    relations = [_apply(sides[i], (sides[i - 1], sides[i + 1])) for i in range(1, len(sides), 2)]
+    shared = [present(side) if side.kind == TEXT and not side.children else mean(side) for side in operands]
+    relations = [
+        _apply(sides[i], ((shared if i > 1 else sides)[i - 1], sides[i + 1])) for i in range(1, len(sides), 2)
+    ]
     return relations[0] if len(relations) == 1 else _apply(_AND, relations)
 
 

@@ -72,6 +72,7 @@ def cells_of(reader: Reader, stops: frozenset[str], style: str) -> Cells:
     """The cells of a table, row by row, as nodes; empty rows at the end are dropped."""
     font, outer_style = reader.font, reader.style
     rows: Cells = [[]]
+    _rules(reader, rows)
     while True:
         reader.set_font(font)
         reader.set_style(style)
@@ -90,11 +91,20 @@ def cells_of(reader: Reader, stops: frozenset[str], style: str) -> Cells:
             if reader.i < reader.count and reader.tokens[reader.i] == "[":
                 reader.raw_optional()
         rows.append([])
+        _rules(reader, rows)
     reader.font = font
     reader.set_style(outer_style)
     while rows and not any(node.kind != HINT for cell in rows[-1] for node in cell):
         rows.pop()
     return rows
+
+
+def _rules(reader: Reader, rows: Cells) -> None:
+    """A rule across the table takes a row of its own, as the published trees have it."""
+    while reader.peek() == "\\hline":
+        reader.i += 1
+        rows[-1].append([])
+        rows.append([])
 
 
 def table(rows: Cells, role: str = "", columns: int = 0) -> Node:
@@ -214,7 +224,9 @@ def _aligned(reader: Reader, nodes: list[Node], name: str) -> None:
         reader.raw_optional()
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "display")
     _finish(reader, name, start)
-    if rows:
+    if len(rows) == 1 and name not in ("aligned", "alignedat"):
+        nodes.extend(node for cell in rows[0] for node in cell)
+    elif rows:
         nodes.append(table(rows))
 
 

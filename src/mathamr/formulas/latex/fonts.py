@@ -32,6 +32,7 @@ ALPHABETS = {
     "bb": Font("blackboard", "medium", "upright"),
     "frak": Font("fraktur", "medium", "upright"),
     "normal": MATH,
+    "mit": Font("italic", "medium", "italic"),
     "bfit": Font("serif", "bold", "italic"),
     "sfit": Font("sansserif", "medium", "italic"),
     "bfsf": Font("sansserif", "bold", "upright"),
@@ -94,7 +95,7 @@ def variant(font: Font) -> str:
     if family == "sansserif":
         return ("sans-serif-bold-italic" if italic else "bold-sans-serif") if bold else (
             "sans-serif-italic" if italic else "sans-serif")  # fmt: skip
-    return "monospace"
+    return "monospace" if family == "typewriter" else "normal"
 
 
 _BLOCKS = {

@@ -260,7 +260,7 @@ def _table(node: Node) -> Element:
 
 def _words(node: Node) -> Element:
     if not node.children:
-        return _phrase(node)
+        return _phrase(node) if node.text else _EMPTY_ROW
     return _in_row([present(child) for child in node.children])
 
 

@@ -470,9 +470,9 @@ def fraction(
     """A fraction, or one thing above another without a line, perhaps in delimiters."""
     bar = Node(TOKEN, "FRACOP", "", meaning, position="" if line else "0pt")
     node = apply(bar, numerator, denominator)
-    if left is None or right is None:
+    if left is None and right is None:
         return node
-    return dual(node, row([left, node, right]))
+    return dual(node, row([part for part in (left, node, right) if part is not None]))
 
 
 def is_application(node: Node) -> bool:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
 from mathamr.formulas.latex.expression import expression
-from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font
+from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, emboldened
 from mathamr.formulas.latex.node import TEXT, Node
-from mathamr.formulas.latex.reader import DOLLAR, Reader, symbols_of
+from mathamr.formulas.latex.reader import COMMANDS, DOLLAR, Reader, symbols_of
 from mathamr.formulas.latex.symbols import SYMBOLS
 
 TEXT_FONTS = {
@@ -28,6 +29,7 @@ _FONT_SWITCHES = {
     "\\ttfamily": ALPHABETS["tt"], "\\normalfont": PLAIN, "\\upshape": PLAIN,
 }  # fmt: skip
 _CHARACTERS = {
+    "|": "—", "<": "¡", ">": "¿",
     "~": "\u00a0", "\\ ": " ", "\\,": "\u2009", "\\;": "\u2004", "\\:": "\u2005", "\\!": "", "\\quad": "\u2003",
     "\\qquad": "\u2003\u2003", "\\&": "&", "\\%": "%", "\\$": "$", "\\#": "#", "\\_": "_", "\\{": "{", "\\}": "}",
     "\\\\": " ", "\\-": "", "\\/": "", "\\textbackslash": "\\", "\\textasciitilde": "~", "\\textasciicircum": "^",
@@ -56,10 +58,8 @@ def words(reader: Reader, font: Font | None = None) -> list[Node]:
     return parts
 
 
-def text_node(parts: list[Node]) -> Node | None:
+def text_node(parts: list[Node]) -> Node:
     """Phrases and formulas as one node; a formula alone is just that formula."""
-    if not parts:
-        return None
     if len(parts) == 1:
         return parts[0]
     return Node(TEXT, children=parts)
@@ -68,7 +68,7 @@ def text_node(parts: list[Node]) -> Node | None:
 def _phrase(text: str, font: Font) -> Node:
     for written, meant in _LIGATURES:
         text = text.replace(written, meant)
-    return Node(TEXT, text=_SPACE.sub(" ", text), font=font)
+    return Node(TEXT, text=unicodedata.normalize("NFC", _SPACE.sub(" ", text)), font=font)
 
 
 class _TextReader:
@@ -78,6 +78,7 @@ class _TextReader:
         self.reader, self.end, self.font = reader, end, font
         self.parts: list[Node] = []
         self.letters: list[str] = []
+        self.math_font = MATH
 
     def flush(self) -> None:
         text = "".join(self.letters)
@@ -119,7 +120,11 @@ class _TextReader:
     def command(self, token: str, fonts: list[Font]) -> None:
         reader = self.reader
         self._skip_space_after(token)
-        if token in _FONT_SWITCHES:
+        if token in ("\\boldmath", "\\unboldmath"):
+            self.math_font = emboldened(MATH) if token == "\\boldmath" else MATH
+        elif token in ("\\hskip", "\\kern", "\\vskip"):
+            COMMANDS[token](reader, [])
+        elif token in _FONT_SWITCHES:
             self.switch(_FONT_SWITCHES[token])
         elif token in TEXT_FONTS:
             if reader.peek() == "{":
@@ -145,8 +150,8 @@ class _TextReader:
         stops = DOLLAR if opening == "$" else frozenset(["\\)"])
         start = reader.i - 1
         font, style = reader.font, reader.style
-        reader.font, reader.style = MATH, "text"
-        reader.known = symbols_of(MATH, "text")
+        reader.font, reader.style = self.math_font, "text"
+        reader.known = symbols_of(self.math_font, "text")
         count = reader.count
         reader.count = self.end
         nodes = reader.read(stops)
