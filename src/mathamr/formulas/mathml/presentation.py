@@ -381,6 +381,8 @@ _CONVERTERS: dict[str, Callable[[Element, Sequence[_Symbol]], _Symbol]] = {
     "mstyle": _row,
     "mrow": _row,
     "mpadded": _row,
+    "mtr": _row,
+    "mlabeledtr": _row,
     "mtd": _row,
     "mfenced": _fenced,
     "mtable": _table,
@@ -419,5 +421,5 @@ _SELECTED: dict[str, Callable[[Element], Sequence[Element]]] = {
 }
 """Elements of which not exactly the children are converted."""
 
-PRESENTATION_TAGS = (frozenset(_CONVERTERS) | frozenset(_TOKENS) | {"mtr", "mlabeledtr"}) - {"qvar"}
+PRESENTATION_TAGS = (frozenset(_CONVERTERS) | frozenset(_TOKENS)) - {"qvar"}
 """All elements of Presentation MathML that a tree can be made of."""

@@ -16,7 +16,7 @@ _CLOSING = frozenset(")]}")
 _BARS = frozenset(["|", "∥", "‖"])
 _ROWS = frozenset(["math", "mrow", "mstyle", "mpadded", "mphantom", "mtd", "msqrt", "menclose", "semantics"])
 _SCRIPTS = frozenset(["msub", "msup", "msubsup"])
-_LOOKAHEAD = 500
+_LOOKAHEAD = 100
 _MATHJAX_CLASS = "data-mjx-texclass"
 
 

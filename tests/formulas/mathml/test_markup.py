@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mathamr.errors import MathAMRError
+from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
+from mathamr.formulas.notation import to_string
+
+PARALLEL = (
+    "<math><semantics><mrow><mi>f</mi><mo>\u2062</mo><mi>x</mi></mrow><annotation-xml encoding='MathML-Content'>"
+    "<apply><times/><ci>f</ci><ci>x</ci></apply></annotation-xml></semantics></math>"
+)
+
+
+def test_parallel_markup_gives_both_trees() -> None:
+    assert to_string(slt_from_mathml(PARALLEL)) == "[V!f[V!x]]"
+    assert to_string(opt_from_mathml(PARALLEL)) == "[U!times,0[V!f],1[V!x]]"
+
+
+def test_the_wrong_kind_of_markup_is_named() -> None:
+    with pytest.raises(MathAMRError, match=r"opt.tsv:2: only Presentation MathML"):
+        opt_from_mathml("<math><mi>x</mi></math>", source="opt.tsv:2")
+    with pytest.raises(MathAMRError, match="only Content MathML"):
+        slt_from_mathml("<math><ci>x</ci></math>")
+
+
+def test_every_formula_of_the_collection_has_a_layout_tree(data: Path) -> None:
+    """Whatever LaTeXML wrote for the collection converts; a third of it is enough here, the benchmark takes all."""
+    with (data / "arqmath-mini/presentation_mathml.tsv").open(encoding="utf-8") as lines:
+        next(lines)
+        sample = [line.rstrip("\n").split("\t")[2] for number, line in enumerate(lines) if number % 3 == 0]
+    assert len(sample) > 10_000
+    assert all(len(slt_from_mathml(mathml)) for mathml in sample)
