@@ -1,0 +1,74 @@
+"""The measures by name: `measure("P'@10")`; one module a measure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from mathamr.errors import MathAMRError
+from mathamr.evaluation.measures.measure import Measure
+from mathamr.evaluation.qrels import FULL, PARTIAL
+from mathamr.registry import Registry
+
+MEASURES: Registry[type[Measure]] = Registry(
+    "measure",
+    {
+        "nDCG": "mathamr.evaluation.measures.ndcg:NDCG",
+        "MAP": "mathamr.evaluation.measures.averageprecision:AveragePrecision",
+        "P": "mathamr.evaluation.measures.precision:Precision",
+        "Bpref": "mathamr.evaluation.measures.bpref:Bpref",
+        "recall": "mathamr.evaluation.measures.recall:Recall",
+        "MRR": "mathamr.evaluation.measures.reciprocalrank:ReciprocalRank",
+        "judged": "mathamr.evaluation.measures.judged:Judged",
+    },
+)
+
+SUITES = {
+    "arqmath": ("nDCG'", "MAP'", "P'@10", "Bpref", "judged@10"),
+    "known-items": ("MRR@10", "recall@10", "recall@100"),
+    "ntcir12": (
+        f"Bpref(rel={PARTIAL})",
+        f"Bpref(rel={FULL})",
+        f"P(rel={PARTIAL})@10",
+        f"P(rel={FULL})@10",
+    ),
+}
+"""Sets of measures that are reported together, each under one name."""
+
+_NAME = re.compile(r"([A-Za-z]+)(['′’]?)(?:\(rel=([0-9]{1,6})\))?(?:@([0-9]{1,6}))?")
+_FORM = "expected a name like nDCG', P'@10, recall@100 or Bpref(rel=1)"
+
+
+def measure(name: str, relevant: int | None = None) -> Measure:
+    """The measure that a name says: `nDCG'`, `P'@10`, `Bpref(rel=1)`; `relevant` where the name has no `rel`.
+
+    >>> str(measure("ndcg'")), str(measure("P(rel=3)@5"))
+    ("nDCG'", 'P(rel=3)@5')
+    >>> measure("accuracy")
+    Traceback (most recent call last):
+    mathamr.errors.UnknownNameError: unknown measure 'accuracy'; known: nDCG, MAP, P, Bpref, recall, MRR, judged
+    """
+    match = _NAME.fullmatch(name.strip())
+    if match is None:
+        raise MathAMRError(f"measure {name!r}: {_FORM}; known: {', '.join(MEASURES)}")
+    word, prime, rel, cutoff = match.groups()
+    known = {each.lower(): each for each in MEASURES}
+    found = MEASURES[known.get(word.lower(), word)]
+    threshold = None if rel is None else int(rel)
+    if threshold is None and found.binary:
+        threshold = relevant
+    return found.made(prime=bool(prime), relevant=threshold, cutoff=None if cutoff is None else int(cutoff))
+
+
+def measures(names: Iterable[str], relevant: int | None = None) -> list[Measure]:
+    """The measures of names and of suites' names (`arqmath`, `known-items`, `ntcir12`), each once.
+
+    >>> [str(each) for each in measures(["known-items", "MRR@10"])]
+    ['MRR@10', 'recall@10', 'recall@100']
+    """
+    found = {str(each): each for name in names for each in _suite(name, relevant)}
+    return list(found.values())
+
+
+def _suite(name: str, relevant: int | None) -> list[Measure]:
+    return [measure(each, relevant) for each in SUITES.get(name.strip().lower(), (name,))]

@@ -1,0 +1,21 @@
+"""judged@k: how many of the first k results anybody has judged."""
+
+from __future__ import annotations
+
+from mathamr.evaluation.measures.measure import Grades, Measure, RankedGrades
+
+
+class Judged(Measure):
+    """The share of the first k results that have a judgment: how much the other figures can be trusted.
+
+    Like P@k it is divided by k even where a run has fewer results.
+    """
+
+    name = "judged"
+    binary = False
+    primed = False
+    needs_cutoff = True
+
+    def value(self, ranked: RankedGrades, judged: Grades) -> float:
+        """Judged results over k."""
+        return sum(grade is not None for grade in ranked) / (self.cutoff or 1)

@@ -1,0 +1,75 @@
+"""`Measure`: how well one topic was served, as a number from 0 to 1."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Self
+
+from mathamr.errors import MathAMRError
+from mathamr.evaluation.qrels import RELEVANT
+from mathamr.evaluation.runs import DEPTH
+
+Grades = Sequence[int]
+RankedGrades = Sequence[int | None]
+"""The grades of the results, best first; `None` where nobody has judged a result."""
+
+
+@dataclass(frozen=True)
+class Measure(ABC):
+    """A measure with its parameters; its text (`P'@10`) parses back to it.
+
+    `prime` removes the unjudged results first (Sakai 2007), `relevant` is the lowest grade that counts, `cutoff` is
+    how many of the results that are left count.
+    """
+
+    prime: bool = False
+    relevant: int = RELEVANT
+    cutoff: int | None = None
+
+    name: ClassVar[str]
+    binary: ClassVar[bool] = True
+    primed: ClassVar[bool] = True
+    needs_cutoff: ClassVar[bool] = False
+
+    @classmethod
+    def made(cls, prime: bool = False, relevant: int | None = None, cutoff: int | None = None) -> Self:
+        """The measure with these parameters, or a clear word about one that it does not take."""
+        if prime and not cls.primed:
+            raise MathAMRError(
+                f"measure {cls.name}: there is no {cls.name}', unjudged results are in its definition"
+            )
+        if relevant is not None and not cls.binary:
+            raise MathAMRError(f"measure {cls.name}: takes no (rel=…), it does not split grades in two")
+        if relevant is not None and relevant < 1:
+            raise MathAMRError(f"measure {cls.name}: (rel=…) is at least 1")
+        if cutoff is not None and cutoff < 1:
+            raise MathAMRError(f"measure {cls.name}: what follows @ is at least 1")
+        if cutoff is None and cls.needs_cutoff:
+            raise MathAMRError(f"measure {cls.name}: needs a rank, as in {cls.name}@10")
+        return cls(prime, RELEVANT if relevant is None else relevant, cutoff)
+
+    def __str__(self) -> str:
+        rel = "" if self.relevant == RELEVANT else f"(rel={self.relevant})"
+        cutoff = "" if self.cutoff is None else f"@{self.cutoff}"
+        return f"{self.name}{chr(39) * self.prime}{rel}{cutoff}"
+
+    def of(self, ranked: Sequence[str], grades: Mapping[str, int]) -> float:
+        """The value for one topic: the ids that a run ranked, best first, and the judgments of the topic."""
+        found: list[int | None] = [grades.get(item) for item in ranked[:DEPTH]]
+        if self.prime:
+            found = [grade for grade in found if grade is not None]
+        return self.value(found[: self.cutoff], list(grades.values()))
+
+    @abstractmethod
+    def value(self, ranked: RankedGrades, judged: Grades) -> float:
+        """The value, given the grades of the results that count and those of all judged items."""
+
+    def is_relevant(self, grade: int | None) -> bool:
+        """Whether a result counts as relevant."""
+        return grade is not None and grade >= self.relevant
+
+    def number_relevant(self, judged: Grades) -> int:
+        """How many judged items are relevant."""
+        return sum(grade >= self.relevant for grade in judged)

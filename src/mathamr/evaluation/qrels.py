@@ -1,0 +1,119 @@
+"""`Qrels`: the judgments of assessors, topic by topic, as TREC and ARQMath write them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mathamr.evaluation.rows import FormatError, Row, header_names, read_rows
+
+RELEVANT = 2
+"""The lowest grade that binary measures count as relevant: ARQMath's "medium" (its grades go from 0 to 3)."""
+
+PARTIAL, FULL = 1, 3
+"""NTCIR-12's thresholds: partially relevant from 1, fully relevant from 3 (its grades go from 0 to 4)."""
+
+_EXPECTED = "expected 4 columns: topic, iteration, id, grade"
+_GRADE = re.compile(r"[+-]?[0-9]{1,6}(?:\.0+)?")
+_HEADER = {
+    "topic": ("topic", "topicid", "queryid", "query", "qid", "topicnumber"),
+    "id": ("visualid", "postid", "answerid", "docid", "docno", "formulaid", "id"),
+    "grade": ("grade", "relevance", "rel", "score", "rating", "judgment", "label"),
+}
+
+
+@dataclass(frozen=True)
+class Qrels:
+    """Grades by topic and item; what has no grade is unjudged.
+
+    `unjudged` counts the lines of a file with a negative grade, by which TREC marks what nobody judged.
+    """
+
+    grades: Mapping[str, Mapping[str, int]]
+    unjudged: int = field(default=0, compare=False)
+
+    @property
+    def topics(self) -> tuple[str, ...]:
+        """The judged topics, in the order of the file."""
+        return tuple(self.grades)
+
+    @property
+    def judgments(self) -> int:
+        """How many items are judged, over all topics."""
+        return sum(map(len, self.grades.values()))
+
+    def relevant(self, topic: str, threshold: int = RELEVANT) -> frozenset[str]:
+        """The items of a topic with at least this grade."""
+        return frozenset(item for item, grade in self.grades.get(topic, {}).items() if grade >= threshold)
+
+    def with_relevant(self, threshold: int = RELEVANT) -> Qrels:
+        """Only the topics that have a relevant item."""
+        return Qrels(
+            {topic: grades for topic, grades in self.grades.items() if self.relevant(topic, threshold)}
+        )
+
+
+def read_qrels(path: Path | str) -> Qrels:
+    """Judgments in TREC's four columns (topic, iteration, id, grade), or in any under a header that names them.
+
+    ARQMath's files are such: the id is that of a post in Task 1 and a visual id in Task 2.
+    """
+    path = Path(path)
+    grades: dict[str, dict[str, int]] = {}
+    unjudged = 0
+    places: tuple[int, int, int] | None = None
+    width = 0
+    for row in read_rows(path):
+        if places is None:
+            names = header_names(row)
+            places = (0, 2, 3) if names is None else _places(path, row, names)
+            width = 4 if names is None else len(names)
+            if names is not None:
+                continue
+        topic, item, grade = _judgment(path, row, places, width)
+        judged = grades.setdefault(topic, {})
+        if item in judged:
+            raise FormatError(
+                path, row.line, f"{item!r} was judged before for topic {topic!r}; once is expected"
+            )
+        if grade < 0:
+            unjudged += 1
+        else:
+            judged[item] = grade
+    if not grades:
+        raise FormatError(path, None, f"no judgments; {_EXPECTED}")
+    return Qrels(grades, unjudged)
+
+
+def write_qrels(qrels: Qrels, path: Path | str) -> None:
+    """The judgments in TREC's form, one a line."""
+    lines = (
+        f"{topic} 0 {item} {grade}\n"
+        for topic, grades in qrels.grades.items()
+        for item, grade in grades.items()
+    )
+    Path(path).write_text("".join(lines), encoding="utf-8")
+
+
+def _places(path: Path, row: Row, names: tuple[str, ...]) -> tuple[int, int, int]:
+    found: list[int] = []
+    for meaning, known in _HEADER.items():
+        place = next((names.index(name) for name in known if name in names), None)
+        if place is None:
+            raise FormatError(path, row.line, f"the header {row} names no {meaning} ({', '.join(known)})")
+        found.append(place)
+    return found[0], found[1], found[2]
+
+
+def _judgment(path: Path, row: Row, places: tuple[int, int, int], width: int) -> tuple[str, str, int]:
+    if len(row.columns) != width:
+        expected = _EXPECTED if width == 4 else f"expected {width} columns, as in the header"
+        raise FormatError(path, row.line, f"{expected}; found {len(row.columns)}: {row}")
+    topic, item, grade = (row.columns[place] for place in places)
+    if not _GRADE.fullmatch(grade):
+        raise FormatError(path, row.line, f"expected a whole number as the grade, found {grade!r}")
+    if not topic or not item:
+        raise FormatError(path, row.line, f"expected a topic and an id, found an empty column: {row}")
+    return topic, item, int(float(grade))

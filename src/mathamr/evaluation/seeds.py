@@ -1,0 +1,58 @@
+"""`SeedSummary`: one system trained with several seeds, as the best of them and as mean and deviation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from mathamr.errors import MathAMRError
+from mathamr.evaluation.scores import Scores
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A measure over seeds: the mean of the runs' means and their sample standard deviation."""
+
+    mean: float
+    deviation: float
+    seeds: int
+
+    def __str__(self) -> str:
+        return f"{self.mean:.3f} ± {self.deviation:.3f}" if self.seeds > 1 else f"{self.mean:.3f}"
+
+
+@dataclass(frozen=True)
+class SeedSummary:
+    """The two views of the thesis's tables (section 4.2): the best seed, and all seeds together.
+
+    The best seed is that with the highest mean of the first measure (nDCG' in the thesis); only its scores go into
+    significance tests.
+    """
+
+    best_seed: int
+    best: Scores
+    spreads: Mapping[str, Spread]
+
+
+def summarise(runs: Mapping[int, Scores], measure: str | None = None) -> SeedSummary:
+    """The summary of a system's scores by seed; `measure` chooses the best seed, by default the first one.
+
+    Among equals the smallest seed is the best.
+    """
+    if not runs:
+        raise MathAMRError("no seeds to summarise")
+    first = next(iter(runs.values()))
+    chosen = measure or first.measures[0]
+    for seed, scores in runs.items():
+        if scores.measures != first.measures or scores.topics != first.topics:
+            raise MathAMRError(f"seed {seed} was not measured on the same topics and measures as the others")
+    best = min(runs, key=lambda seed: (-runs[seed].mean(chosen), seed))
+    spreads = {name: _spread([scores.mean(name) for scores in runs.values()]) for name in first.measures}
+    return SeedSummary(best, runs[best], spreads)
+
+
+def _spread(means: Sequence[float]) -> Spread:
+    deviation = float(np.std(means, ddof=1)) if len(means) > 1 else 0.0
+    return Spread(float(np.mean(means)), deviation, len(means))
