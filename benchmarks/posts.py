@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -16,9 +17,10 @@ from html import escape
 from pathlib import Path
 
 MEGABYTES = int(os.environ.get("MATHAMR_BENCH_MB", "1000"))
-WORDS = tuple(
-    """let be a the of in we that is function sequence group ring limit proof matrix continuous bounded every
-    integer prime finite compact converges therefore suppose hence open closed set map degree root""".split()
+WORDS = re.findall(
+    r"\w+",
+    "let be a the of in we that is function sequence group ring limit proof matrix continuous bounded every integer "
+    "prime finite compact converges therefore suppose hence open closed set map degree root",
 )
 FORMULAS = (
     "x^2+1",

@@ -1,0 +1,255 @@
+"""The contract of every reader, and the choice among them."""
+
+from __future__ import annotations
+
+import gzip
+import inspect
+import itertools
+import json
+import tracemalloc
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.posts.passage import passage
+from mathamr.posts.post import Post
+from mathamr.posts.reader import READERS, Collection, detect, read_posts
+from mathamr.posts.report import Report
+
+ROW = '<row Id="{0}" PostTypeId="1" Title="On $t$" Body="&lt;p&gt;{1} is $x$, y is $y$.&lt;/p&gt;" />'
+SPANNED = ROW.replace(
+    "$x$", "&lt;span class=&quot;math-container&quot; id=&quot;{0}7&quot;&gt;$x$&lt;/span&gt;"
+)
+
+# For every format: the name of a file, its text, and how many posts and formulas it holds.
+SAMPLES = {
+    "arqmath": ("Posts.xml", f"<posts>{SPANNED.format(1, 'a')}{SPANNED.format(2, 'b')}</posts>", 2, 6),
+    "stackexchange": ("Posts.xml", f"<posts>{ROW.format(1, 'a')}{ROW.format(2, 'b')}</posts>", 2, 6),
+    "jsonl": (
+        "posts.jsonl",
+        '{"id": "1", "body": "$x$"}\n{"id": 2, "question": "$y$?", "answer": "$z$"}\n',
+        3,
+        3,
+    ),
+    "html": ("page.html", "<html><title>T $t$</title><body><p>Let \\(x\\).</p></body></html>", 1, 2),
+    "latex": (
+        "paper.tex",
+        "\\documentclass{article}\\begin{document}Let $x$ be \\[y.\\]\\end{document}",
+        1,
+        2,
+    ),
+    "markdown": ("note.md", "# On $t$\n\nLet $x$ be, or `$c$`.\n", 1, 2),
+}
+
+
+@pytest.fixture(params=SAMPLES)
+def sample(request, tmp_path) -> tuple[str, Path, int, int]:
+    name, text, posts, formulas = SAMPLES[request.param]
+    path = tmp_path / name
+    path.write_text(text)
+    return request.param, path, posts, formulas
+
+
+def read(path: Path, **options: object) -> tuple[list[Post], Report]:
+    report = Report()
+    return list(read_posts(path, report, **options)), report  # type: ignore[arg-type]
+
+
+def test_every_reader_has_a_sample_for_its_contract():
+    assert set(SAMPLES) == set(READERS)
+
+
+def test_a_sample_is_recognised_and_read_without_a_problem(sample):
+    name, path, count, formulas = sample
+    assert detect(path) == name
+    posts, report = read(path)
+    assert len(posts) == count
+    assert sum(len(post.formulas) for post in posts) == formulas
+    assert not report.skipped + report.mended + report.missing
+    assert READERS[name].description
+
+
+def test_a_named_format_and_a_detected_one_give_the_same(sample):
+    name, path, _, _ = sample
+    assert read(path, format=name)[0] == read(path)[0]
+
+
+def test_a_folder_gives_what_its_file_gives(sample):
+    _, path, _, _ = sample
+    assert read(path.parent)[0] == read(path)[0]
+
+
+def test_a_compressed_file_gives_the_same_posts(sample):
+    name, path, _, _ = sample
+    plain = [(post.title, post.body, post.formulas[0].latex) for post in read(path)[0]]
+    packed = path.with_name(path.name + ".gz")
+    packed.write_bytes(gzip.compress(path.read_bytes()))
+    path.unlink()
+    assert detect(packed) == name
+    assert [(post.title, post.body, post.formulas[0].latex) for post in read(packed)[0]] == plain
+
+
+def test_posts_have_ids_of_their_own_and_formulas_too(sample):
+    posts, _ = read(sample[1])
+    assert len({post.id for post in posts}) == len(posts)
+    formulas = [formula.id for post in posts for formula in post.formulas]
+    assert len(set(formulas)) == len(formulas)
+
+
+def test_formulas_agree_with_the_passage(sample):
+    for post in read(sample[1])[0]:
+        assert list(passage(post).formula_map.values()) == [formula.id for formula in post.formulas]
+
+
+def test_posts_survive_the_round_trip_through_json_lines(sample, tmp_path):
+    posts, _ = read(sample[1])
+    path = tmp_path / "again" / "all.jsonl"
+    path.parent.mkdir()
+    path.write_text("".join(post.to_json() + "\n" for post in posts))
+    again, report = read(path)
+    assert again == posts
+    assert not report.skipped + report.mended
+
+
+def test_where_a_post_came_from_is_known_when_it_comes(sample):
+    _, path, _, _ = sample
+    report = Report()
+    for post in read_posts(path, report):
+        assert report.file == str(path)
+        assert post.source
+
+
+def test_posts_stream(sample):
+    _, path, _, _ = sample
+    report = Report()
+    posts = read_posts(path, report)
+    assert inspect.isgenerator(posts)
+    assert next(posts)
+    posts.close()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@given(data=st.binary(max_size=200))
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_bytes_are_read_or_reported(tmp_path, name, data):
+    path = tmp_path / SAMPLES[name][0]
+    path.write_bytes(data)
+    posts, _ = read(path, format=name)
+    for post in posts:
+        assert Post.from_json(post.to_json()) == post
+        post.to_json().encode()
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+@given(data=st.data())
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_a_damaged_sample_is_read_or_reported(tmp_path, name, data):
+    file, text, _, _ = SAMPLES[name]
+    start = data.draw(st.integers(0, len(text)))
+    end = data.draw(st.integers(start, min(len(text), start + 30)))
+    path = tmp_path / file
+    path.write_text(
+        text[:start] + data.draw(st.sampled_from(["", "\0", "<", '"', "$", "{", "\\", "\n"])) + text[end:]
+    )
+    posts, _ = read(path, format=name)
+    for post in posts:
+        passage(post)
+
+
+def test_a_post_of_10_mb_is_read_by_every_reader(sample):
+    name, path, count, _ = sample
+    text = path.read_text()
+    word = {
+        "arqmath": "a is",
+        "stackexchange": "a is",
+        "jsonl": "$y$?",
+        "html": "Let",
+        "latex": "Let",
+        "markdown": "Let",
+    }[name]
+    path.write_text(text.replace(word, f"{'words of ' * 1_200_000} {word}", 1))
+    posts, report = read(path)
+    assert len(posts) >= count
+    assert max(len(post.body) for post in posts) > (10_000_000 if len(posts) == count else 0)
+    assert not report.skipped
+
+
+def test_a_mixed_folder_is_read_file_by_file_and_the_rest_is_named(tmp_path):
+    for name, (file, text, _, _) in SAMPLES.items():
+        if name != "arqmath":
+            (tmp_path / file).write_text(text)
+    (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
+    (tmp_path / "empty.bin").write_bytes(b"")
+    posts, report = read(tmp_path)
+    assert len(posts) == sum(count for name, (_, _, count, _) in SAMPLES.items() if name != "arqmath") - 1
+    assert dict(report.skipped) == {"not posts": 2, "duplicate id": 1}
+    assert {Path(problem.file).name for problem in report.examples["not posts"]} == {
+        "picture.png",
+        "empty.bin",
+    }
+    only, report = read(tmp_path, format="markdown")
+    assert [post.id for post in only] == ["note.md"]
+    assert report.skipped["not posts"] == 6
+
+
+def test_the_bytes_read_reach_the_bytes_there_are(sample):
+    _, path, _, _ = sample
+    _, report = read(path)
+    assert report.bytes_read == report.bytes_total == path.stat().st_size
+
+
+def test_wrong_names_are_clear_errors(tmp_path):
+    (tmp_path / "a.md").write_text("x")
+    with pytest.raises(UnknownNameError, match="unknown format 'word'; known: arqmath, stackexchange, jsonl"):
+        read(tmp_path / "a.md", format="word")
+    with pytest.raises(MathAMRError, match="no such file or folder"):
+        read(tmp_path / "b.md")
+    with pytest.raises(MathAMRError, match="no html posts in this folder"):
+        read(tmp_path, format="html")
+    (tmp_path / "a.bin").write_bytes(b"\0\1\2")
+    with pytest.raises(
+        MathAMRError, match=r"a\.bin: its format is not recognised; name it with --format \(known: arq"
+    ):
+        read(tmp_path / "a.bin")
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(MathAMRError, match=r"empty: is empty"):
+        read(tmp_path / "empty")
+
+
+def test_the_first_of_two_posts_with_one_id_counts_across_files(tmp_path):
+    for n in (1, 2):
+        (tmp_path / f"{n}.jsonl").write_text(json.dumps({"id": "same", "body": f"file {n}"}) + "\n")
+    posts, report = read(tmp_path)
+    assert [post.body for post in posts] == ["file 1"]
+    assert (
+        str(report.examples["duplicate id"][0])
+        == f"{tmp_path / '2.jsonl'}, row 1: a second post with the id 'same'"
+    )
+
+
+def test_memory_does_not_grow_with_the_number_of_posts(tmp_path, monkeypatch):
+    monkeypatch.setattr("mathamr.posts.rows.CHUNK", 1 << 14)
+    path = tmp_path / "Posts.xml"
+    peaks = []
+    for count in (100, 500):
+        rows = "\n".join(ROW.format(n, "some words that make this row longer, " * 20) for n in range(count))
+        path.write_text(f"<posts>{rows}</posts>")
+        for _ in range(2):  # the first time fills caches
+            tracemalloc.start()
+            assert sum(1 for _ in read_posts(path, Report())) == count
+            peak = tracemalloc.get_traced_memory()[1]
+            tracemalloc.stop()
+        peaks.append(peak)
+    assert peaks[1] < peaks[0] * 1.3, peaks
+
+
+def test_a_collection_is_read_in_the_order_of_its_files(tmp_path):
+    names = ["b.jsonl", "a.jsonl", "c.jsonl"]
+    for name in names:
+        (tmp_path / name).write_text(json.dumps({"id": name, "body": "x"}))
+    collection = Collection(tmp_path, tuple(tmp_path / name for name in names))
+    posts = READERS["jsonl"]().read(collection, Report())
+    assert [post.id for post in itertools.islice(posts, 3)] == names
