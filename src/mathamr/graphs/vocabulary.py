@@ -7,11 +7,9 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
-
-import Stemmer
 
 from mathamr.errors import MathAMRError
 from mathamr.graphs.virtual import VIRTUAL_EDGES, VIRTUAL_LABELS, FlatGraph, Part
@@ -32,7 +30,6 @@ _FRAME = re.compile(r"-\d\d+$")
 _INTEGER = re.compile(r"[+\-−]?\d+$")
 _DECIMAL = re.compile(r"[+\-−]?(\d+\.\d*|\.\d+|\d+(\.\d*)?[eE][+-]?\d+)$")
 _RATIONAL = re.compile(r"[+\-−]?\d+\s*[/⁄]\s*\d+$")
-_stem = Stemmer.Stemmer("porter", 0).stemWord
 
 
 @lru_cache(maxsize=200_000)
@@ -54,8 +51,20 @@ def normalise(label: str, part: Part) -> str:
     if "http" in label or "www." in label:
         return URL
     if part is Part.CONCEPT and not _FRAME.search(label):
-        return str(_stem(label.lower()))
+        return _stem(label.lower())
     return label
+
+
+def _stem(word: str) -> str:
+    return str(_stemmer().stemWord(word))
+
+
+@cache
+def _stemmer() -> Any:
+    """Porter's stemmer, imported where labels are read: a machine that only trains has numbers and needs none."""
+    import Stemmer
+
+    return Stemmer.Stemmer("porter", 0)
 
 
 def number_class(label: str) -> str | None:
