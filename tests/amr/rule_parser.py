@@ -36,7 +36,7 @@ class RuleParser:
         if command == "DIE":
             os._exit(3)
         if command == "PRINT":
-            print("a parser that chatters on stdout")
+            print("a parser that chatters on stdout", flush=True)
         if command == "SKIP":
             return None
         if command == "BROKEN":

@@ -68,8 +68,7 @@ def layout(amr: Amr) -> dict[str, list[tuple[str, str, bool]]]:
     ends: dict[str, list[tuple[int, str, int, str]]] = {variable: [] for variable, _ in amr.instances}
     for number, (source, role, target) in enumerate(amr.edges):
         ends[source].append((_FORWARD_COST, role, number, target))
-        if source != target:
-            ends[target].append((_INVERSE_COST, f"{role}-of", number, source))
+        ends[target].append((_INVERSE_COST, f"{role}-of", number, source))
 
     queue: list[tuple[int, int, str]] = [(0, 0, amr.top)]
     costs, defining, order = {amr.top: 0}, {amr.top: -1}, 0

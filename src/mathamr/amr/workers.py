@@ -61,7 +61,8 @@ class ParallelParser:
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
         """One graph for every sentence; `PartialParseError` where some failed."""
-        size = max(1, min(self.batch, -(-len(sentences) // len(self._workers))))
+        # Several batches for each worker even out sentences of different lengths.
+        size = max(1, min(self.batch, -(-len(sentences) // (4 * len(self._workers)))))
         jobs = deque(
             (start, tuple(sentences[start : start + size])) for start in range(0, len(sentences), size)
         )
