@@ -2,16 +2,96 @@
 
 from __future__ import annotations
 
-from mathamr.formulas.latex import commands, environments
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
+
+from mathamr.formulas.latex import commands, environments, physics
 from mathamr.formulas.latex.content import mean
+from mathamr.formulas.latex.errors import FormulaError, Repair
 from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.latex.macros import Macros, expanded
+from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.presentation import present
 from mathamr.formulas.latex.reader import NOTHING, Reader
+from mathamr.formulas.mathml.content import opt
+from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.presentation import slt
+from mathamr.formulas.mathml.writing import to_mathml
+from mathamr.formulas.tree import Opt, Slt
+
+__all__ = ["FormulaError", "FormulaParser", "Macros", "ParsedFormula", "Repair", "parse"]
+
+MAX_LENGTH = 100_000
+"""Characters in a formula; a longer text is no formula."""
+
+NO_MACROS = Macros()
+VOCABULARY = (commands, environments, physics)
+"""The modules that say what commands do; importing them fills the reader's table."""
 
 
-def elements(latex):
+@dataclass(frozen=True, slots=True)
+class ParsedFormula:
+    """A formula as both trees, with what had to be repaired to read it."""
+
+    latex: str
+    slt: Slt
+    opt: Opt
+    repairs: tuple[Repair, ...]
+    presentation: Element = field(compare=False, repr=False)
+
+    def presentation_mathml(self, *, display: bool = False) -> str:
+        """Presentation MathML, valid and safe to put in a page."""
+        return to_mathml(self.presentation, display=display, latex=self.latex)
+
+
+def parse(latex: str, macros: Macros | Iterable[str] = (), wildcards: bool = False) -> ParsedFormula:
+    """Both trees of a formula; raises `FormulaError` where there is nothing to read or a limit is passed.
+
+    `macros` are those of the document (`Macros`, or texts with `\\newcommand` and the like); definitions in the
+    formula itself always hold. With `wildcards`, `?x` is a wildcard of a query; `\\qvar{x}` always is.
+
+    >>> formula = parse(r"\\frac{1}{2}")
+    >>> formula.slt.labels, formula.opt.labels
+    (('O!divide', 'N!1', 'N!2'), ('O!divide', 'N!1', 'N!2'))
+    """
+    return _parse(latex, Macros.of(macros) if macros else NO_MACROS, wildcards)
+
+
+def _parse(latex: str, macros: Macros, wildcards: bool) -> ParsedFormula:
+    if len(latex) > MAX_LENGTH:
+        raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
+    try:
+        node, repairs = _read(latex, macros, wildcards)
+        presentation = present(node)
+        return ParsedFormula(latex, slt(presentation), opt(mean(node)), repairs, presentation)
+    except RecursionError:
+        raise FormulaError("nested too deeply", latex, 0) from None
+
+
+def _read(latex: str, macros: Macros, wildcards: bool) -> tuple[Node, tuple[Repair, ...]]:
     tokens, offsets = tokenize(latex)
-    reader = Reader(tokens, offsets, latex)
-    node = expression(reader.read(NOTHING), trailing=True)
-    return present(node), mean(node), reader.repairs, node
+    tokens, offsets, notes = expanded(tokens, offsets, latex, macros)
+    reader = Reader(tokens, offsets, latex, wildcards)
+    reader.repairs.extend(Repair(message, offset) for message, offset in notes)
+    nodes = reader.read(NOTHING)
+    if not nodes:
+        raise FormulaError("an empty formula", latex, 0)
+    return expression(nodes, trailing=True), tuple(reader.repairs)
+
+
+class FormulaParser:
+    """Parses the formulas of one document or corpus; a formula met again costs nothing."""
+
+    def __init__(self, macros: Macros | Iterable[str] = (), *, wildcards: bool = False, remembered: int = 20_000) -> None:
+        self.macros = Macros.of(macros)
+        self.wildcards = wildcards
+        self._parse = lru_cache(maxsize=remembered)(self._parse_one)
+
+    def _parse_one(self, latex: str) -> ParsedFormula:
+        return _parse(latex, self.macros, self.wildcards)
+
+    def parse(self, latex: str) -> ParsedFormula:
+        """Both trees of a formula, as the function `parse` gives them."""
+        return self._parse(latex)

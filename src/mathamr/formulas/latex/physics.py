@@ -1,0 +1,213 @@
+"""Notation of physics: kets, derivatives, brackets (the packages `physics` and `braket`)."""
+
+from __future__ import annotations
+
+from mathamr.formulas.latex.expression import expression
+from mathamr.formulas.latex.fonts import ALPHABETS, PLAIN
+from mathamr.formulas.latex.node import SCRIPT, TOKEN, Node
+from mathamr.formulas.latex.reader import COMMANDS, Command, Reader, fraction, symbol
+
+_LEFT_ANGLE = Node(TOKEN, "OPEN", "⟨", key="langle")
+_RIGHT_ANGLE = Node(TOKEN, "CLOSE", "⟩", key="rangle")
+_BAR = Node(TOKEN, "VERTBAR", "|")
+_COMMA = Node(TOKEN, "PUNCT", ",")
+_D = Node(TOKEN, "UNKNOWN", "d", font=PLAIN)
+_DELTA = Node(TOKEN, "UNKNOWN", "δ", font=ALPHABETS["it"])
+
+
+def _fenced(opening: Node, closing: Node) -> Command:
+    """An argument between two delimiters."""
+
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        reader.star()
+        content = reader.argument()
+        nodes.extend([opening, *content, closing])
+
+    return put
+
+
+def _delimiters(left: str, right: str) -> Command:
+    return _fenced(Node(TOKEN, "OPEN", left), Node(TOKEN, "CLOSE", right))
+
+
+def _bracket(reader: Reader, nodes: list[Node]) -> None:
+    """`\\braket{a}`, `\\braket{a|b}`, `\\braket{a}{b}`."""
+    reader.star()
+    content = reader.argument()
+    if reader.peek() == "{":
+        content = [*content, _BAR, *reader.argument()]
+    nodes.extend([_LEFT_ANGLE, *content, _RIGHT_ANGLE])
+
+
+def _outer_product(reader: Reader, nodes: list[Node]) -> None:
+    reader.star()
+    left = reader.argument()
+    right = reader.argument() if reader.peek() == "{" else left
+    nodes.extend([_BAR, *left, _RIGHT_ANGLE, _LEFT_ANGLE, *right, _BAR])
+
+
+def _matrix_element(reader: Reader, nodes: list[Node]) -> None:
+    reader.star()
+    left, middle, right = reader.argument(), reader.argument(), reader.argument()
+    nodes.extend([_LEFT_ANGLE, *left, _BAR, *middle, _BAR, *right, _RIGHT_ANGLE])
+
+
+def _expectation(reader: Reader, nodes: list[Node]) -> None:
+    reader.star()
+    content = reader.argument()
+    if reader.peek() == "{":
+        state = reader.argument()
+        content = [*state, _BAR, *content, _BAR, *state]
+    nodes.extend([_LEFT_ANGLE, *content, _RIGHT_ANGLE])
+
+
+def _pair(left: str, right: str) -> Command:
+    """Two arguments in brackets: a commutator."""
+
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        reader.star()
+        first, second = reader.argument(), reader.argument()
+        nodes.extend([Node(TOKEN, "OPEN", left), *first, _COMMA, *second, Node(TOKEN, "CLOSE", right)])
+
+    return put
+
+
+def _differential(sign: Node) -> Command:
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        order = reader.optional()
+        nodes.append(sign)
+        if order:
+            nodes.append(_power(reader, order))
+        if reader.peek() == "{":
+            nodes.extend(reader.argument())
+
+    return put
+
+
+def _power(reader: Reader, order: list[Node]) -> Node:
+    return Node(SCRIPT, "POSTSUPERSCRIPT", children=(expression(order, "Superscript"),), level=reader.level)
+
+
+def _derivative(sign: Node | str) -> Command:
+    """`\\dv{f}{x}`, `\\dv{x}`, `\\pdv[2]{f}{x}`, `\\pdv{f}{x}{y}`."""
+
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        reader.star()
+        order = reader.optional()
+        head = sign if isinstance(sign, Node) else symbol(sign, reader.font, reader.style)
+        if head is None:
+            return
+        above = reader.argument()
+        below = reader.argument() if reader.peek() == "{" else None
+        if below is None:
+            above, below = [], above
+        second = reader.argument() if isinstance(sign, str) and reader.peek() == "{" else None
+        if second is not None and order is None:
+            two = symbol("2", reader.font, reader.style)
+            numerator = [head, _power(reader, [two] if two else []), *above]
+            denominator = [head, *below, head, *second]
+        else:
+            power = [_power(reader, order)] if order else []
+            numerator = [head, *power, *above]
+            denominator = [head, *below, *power]
+        nodes.append(fraction(expression(numerator), expression(denominator)))
+
+    return put
+
+
+def _named(text: str, role: str = "OPFUNCTION", meaning: str = "") -> Command:
+    return lambda reader, nodes: nodes.append(Node(TOKEN, role, text, meaning))
+
+
+def _quantity(reader: Reader, nodes: list[Node]) -> None:
+    """`\\qty(…)` sizes the delimiters that follow; `\\qty{…}` sets braces."""
+    reader.star()
+    if reader.peek() == "{":
+        nodes.extend([Node(TOKEN, "OPEN", "{"), *reader.argument(), Node(TOKEN, "CLOSE", "}")])
+
+
+def _conditional_set(reader: Reader, nodes: list[Node]) -> None:
+    nodes.extend([Node(TOKEN, "OPEN", "{"), *reader.argument(), Node(TOKEN, "CLOSE", "}")])
+
+
+def _evaluated(reader: Reader, nodes: list[Node]) -> None:
+    if reader.peek() == "{":
+        nodes.extend(reader.argument())
+        nodes.append(_BAR)
+
+
+_PHYSICS: dict[str, Command] = {
+    "ket": _fenced(_BAR, _RIGHT_ANGLE),
+    "bra": _fenced(_LEFT_ANGLE, _BAR),
+    "braket": _bracket,
+    "innerproduct": _bracket,
+    "ip": _bracket,
+    "ketbra": _outer_product,
+    "outerproduct": _outer_product,
+    "dyad": _outer_product,
+    "op": _outer_product,
+    "mel": _matrix_element,
+    "matrixel": _matrix_element,
+    "matrixelement": _matrix_element,
+    "ev": _expectation,
+    "expval": _expectation,
+    "expectationvalue": _expectation,
+    "set": _conditional_set,
+    "abs": _delimiters("|", "|"),
+    "absolutevalue": _delimiters("|", "|"),
+    "norm": _delimiters("‖", "‖"),
+    "floor": _delimiters("⌊", "⌋"),
+    "ceil": _delimiters("⌈", "⌉"),
+    "pqty": _delimiters("(", ")"),
+    "bqty": _delimiters("[", "]"),
+    "Bqty": _delimiters("{", "}"),
+    "vqty": _delimiters("|", "|"),
+    "qty": _quantity,
+    "quantity": _quantity,
+    "comm": _pair("[", "]"),
+    "commutator": _pair("[", "]"),
+    "acomm": _pair("{", "}"),
+    "anticommutator": _pair("{", "}"),
+    "pb": _pair("{", "}"),
+    "poissonbracket": _pair("{", "}"),
+    "dd": _differential(_D),
+    "differential": _differential(_D),
+    "var": _differential(_DELTA),
+    "variation": _differential(_DELTA),
+    "dv": _derivative(_D),
+    "derivative": _derivative(_D),
+    "diff": _derivative(_D),
+    "odv": _derivative(_D),
+    "pdv": _derivative("\\partial"),
+    "pderivative": _derivative("\\partial"),
+    "partialderivative": _derivative("\\partial"),
+    "pdiff": _derivative("\\partial"),
+    "fdv": _derivative(_DELTA),
+    "functionalderivative": _derivative(_DELTA),
+    "eval": _evaluated,
+    "evaluated": _evaluated,
+    "Tr": _named("Tr"),
+    "Trace": _named("Tr"),
+    "tr": _named("tr"),
+    "trace": _named("tr"),
+    "rank": _named("rank"),
+    "erf": _named("erf"),
+    "Res": _named("Res"),
+    "grad": _named("∇", "OPERATOR"),
+    "gradient": _named("∇", "OPERATOR"),
+    "laplacian": _named("∇²", "OPERATOR"),
+    "vb": COMMANDS.get("\\mathbf", _quantity),
+    "vectorbold": COMMANDS.get("\\mathbf", _quantity),
+    "va": COMMANDS.get("\\vec", _quantity),
+    "vectorarrow": COMMANDS.get("\\vec", _quantity),
+    "vu": COMMANDS.get("\\hat", _quantity),
+    "vectorunit": COMMANDS.get("\\hat", _quantity),
+    "vdot": _named("⋅", "MULOP"),
+    "dotproduct": _named("⋅", "MULOP"),
+    "cross": _named("×", "MULOP", "times"),
+    "crossproduct": _named("×", "MULOP", "times"),
+}
+for _name, _command in _PHYSICS.items():
+    COMMANDS.setdefault("\\" + _name, _command)
+for _big, _small in {"Braket": "braket", "Bra": "bra", "Ket": "ket", "Set": "set"}.items():
+    COMMANDS.setdefault("\\" + _big, _PHYSICS[_small])
