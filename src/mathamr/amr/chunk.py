@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from itertools import islice
 
 MAX_TOKENS = 500
 """The thesis' limit (section 3.1)."""
@@ -20,24 +21,22 @@ def chunks(sentence: str, limit: int = MAX_TOKENS) -> list[str]:
     """
     if len(sentence) <= limit:
         return [sentence]
-    tokens = list(_TOKEN.finditer(sentence))
     pieces: list[str] = []
     start = 0
-    while start < len(tokens):
-        end = _end(tokens, start, limit)
-        stop = tokens[end].start() if end < len(tokens) else len(sentence)
-        pieces.append(sentence[tokens[start].start() : stop].strip())
-        start = end
-    return pieces or [sentence]
+    while start < len(sentence):
+        stop = _stop(sentence, start, limit)
+        pieces.append(sentence[start:stop].strip())
+        start = stop
+    return [piece for piece in pieces if piece] or [sentence]
 
 
-def _end(tokens: list[re.Match[str]], start: int, limit: int) -> int:
-    """The number of the token that opens the next piece; at least half of the limit is used."""
-    end = start + limit
-    if end >= len(tokens):
-        return len(tokens)
+def _stop(sentence: str, start: int, limit: int) -> int:
+    """Where the piece from `start` on ends; at least half of the limit is used."""
+    tokens = list(islice(_TOKEN.finditer(sentence, start), limit + 1))
+    if len(tokens) <= limit:
+        return len(sentence)
     for marks in (_STRONG, _WEAK):
-        for number in range(end - 1, start + limit // 2 - 1, -1):
+        for number in range(limit - 1, limit // 2 - 1, -1):
             if tokens[number].group() in marks:
-                return number + 1
-    return end
+                return tokens[number + 1].start()
+    return tokens[limit].start()
