@@ -3,7 +3,9 @@ from __future__ import annotations
 import pytest
 import torch
 
-from mathamr.encoders.convolution import EdgeGroups, RelationalConvolution
+from mathamr.encoders import convolution
+from mathamr.encoders.convolution import RelationalConvolution
+from mathamr.encoders.groups import EdgeGroups
 
 geometric = pytest.importorskip("torch_geometric.nn", reason="the oracle is PyTorch Geometric (extra dev)")
 
@@ -13,6 +15,10 @@ def random_graph(nodes: int, edges: int, relations: int, seed: int) -> tuple[tor
     index = torch.randint(nodes, (2, edges), generator=generator)
     index[:, : edges // 3] = index[:, edges // 3 : edges // 3 + edges // 3]  # parallel edges
     return index, torch.randint(relations, (edges,), generator=generator)
+
+
+def groups_of(index: torch.Tensor, kinds: torch.Tensor, nodes: int) -> EdgeGroups:
+    return EdgeGroups.of(index[0].numpy(), index[1].numpy(), kinds.numpy(), nodes)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +38,7 @@ def test_forward_and_gradients_equal_those_of_pytorch_geometric(
         oracle.bias.copy_(ours.bias)
     x = torch.randn(nodes, 8)
     x_ours, x_oracle = x.clone().requires_grad_(), x.clone().requires_grad_()
-    out_ours = ours(x_ours, EdgeGroups.of(index, kinds, nodes))
+    out_ours = ours(x_ours, groups_of(index, kinds, nodes))
     out_oracle = oracle(x_oracle, index, kinds)
     torch.testing.assert_close(out_ours, out_oracle, rtol=1e-5, atol=1e-5)
     direction = torch.randn_like(out_ours)
@@ -58,7 +64,7 @@ def test_relation_vectors_are_added_to_every_message_of_their_relation() -> None
     assert layer.vectors is not None
     index, kinds = torch.tensor([[0, 1, 0], [2, 2, 2]]), torch.tensor([1, 1, 2])
     x = torch.randn(3, 4)
-    groups = EdgeGroups.of(index, kinds, 3)
+    groups = groups_of(index, kinds, 3)
     with torch.no_grad():
         plain = layer(x, groups)
         layer.vectors[1] += 1.0
@@ -66,3 +72,47 @@ def test_relation_vectors_are_added_to_every_message_of_their_relation() -> None
         weight = torch.einsum("b,bio->io", layer.coefficients[1], layer.bases)
     torch.testing.assert_close(moved[2] - plain[2], torch.ones(4) @ weight)
     torch.testing.assert_close(moved[:2], plain[:2])
+
+
+def test_gradient_of_relation_vectors_is_that_of_finite_differences() -> None:
+    torch.manual_seed(1)
+    layer = RelationalConvolution(3, 2, 5, bases=2).double()
+    index, kinds = random_graph(200, 700, 5, 4)
+    groups, x = groups_of(index, kinds, 200), torch.randn(200, 3, dtype=torch.float64)
+    direction = torch.randn(200, 2, dtype=torch.float64)
+    (layer(x, groups) * direction).sum().backward()
+    assert layer.vectors is not None
+    assert layer.vectors.grad is not None
+    with torch.no_grad():
+        for relation in range(5):
+            plain = (layer(x, groups) * direction).sum()
+            layer.vectors[relation, 1] += 1.0
+            moved = (layer(x, groups) * direction).sum()
+            layer.vectors[relation, 1] -= 1.0
+            torch.testing.assert_close(moved - plain, layer.vectors.grad[relation, 1])
+
+
+def test_a_huge_graph_in_pieces_gives_the_same_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
+    torch.manual_seed(2)
+    layer = RelationalConvolution(6, 5, 9, bases=3)
+    torch.nn.init.normal_(layer.vectors)  # type: ignore[arg-type]
+    index, kinds = random_graph(60, 800, 9, 5)
+    groups, x = groups_of(index, kinds, 60), torch.randn(60, 6)
+    span, _ = groups.span(4)
+    summaries = [(span, torch.randn(span.stop - span.start, 6))]
+    with torch.no_grad():
+        whole = layer(x, groups, summaries)
+        monkeypatch.setattr(convolution, "PIECE_ROWS", 7)
+        torch.testing.assert_close(layer(x, groups, summaries), whole, rtol=1e-5, atol=1e-5)
+
+
+def test_bfloat16_stays_near_float32() -> None:
+    torch.manual_seed(3)
+    layer = RelationalConvolution(16, 16, 7, bases=4)
+    index, kinds = random_graph(50, 300, 7, 6)
+    groups, x = groups_of(index, kinds, 50), torch.randn(50, 16)
+    exact = layer(x, groups)
+    with torch.autocast("cpu", torch.bfloat16):
+        rough = layer(x, groups)
+    assert rough.dtype == torch.bfloat16
+    torch.testing.assert_close(rough.float(), exact, rtol=0.05, atol=0.05)

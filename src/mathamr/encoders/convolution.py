@@ -2,66 +2,25 @@
 
 PyTorch Geometric's `RGCNConv` multiplies for every relation all messages of that relation. Here the messages of
 one relation into one node are averaged first, and the averages of all nodes stand sorted by relation, so that each
-relation is one matrix product over the few rows that have it. The result is the same.
+relation is one matrix product over the few rows that have it. The result is the same. Sums over edges are gathers
+over sorted edges, forward and backward: no message is ever stored, nothing is scattered, and the same input gives
+the same bits on every device.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from mathamr.encoders.groups import EdgeGroups
 
-@dataclass(frozen=True, slots=True)
-class EdgeGroups:
-    """Edges grouped by (relation, target): made once for a batch, used by every layer.
-
-    Edge e brings node `sources[e]` into group `members[e]`; group g averages `1 / shares[g]` edges of relation
-    `relations[g]` for node `targets[g]`. Groups are sorted by relation: `present` lists the relations that
-    occur and `sizes` how many groups each has.
-    """
-
-    sources: Tensor
-    members: Tensor
-    targets: Tensor
-    relations: Tensor
-    shares: Tensor
-    present: Tensor
-    sizes: tuple[int, ...]
-
-    @classmethod
-    def of(cls, edge_index: Tensor, relation_ids: Tensor, nodes: int) -> EdgeGroups:
-        """The groups of edges given as (sources, targets) and their relations."""
-        keys = relation_ids.long() * nodes + edge_index[1].long()
-        order = torch.argsort(keys, stable=True)
-        unique, members, counts = torch.unique_consecutive(
-            keys[order], return_inverse=True, return_counts=True
-        )
-        relations = torch.div(unique, nodes, rounding_mode="floor")
-        present, sizes = torch.unique_consecutive(relations, return_counts=True)
-        return cls(
-            edge_index[0].long()[order],
-            members,
-            unique - relations * nodes,
-            relations,
-            counts.reciprocal(),
-            present,
-            tuple(sizes.tolist()),
-        )
-
-    def to(self, device: torch.device | str) -> EdgeGroups:
-        """The same groups on another device."""
-        return EdgeGroups(
-            self.sources.to(device),
-            self.members.to(device),
-            self.targets.to(device),
-            self.relations.to(device),
-            self.shares.to(device),
-            self.present.to(device),
-            self.sizes,
-        )
+PIECE_ROWS = 1 << 18
+"""Groups that are multiplied at a time where no gradient is needed: it bounds the memory of a huge post."""
 
 
 class RelationalConvolution(nn.Module):
@@ -85,27 +44,173 @@ class RelationalConvolution(nn.Module):
         limit = (6 / (in_size + out_size)) ** 0.5
         nn.init.uniform_(self.bases, -limit, limit)
 
-    def forward(self, x: Tensor, groups: EdgeGroups) -> Tensor:
-        """New node vectors from those of the neighbours."""
-        means = x.new_zeros(len(groups.targets), x.shape[1])
-        means = means.index_add(0, groups.members, x[groups.sources]) * groups.shares[:, None].to(x.dtype)
-        if self.vectors is not None:
-            means = means + self.vectors[groups.relations].to(x.dtype)
-        present = self.coefficients[groups.present].to(x.dtype)
+    def forward(
+        self, x: Tensor, groups: EdgeGroups, summaries: Sequence[tuple[slice, Tensor]] = ()
+    ) -> Tensor:
+        """New node vectors from those of the neighbours.
+
+        `summaries` replace the means of some groups, in the order of the groups: attention makes them.
+        """
+        x = x.to(working_type(x))
+        present = self.coefficients.index_select(0, groups.present).to(x.dtype)
         weights = (present @ self.bases.to(x.dtype).flatten(1)).view(-1, *self.bases.shape[1:])
+        vectors = None
+        if self.vectors is not None:
+            vectors = self.vectors.index_select(0, groups.present).to(x.dtype)
         out = functional.linear(x, self.root.to(x.dtype).T, self.bias.to(x.dtype))
-        return out.index_add(0, groups.targets, grouped_product(means, weights, groups.sizes))
+        if len(groups) > PIECE_ROWS and not torch.is_grad_enabled():
+            return _add_in_pieces(out, x, groups, weights, vectors, summaries)
+        means = _replaced(group_means(x, groups), summaries)
+        if vectors is not None:
+            means = _AddByRelation.apply(means, vectors, groups)  # type: ignore[no-untyped-call]
+        product = grouped_product(means, weights, groups)
+        brought: Tensor = _SumByTarget.apply(product, groups)  # type: ignore[no-untyped-call]
+        return out + brought
 
 
-def grouped_product(rows: Tensor, weights: Tensor, sizes: tuple[int, ...]) -> Tensor:
-    """Rows that stand group by group, each group times its own matrix."""
-    if rows.is_cuda and rows.dtype == torch.bfloat16 and hasattr(torch, "_grouped_mm"):
-        ends = torch.cumsum(torch.tensor(sizes), 0).to(rows.device, torch.int32)
-        return torch._grouped_mm(rows, weights, ends)
+def _replaced(means: Tensor, summaries: Sequence[tuple[slice, Tensor]]) -> Tensor:
+    if not summaries:
+        return means
+    parts, done = [], 0
+    for span, summary in summaries:
+        parts += [means[done : span.start], summary.to(means.dtype)]
+        done = span.stop
+    return torch.cat([*parts, means[done:]])
+
+
+def _add_in_pieces(
+    out: Tensor,
+    x: Tensor,
+    groups: EdgeGroups,
+    weights: Tensor,
+    vectors: Tensor | None,
+    summaries: Sequence[tuple[slice, Tensor]],
+) -> Tensor:
+    """Adds what the groups bring, a bounded number of them at a time and each relation for itself.
+
+    The groups of one relation have different targets, so that adding in place has no order to depend on.
+    """
+    instead = {span.start: summary for span, summary in summaries}
+    begin = 0
+    for rank, size in enumerate(groups.sizes):
+        for first in range(begin, begin + size, PIECE_ROWS):
+            last = min(first + PIECE_ROWS, begin + size)
+            starts = groups.starts[first : last + 1]
+            edges = slice(int(starts[0]), int(starts[-1]))
+            if begin in instead:
+                means = instead[begin][first - begin : last - begin].to(x.dtype)
+            else:
+                means = bag_sums(x, groups.sources[edges], starts - starts[0], groups.weights[edges])
+            if vectors is not None:
+                means = means + vectors[rank]
+            out.index_add_(0, groups.targets[first:last], means @ weights[rank])
+        begin += size
+    return out
+
+
+def working_type(x: Tensor) -> torch.dtype:
+    """The type to compute in: that of autocast where it is on."""
+    kind = x.device.type
+    return torch.get_autocast_dtype(kind) if torch.is_autocast_enabled(kind) else x.dtype
+
+
+def group_means(x: Tensor, groups: EdgeGroups) -> Tensor:
+    """The mean of the sources of every group."""
+    means: Tensor = _MeanByGroup.apply(x, groups)  # type: ignore[no-untyped-call]
+    return means
+
+
+class _MeanByGroup(torch.autograd.Function):
+    """Node vectors to the mean of every group."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, groups: EdgeGroups) -> Tensor:
+        ctx.groups = groups
+        return bag_sums(x, groups.sources, groups.starts, groups.weights)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        groups: EdgeGroups = ctx.groups
+        return bag_sums(gradients[0], groups.fed, groups.fed_starts, groups.fed_weights), None
+
+
+class _SumByTarget(torch.autograd.Function):
+    """What every group brings, summed at its target."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, groups: EdgeGroups) -> Tensor:
+        ctx.groups = groups
+        return bag_sums(rows, groups.reached, groups.reached_starts)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return gradients[0].index_select(0, ctx.groups.targets), None
+
+
+class _AddByRelation(torch.autograd.Function):
+    """To every group the vector of its relation."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, vectors: Tensor, groups: EdgeGroups) -> Tensor:
+        ctx.groups = groups
+        return rows + vectors.index_select(0, groups.ranks)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, Tensor, None]:
+        groups: EdgeGroups = ctx.groups
+        blocks = bag_sums(gradients[0], groups.blocked, groups.block_starts)
+        numbers = groups.blocked.new_zeros(0)
+        if len(blocks):
+            numbers = torch.arange(len(blocks), dtype=torch.int32, device=blocks.device)
+        return gradients[0], bag_sums(blocks, numbers, groups.block_ends), None
+
+
+def bag_sums(rows: Tensor, index: Tensor, starts: Tensor, weights: Tensor | None = None) -> Tensor:
+    """The weighted sum of `rows[index[starts[b] : starts[b + 1]]]` for every bag b, without gradients."""
+    if not len(rows):
+        return rows.new_zeros(len(starts) - 1, rows.shape[1])
+    with torch.no_grad():
+        return functional.embedding_bag(
+            index,
+            rows.contiguous(),
+            starts,
+            mode="sum",
+            per_sample_weights=None if weights is None else weights.to(rows.dtype),
+            include_last_offset=True,
+        )
+
+
+def grouped_product(rows: Tensor, weights: Tensor, groups: EdgeGroups) -> Tensor:
+    """Rows that stand relation by relation, those of each relation times its own matrix."""
+    if rows.is_cuda and rows.dtype == torch.bfloat16 and len(rows) and fused_products_work(rows.device.index):
+        return _fused_product(rows, weights, groups.ends)
+    if not groups.sizes:
+        return rows.new_zeros(0, weights.shape[-1])
     # Parts are cut with split: a slice each would make a gradient of full size each.
-    parts = zip(torch.split(rows, list(sizes)), weights.unbind(0), strict=True)
-    return (
-        torch.cat([part @ weight for part, weight in parts])
-        if sizes
-        else rows.new_zeros(0, weights.shape[-1])
-    )
+    parts = zip(torch.split(rows, list(groups.sizes)), weights.unbind(0), strict=True)
+    return torch.cat([part @ weight for part, weight in parts])
+
+
+def _fused_product(rows: Tensor, weights: Tensor, ends: Tensor) -> Tensor:
+    """All products in one kernel, which wants both sizes to be multiples of eight."""
+    into, out = -weights.shape[1] % 8, -weights.shape[2] % 8
+    if into or out:
+        rows, weights = functional.pad(rows, (0, into)), functional.pad(weights, (0, out, 0, into))
+    product: Tensor = torch._grouped_mm(rows, weights, ends)
+    return product[:, :-out] if out else product
+
+
+@cache
+def fused_products_work(device: int) -> bool:
+    """Whether this torch and this GPU can multiply groups in one kernel, forward and backward."""
+    if not hasattr(torch, "_grouped_mm"):
+        return False
+    try:
+        rows = torch.ones(24, 16, dtype=torch.bfloat16, device=f"cuda:{device}", requires_grad=True)
+        weights = torch.ones(2, 16, 8, dtype=torch.bfloat16, device=rows.device, requires_grad=True)
+        with torch.enable_grad():
+            ends = torch.tensor([16, 24], dtype=torch.int32, device=rows.device)
+            torch.autograd.backward(_fused_product(rows, weights, ends).sum())
+    except RuntimeError:
+        return False
+    return True
