@@ -108,6 +108,12 @@ def test_more_operands_than_edges_are_halved_under_the_same_label() -> None:
     assert opt(read(f"<list>{X * 70}</list>")).labels.count("M!L-70") == 3
 
 
+def test_filling_a_ragged_matrix_cannot_fill_the_memory() -> None:
+    rows = f"<matrixrow>{X * 1000}</matrixrow>" + f"<matrixrow>{X}</matrixrow>" * 1000
+    with pytest.raises(MathMLError, match="1001 rows and 1000 columns"):
+        tree(f"<matrix>{rows}</matrix>")
+
+
 def test_a_math_element_with_two_formulas_is_refused() -> None:
     with pytest.raises(MathMLError, match="exactly one"):
         tree(X + Y)

@@ -98,6 +98,11 @@ def test_tables_are_linked_row_by_row(markup: str, expected: str) -> None:
     assert row(markup) == expected
 
 
+def test_a_row_of_very_many_tables_stays_cheap() -> None:
+    one = Element("mtable", "", [Element("mtr", "", [Element("mtd", "", [Element("mi", "x")])])])
+    assert slt(Element("mrow", "", [one] * 5000)).labels.count("V!x") == 5000
+
+
 def test_scripts_stand_on_all_four_corners() -> None:
     markup = f"<mmultiscripts>{X}{TWO}<none/><mprescripts/>{Y}{TWO}</mmultiscripts>"
     assert row(markup) == "[V!x,b[N!2],c[N!2],d[V!y]]"

@@ -267,6 +267,10 @@ def _interval(item: Element, operands: list[_Operation]) -> _Operation:
 
 def _matrix(item: Element, operands: list[_Operation]) -> _Operation:
     columns = max((len(row.operands) for row in operands), default=0)
+    if len(operands) * columns > MAX_NODES:
+        raise MathMLError(
+            f"a matrix of {len(operands)} rows and {columns} columns; the limit is {MAX_NODES} cells"
+        )
     for row in operands:
         row.operands.extend(_Operation("E!", []) for _ in range(columns - len(row.operands)))
     return _Operation(f"M!M-{len(operands)}x{columns}", operands)

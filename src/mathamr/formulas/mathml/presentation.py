@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Container, Sequence
 from itertools import pairwise
+from typing import NamedTuple
 
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.labels import clean
@@ -13,6 +14,7 @@ from mathamr.formulas.tree import SLT_EDGES, Slt
 OPENING = frozenset(["(", "{", "|", "∥", "&lsqb;"])
 CLOSING = frozenset([")", "}", "|", "∥", "&rsqb;"])
 COMMA = "&comma;"
+_MAX_MERGED_CELLS = 1000
 _TABLE = re.compile("M!([0-9]{1,6})x([0-9]{1,6})")
 _LAST_TO_FIRST = SLT_EDGES[:0:-1]
 
@@ -177,31 +179,60 @@ def _merged_tables(symbols: list[_Symbol]) -> list[_Symbol]:
     """Neighbouring tables with the same number of rows become one, side by side; the left one's scripts stay."""
     if sum(map(_is_table, symbols)) < 2:
         return symbols
-    merged = symbols[:1]
-    for symbol in symbols[1:]:
-        left = merged[-1]
-        if not (_is_table(left) and _is_table(symbol) and left.next is None and _merge(left, symbol)):
+    merged: list[_Symbol] = []
+    neighbours: list[_Columns] = []
+    for symbol in symbols:
+        columns = _Columns.of(symbol)
+        if columns is None or not neighbours or not neighbours[-1].goes_with(columns, neighbours):
+            _merge(neighbours)
+            neighbours = []
             merged.append(symbol)
+        if columns is not None:
+            neighbours.append(columns)
+    _merge(neighbours)
     return merged
 
 
-def _merge(left: _Symbol, right: _Symbol) -> bool:
-    """Take the right table's columns into the left one, if the rows agree."""
-    rows, columns = map(int, left.label[2:].split("x"))
-    right_rows, right_columns = map(int, right.label[2:].split("x"))
-    cells, right_cells = _cells(left), _cells(right)
-    if rows != right_rows or rows * columns != len(cells) or rows * right_columns != len(right_cells):
-        return False
-    joined: list[_Symbol] = []
-    for row in range(rows):
-        joined += cells[row * columns : (row + 1) * columns]
-        joined += right_cells[row * right_columns : (row + 1) * right_columns]
+class _Columns(NamedTuple):
+    """A table taken apart."""
+
+    table: _Symbol
+    rows: int
+    width: int
+    cells: list[_Symbol]
+
+    @classmethod
+    def of(cls, symbol: _Symbol) -> _Columns | None:
+        found = _TABLE.fullmatch(symbol.label)
+        if found is None:
+            return None
+        rows, width = int(found[1]), int(found[2])
+        cells = _cells(symbol)
+        return cls(symbol, rows, width, cells) if rows * width == len(cells) else None
+
+    def goes_with(self, other: _Columns, neighbours: Sequence[_Columns]) -> bool:
+        """Whether the other table continues this one; very large tables are left alone to keep time in bounds."""
+        small = sum(len(each.cells) for each in (*neighbours, other)) <= _MAX_MERGED_CELLS
+        return self.rows == other.rows and self.table.next is None and small
+
+
+def _merge(neighbours: Sequence[_Columns]) -> None:
+    """Take the columns of all into the first table, row by row."""
+    if len(neighbours) < 2:
+        return
+    table, rows, _, _ = neighbours[0]
+    joined = [
+        cell
+        for row in range(rows)
+        for columns in neighbours
+        for cell in columns.cells[row * columns.width : (row + 1) * columns.width]
+    ]
     for cell in joined:
         if cell.edges is not None:
             cell.edges.pop("e", None)
-    _fill(left, rows, columns + right_columns, joined)
-    left.next, left.last = right.next, right.last
-    return True
+    _fill(table, rows, sum(columns.width for columns in neighbours), joined)
+    last = neighbours[-1].table
+    table.next, table.last = last.next, last.last
 
 
 def _cells(table: _Symbol) -> list[_Symbol]:

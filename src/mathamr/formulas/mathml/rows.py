@@ -6,8 +6,7 @@ one group. A script on a closing fence, `(a+b)^2`, becomes a script of the whole
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from itertools import islice
+from collections.abc import Sequence
 
 from mathamr.formulas.mathml.element import Element, rebuilt
 
@@ -43,11 +42,7 @@ def _grouped(children: Sequence[Element]) -> list[Element]:
     levels: list[list[Element]] = [[]]
     fences = [_fence(child) for child in children]
     for place, (child, fence) in enumerate(zip(children, fences, strict=True)):
-        role = (
-            _role(fence, levels, islice(fences, place + 1, place + 1 + _LOOKAHEAD))
-            if fence is not None
-            else ""
-        )
+        role = _role(fence, levels, fences[place + 1 : place + 1 + _LOOKAHEAD]) if fence is not None else ""
         if role == "open":
             levels.append([child])
         elif role == "close" and len(levels) > 1 and fence is not None:
@@ -77,7 +72,7 @@ def _fence(element: Element) -> Element | None:
     return None
 
 
-def _role(fence: Element, levels: Sequence[Sequence[Element]], ahead: Iterable[Element | None]) -> str:
+def _role(fence: Element, levels: Sequence[Sequence[Element]], ahead: Sequence[Element | None]) -> str:
     """Whether a fence opens or closes: by its shape, its attributes or, for a bar, by what stands around."""
     text = fence.text.strip()
     if text in _OPENING:
@@ -99,7 +94,7 @@ def _role(fence: Element, levels: Sequence[Sequence[Element]], ahead: Iterable[E
     return "" if after_operand and _bars_ahead(text, ahead) % 2 == 0 else "open"
 
 
-def _bars_ahead(text: str, ahead: Iterable[Element | None]) -> int:
+def _bars_ahead(text: str, ahead: Sequence[Element | None]) -> int:
     """How many bars of this kind follow before the fences around are closed."""
     depth = count = 0
     for fence in ahead:
