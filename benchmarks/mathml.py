@@ -1,0 +1,123 @@
+"""MathML to trees: how many are exactly the published ones, what the collection's files give, and how fast."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from benchmarks._data import data_folder
+from mathamr.errors import MathAMRError
+from mathamr.formulas.mathml.content import opt
+from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
+from mathamr.formulas.mathml.presentation import slt
+from mathamr.formulas.mathml.reading import read
+from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
+from mathamr.formulas.tree import Tree
+from mathamr.formulas.tuples import mean_tuple_f1
+from mathamr.formulas.visualkey import visual_key
+
+
+def run() -> None:
+    data = data_folder()
+    golden = [json.loads(line) for line in (data / "formulas/golden.jsonl").open(encoding="utf-8")]
+    with gzip.open(data / "formulas/pool.jsonl.gz", "rt", encoding="utf-8") as lines:
+        pool = [json.loads(line) for line in lines]
+    for name, rows in (("golden", golden), ("pool", pool)):
+        _exactness(name, rows)
+    _other_converter(pool)
+    _collection(data / "arqmath-mini/presentation_mathml.tsv")
+    _speed(pool)
+
+
+def _exactness(name: str, rows: Sequence[dict[str, Any]]) -> None:
+    for kind, source, convert, parse in (
+        ("slt", "pmml", slt_from_mathml, slt_from_string),
+        ("opt", "cmml", opt_from_mathml, opt_from_string),
+    ):
+        found = [_converted(convert, row[source]) for row in rows]
+        exact = sum(
+            tree is not None and to_string(tree) == row[kind] for tree, row in zip(found, rows, strict=True)
+        )
+        f1 = mean_tuple_f1(zip(found, (parse(row[kind]) for row in rows), strict=True))
+        print(
+            f"{name}: {kind} from {source}: {exact} of {len(rows)} exact ({exact / len(rows):.2%}), tuple F1 {f1:.4f}"
+        )
+
+
+def _converted(convert: Callable[[str], Tree], mathml: str) -> Tree | None:
+    try:
+        return convert(mathml)
+    except MathAMRError:
+        return None
+
+
+def _other_converter(rows: Sequence[dict[str, Any]]) -> None:
+    """latex2mathml writes flat rows: how often its markup gives the published tree, as it is and as we read it."""
+    from latex2mathml.converter import convert
+
+    plain = adapted = total = refused = 0
+    for row in rows[::4]:
+        try:
+            mathml = convert(row["latex"])
+            element = read(mathml)
+        except Exception:  # whatever the other converter raises, or writes that is not well-formed
+            refused += 1
+            continue
+        total += 1
+        plain += to_string(slt(element)) == row["slt"]
+        adapted += to_string(slt_from_mathml(mathml)) == row["slt"]
+    print(
+        f"latex2mathml's markup: published tree for {plain / total:.1%} as it is, "
+        f"{adapted / total:.1%} with rows regrouped and symbols adapted ({total} formulas; {refused} it could not convert)"
+    )
+
+
+def _collection(path: Path) -> None:
+    failures: Counter[str] = Counter()
+    keys: set[str] = set()
+    total = 0
+    with path.open(encoding="utf-8") as lines:
+        next(lines)
+        for line in lines:
+            total += 1
+            try:
+                keys.add(visual_key(slt_from_mathml(line.rstrip("\n").split("\t")[2])))
+            except MathAMRError as error:
+                failures[str(error).partition("\n")[0][:80]] += 1
+    print(
+        f"{path.name}: {total} formulas, {sum(failures.values())} without a tree; {len(keys)} visual keys for {total} visual ids"
+    )
+    for reason, count in failures.most_common(10):
+        print(f"   {count:6d}  {reason}")
+
+
+def _speed(rows: Sequence[dict[str, Any]]) -> None:
+    pmml, cmml = [row["pmml"] for row in rows], [row["cmml"] for row in rows]
+    presentation, content = [read(text) for text in pmml], [read(text) for text in cmml]
+    lxml = _microseconds(etree.fromstring, pmml)
+    print(f"per formula of the pool: lxml parses the Presentation MathML in {lxml:.0f} µs (the peer)")
+    for name, function, inputs in (
+        ("reading Presentation MathML", read, pmml),
+        ("elements to layout tree", slt, presentation),
+        ("elements to operator tree", opt, content),
+    ):
+        taken = _microseconds(function, inputs)
+        print(f"   {name}: {taken:.0f} µs ({taken / lxml:.1f} times lxml's parsing)")
+
+
+def _microseconds(function: Callable[[Any], object], inputs: Iterable[Any]) -> float:
+    inputs = list(inputs)
+    best = float("inf")
+    for _ in range(3):
+        started = time.perf_counter()
+        for each in inputs:
+            function(each)
+        best = min(best, time.perf_counter() - started)
+    return best / len(inputs) * 1e6
