@@ -9,7 +9,11 @@ from mathamr.posts.report import Report
 
 REPLACEMENT = "\ufffd"
 UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ud800-\udfff\ufffe\uffff]")
-_BOMS = {codecs.BOM_UTF8: "utf-8", codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_ENCODINGS = {
+    codecs.BOM_UTF8: ("utf-8", "invalid UTF-8"),
+    codecs.BOM_UTF16_LE: ("utf-16-le", "invalid UTF-16"),
+    codecs.BOM_UTF16_BE: ("utf-16-be", "invalid UTF-16"),
+}
 
 
 def decoded(data: bytes, report: Report) -> str:
@@ -18,14 +22,14 @@ def decoded(data: bytes, report: Report) -> str:
     >>> decoded(b"\\xef\\xbb\\xbfna\\xefve", report := Report()), dict(report.mended)
     ('na\ufffdve', {'invalid UTF-8': 1})
     """
-    bom, encoding = next(((bom, name) for bom, name in _BOMS.items() if data.startswith(bom)), (b"", "utf-8"))
+    bom = next((bom for bom in _ENCODINGS if data.startswith(bom)), b"")
+    encoding, cause = _ENCODINGS[bom or codecs.BOM_UTF8]
     data = data[len(bom) :]
     try:
         text = data.decode(encoding)
     except UnicodeDecodeError as error:
         report.mend(
-            f"invalid {encoding.upper()[:6].rstrip('-')}",
-            f"byte {error.object[error.start]:#04x} at offset {error.start} is not {encoding.upper()}; replaced",
+            cause, f"byte {data[error.start]:#04x} at offset {error.start} is not {cause[8:]}; replaced"
         )
         text = data.decode(encoding, errors="replace")
     return cleaned(text, report)
