@@ -40,7 +40,7 @@ def _regroup(element: Element, children: list[Element]) -> Element:
 def _grouped(children: Sequence[Element]) -> list[Element]:
     """The members of a row with every matching pair of fences, and what is between, in a row of its own."""
     levels: list[list[Element]] = [[]]
-    fences = [_fence(child) for child in children]
+    fences = _fences(children)
     for place, (child, fence) in enumerate(zip(children, fences, strict=True)):
         role = _role(fence, levels, fences[place + 1 : place + 1 + _LOOKAHEAD]) if fence is not None else ""
         if role == "open":
@@ -56,6 +56,18 @@ def _grouped(children: Sequence[Element]) -> list[Element]:
     if len(row) == 1 and row[0].tag == "mrow" and len(row[0].children) == len(children):
         return list(row[0].children)
     return row
+
+
+def _fences(children: Sequence[Element]) -> list[Element | None]:
+    """For each member of a row the fence that it is or carries; the bars of a bra-ket, ⟨x|A|y⟩, are none."""
+    fences: list[Element | None] = []
+    angles = 0
+    for child in children:
+        text = child.text.strip()
+        angles = max(0, angles + (text == "⟨") - (text == "⟩"))
+        fence = _fence(child)
+        fences.append(fence if fence is None or not angles or fence.text.strip() not in _BARS else None)
+    return fences
 
 
 def _with_base(script: Element, base: Element) -> Element:
