@@ -40,6 +40,17 @@ def test_a_folder_that_is_no_model_is_a_clear_error(amrlib: ModuleType, tmp_path
         AmrlibParser(str(tmp_path))
 
 
+def test_a_module_that_the_model_lacks_is_named(
+    amrlib: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def load_stog_model(model_dir: str) -> None:
+        raise ModuleNotFoundError("No module named 'unidecode'", name="unidecode")
+
+    monkeypatch.setattr(amrlib, "load_stog_model", load_stog_model)
+    with pytest.raises(MissingExtraError, match="unidecode, which this amrlib model needs, is not installed"):
+        AmrlibParser(str(tmp_path))
+
+
 def test_the_default_model_is_amrlibs_own(amrlib: ModuleType, tmp_path: Path) -> None:
     amrlib_model(tmp_path / "data" / "model_stog")
     assert AmrlibParser().folder == tmp_path / "data" / "model_stog"

@@ -42,7 +42,11 @@ class AmrlibParser:
             # amrlib prints while it loads, and stdout is data.
             with contextlib.redirect_stdout(sys.stderr):
                 self._model = self._amrlib.load_stog_model(model_dir=str(self.folder))
-        except (OSError, KeyError, ValueError, ImportError) as error:
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(
+                f"{error.name}, which this amrlib model needs,", f"pip install {error.name}"
+            ) from error
+        except (OSError, KeyError, ValueError, TypeError, AttributeError, ImportError, RuntimeError) as error:
             raise MathAMRError(f"the amrlib model at {self.folder} cannot be loaded: {error}") from error
 
     @property
