@@ -69,6 +69,8 @@ _SPACES = (
 )
 _SIZED = re.compile(r"\\(?:left|right|middle|[bB]igg?[lrm]?)\s*\Z")
 _AMOUNT = re.compile(r"\d[\d,]*(?:\.\d+)?(?:[kKmM]|bn)?(?![\d^_{=])")
+_WORDS = re.compile(r"[A-Za-z\s,.;:'-]*")
+_LONG_WORD = re.compile(r"[A-Za-z]{3,}")
 _PROSE = re.compile(
     r"""\b(?:the|and|or|is|are|was|to|of|a|an|in|on|for|if|he|she|you|we|they|it|i|per|each|from|than|then|let|with
     |at|by|be|as|so|this|that|which|costs?|win|wins|get|gets|pay|pays|paid|dollars?|now|but|my|his|her|after|when
@@ -134,7 +136,7 @@ class MathScanner:
         close = self._close(_INLINE, "$", start + 1)
         if close is None:
             return "unclosed"
-        if self.money and _is_money(self.text[start + 1 : close]):
+        if self.money and _is_prose(self.text[start + 1 : close]):
             return None
         return self._region(start, start + 1, close, close + 1, False)
 
@@ -244,12 +246,19 @@ def _is_escaped(latex: str, position: int) -> bool:
     return (position - before) % 2 == 1
 
 
-def _is_money(content: str) -> bool:
-    """Whether the text between two dollars is a sum of money and prose, not a formula.
+def _is_prose(content: str) -> bool:
+    """Whether two dollars are a sum of money, or stray, with words between them and not a formula.
 
-    >>> _is_money("5 and "), _is_money("5"), _is_money("3 \\\\text{ and } 4"), _is_money("5. Let ")
-    (True, False, False, True)
+    >>> _is_prose("5 and "), _is_prose("5"), _is_prose(" or so, and the "), _is_prose("x and y")
+    (True, False, True, False)
+    >>> _is_prose("3 \\\\text{ and } 4"), _is_prose("5. Let "), _is_prose(" a, b, i ")
+    (False, True, False)
     """
-    if "\\" in content or not _AMOUNT.match(content):
+    if "\\" in content:
         return False
-    return _PROSE.search(content) is not None or (content[-1] in " (-\u2013/" and content.count(" ") > 1)
+    if _AMOUNT.match(content):
+        return _PROSE.search(content) is not None or (content[-1] in " (-\u2013/" and content.count(" ") > 1)
+    loose = content[:1].isspace() or content[-1:].isspace()
+    if not (loose and _WORDS.fullmatch(content) and _PROSE.search(content)):
+        return False
+    return len(_LONG_WORD.findall(content)) > 1

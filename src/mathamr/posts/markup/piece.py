@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from typing import Literal, NamedTuple
 
@@ -64,6 +64,7 @@ class Run:
         self._starts: list[int] = []
         self._ends: list[int] = []
         self._held: dict[int, tuple[list[Piece], str]] = {}
+        self._places: list[int] = []
         self._length = 0
 
     def __len__(self) -> int:
@@ -80,6 +81,7 @@ class Run:
     def hold(self, pieces: list[Piece], start: int, end: int, latex: str = "") -> None:
         """Append finished pieces; inside a larger formula `latex` is what they stand for."""
         self._held[self._length] = pieces, latex
+        self._places.append(self._length)
         self.add("\0", start, end)
 
     def text(self) -> str:
@@ -118,5 +120,6 @@ class Run:
 
     def held(self, first: int, last: int) -> tuple[list[Piece], list[str]]:
         """The pieces held within [first, last), and what each holding stands for in a larger formula."""
-        inside = [entry for begin, entry in self._held.items() if first <= begin < last]
+        places = self._places[bisect_left(self._places, first) : bisect_left(self._places, last)]
+        inside = [self._held[place] for place in places]
         return [piece for pieces, _ in inside for piece in pieces], [latex for _, latex in inside]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import zip_longest
 
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, Region
 from mathamr.posts.markup.piece import Note, Piece, Run
@@ -69,8 +70,9 @@ def formula(run: Run, region: Region, note: Note) -> Iterator[Piece]:
     inside: list[Piece] = []
     if "\0" in latex:
         inside, meanings = run.held(region.start, region.end)
-        for meaning in meanings:
-            latex = latex.replace("\0", meaning, 1)
+        latex = "".join(
+            part for pair in zip_longest(latex.split("\0"), meanings, fillvalue="") for part in pair
+        )
     if latex:
         yield Piece("formula", start, end, latex, region.display)
     else:
