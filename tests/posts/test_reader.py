@@ -181,14 +181,15 @@ def test_a_mixed_folder_is_read_file_by_file_and_the_rest_is_named(tmp_path):
     (tmp_path / "empty.bin").write_bytes(b"")
     posts, report = read(tmp_path)
     assert len(posts) == sum(count for name, (_, _, count, _) in SAMPLES.items() if name != "arqmath") - 1
-    assert dict(report.skipped) == {"not posts": 2, "duplicate id": 1}
+    assert dict(report.skipped) == {"duplicate id": 1}
+    assert dict(report.ignored) == {"not posts": 2}
     assert {Path(problem.file).name for problem in report.examples["not posts"]} == {
         "picture.png",
         "empty.bin",
     }
     only, report = read(tmp_path, format="markdown")
     assert [post.id for post in only] == ["note.md"]
-    assert report.skipped["not posts"] == 6
+    assert report.ignored["not posts"] == 6
 
 
 def test_the_bytes_read_reach_the_bytes_there_are(sample):

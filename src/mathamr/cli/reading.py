@@ -28,6 +28,7 @@ def show_reading(summary: Summary, report: Report, console: Console | None = Non
         ("skipped", "red", report.skipped),
         ("missing", "red", report.missing),
         ("mended", "yellow", report.mended),
+        ("ignored", "dim", report.ignored),
     ):
         _show_problems(console, verb, style, counts, report)
     if not report.skipped:
@@ -49,7 +50,7 @@ def show_post(post: Post, console: Console) -> None:
     facts.append(f"{len(post.formulas)} formula{'' if len(post.formulas) == 1 else 's'}")
     console.print(Text(" · ".join(facts), style="dim"))
     sentences = passage(post).sentences
-    latex = {formula.id: formula.latex for formula in post.formulas}
+    latex = {formula.id: formula.latex or formula.presentation_mathml or "" for formula in post.formulas}
     for sentence in (sentence for sentence in sentences if sentence.field == "title"):
         line = _rendered(sentence, latex)
         line.stylize("bold")
@@ -68,7 +69,7 @@ def _rendered(sentence: Sentence, latex: dict[str, str]) -> Text:
     line, done = Text(), 0
     for match in PLACEHOLDER.finditer(sentence.text):
         line.append(sentence.text[done : match.start()])
-        source = " ".join(formulas.get(match.group(), "").split()) or "MathML"
+        source = " ".join(formulas.get(match.group(), "").split())
         line.append(f"${_cut(source, LATEX_SHOWN)}$", style="cyan")
         done = match.end()
         if len(line) > TEXT_SHOWN:

@@ -120,7 +120,7 @@ def _folder(
         if name:
             groups.setdefault(name, []).append(file)
         elif not is_companion(looked):
-            report.skip(
+            report.ignore(
                 "not posts", f"not a {format} file" if format else "no reader knows this kind of file"
             )
     if not groups:

@@ -45,6 +45,7 @@ class Report:
         self.skipped: Counter[str] = Counter()
         self.mended: Counter[str] = Counter()
         self.missing: Counter[str] = Counter()
+        self.ignored: Counter[str] = Counter()
         self.companions: Counter[str] = Counter()
         self.examples: dict[str, list[Problem]] = {}
         self.bytes_read = 0
@@ -70,13 +71,22 @@ class Report:
         """Something that another file promises is not in the input."""
         self._counted(self.missing, cause, message)
 
+    def ignore(self, cause: str, message: str) -> None:
+        """A file was passed over because it was never meant to be read: a picture, say."""
+        self._counted(self.ignored, cause, message)
+
     def share(self) -> float | None:
         """Which part of the bytes has been read, from 0 to 1; `None` where their number is not known."""
         return self.bytes_read / self.bytes_total if self.bytes_total else None
 
     def lines(self) -> list[str]:
         """What was skipped, mended or missing, for people: a line a cause, with an example."""
-        verbs = {"skipped": self.skipped, "mended": self.mended, "missing": self.missing}
+        verbs = {
+            "skipped": self.skipped,
+            "mended": self.mended,
+            "missing": self.missing,
+            "ignored": self.ignored,
+        }
         return [
             f"{verb} {count:,}: {cause} (as in {self.examples[cause][0]})"
             for verb, counts in verbs.items()
@@ -92,6 +102,8 @@ class Report:
             "mended_by_cause": dict(self.mended.most_common()),
             "missing": self.missing.total(),
             "missing_by_cause": dict(self.missing.most_common()),
+            "ignored": self.ignored.total(),
+            "ignored_by_cause": dict(self.ignored.most_common()),
             "companions": dict(self.companions),
             "examples": [asdict(problem) for problems in self.examples.values() for problem in problems],
         }
