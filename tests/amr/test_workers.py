@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -18,7 +14,6 @@ from mathamr.errors import MathAMRError
 from tests.amr.rule_parser import RuleParser
 
 RULE = "tests.amr.rule_parser:RuleParser"
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
@@ -80,30 +75,3 @@ def test_a_parser_that_cannot_be_loaded_is_a_clear_error() -> None:
         ParallelParser("builtins:len", workers=1)
     with pytest.raises(MathAMRError, match="at least 1"):
         ParallelParser(RULE, workers=0)
-
-
-def test_a_closed_parser_has_no_processes_left() -> None:
-    parallel = ParallelParser(RULE, workers=1)
-    process = parallel._workers[0]._process
-    assert process is not None
-    parallel.close()
-    assert process.poll() is not None
-    with pytest.raises(MathAMRError, match="closed"):
-        parallel.parse(["word"])
-
-
-def test_workers_end_with_their_parent() -> None:
-    script = (
-        "import os\nfrom mathamr.amr.workers import ParallelParser\n"
-        f"parser = ParallelParser({RULE!r}, workers=1)\n"
-        "print(parser._workers[0]._process.pid, flush=True)\nos._exit(1)\n"
-    )
-    ran = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    process = Path("/proc") / ran.stdout.strip()
-    for _ in range(100):
-        if not process.exists() or "State:\tZ" in (process / "status").read_text():
-            return
-        time.sleep(0.05)
-    pytest.fail(f"worker {process.name} outlived its parent")
