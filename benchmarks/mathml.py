@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
 from mathamr.formulas.mathml.presentation import slt
 from mathamr.formulas.mathml.reading import read
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
+from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Tree
 from mathamr.formulas.tuples import mean_tuple_f1
 from mathamr.formulas.visualkey import visual_key
@@ -33,11 +34,12 @@ def run() -> None:
         _exactness(name, rows)
     _other_converter(pool)
     _collection(data / "arqmath-mini/presentation_mathml.tsv")
+    _visual_ids(data / "arqmath-mini/formulas.tsv")
     _speed(pool)
 
 
 def _exactness(name: str, rows: Sequence[dict[str, Any]]) -> None:
-    for kind, source, convert, parse in (
+    for kind, source, convert, published in (
         ("slt", "pmml", slt_from_mathml, slt_from_string),
         ("opt", "cmml", opt_from_mathml, opt_from_string),
     ):
@@ -45,7 +47,7 @@ def _exactness(name: str, rows: Sequence[dict[str, Any]]) -> None:
         exact = sum(
             tree is not None and to_string(tree) == row[kind] for tree, row in zip(found, rows, strict=True)
         )
-        f1 = mean_tuple_f1(zip(found, (parse(row[kind]) for row in rows), strict=True))
+        f1 = mean_tuple_f1(zip(found, (published(row[kind]) for row in rows), strict=True))
         print(
             f"{name}: {kind} from {source}: {exact} of {len(rows)} exact ({exact / len(rows):.2%}), tuple F1 {f1:.4f}"
         )
@@ -96,6 +98,32 @@ def _collection(path: Path) -> None:
     )
     for reason, count in failures.most_common(10):
         print(f"   {count:6d}  {reason}")
+
+
+def _visual_ids(path: Path) -> None:
+    """Formulas to which the collection gave one visual id though their LaTeX differs: do they share a key?"""
+    latex_of: dict[str, set[str]] = defaultdict(set)
+    with path.open(encoding="utf-8") as lines:
+        columns = next(lines).rstrip("\n").split("\t")
+        for line in lines:
+            fields = dict(zip(columns, line.rstrip("\n").split("\t"), strict=False))
+            latex_of[fields["visual_id"]].add(fields["formula"])
+    same = total = refused = 0
+    for latexes in latex_of.values():
+        if len(latexes) < 2:
+            continue
+        keys = []
+        for latex in sorted(latexes):
+            try:
+                keys.append(visual_key(parse(latex).slt))
+            except MathAMRError:
+                refused += 1
+        total += len(keys) * (len(keys) - 1) // 2
+        same += sum(count * (count - 1) // 2 for count in Counter(keys).values())
+    print(
+        f"{path.name}: {same} of {total} pairs of different LaTeX under one visual id share a visual key "
+        f"({refused} formulas without a tree)"
+    )
 
 
 def _speed(rows: Sequence[dict[str, Any]]) -> None:
