@@ -10,6 +10,7 @@ from mathamr.errors import MathAMRError, UnknownNameError
 VirtualStart = Literal[
     "zero", "zero-embedding", "random-embedding", "mean", "mean-projection", "mean-typed-projection"
 ]
+MOST = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,8 +37,8 @@ class ModelConfiguration:
         if self.virtual_start not in get_args(VirtualStart):
             raise UnknownNameError("start of virtual nodes", self.virtual_start, list(get_args(VirtualStart)))
         for name, least in (("hidden", 1), ("projection", 1), ("layers", 0), ("bases", 1)):
-            if getattr(self, name) < least:
-                raise MathAMRError(f"a model's {name} must be at least {least}, not {getattr(self, name)}")
+            if not least <= getattr(self, name) <= MOST:
+                raise MathAMRError(f"a model's {name} is from {least} to {MOST}, not {getattr(self, name)}")
         if self.attention_heads < 0 or (self.attention_heads and self.hidden % self.attention_heads):
             raise MathAMRError(
                 f"{self.attention_heads} attention heads do not divide the hidden size {self.hidden}"

@@ -35,9 +35,8 @@ class Vectors:
     @property
     def document(self) -> npt.NDArray[np.float32] | None:
         """The vector of the whole post, where it has one."""
-        if len(self.levels) and self.levels[-1] == Level.DOCUMENT:
-            return self.vectors[-1]
-        return None
+        _, vectors = self.at(Level.DOCUMENT)
+        return next(iter(vectors), None)
 
     def at(self, level: Level) -> tuple[tuple[str, ...], npt.NDArray[np.float32]]:
         """What the vectors of one level stand for, and these vectors."""

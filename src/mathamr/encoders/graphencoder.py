@@ -65,7 +65,9 @@ class GraphEncoder:
         if head.encoder != cls.name:
             raise MathAMRError(f"{folder} holds a model of the encoder {head.encoder!r}, not {cls.name!r}")
         vocabulary, relations = read_vocabularies(folder, head)
-        model = MathAMRPlus(ModelConfiguration.from_json(head.model), len(vocabulary), len(relations))
+        # Without memory of its own: a damaged configuration cannot ask for more than the weights have.
+        with torch.device("meta"):
+            model = MathAMRPlus(ModelConfiguration.from_json(head.model), len(vocabulary), len(relations))
         use_weights(model, read_weights(folder, head), folder / "weights.safetensors")
         return cls(
             model,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -67,7 +66,7 @@ def save_model(
         }
         temporary = folder / f"{WEIGHTS}.new"
         save_file(stored, temporary)
-        os.replace(temporary, folder / WEIGHTS)
+        temporary.replace(folder / WEIGHTS)
         vocabulary.save(folder / VOCABULARY)
         relations.save(folder / RELATIONS)
         hashes = {name: _hash(folder / name) for name in (WEIGHTS, VOCABULARY, RELATIONS)}
@@ -82,7 +81,7 @@ def save_model(
         }
         temporary = folder / f"{CONFIG}.new"
         temporary.write_text(json.dumps(row, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        os.replace(temporary, folder / CONFIG)
+        temporary.replace(folder / CONFIG)
     except OSError as error:
         raise MathAMRError(f"cannot write the model folder {folder}: {error}") from error
     return complete
@@ -152,7 +151,7 @@ def use_weights(module: nn.Module, weights: dict[str, Tensor], source: Path) -> 
             )
         if not bool(torch.isfinite(tensor).all()):
             raise MathAMRError(f"{source}: {name} holds numbers that are not finite; the file is damaged")
-    module.load_state_dict(weights)
+    module.load_state_dict({name: tensor.float() for name, tensor in weights.items()}, assign=True)
 
 
 def _few(names: list[str]) -> str:
