@@ -35,7 +35,7 @@ _ENVIRONMENT = re.compile(r"\s*\{\s*([^{}\s]*)\s*\}")
 _OPTION = re.compile(r"\s*\[([^\[\]]{0,300})\]")
 _SHORT_GROUP = re.compile(r"\s*\{([^{}]*)\}")
 _ACCENTED = re.compile(r"\s*\{\s*\\?([A-Za-z])\s*\}|\s*\\?([A-Za-z])")
-_COMMENT = re.compile(r"(?<!\\)%[^\n]*\n?[ \t]*")
+_COMMENT = re.compile(r"\\.|(?<=\d)%(?=[ ,.;:)][^\n])|(?P<comment>%[^\n]*)", re.S)
 _DOCUMENT = re.compile(r"\\(begin|end)\s*\{document\}")
 
 
@@ -52,7 +52,7 @@ class _Reader:
         self._note = note
         self._run = Run()
         self._run.add(text, 0, len(text))
-        self._scanner = MathScanner(text, money=False)
+        self._scanner = MathScanner(_without_comments(text) if "%" in text else text, money=False)
         self._position = 0
         self._end = len(text)
         self._at: dict[int, str] = {}
@@ -112,8 +112,8 @@ class _Reader:
                 yield Piece("text", start, start + 1, "$")
             return
         self._position = region.end
-        if "%" in region.latex:
-            region = region._replace(latex=_COMMENT.sub("", region.latex).strip())
+        if "%" in self._text[region.start : region.end]:
+            region = region._replace(latex=" ".join(region.latex.split()))
         yield from formula(self._run, region, self._note)
 
     def _command(self, name: str, start: int) -> Iterator[Piece]:
@@ -180,7 +180,7 @@ class _Reader:
     def _theorem_name(self) -> Iterator[Piece]:
         """The name of a theorem, in brackets, as a heading of its own."""
         option = _OPTION.match(self._text, self._position, self._end)
-        if option is None or not any(map(str.isalpha, option.group(1))):
+        if option is None or option.group(1) == "asy" or not any(map(str.isalpha, option.group(1))):
             return
         self._position, stop = option.span(1)
         while self._position < stop and (token := _TOKEN.match(self._text, self._position, stop)):
@@ -324,3 +324,8 @@ class _Reader:
             elif match.group() == "}" and stack:
                 closes[stack.pop()] = match.start()
         return opens, closes
+
+
+def _without_comments(text: str) -> str:
+    """The text with blanks for its comments, so that offsets stay."""
+    return _COMMENT.sub(lambda match: " " * len(match.group()) if match["comment"] else match.group(), text)

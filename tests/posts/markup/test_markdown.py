@@ -1,0 +1,124 @@
+"""Markdown: blocks, inline text, and mathematics that Markdown's own marks must not touch."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
+
+from mathamr.posts.markup import pieces
+from mathamr.posts.passage import passage
+from mathamr.posts.post import Post
+
+
+def found(source: str, *kinds: str) -> list[str]:
+    return [piece.text for piece in pieces(source, "markdown") if piece.kind in kinds]
+
+
+def shown(source: str) -> str:
+    return "".join("".join(found(source, "text", "code")).split())
+
+
+def sentences(source: str) -> list[str]:
+    return [s.text for s in passage(Post("n", "note", source, markup="markdown")).sentences]
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("Let $a_1 * b_1$ and $c_1 * d_1$", ["a_1 * b_1", "c_1 * d_1"]),
+        ("**bold $x$**", ["x"]),
+        ("`$x$` and ``a ` $y$`` and $z$", ["z"]),
+        ("```\n$x$\n```\n$y$", ["y"]),
+        ("~~~tex\n$x$\n```\n$w$\n~~~\n$y$", ["y"]),
+        ("text\n\n    $x$ indented\n\n$y$", ["y"]),
+        ("- item\n\n    $x$ in the item", ["x"]),
+        ("$$\na\n- b\n= c\n# d\n$$", []),
+        ("$$\na\n- b\n= c\n$$\nwhere", ["a\n- b\n= c"]),
+        ("\\begin{align}\na &= b \\\\\n\nc\n\\end{align}", ["\\begin{align}\na &= b \\\\\n\nc\\end{align}"]),
+        ("> quoted $$a\n> + b$$", ["a\n+ b"]),
+        ("| $|x|$ | b |\n|---|---|\n| $y$ | `|` |", ["|x|", "y"]),
+        ("[link $x$](a.md) ![$y$](b.png)", ["x"]),
+        ("[ref $x$][1] and \\$5 and $y$\n\n[1]: http://a.org", ["x", "y"]),
+        ('<span class="math-container" id="9">$x<y$</span> <b>$z$</b>', ["x<y", "z"]),
+        ("<math><mi>x</mi>\n\n</math> $y$", ["", "y"]),
+        ("# Heading $h$ ##\nSet $s$\n=======\n", ["h", "s"]),
+        ("it costs $5 and $10, or $x$", ["x"]),
+        ("\\(a\\) and \\[b\\] and \\( open", ["a", "b"]),
+    ],
+)
+def test_formulas_are_found(source: str, expected: list[str]) -> None:
+    assert found(source, "formula") == expected
+
+
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("*a* _b_ **c** ~~d~~ ==e==", "a b c d e"),
+        ("2 * 3 * 4 and snake_case_name", "2 * 3 * 4 and snake_case_name"),
+        ("\\*not\\* &lt;em&gt;", "*not* <em>"),
+        ("[text](http://a.org/(b) 'title') <http://c.org>", "text http://c.org"),
+        ("[[Page#Part|alias]] and [[Other]]", "alias and Other"),
+        ("footnote[^1] here\n\n[^1]: The note.", "footnote here The note."),
+        ("[brackets] stay, ] too", "[brackets] stay, ] too"),
+        ("a<br>b <!-- hidden --> c", "a b c"),
+        ("```\ncode *x*\n```", "code *x*"),
+    ],
+)
+def test_marks_are_dropped_and_text_is_kept(source: str, expected: str) -> None:
+    assert " ".join(sentences(source)) == expected
+
+
+def test_links_and_images_say_where_they_lead() -> None:
+    source = "[a](x.md#p) [[Page|b]] [c][ref] ![a cat](cat.png)\n\n[ref]: y.md"
+    assert found(source, "link") == ["x.md#p", "[[Page]]", "y.md"]
+    assert found(source, "image") == ["a cat"]
+
+
+def test_blocks_end_sentences() -> None:
+    source = "# Title\n- one\n- two\n\n> said\n\n| a | b |\n|---|---|\n| c | d |\n\nlast"
+    assert sentences(source) == ["Title", "one", "two", "said", "a", "b", "c", "d", "last"]
+
+
+def test_an_unclosed_fence_is_told() -> None:
+    notes: list[str] = []
+    list(pieces("```\ncode", "markdown", lambda message, offset: notes.append(message)))
+    assert notes == ["unclosed code fence"]
+
+
+WORD = st.sampled_from(["alpha", "Beta", "gamma", "42", "x.y", "don't"])
+SPAN = st.one_of(
+    WORD,
+    WORD.map(lambda word: f"*{word}*"),
+    WORD.map(lambda word: f"**{word}**"),
+    WORD.map(lambda word: f"`{word} _`"),
+    WORD.map(lambda word: f"[{word}](http://a.org/b_c)"),
+    st.sampled_from(["&amp;", "\\*", "\\_", "&lt;b&gt;"]),
+)
+LINE = st.lists(SPAN, min_size=1, max_size=6).map(" ".join)
+BLOCK = st.one_of(
+    LINE,
+    LINE.map(lambda line: f"## {line}"),
+    LINE.map(lambda line: f"> {line}"),
+    st.lists(LINE, min_size=1, max_size=3).map(lambda lines: "\n".join(f"- {line}" for line in lines)),
+    LINE.map(lambda line: f"```\n{line}\n```"),
+    LINE.map(lambda line: f"{line}\n==="),
+    st.tuples(LINE, LINE).map(lambda pair: f"{pair[0]}  \n{pair[1]}"),
+)
+
+
+def reference_text(source: str) -> str:
+    """The text of a document as markdown-it reads it."""
+    texts = []
+    for token in MarkdownIt("commonmark").parse(source):
+        for part in [token, *(token.children or [])]:
+            if part.type in ("text", "code_inline", "fence", "code_block", "text_special"):
+                texts.append(part.content)
+    return "".join("".join(texts).split())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(BLOCK, min_size=1, max_size=5).map("\n\n".join))
+def test_text_is_what_markdown_it_reads(source: str) -> None:
+    assert shown(source) == reference_text(source)
