@@ -211,6 +211,11 @@ def test_wrong_names_are_clear_errors(tmp_path):
         MathAMRError, match=r"a\.bin: its format is not recognised; name it with --format \(known: arq"
     ):
         read(tmp_path / "a.bin")
+    (tmp_path / "formulas.tsv").write_text("id\tpost_id\tformula\n")
+    with pytest.raises(
+        MathAMRError, match=r"formulas\.tsv: is a table of formulas, not posts; name the posts"
+    ):
+        read(tmp_path / "formulas.tsv")
     (tmp_path / "empty").write_bytes(b"")
     with pytest.raises(MathAMRError, match=r"empty: is empty"):
         read(tmp_path / "empty")

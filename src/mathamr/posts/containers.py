@@ -11,9 +11,9 @@ import re
 from functools import lru_cache
 from html import unescape
 
-from mathamr.posts.markup import formula_id, formulas_of
+from mathamr.posts.markup import formulas_of
 from mathamr.posts.markup.delimiters import without_punctuation
-from mathamr.posts.markup.piece import Note, Piece
+from mathamr.posts.markup.piece import Note
 from mathamr.posts.post import Formula
 
 LONGEST_REMEMBERED = 60
@@ -45,8 +45,9 @@ def dump_formulas(post_id: str, title: str, body: str, note: Note) -> tuple[Form
         found.extend(formulas_of(post_id, title, "", "html", note))
         seen.update(formula.id for formula in found)
     for identifier, (latex, display) in zip(ids, formulas, strict=True):
-        piece = Piece("formula", 0, 0, latex, display, identifier)
-        found.append(Formula(formula_id(piece, post_id, len(found), seen), latex, display))
+        name = identifier if identifier and identifier not in seen else f"{post_id}:{len(found)}"
+        seen.add(name)
+        found.append(Formula(name, latex, display))
     return tuple(found)
 
 

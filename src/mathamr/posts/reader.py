@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from mathamr.errors import MathAMRError
+from mathamr.posts.companions import kind_of
 from mathamr.posts.files import STDIN, Head, head, shown, walk
 from mathamr.posts.identifiers import SeenIds
 from mathamr.posts.post import Post
@@ -63,8 +64,7 @@ READERS: Registry[type[PostReader]] = Registry(
 
 def detect(path: Path) -> str | None:
     """The name of the format of a file, told from its content and name; `None` where no reader knows it."""
-    looked = head(path)
-    return next((name for name in READERS if READERS[name].recognises(looked)), None)
+    return _format_of(head(path), READERS)
 
 
 def read_posts(
@@ -92,49 +92,50 @@ def read_posts(
     return _unique(parts, report)
 
 
+def _format_of(looked: Head, formats: Iterable[str]) -> str | None:
+    return next((name for name in formats if READERS[name].recognises(looked)), None)
+
+
 def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[PostReader, Collection]:
-    name = format or detect(path)
-    if name is None:
-        if not head(path).start:
-            raise MathAMRError(f"{shown(path)}: is empty")
-        raise MathAMRError(
-            f"{shown(path)}: its format is not recognised; name it with --format (known: {', '.join(READERS)})"
-        )
-    return READERS[name](), Collection(path.parent, (path,), beside)
+    if format is None:
+        looked = head(path)
+        format = _format_of(looked, READERS)
+        if format is None:
+            raise MathAMRError(f"{shown(path)}: {_why_unknown(looked)}")
+    return READERS[format](), Collection(path.parent, (path,), beside)
+
+
+def _why_unknown(looked: Head) -> str:
+    if not looked.start:
+        return "is empty"
+    if kind := kind_of(looked):
+        return f"is a table of {kind}, not posts; name the posts, and the table with --beside if it lies elsewhere"
+    return f"its format is not recognised; name it with --format (known: {', '.join(READERS)})"
 
 
 def _folder(
     root: Path, report: Report, format: str | None, beside: tuple[Path, ...]
 ) -> list[tuple[PostReader, Collection]]:
-    wanted = READERS[format] if format else None
-    groups: dict[str, list[Path]] = {}
+    formats = list(READERS) if format is None else [format]
+    groups: dict[str, list[Path]] = {name: [] for name in formats}
     for file in walk(root, report):
         try:
             looked = head(file)
         except MathAMRError as error:
             report.skip("unreadable", str(error))
             continue
-        name = format if wanted and wanted.recognises(looked) else None
-        if not format:
-            name = next((name for name in READERS if READERS[name].recognises(looked)), None)
-        if name:
-            groups.setdefault(name, []).append(file)
-        elif not is_companion(looked):
+        if name := _format_of(looked, formats):
+            groups[name].append(file)
+        elif kind_of(looked) is None:
             report.ignore(
                 "not posts", f"not a {format} file" if format else "no reader knows this kind of file"
             )
-    if not groups:
+    if not any(groups.values()):
         what = f"{format} posts" if format else "posts"
         raise MathAMRError(f"{root}: no {what} in this folder (formats: {', '.join(READERS)})")
-    order = [name for name in READERS if name in groups]
-    return [(READERS[name](), Collection(root, tuple(groups[name]), beside)) for name in order]
-
-
-def is_companion(looked: Head) -> bool:
-    """Whether a file is not posts itself but belongs to some: ARQMath's formula tables, a dump's links."""
-    from mathamr.posts.companions import kind_of
-
-    return kind_of(looked) is not None
+    return [
+        (READERS[name](), Collection(root, tuple(files), beside)) for name, files in groups.items() if files
+    ]
 
 
 def _size(parts: list[tuple[PostReader, Collection]]) -> int | None:
