@@ -79,6 +79,7 @@ def test_latex_goes_along_as_text_and_annotation() -> None:
             '<mrow style="border: 1px solid; padding: 0.2em"><mi>x</mi></mrow>',
         ),
         ("<none/>", "<mrow></mrow>"),
+        ("<qvar name='x'/>", "<mi>?x</mi>"),
     ],
 )
 def test_only_listed_markup_passes(markup: str, expected: str) -> None:

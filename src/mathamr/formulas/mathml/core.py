@@ -125,6 +125,8 @@ def _allowed(element: Element, children: list[Element]) -> Element:
     if tag == "menclose":
         boxed = "box" in element.attributes.get("notation", "")
         return Element("mrow", "", children, {"style": _BOX} if boxed else {})
+    if tag == "qvar":
+        return Element("mi", "?" + element.attributes.get("name", element.text).strip())
     if tag == "mglyph":
         return Element("mtext", element.attributes.get("alt", ""))
     return children[0] if len(children) == 1 else Element("mrow", "", children)

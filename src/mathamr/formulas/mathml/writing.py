@@ -8,6 +8,7 @@ from html import escape
 from mathamr.formulas.mathml.core import core
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.reading import read
+from mathamr.formulas.mathml.typesetting import typeset
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
@@ -23,7 +24,7 @@ def to_mathml(element: Element, *, display: bool = False, latex: str = "") -> st
     '<math xmlns="http://www.w3.org/1998/Math/MathML" display="inline"><mi>&lt;x&gt;</mi></math>'
     """
     style = "block" if display else "inline"
-    body = _serialised(core(element))
+    body = _serialised(typeset(core(element)))
     alternative = ""
     if latex:
         alternative = f' alttext="{_escaped(latex)}"'

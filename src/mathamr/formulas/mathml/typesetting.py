@@ -1,0 +1,132 @@
+"""What the eye needs and trees do not: fences of the right size, accents, spaces of names and text, alignment.
+
+Elements made from LaTeX say only what layout trees need. Here the missing attributes are filled in; one that is there
+stays, so MathML from a converter that knows better is left as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mathamr.formulas.mathml.element import Element, rebuilt
+
+_OPENING = frozenset("([{⟨⌊⌈")
+_CLOSING = frozenset(")]}⟩⌋⌉")
+_BARS = frozenset("|‖∥")
+_TALL = frozenset(["mfrac", "mtable", "munder", "munderover", "mmultiscripts", "msqrt", "mroot", "msubsup"])
+_ROWS = frozenset(["mrow", "mstyle", "mtd", "msqrt", "mpadded", "mphantom"])
+_OVERLINE, _LONG_OVERLINE = "¯", "―"
+_NO_BREAK_SPACE = "\u00a0"
+_LEFT, _RIGHT = {"style": "text-align: left"}, {"style": "text-align: right"}
+
+
+def typeset(root: Element) -> Element:
+    """The formula, in MathML Core, with all that a browser must be told to draw it as LaTeX would.
+
+    >>> typeset(Element("mrow", "", [Element("mo", "("), Element("mi", "x"), Element("mo", ")")])).children[0]
+    <mo form="prefix" stretchy="false">(</mo>
+    """
+    return rebuilt(root, _Typesetter().typeset)
+
+
+class _Typesetter:
+    """Goes from the leaves to the root and remembers which elements are higher than a line."""
+
+    def __init__(self) -> None:
+        self._tall: set[int] = set()
+
+    def typeset(self, element: Element, children: list[Element]) -> Element:
+        tag = element.tag
+        if tag == "mtext":
+            return Element(tag, _with_fixed_ends(element.text), (), element.attributes)
+        if tag == "mo" and element.text.isalpha():
+            space = "0em" if len(element.text) == 1 else "0.1667em"
+            return _with(element, {"lspace": space, "rspace": space})
+        tall = tag in _TALL or any(id(child) in self._tall for child in children)
+        attributes = element.attributes
+        if tag in _ROWS:
+            children = _row(children, tall)
+        elif tag == "mover" and len(children) == 2:
+            children = _accented(children)
+        elif tag == "mtable" and _is_aligned(children):
+            children = [_aligned(row) for row in children]
+            attributes = {"displaystyle": "true", **attributes}
+        made = Element(tag, element.text, children, attributes) if children else element
+        if tall:
+            self._tall.add(id(made))
+        return made
+
+
+def _with(element: Element, defaults: Mapping[str, str]) -> Element:
+    return Element(element.tag, element.text, element.children, {**defaults, **element.attributes})
+
+
+def _with_fixed_ends(text: str) -> str:
+    """Blanks at the ends of a text would be dropped; there they are part of the formula."""
+    bare = text.strip()
+    if not bare:
+        return _NO_BREAK_SPACE * bool(text)
+    before, after = text[0].isspace(), text[-1].isspace()
+    return f"{_NO_BREAK_SPACE * before}{bare}{_NO_BREAK_SPACE * after}"
+
+
+def _row(children: Sequence[Element], tall: bool) -> list[Element]:
+    """Fences open or close, and grow only around what is higher than a line; an open brace makes cases."""
+    row = [_fence(child, place, len(children), tall) for place, child in enumerate(children)]
+    if len(row) == 2 and row[0].tag == "mo" and row[0].text == "{" and row[1].tag == "mtable":
+        table = row[1]
+        row[1] = Element("mtable", "", [_left(each) for each in table.children], table.attributes)
+    return row
+
+
+def _fence(element: Element, place: int, count: int, tall: bool) -> Element:
+    if element.tag != "mo":
+        return element
+    if element.text in _OPENING:
+        form = "prefix"
+    elif element.text in _CLOSING:
+        form = "postfix"
+    elif element.text in _BARS and count > 2 and place in (0, count - 1):
+        form = "prefix" if place == 0 else "postfix"
+    else:
+        return element
+    return _with(element, {"form": form} if tall else {"form": form, "stretchy": "false"})
+
+
+def _accented(children: Sequence[Element]) -> list[Element]:
+    """An accent keeps its size over one letter; over more a bar is as long as what it covers."""
+    base, accent = children
+    if accent.tag != "mo":
+        return list(children)
+    if base.tag in ("mi", "mn", "mo") and len(base.text) == 1:
+        return [base, _with(accent, {"stretchy": "false"})]
+    if accent.text == _OVERLINE:
+        return [base, Element("mo", _LONG_OVERLINE, (), accent.attributes)]
+    return list(children)
+
+
+def _is_aligned(rows: Sequence[Element]) -> bool:
+    """Whether the rows come from an alignment: some second column begins with a relation that lacks its left side."""
+    return any(
+        _lacks_left_side(cell)
+        for row in rows
+        if row.tag == "mtr"
+        for cell in row.children[1::2]
+        if cell.tag == "mtd"
+    )
+
+
+def _lacks_left_side(cell: Element) -> bool:
+    inner = cell
+    while inner.tag in _ROWS and inner.children:
+        inner = inner.children[0]
+    return inner is not cell and inner.tag == "mi" and not inner.text
+
+
+def _aligned(row: Element) -> Element:
+    cells = [_with(cell, _LEFT if place % 2 else _RIGHT) for place, cell in enumerate(row.children)]
+    return Element(row.tag, "", cells, row.attributes)
+
+
+def _left(row: Element) -> Element:
+    return Element(row.tag, "", [_with(cell, _LEFT) for cell in row.children], row.attributes)
