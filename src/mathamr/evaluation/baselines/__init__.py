@@ -1,0 +1,40 @@
+"""Systems to compare with, by name: each ranks the posts or formulas of a collection for topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from mathamr.evaluation.baselines.candidate import Candidate, Task, candidates, query
+from mathamr.evaluation.runs import DEPTH, Hit, Run
+from mathamr.evaluation.topics import Topic
+from mathamr.posts.post import Post
+from mathamr.registry import Registry
+
+
+class Baseline(Protocol):
+    """A system that has read some candidates and ranks them for queries."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None: ...
+
+    def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[Hit]]:
+        """For each query the best candidates, at most `depth`."""
+        ...
+
+
+BASELINES: Registry[type[Baseline]] = Registry(
+    "baseline",
+    {
+        "random": "mathamr.evaluation.baselines.shuffle:Shuffle",
+        "bm25": "mathamr.evaluation.baselines.bm25:Bm25",
+        "bm25-words": "mathamr.evaluation.baselines.bm25:Bm25OfWords",
+        "latex-ngrams": "mathamr.evaluation.baselines.bm25:Bm25OfLatex",
+        "minilm": "mathamr.evaluation.baselines.minilm:MiniLM",
+    },
+)
+
+
+def run(name: str, posts: Iterable[Post], topics: Sequence[Topic], task: Task, depth: int = DEPTH) -> Run:
+    """The run of a baseline: answers by post id, or formulas by visual id, each look once."""
+    found = BASELINES[name](candidates(posts, task)).rank([query(topic, task) for topic in topics], depth)
+    return Run.of(name, {topic.id: hits for topic, hits in zip(topics, found, strict=True)})

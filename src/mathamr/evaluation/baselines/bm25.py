@@ -1,0 +1,77 @@
+"""BM25 over words, over runs of LaTeX tokens, or over both."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar
+
+import numpy as np
+
+from mathamr.errors import MissingExtraError
+from mathamr.evaluation.baselines.candidate import Candidate
+from mathamr.evaluation.baselines.tokens import latex_tokens, ngrams, word_tokens
+from mathamr.evaluation.runs import Hit, ordered
+
+LONGEST_NGRAM = 3
+
+
+class Bm25:
+    """BM25 (Lucene's form, k1 = 1.5, b = 0.75) over the words and the LaTeX 1- to 3-grams of a candidate.
+
+    Robertson and Zaragoza, "The probabilistic relevance framework", 2009. Candidates that share nothing with the
+    query are not results.
+    """
+
+    has_words: ClassVar[bool] = True
+    has_latex: ClassVar[bool] = True
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        try:
+            import bm25s
+        except ImportError as error:
+            raise MissingExtraError("bm25s, which the BM25 baselines use,", "pip install bm25s") from error
+        self._ids = [candidate.id for candidate in candidates]
+        self._numbers: dict[str, int] = {}
+        corpus = [
+            [self._numbers.setdefault(token, len(self._numbers)) for token in self.tokens(candidate)]
+            for candidate in candidates
+        ]
+        self._bm25 = bm25s.BM25() if self._numbers else None
+        if self._bm25 is not None:
+            self._bm25.index((corpus, self._numbers), create_empty_token=False, show_progress=False)
+
+    def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[Hit]]:
+        """The best candidates of each query by score, those of equal score in a fixed order."""
+        return [self._ranked(query, depth) for query in queries]
+
+    def tokens(self, candidate: Candidate) -> list[str]:
+        """What is counted of a candidate."""
+        words = word_tokens(candidate.text) if self.has_words else []
+        if not self.has_latex:
+            return words
+        return words + [
+            gram for latex in candidate.formulas for gram in ngrams(latex_tokens(latex), LONGEST_NGRAM)
+        ]
+
+    def _ranked(self, query: Candidate, depth: int) -> list[Hit]:
+        known = [self._numbers[token] for token in self.tokens(query) if token in self._numbers]
+        if self._bm25 is None or not known:
+            return []
+        scores = self._bm25.get_scores_from_ids(known)
+        chosen = np.flatnonzero(scores > 0)
+        if len(chosen) > depth:
+            least = np.partition(scores[chosen], -depth)[-depth]
+            chosen = chosen[scores[chosen] >= least]
+        return list(ordered(Hit(self._ids[place], float(scores[place])) for place in chosen)[:depth])
+
+
+class Bm25OfWords(Bm25):
+    """BM25 over words alone: formulas are not seen."""
+
+    has_latex = False
+
+
+class Bm25OfLatex(Bm25):
+    """BM25 over the LaTeX 1- to 3-grams alone: words are not seen."""
+
+    has_words = False

@@ -1,0 +1,80 @@
+"""`Candidate`: what a baseline may find, its words and its formulas apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from mathamr.errors import MathAMRError
+from mathamr.evaluation.topics import Topic
+from mathamr.posts.markup import pieces, title_pieces
+from mathamr.posts.markup.piece import Piece
+from mathamr.posts.post import Post
+
+Task = Literal["answers", "formulas"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A post or a formula: its id, its text without formulas, and the LaTeX of its formulas."""
+
+    id: str
+    text: str
+    formulas: tuple[str, ...]
+    whole: str
+    """The text with its formulas in place, between dollar signs."""
+
+
+def candidates(posts: Iterable[Post], task: Task) -> list[Candidate]:
+    """What a task searches: the answers of a collection, or its formulas, one of each look.
+
+    An answer stands for itself alone: its question's title would be a leak where that question is the query.
+    """
+    found = list(_answers(posts) if task == "answers" else _formulas(posts))
+    if not found:
+        what = "answers" if task == "answers" else "formulas with a visual id (a table of formulas has them)"
+        raise MathAMRError(f"the posts hold no {what}, so there is nothing to rank")
+    return found
+
+
+def query(topic: Topic, task: Task) -> Candidate:
+    """The query of a topic: its whole post, or its formula."""
+    if task == "answers":
+        return _of_post(topic.post)
+    formula = topic.formula
+    if formula is None:
+        raise MathAMRError(f"topic {topic.id!r} names no formula; a topic of Task 2 has a <Formula_Id>")
+    return _of_formula(topic.id, formula.latex)
+
+
+def _answers(posts: Iterable[Post]) -> Iterator[Candidate]:
+    return (_of_post(post) for post in posts if post.kind == "answer")
+
+
+def _formulas(posts: Iterable[Post]) -> Iterator[Candidate]:
+    seen: set[str] = set()
+    for post in posts:
+        for formula in post.formulas:
+            if formula.visual_id and formula.visual_id not in seen:
+                seen.add(formula.visual_id)
+                yield _of_formula(formula.visual_id, formula.latex)
+
+
+def _of_formula(identifier: str, latex: str) -> Candidate:
+    return Candidate(identifier, "", (latex,), f"${latex}$")
+
+
+def _of_post(post: Post) -> Candidate:
+    title = title_pieces(post.title, post.markup) if post.kind == "question" else iter(())
+    found = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
+    formulas = tuple(piece.text for piece in found if piece.kind == "formula")
+    text = "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)
+    whole = "".join(_written(piece) for piece in found)
+    return Candidate(post.id, text, formulas, " ".join(whole.split()))
+
+
+def _written(piece: Piece) -> str:
+    if piece.kind == "formula":
+        return f"${piece.text}$"
+    return piece.text if piece.kind in ("text", "code") else " "

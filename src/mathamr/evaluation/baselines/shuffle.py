@@ -1,0 +1,27 @@
+"""A random order, seeded by the query: the floor."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+from mathamr.evaluation.baselines.candidate import Candidate
+from mathamr.evaluation.runs import Hit
+
+
+class Shuffle:
+    """Ranks the candidates in an order that depends on nothing but the query's id."""
+
+    def __init__(self, candidates: Sequence[Candidate]) -> None:
+        self._ids = [candidate.id for candidate in candidates]
+
+    def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[Hit]]:
+        """A shuffle for each query; the scores fall by one a rank."""
+        count = min(depth, len(self._ids))
+        return [
+            [Hit(item, float(count - place)) for place, item in enumerate(self._sample(query, count))]
+            for query in queries
+        ]
+
+    def _sample(self, query: Candidate, count: int) -> list[str]:
+        return random.Random(query.id).sample(self._ids, count)
