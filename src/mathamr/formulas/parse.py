@@ -16,7 +16,7 @@ from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.presentation import present
 from mathamr.formulas.latex.reader import NOTHING, Reader
 from mathamr.formulas.mathml.content import opt
-from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.presentation import slt
 from mathamr.formulas.mathml.writing import to_mathml
 from mathamr.formulas.tree import Opt, Slt
@@ -68,6 +68,8 @@ def _parse(latex: str, macros: Macros, wildcards: bool) -> ParsedFormula:
         return ParsedFormula(latex, slt(presentation), opt(mean(node)), repairs, presentation)
     except RecursionError:
         raise FormulaError("nested too deeply", latex, 0) from None
+    except MathMLError as error:
+        raise FormulaError(str(error), latex, 0) from error
 
 
 def _read(latex: str, macros: Macros, wildcards: bool) -> tuple[Node, tuple[Repair, ...]]:

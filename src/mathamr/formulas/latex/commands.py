@@ -596,6 +596,15 @@ def _wildcard(reader: Reader, nodes: list[Node]) -> None:
     nodes.append(Node(WILDCARD, text=reader.raw_argument().strip() or "x"))
 
 
+@command("\\qvar@construct")
+def _question_and_next(reader: Reader, nodes: list[Node]) -> None:
+    """What older conversions with wildcards made of a question mark and the token behind it."""
+    for token in ("?", reader.raw_argument()):
+        node = symbol(token, reader.font, reader.style)
+        if node is not None:
+            nodes.append(node)
+
+
 @command("?")
 def _question_mark(reader: Reader, nodes: list[Node]) -> None:
     following = reader.tokens[reader.i] if reader.i < reader.count else ""

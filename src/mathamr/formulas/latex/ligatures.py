@@ -24,42 +24,75 @@ NOT_SIGN = "\uff0f"
 def joined(nodes: Sequence[Node]) -> list[Node]:
     """The list with neighbours joined, and space turned into separators where it is wide."""
     result: list[Node] = []
-    append = result.append
-    for node in nodes:
-        append(node)
+    position, count = 0, len(nodes)
+    special = spaced = False
+    while position < count:
+        node = nodes[position]
+        position += 1
         if node.kind == TOKEN:
-            if node.role == "NUMBER" or (node.role == "UNKNOWN" and node.font.family in STICKY):
-                if len(result) > 1:
-                    _join_word(result) or _join_number(result)
-            elif node.text in _MAY_JOIN:
+            role = node.role
+            if role == "NUMBER" or (role == "UNKNOWN" and node.font.family in STICKY):
+                end = position
+                while end < count and _continues(node, nodes[end]):
+                    end += 1
+                if end > position:
+                    result.extend(_words(nodes[position - 1 : end]))
+                    position = end
+                else:
+                    result.append(node)
+                if len(result) > 1 and result[-1].role == "NUMBER":
+                    _join_number(result)
+                continue
+            result.append(node)
+            text = node.text
+            if text in _MAY_JOIN:
                 _join_signs(result)
-    if any(node.text == NOT_SIGN or node.kind == APPLY for node in result):
+            elif text == NOT_SIGN:
+                special = True
+        else:
+            result.append(node)
+            if node.kind == APPLY:
+                special = True
+            elif node.kind == HINT:
+                spaced = True
+    if special:
         result = _combined(result)
-    if any(node.kind == HINT for node in result):
-        result = _spaced(result)
+    return _spaced(result) if spaced else result
+
+
+def _continues(first: Node, node: Node) -> bool:
+    """Whether the node is a letter or digit in the same font as the first of a run."""
+    return (
+        node.kind == TOKEN
+        and (node.role == "NUMBER" or node.role == "UNKNOWN")
+        and node.font == first.font
+        and len(node.text) == 1
+        and node.text.isascii()
+        and node.text.isalnum()
+        and first.text.isascii()
+        and first.text.isalnum()
+    )
+
+
+def _words(run: Sequence[Node]) -> list[Node]:
+    """Letters and digits in one upright font: a word if they begin with a letter; else numbers and letters."""
+    font = run[0].font
+    if run[0].role == "UNKNOWN":
+        return [Node(TOKEN, "UNKNOWN", "".join([node.text for node in run]), font=font)]
+    result: list[Node] = []
+    position = 0
+    while position < len(run):
+        end = position
+        while end < len(run) and run[end].role == "NUMBER":
+            end += 1
+        if end > position:
+            text = "".join([node.text for node in run[position:end]])
+            result.append(Node(TOKEN, "NUMBER", text, text, font))
+            position = end
+        else:
+            result.append(run[position])
+            position += 1
     return result
-
-
-def _join_word(result: list[Node]) -> bool:
-    """Joins the letters and digits at the end that are set in one upright font, if they begin with a letter."""
-    font = result[-1].font
-    if font.family not in STICKY:
-        return False
-    first = len(result)
-    while first > 0:
-        node = result[first - 1]
-        if node.kind != TOKEN or node.font != font or node.role not in ("UNKNOWN", "NUMBER"):
-            break
-        if node.key != node.text and node.role == "UNKNOWN":
-            break
-        if not (node.text.isascii() and node.text.isalnum()):
-            break
-        first -= 1
-    if len(result) - first < 2 or not result[first].text[0].isalpha():
-        return False
-    word = "".join(node.text for node in result[first:])
-    result[first:] = [Node(TOKEN, "UNKNOWN", word, font=font)]
-    return True
 
 
 def _join_number(result: list[Node]) -> None:

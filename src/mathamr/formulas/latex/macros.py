@@ -26,6 +26,8 @@ class Macro:
     pattern: tuple[str, ...]
     body: tuple[str, ...]
     default: tuple[str, ...] | None = None
+    frozen: bool = False
+    """Whether the body is never expanded again: `\\let` keeps the command as it was."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +99,10 @@ class _Expander:
                 offsets.append(self.here)
                 continue
             expansions += 1
+            if macro.frozen:
+                tokens.extend(macro.body)
+                offsets.extend([self.here] * len(macro.body))
+                continue
             replacement = self.replacement(macro)
             produced += len(replacement)
             if expansions > MAX_EXPANSIONS or produced > MAX_TOKENS:
@@ -188,7 +194,7 @@ class _Expander:
                 self.pending.pop()
             meant = self.argument()
             if name and meant:
-                self.table[name] = self.table.get(meant[0]) or Macro((), tuple(meant))
+                self.table[name] = self.table.get(meant[0]) or Macro((), tuple(meant), frozen=True)
         elif how == "\\DeclarePairedDelimiter":
             name, left, right = self.name(), self.argument(), self.argument()
             if name:
