@@ -27,9 +27,11 @@ class LazyVerbs(TyperGroup):
     """Imports a verb's module only when that verb runs, so that `--help` answers at once."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
+        """The verbs, in their order."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """The command of a verb; for the list of all verbs only its line of help."""
         if cmd_name not in VERBS:
             return None
         if ctx.resilient_parsing or _is_group_help(ctx):

@@ -58,18 +58,20 @@ def command(
     with GraphStore(target / "graphs", create=True) as store:
         with Progress("graphs", "posts", total=len(posts)) as progress:
             counts = build_graphs(posts, store, workers=workers, progress=progress)
-        vocabulary, relations, _ = build_vocabularies(store)
+        coverage = build_vocabularies(store)
         build_tensors(store)
         graph = store.graph(shown.id)
-        nodes = sum(row[1] for row in store.sizes())
+        nodes = sum(row[2] for row in store.sizes())
     picture_path = target / f"post-{shown.id}.svg"
     picture_path.write_text(picture(graph), encoding="utf-8")
     console.print(
         f"  {counts.made:,} graphs made, {counts.kept:,} kept from before: {nodes:,} nodes,"
-        f" {len(vocabulary):,} labels, {len(relations):,} relations"
+        f" {coverage.labels:,} labels, {coverage.relations:,} relations"
     )
     first = graph.sentences[0][0] if graph.sentences else graph.amr.top
-    console.print(Panel(_excerpt(graph.amr.to_penman()), title=f"post {shown.id}, from {first}", expand=False))
+    console.print(
+        Panel(_excerpt(graph.amr.to_penman()), title=f"post {shown.id}, from {first}", expand=False)
+    )
 
     heading("Where to look next")
     console.print(f"  the graph of post {shown.id} as a picture: {picture_path}", highlight=False)

@@ -100,12 +100,14 @@ def _build(
 
     with GraphStore(out, create=True) as store:
         with Progress("graphs", "posts", total=limit, share=None if limit else report.share) as progress:
-            build_graphs(posts, store, parser=parser, model=model, workers=workers, progress=progress)
+            counts = build_graphs(
+                posts, store, parser=parser, model=model, workers=workers, progress=progress
+            )
         with Progress("vocabularies", "posts", total=len(store)) as progress:
             vocabularies = build_vocabularies(store, workers=workers, progress=progress)
         with Progress("tensors", "posts", total=len(store)) as progress:
             build_tensors(store, configuration, workers=workers, progress=progress)
-        return statistics(store, vocabularies, report.to_dict())
+        return statistics(store, counts, vocabularies, report.to_dict())
 
 
 def _write(
@@ -159,16 +161,16 @@ def _show(statistics: Statistics, out: Path, as_json: bool) -> None:
         table.add_row(f"  fallback: {cause}", f"{count:,}")
     table.add_row("question-answer pairs", f"{statistics.pairs:,} ({statistics.accepted_pairs:,} accepted)")
     table.add_row("formulas", f"{statistics.formulas:,}")
-    table.add_row("nodes per graph", f"{statistics.nodes_mean:.1f} (median {statistics.nodes_median:.0f})")
+    table.add_row("nodes per graph", f"{statistics.nodes_mean:.1f} (median {statistics.nodes_median:,})")
     table.add_row("edges per graph", f"{statistics.edges_mean:.1f}")
-    if statistics.labels is not None and statistics.coverage is not None:
+    known = statistics.vocabularies
+    if known is not None:
         table.add_row(
             "node labels",
-            f"{statistics.labels_raw:,} raw, {statistics.labels:,} kept, {statistics.coverage:.2%} covered",
+            f"{known.labels_raw:,} raw, {known.labels:,} kept, {known.share:.2%} of nodes covered",
         )
         table.add_row(
-            "relations",
-            f"{statistics.relations_raw:,} raw, {statistics.relations:,} with virtual and inverse",
+            "relations", f"{known.relations_raw:,} raw, {known.relations:,} with virtual and inverse"
         )
     Console().print(table)
     Console(stderr=True).print(f"kept in {out}")

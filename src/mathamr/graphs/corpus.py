@@ -7,6 +7,7 @@ goes on where it stopped, and a changed corpus costs only its changes.
 from __future__ import annotations
 
 import base64
+import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -26,7 +27,7 @@ from mathamr.graphs.maker import GraphMaker, MadeGraph, digest
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import tensorise
 from mathamr.graphs.virtual import flatten
-from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary, VocabularyCounts
+from mathamr.graphs.vocabulary import Coverage, RelationVocabulary, Vocabulary, VocabularyCounts
 from mathamr.posts.post import Post
 from mathamr.progress import Progress
 from mathamr.workers import Lost, Work, WorkerPool
@@ -38,11 +39,17 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class BuildCounts:
-    """What a build did: posts that were new or changed, posts that were there already, fallbacks by cause."""
+    """What a build did: posts given to it, made anew, there already; fallbacks of the new ones by cause."""
 
+    given: int = 0
     made: int = 0
     kept: int = 0
     fallbacks: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def failed(self) -> int:
+        """Posts that have no graph; the thesis lost 2 % here."""
+        return self.given - self.made - self.kept
 
 
 def build_graphs(
@@ -61,6 +68,7 @@ def build_graphs(
 
         def waiting() -> Iterator[str]:
             for post in posts:
+                counts.given += 1
                 if store.digest(post.id) == digest(post, fingerprint):
                     counts.kept += 1
                     if progress:
@@ -83,8 +91,19 @@ def build_graphs(
 
 def build_vocabularies(
     store: GraphStore, *, size: int = VOCABULARY_SIZE, workers: int = 1, progress: Progress | None = None
-) -> tuple[Vocabulary, RelationVocabulary, VocabularyCounts]:
-    """Counts the labels of all stored graphs and writes the store's vocabularies; tensors of others are dropped."""
+) -> Coverage:
+    """Counts the labels of all stored graphs and writes the store's vocabularies.
+
+    Nothing is done where they were made from the graphs that are there now; tensors of other vocabularies go.
+    """
+    made_from = f"{store.state()}, size {size}"
+    known = json.loads(store.meta("vocabularies") or "{}")
+    if (
+        known.get("made_from") == made_from
+        and store.vocabulary_path.exists()
+        and store.relations_path.exists()
+    ):
+        return Coverage(**known["coverage"])
     counts = VocabularyCounts()
     with _Crew("mathamr.graphs.corpus:CountWork", (), workers) as crew:
         for chunk, answer in crew.map(_chunks((text for _, text in store.texts()), CHUNK)):
@@ -93,7 +112,11 @@ def build_vocabularies(
                 progress.advance(len(chunk))
     vocabulary, relations = Vocabulary.build(counts, size), RelationVocabulary.build(counts)
     use_vocabularies(store, vocabulary, relations)
-    return vocabulary, relations, counts
+    coverage = Coverage(
+        len(counts.raw_labels), len(vocabulary), vocabulary.coverage, len(counts.relations), len(relations)
+    )
+    store.set_meta("vocabularies", json.dumps({"made_from": made_from, "coverage": asdict(coverage)}))
+    return coverage
 
 
 def use_vocabularies(store: GraphStore, vocabulary: Vocabulary, relations: RelationVocabulary) -> None:

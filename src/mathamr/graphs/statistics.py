@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, replace
-from statistics import median
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from mathamr.graphs.corpus import BuildCounts
 from mathamr.graphs.store import GraphStore
-from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary, VocabularyCounts
+from mathamr.graphs.vocabulary import Coverage
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,10 @@ class Statistics:
     pairs: int
     accepted_pairs: int
     nodes_mean: float
-    nodes_median: float
+    nodes_median: int
     edges_mean: float
     formulas: int
-    labels_raw: int | None = None
-    labels: int | None = None
-    coverage: float | None = None
-    relations_raw: int | None = None
-    relations: int | None = None
+    vocabularies: Coverage | None = None
     reading: dict[str, Any] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
@@ -48,42 +44,24 @@ class Statistics:
 
 def statistics(
     store: GraphStore,
-    vocabularies: tuple[Vocabulary, RelationVocabulary, VocabularyCounts] | None = None,
+    build: BuildCounts | None = None,
+    vocabularies: Coverage | None = None,
     reading: dict[str, Any] | None = None,
 ) -> Statistics:
-    """The statistics of a store; those of the labels need the counts that built its vocabularies.
-
-    `reading` is what the reader of the posts reported. No post of ours fails: what the thesis lost is a fallback
-    here.
-    """
-    rows = store.sizes()
-    kinds: dict[str, KindSize] = {}
-    for kind in sorted({row[0] for row in rows}):
-        of_kind = [row for row in rows if row[0] == kind]
-        nodes, edges, formulas = (sum(int(row[i]) for row in of_kind) / len(of_kind) for i in (1, 2, 3))
-        kinds[kind] = KindSize(len(of_kind), nodes, edges, formulas)
-    count = len(rows)
-    base = Statistics(
-        posts=count,
-        failed=0,
+    """The statistics of a store, with what its last build, its vocabularies and the reader of its posts reported."""
+    sizes = store.sizes()
+    posts, nodes, edges, formulas = (sum(row[column] for row in sizes) for column in (1, 2, 3, 4))
+    return Statistics(
+        posts=posts,
+        failed=build.failed if build else 0,
         fallbacks=dict(store.fallbacks().most_common()),
-        kinds=kinds,
+        kinds={kind: KindSize(n, a / n, b / n, c / n) for kind, n, a, b, c in sizes},
         pairs=sum(1 for _ in store.pairs()),
         accepted_pairs=sum(1 for _ in store.pairs(accepted_only=True)),
-        nodes_mean=sum(row[1] for row in rows) / count if count else 0.0,
-        nodes_median=float(median(row[1] for row in rows)) if count else 0.0,
-        edges_mean=sum(row[2] for row in rows) / count if count else 0.0,
-        formulas=sum(row[3] for row in rows),
+        nodes_mean=nodes / posts if posts else 0.0,
+        nodes_median=store.median_nodes(),
+        edges_mean=edges / posts if posts else 0.0,
+        formulas=formulas,
+        vocabularies=vocabularies,
         reading=reading or {},
-    )
-    if vocabularies is None:
-        return base
-    vocabulary, relations, counts = vocabularies
-    return replace(
-        base,
-        labels_raw=len(counts.raw_labels),
-        labels=len(vocabulary),
-        coverage=vocabulary.coverage,
-        relations_raw=len(counts.relations),
-        relations=len(relations),
     )

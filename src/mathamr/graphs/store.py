@@ -11,7 +11,7 @@ import json
 import sqlite3
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,7 +27,7 @@ FORMAT = 1
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS posts (
-    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, parent TEXT, accepted TEXT,
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, parent TEXT, accepted TEXT,
     digest BLOB NOT NULL, nodes INTEGER NOT NULL, edges INTEGER NOT NULL, formulas INTEGER NOT NULL,
     fallbacks TEXT NOT NULL, graph BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS tensors (
@@ -122,6 +122,11 @@ class GraphStore:
     def set_meta(self, key: str, value: str) -> None:
         """Writes a note about the whole store."""
         self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def state(self) -> str:
+        """A word that changes whenever a graph is added, replaced or deleted."""
+        count, last = self._db.execute("SELECT count(*), max(number) FROM posts").fetchone()
+        return f"{count} posts, last {last}"
 
     def __len__(self) -> int:
         return int(self._db.execute("SELECT count(*) FROM posts").fetchone()[0])
@@ -250,9 +255,16 @@ class GraphStore:
             causes.update(json.loads(row))
         return causes
 
-    def sizes(self) -> Sequence[tuple[str, int, int, int]]:
-        """(kind, nodes, edges, formulas) of every post."""
-        return self._db.execute("SELECT kind, nodes, edges, formulas FROM posts").fetchall()
+    def sizes(self) -> list[tuple[str, int, int, int, int]]:
+        """(kind, posts, nodes, edges, formulas) summed over the posts of each kind."""
+        sql = "SELECT kind, count(*), sum(nodes), sum(edges), sum(formulas) FROM posts GROUP BY kind ORDER BY kind"
+        return self._db.execute(sql).fetchall()
+
+    def median_nodes(self) -> int:
+        """The number of nodes that half of the graphs do not exceed."""
+        sql = "SELECT nodes FROM posts ORDER BY nodes LIMIT 1 OFFSET (SELECT (count(*) - 1) / 2 FROM posts)"
+        row = self._db.execute(sql).fetchone()
+        return 0 if row is None else int(row[0])
 
     @property
     def vocabulary_path(self) -> Path:

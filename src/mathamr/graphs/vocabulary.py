@@ -118,6 +118,17 @@ class VocabularyCounts:
         return cls(Counter(labels), Counter(relations), set(raw_labels))
 
 
+@dataclass(frozen=True, slots=True)
+class Coverage:
+    """How much of a corpus its vocabularies hold."""
+
+    labels_raw: int
+    labels: int
+    share: float
+    relations_raw: int
+    relations: int
+
+
 @dataclass(frozen=True)
 class Vocabulary:
     """Node labels by number; number 0 is the unknown label."""
