@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mathamr.amr.graph import Amr, Triple, string, unquoted
@@ -48,15 +49,16 @@ def mend(amr: Amr, expected: Sequence[str]) -> Amr:
     """The graph with one node for every placeholder that is recognisable in it.
 
     Parsers that never saw placeholders write them as `formula_0`, as `(n / name :op1 "FORMULA_0")`, in pieces
-    (`:op1 "FORMULA" :op2 "_" :op3 "0"`), in compounds (`FORMULA_0-dimensional`), or twice. Placeholders that the sentence does not hold become `formula`.
+    (`:op1 "FORMULA" :op2 "_" :op3 "0"`), in compounds (`FORMULA_0-dimensional`), or twice. Placeholders that the
+    sentence does not hold become `formula`.
 
     >>> print(mend(Amr.from_penman('(s / set :name (n / name :op1 "FORMULA" :op2 "_0"))'), ["FORMULA_0"]).to_penman())
     (s / set
         :name (n / FORMULA_0))
     """
-    concepts = [concept for _, concept in amr.instances]
-    found = [concept for concept in concepts if concept in set(expected)]
-    if len(found) == len(expected) == len(set(found)) and not _suspicious(amr, concepts, set(found)):
+    wanted = set(expected)
+    found = Counter(concept for _, concept in amr.instances if concept in wanted)
+    if found.keys() == wanted and found.total() == len(wanted) and not _suspicious(amr, wanted):
         return amr
     mending = _Mending(amr, expected)
     mending.rename_concepts()
@@ -65,10 +67,11 @@ def mend(amr: Amr, expected: Sequence[str]) -> Amr:
     return mending.graph()
 
 
-def _suspicious(amr: Amr, concepts: Iterable[str], found: set[str]) -> bool:
-    return any(PLACEHOLDER.search(concept) for concept in concepts if concept not in found) or any(
-        PLACEHOLDER.search(constant) for _, _, constant in amr.attributes
-    )
+def _suspicious(amr: Amr, wanted: set[str]) -> bool:
+    """Whether a placeholder hides in a constant or in another concept."""
+    constants = (constant for _, _, constant in amr.attributes)
+    concepts = (concept for _, concept in amr.instances if concept not in wanted)
+    return any(PLACEHOLDER.search(text) for text in (*constants, *concepts))
 
 
 class _Mending:
@@ -80,6 +83,7 @@ class _Mending:
         self.edges = list(amr.edges)
         self.attributes = list(amr.attributes)
         self.expected = set(expected)
+        self.twins: dict[str, str] = {}
         self.names = Names({*self.concepts, *(constant for _, _, constant in amr.attributes)})
 
     def placeholder(self, text: str) -> str | None:
@@ -165,11 +169,10 @@ class _Mending:
     def merge_twins(self) -> None:
         """Two nodes of one placeholder become one."""
         first: dict[str, str] = {}
-        twins: dict[str, str] = {}
+        twins = self.twins
         for variable, concept in self.concepts.items():
             if concept in self.expected and first.setdefault(concept, variable) != variable:
                 twins[variable] = first[concept]
-        self.twins = twins
         for twin in twins:
             del self.concepts[twin]
         self.edges = [
