@@ -1,0 +1,46 @@
+"""Random numbers that belong to a place rather than to a moment.
+
+Each number is a hash of the seed and of what it is for (epoch, pair, element). So an interrupted run, a run on
+several processes and a run with other batches in memory all draw the same numbers for the same graph.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+Keys = npt.NDArray[np.uint64]
+_STEP, _FIRST, _SECOND = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+)
+
+
+def mixed(keys: Keys, numbers: npt.NDArray[Any] | int) -> Keys:
+    """New keys from keys and numbers: the finaliser of SplitMix64."""
+    with np.errstate(over="ignore"):
+        state = keys + (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _STEP
+        state = (state ^ (state >> np.uint64(30))) * _FIRST
+        state = (state ^ (state >> np.uint64(27))) * _SECOND
+        return np.asarray(state ^ (state >> np.uint64(31)))
+
+
+def key(*numbers: int) -> Keys:
+    """The key of a place given by numbers, as an array of one."""
+    state = np.zeros(1, np.uint64)
+    for number in numbers:
+        state = mixed(state, number)
+    return state
+
+
+def uniform(keys: Keys) -> npt.NDArray[np.float64]:
+    """Numbers from 0 to below 1, one for each key.
+
+    >>> values = uniform(mixed(key(7), np.arange(100_000)))
+    >>> round(float(values.mean()), 2), bool(values.min() >= 0), bool(values.max() < 1)
+    (0.5, True, True)
+    """
+    return (keys >> np.uint64(11)).astype(np.float64) * 2.0**-53

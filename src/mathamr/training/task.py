@@ -1,0 +1,181 @@
+"""`Task`: the graphs and pairs a model is trained on, and the batches of every step made from them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from mathamr.encoders.batch import GraphBatch
+from mathamr.encoders.stack import GraphStack, packed
+from mathamr.encoders.text import TextTable
+from mathamr.errors import MathAMRError
+from mathamr.graphs.shard import Shard
+from mathamr.graphs.virtual import Level
+from mathamr.training.augmentation import augmented, graph_keys
+from mathamr.training.configuration import TrainingConfiguration
+from mathamr.training.formulapairs import FormulaBags
+from mathamr.training.losses import Contrast
+from mathamr.training.maxsim import Rows
+from mathamr.training.negatives import HardNegatives
+from mathamr.training.pairs import Answers, Pairs, checked, split
+from mathamr.training.processes import Processes
+
+Numbers = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One step's work of one process: its own graphs in parts, and what all vectors together stand for.
+
+    `gathered` counts the vectors of each process; `order` brings the gathered ones into the order of questions and
+    documents, `questions` of them being vectors of questions. `pairs` counts the pairs of all processes.
+    """
+
+    parts: tuple[GraphBatch, ...]
+    gathered: tuple[int, ...]
+    order: torch.Tensor | None
+    questions: int
+    pairs: int
+    contrast: Contrast
+
+
+class Task:
+    """The training and validation pairs of a shard, and steps made from them."""
+
+    def __init__(
+        self,
+        shard: Shard,
+        configuration: TrainingConfiguration,
+        *,
+        texts: TextTable | None = None,
+        negatives: HardNegatives | None = None,
+        processes: Processes | None = None,
+    ) -> None:
+        self.shard, self.configuration = shard, configuration
+        self.processes = processes or Processes()
+        self.processes.share(configuration.batch_size)
+        pairs: Pairs = checked(np.array(shard.pairs, np.int64).reshape(-1, 2), len(shard))
+        self.train, self.validation = split(pairs, configuration.validation, configuration.seed)
+        if len(self.train) < 2:
+            raise MathAMRError("too few pairs are left to train on after the validation part was taken out")
+        self._answers = Answers(pairs, len(shard))
+        if texts is not None and len(texts.rows) != int(shard.starts["reps"][-1]):
+            raise MathAMRError(
+                f"the text vectors are of {len(texts.rows)} representatives, the shard has {shard.starts['reps'][-1]}"
+            )
+        if configuration.hard_negatives and negatives is None:
+            raise MathAMRError("the configuration asks for hard negatives: give the file that lists them")
+        self._texts, self._negatives = texts, negatives
+        self._counts = np.diff(shard.starts["reps"])
+        self._costs = np.diff(shard.starts["nodes"]) + 2 * np.diff(shard.starts["edges"])
+        self._bags = FormulaBags.of(shard) if configuration.formula_weight else None
+        if configuration.beta < 1:
+            self._check_documents()
+
+    def _check_documents(self) -> None:
+        levels = self.shard.columns["levels"]
+        last = self.shard.starts["reps"][1:] - 1
+        missing = (self._counts == 0) | (levels[np.maximum(last, 0)] != Level.DOCUMENT)
+        if missing.any():
+            raise MathAMRError(
+                f"beta below 1 trains document vectors, but {int(missing.sum())} graphs, the first of post"
+                f" {self.shard.ids[int(missing.argmax())]!r}, have no document node: graphs of the configuration"
+                f" {self.shard.configuration} cannot be trained so"
+            )
+
+    def step(self, pairs: Pairs, places: Numbers, epoch: int, device: torch.device) -> Step:
+        """The work of a training step on these pairs; `places` are their numbers among the training pairs."""
+        configuration = self.configuration
+        documents, owners = pairs[:, 1], np.arange(len(pairs))
+        slots = np.concatenate([3 * places, 3 * places + 1])
+        if configuration.hard_negatives and self._negatives is not None:
+            drawn, of = self._negatives.drawn(
+                pairs[:, 0], configuration.hard_negatives, configuration.seed, epoch, places
+            )
+            documents, owners = np.concatenate([documents, drawn]), np.concatenate([owners, of])
+            rank = np.arange(len(of)) - np.searchsorted(of, of)
+            slots = np.concatenate([slots, 3 * (places[of] + len(self.train) * (1 + rank)) + 2])
+        keys = graph_keys(configuration.seed, epoch, slots)
+        graphs = np.concatenate([pairs[:, 0], documents])
+        home = np.concatenate([np.arange(len(pairs)), owners]) // self.processes.share(
+            configuration.batch_size
+        )
+        own = np.flatnonzero(home == self.processes.rank)
+        parts = []
+        for part in packed(((place, int(self._costs[graphs[place]])) for place in own), configuration.budget):
+            stack = GraphStack.of_shard(self.shard, graphs[part], self._texts)
+            stack = augmented(stack, keys[part], configuration.node_mask, configuration.edge_drop)
+            parts.append(GraphBatch.of(stack))
+        gathered = np.bincount(home, self._counts[graphs], self.processes.count).astype(np.int64)
+        return Step(
+            tuple(parts),
+            tuple(gathered.tolist()),
+            self._order(graphs, home, device),
+            int(self._counts[pairs[:, 0]].sum()),
+            len(pairs),
+            self.contrast(pairs[:, 0], documents, device),
+        )
+
+    def _order(self, graphs: Numbers, home: Numbers, device: torch.device) -> torch.Tensor | None:
+        """Where the vectors of each graph stand once those of all processes are gathered."""
+        if self.processes.count == 1:
+            return None
+        sorted_by_home = np.argsort(home, kind="stable")
+        counts = self._counts[graphs]
+        begins = np.zeros(len(graphs), np.int64)
+        begins[sorted_by_home] = np.cumsum(counts[sorted_by_home]) - counts[sorted_by_home]
+        within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+        return torch.from_numpy(np.repeat(begins, counts) + within).to(device)
+
+    def contrast(self, questions: Numbers, documents: Numbers, device: torch.device) -> Contrast:
+        """What the vectors of these questions and documents stand for."""
+        ignored = self._answers.among(questions, documents)
+        np.fill_diagonal(ignored, False)
+        return Contrast(
+            Rows.of(self._counts[questions], device),
+            Rows.of(self._counts[documents], device),
+            _on(ignored, device),
+            _on(np.cumsum(self._counts[questions]) - 1, device),
+            _on(np.cumsum(self._counts[documents]) - 1, device),
+            *self._formulas(questions, documents, device),
+        )
+
+    def _formulas(
+        self, questions: Numbers, documents: Numbers, device: torch.device
+    ) -> tuple[torch.Tensor | None, torch.Tensor | None]:
+        if self._bags is None:
+            return None, None
+        starts = self.shard.starts["reps"]
+        rows, hashes = [], []
+        before, before_document = 0, 0
+        for question, document in zip(questions, documents, strict=False):
+            ours = self._bags.formulas[starts[question] : starts[question + 1]]
+            theirs = self._bags.formulas[starts[document] : starts[document + 1]]
+            (own,), (other,) = np.nonzero(ours >= 0), np.nonzero(theirs >= 0)
+            for a, b in self._bags.shared(ours[own], theirs[other]):
+                rows.append((before + own[a], before_document + other[b]))
+                hashes.append(self._bags.hashes[theirs[other[b]]])
+            before, before_document = before + len(ours), before_document + len(theirs)
+        if len(rows) < 2:
+            return None, None
+        alike = np.equal.outer(np.array(hashes), np.array(hashes))
+        np.fill_diagonal(alike, False)
+        return _on(np.array(rows, np.int64).T.copy(), device), _on(alike, device)
+
+    def plain(self, graphs: Numbers) -> list[GraphBatch]:
+        """Graphs as they are, without augmentation, in parts within the budget."""
+        budget = self.configuration.budget
+        costs = ((number, int(self._costs[number])) for number in graphs)
+        return [
+            GraphBatch.of(GraphStack.of_shard(self.shard, np.array(part), self._texts))
+            for part in packed(costs, budget)
+        ]
+
+
+def _on(array: Numbers, device: torch.device) -> torch.Tensor:
+    tensor = torch.from_numpy(array)
+    return tensor.pin_memory().to(device, non_blocking=True) if device.type == "cuda" else tensor
