@@ -6,6 +6,8 @@ import io
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from mathamr.posts.companions import kind_of, table
 from mathamr.posts.files import head
@@ -162,6 +164,22 @@ def test_damaged_rows_of_a_table_are_skipped_with_their_line(tmp_path):
     assert dict(report.skipped) == {"damaged table row": 1}
     assert report.examples["damaged table row"][0].row == 3
     assert report.examples["invalid UTF-8"][0].row == 4
+
+
+CELLS = st.text('"\t\n\r<math> 0179ax', max_size=12)
+
+
+@given(
+    st.lists(st.lists(CELLS, min_size=1, max_size=7), max_size=5),
+    st.sampled_from(["formula", "visual_id\tmathml", ""]),
+)
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_any_table_beside_the_posts_leaves_the_posts_whole(tmp_path, rows, columns):
+    path = posts_file(tmp_path)
+    lines = [f"id\tpost_id\t{columns}", *("\t".join(row) for row in rows)]
+    (tmp_path / "formulas.tsv").write_text("\n".join(lines))
+    posts, _ = read(path)
+    assert [len(post.formulas) for post in posts.values()] == [2, 3]
 
 
 def test_what_a_file_beside_posts_is_shows_in_its_header(tmp_path):

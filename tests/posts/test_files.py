@@ -110,6 +110,23 @@ def test_standard_input_is_looked_at_without_losing_a_byte(monkeypatch, kind):
     assert not stdin.closed
 
 
+def test_what_is_seen_of_a_pipe_does_not_depend_on_how_it_was_written(monkeypatch):
+    class Drops(io.RawIOBase):
+        data = io.BytesIO(TEXT)
+
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer) -> int:
+            drop = self.data.read(min(7, len(buffer)))
+            buffer[: len(drop)] = drop
+            return len(drop)
+
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(Drops())))
+    assert head(STDIN).start == TEXT[: files.HEAD_BYTES]
+    assert read_bytes(STDIN, Report()) == TEXT
+
+
 def test_a_walk_is_sorted_and_stays_inside_the_folder(tmp_path):
     outside = tmp_path / "outside.md"
     outside.write_text("secret")

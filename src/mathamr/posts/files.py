@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
 import io
-import lzma
 import os
 import sys
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from pathlib import Path
-from typing import IO, Any, Protocol, cast
+from typing import Any, cast
 
 from mathamr.errors import MathAMRError
+from mathamr.posts.compression import BREAKS, SUFFIXES, Readable, decompressed
 from mathamr.posts.report import Report
 from mathamr.posts.text import decoded
 
 STDIN = Path("-")
 HEAD_BYTES = 1 << 16
 LARGEST_TEXT_FILE = 256 << 20  # a Markdown, LaTeX or HTML file is read whole; what is larger is no such file
-SUFFIXES = {".gz": "gzip", ".bz2": "bzip2", ".xz": "xz", ".zst": "zstandard"}
-MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstandard"}
-BREAKS = (EOFError, OSError, zlib.error, lzma.LZMAError)
 
 
 @dataclass(frozen=True)
@@ -43,7 +38,7 @@ class Head:
         """The suffix in lower case, with its dot, without `.gz` and its like."""
         return Path(self.name).suffix
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The first bytes as text, whatever they are."""
         if self.start[:2] in (b"\xff\xfe", b"\xfe\xff"):
@@ -66,14 +61,6 @@ def shown(path: Path) -> str:
     return "standard input" if path == STDIN else str(path)
 
 
-class Readable(Protocol):
-    """What gives bytes as they come: less than asked for, but never nothing before the end."""
-
-    def read1(self, size: int, /) -> bytes:
-        """Up to `size` bytes."""
-        ...
-
-
 class Input(io.RawIOBase):
     """A file's decompressed bytes as a stream; `-` is standard input.
 
@@ -86,7 +73,7 @@ class Input(io.RawIOBase):
         self.path, self._report = path, report
         self._disk = _stdin() if path == STDIN else _open(path)
         self._counted = 0
-        self._stream: Readable = _decompressed(self._disk, _compression(self._disk.peek(8)))
+        self._stream: Readable = decompressed(self._disk, self._disk.peek(8))
 
     def readable(self) -> bool:
         """It can be read."""
@@ -124,9 +111,9 @@ def head(path: Path) -> Head:
     """The first bytes of a file, decompressed; standard input is only peeked at."""
     if path == STDIN:
         start = _stdin().peek(HEAD_BYTES)
-        return Head(path, _readable(_decompressed(io.BytesIO(start), _compression(start))))
+        return Head(path, _readable(decompressed(io.BytesIO(start), start)))
     with _open(path) as disk:
-        return Head(path, _readable(_decompressed(disk, _compression(disk.peek(8)))))
+        return Head(path, _readable(decompressed(disk, disk.peek(8))))
 
 
 def read_bytes(path: Path, report: Report) -> bytes | None:
@@ -173,8 +160,31 @@ def walk(root: Path, report: Report) -> Iterator[Path]:
                 yield path
 
 
+class _WholeBlocks(io.RawIOBase):
+    """A pipe that gives as much as is asked for: what is peeked at does not depend on how it was written."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream = stream
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        filled = 0
+        while filled < len(buffer) and (data := self._stream.read1(len(buffer) - filled)):
+            buffer[filled : filled + len(data)] = data
+            filled += len(data)
+        return filled
+
+
+@lru_cache(maxsize=1)
+def _peekable(stream: io.BufferedIOBase) -> io.BufferedReader:
+    return io.BufferedReader(_WholeBlocks(stream), HEAD_BYTES)
+
+
 def _stdin() -> io.BufferedReader:
-    return cast("io.BufferedReader", sys.stdin.buffer)
+    """Standard input, always the same object: what detection peeks at is there for the reader."""
+    return _peekable(cast("io.BufferedIOBase", sys.stdin.buffer))
 
 
 def _open(path: Path) -> io.BufferedReader:
@@ -182,59 +192,6 @@ def _open(path: Path) -> io.BufferedReader:
         return cast("io.BufferedReader", path.open("rb", buffering=1 << 18))
     except OSError as error:
         raise MathAMRError(f"{path}: cannot be read ({_why(error)})") from error
-
-
-def _compression(start: bytes) -> str | None:
-    return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
-
-
-def _decompressed(disk: io.BufferedIOBase, compression: str | None) -> Readable:
-    if compression == "gzip":
-        return gzip.GzipFile(fileobj=disk)
-    if compression == "bzip2":
-        return bz2.BZ2File(disk)
-    if compression == "xz":
-        return lzma.LZMAFile(cast("IO[bytes]", disk))
-    if compression == "zstandard":
-        return _ZstandardStream(disk)
-    return disk
-
-
-class _ZstandardStream:
-    """Zstandard frames as one stream; unlike the library's own, it notices where the file breaks off."""
-
-    BLOCK = 1 << 12  # small, because little input can become much output
-
-    def __init__(self, disk: io.BufferedIOBase) -> None:
-        import zstandard
-
-        self._disk, self._library = disk, zstandard
-        self._frame = zstandard.ZstdDecompressor().decompressobj()
-        self._inside = False
-        self._ready = memoryview(b"")
-
-    def read1(self, size: int) -> bytes:
-        while not self._ready:
-            data = self._disk.read(self.BLOCK)
-            if not data and self._inside:
-                raise EOFError("the last frame is not complete")
-            if not data:
-                return b""
-            self._ready = memoryview(self._unpacked(data))
-        data, self._ready = bytes(self._ready[:size]), self._ready[size:]
-        return data
-
-    def _unpacked(self, data: bytes) -> bytes:
-        unpacked = []
-        try:
-            while data:
-                unpacked.append(self._frame.decompress(data))
-                self._inside, data = not self._frame.eof, self._frame.unused_data
-                if self._frame.eof:
-                    self._frame = self._library.ZstdDecompressor().decompressobj()
-        except self._library.ZstdError as error:
-            raise EOFError(str(error)) from error
-        return b"".join(unpacked)
 
 
 def _readable(stream: Readable) -> bytes:

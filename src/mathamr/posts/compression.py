@@ -1,0 +1,79 @@
+"""Compressed files as streams: gzip, bzip2, xz and zstandard, told by their first bytes."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import io
+import lzma
+import zlib
+from typing import IO, Protocol, cast
+
+SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
+MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstandard"}
+BREAKS = (EOFError, OSError, zlib.error, lzma.LZMAError)
+"""What reading a damaged or truncated archive raises."""
+
+
+class Readable(Protocol):
+    """What gives bytes as they come: less than asked for, but never nothing before the end."""
+
+    def read1(self, size: int, /) -> bytes:
+        """Up to `size` bytes."""
+        ...
+
+
+def compression_of(start: bytes) -> str | None:
+    """The name of a compression, or `None` for a plain file."""
+    return next((name for magic, name in MAGIC.items() if start.startswith(magic)), None)
+
+
+def decompressed(disk: io.BufferedIOBase, start: bytes) -> Readable:
+    """The bytes of a file whose first bytes on disk are `start`; those of a plain file are as they are."""
+    compression = compression_of(start)
+    if compression == "gzip":
+        return gzip.GzipFile(fileobj=disk)
+    if compression == "bzip2":
+        return bz2.BZ2File(disk)
+    if compression == "xz":
+        return lzma.LZMAFile(cast("IO[bytes]", disk))
+    if compression == "zstandard":
+        return _ZstandardStream(disk)
+    return disk
+
+
+class _ZstandardStream:
+    """Zstandard frames as one stream; unlike the library's own, it notices where the file breaks off."""
+
+    BLOCK = 1 << 12  # small, because little input can become much output
+
+    def __init__(self, disk: io.BufferedIOBase) -> None:
+        import zstandard
+
+        self._disk, self._library = disk, zstandard
+        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._inside = False
+        self._ready = memoryview(b"")
+
+    def read1(self, size: int) -> bytes:
+        while not self._ready:
+            data = self._disk.read(self.BLOCK)
+            if not data and self._inside:
+                raise EOFError("the last frame is not complete")
+            if not data:
+                return b""
+            self._ready = memoryview(self._unpacked(data))
+        data, self._ready = bytes(self._ready[:size]), self._ready[size:]
+        return data
+
+    def _unpacked(self, data: bytes) -> bytes:
+        unpacked = []
+        try:
+            while data:
+                unpacked.append(self._frame.decompress(data))
+                self._inside, data = not self._frame.eof, self._frame.unused_data
+                if self._frame.eof:
+                    self._frame = self._library.ZstdDecompressor().decompressobj()
+        except self._library.ZstdError as error:
+            raise EOFError(str(error)) from error
+        return b"".join(unpacked)
