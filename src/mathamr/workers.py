@@ -167,7 +167,8 @@ class _Worker:
         """Starts the process, which makes its work and then says hello."""
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "mathamr.workers", self.factory, json.dumps(list(self.arguments))],
+            # -P: a json.py in the user's folder must not stand in for Python's own.
+            [sys.executable, "-P", "-m", "mathamr.workers", self.factory, json.dumps(list(self.arguments))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**_ONE_THREAD, **os.environ, "PYTHONPATH": path},

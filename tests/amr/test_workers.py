@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +15,7 @@ from mathamr.amr.workers import ParallelParser
 from mathamr.errors import MathAMRError
 from tests.amr.rule_parser import RuleParser
 
+ROOT = Path(__file__).resolve().parents[2]
 RULE = "tests.amr.rule_parser:RuleParser"
 
 
@@ -75,3 +78,13 @@ def test_a_parser_that_cannot_be_loaded_is_a_clear_error() -> None:
         ParallelParser("builtins:len", workers=1)
     with pytest.raises(MathAMRError, match="at least 1"):
         ParallelParser(RULE, workers=0)
+
+
+def test_files_of_the_working_folder_are_not_imported(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "json.py").write_text("raise SystemExit('not the json of Python')")
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [str(ROOT), *(entry for entry in sys.path if entry)])
+    with ParallelParser(RULE, workers=1) as parallel:
+        assert parallel.parse(["word"]) == RuleParser().parse(["word"])

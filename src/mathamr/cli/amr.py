@@ -63,6 +63,8 @@ def command(
         if svg:
             _draw(loaded, sentences or [line for line in _lines() if line.strip()], svg)
             return
+        if not sentences and sys.stdin.isatty():
+            print("mathamr: reading from the terminal, one line a sentence; Ctrl-D ends", file=sys.stderr)
         tally = Tally()
         if jsonl:
             lines = (line for line in sys.stdin.buffer if line.strip())
