@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -33,7 +34,7 @@ class Rows:
     real: Tensor
 
     @classmethod
-    def of(cls, counts: Sequence[int], device: torch.device | str = "cpu") -> Rows:
+    def of(cls, counts: Sequence[int] | npt.NDArray[Any], device: torch.device | str = "cpu") -> Rows:
         """The rows of posts with these numbers of vectors."""
         numbers = np.asarray(counts, np.int64)
         width = max(1, int(numbers.max())) if len(numbers) else 1

@@ -110,6 +110,8 @@ class Task:
             stack = GraphStack.of_shard(self.shard, graphs[part], self._texts)
             stack = augmented(stack, keys[part], configuration.node_mask, configuration.edge_drop)
             parts.append(GraphBatch.of(stack))
+        if len(parts) == 1:
+            parts = [parts[0].to(device)]
         gathered = np.bincount(home, self._counts[graphs], self.processes.count).astype(np.int64)
         return Step(
             tuple(parts),
