@@ -65,6 +65,7 @@ def test_latex_goes_along_as_text_and_annotation() -> None:
         ("<mspace width='1em' linebreak='newline'/>", '<mspace width="1em"></mspace>'),
         ("<mspace width='99999em'/>", "<mspace></mspace>"),
         ("<mspace width='-9em'/>", "<mspace></mspace>"),
+        ("<mspace width='60em'/>", "<mspace></mspace>"),
         ("<mspace width='expression(a())'/>", "<mspace></mspace>"),
         ("<mi mathcolor='red'>x</mi>", '<mi mathcolor="red">x</mi>'),
         ("<mi mathcolor='red;x'>x</mi>", "<mi>x</mi>"),
