@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import Any
 
-import click
 import typer
 from typer.core import TyperGroup
 
@@ -26,22 +26,26 @@ VERBS = {
 class LazyVerbs(TyperGroup):
     """Imports a verb's module only when that verb runs, so that `--help` answers at once."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:
         """The verbs, in their order."""
         return list(VERBS)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """The command of a verb; for the list of all verbs only its line of help."""
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of a verb; for the list of all verbs one that has only its line of help."""
         if cmd_name not in VERBS:
             return None
-        if ctx.resilient_parsing or _is_group_help(ctx):
-            return click.Command(cmd_name, help=VERBS[cmd_name])
+        listed = ctx.resilient_parsing or _is_group_help()
+        run = _listed if listed else import_module(f"mathamr.cli.{cmd_name}").command
         verb = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
-        verb.command(name=cmd_name, help=None)(import_module(f"mathamr.cli.{cmd_name}").command)
+        verb.command(name=cmd_name, help=VERBS[cmd_name] if listed else None)(run)
         return typer.main.get_command(verb)
 
 
-def _is_group_help(ctx: click.Context) -> bool:
+def _listed() -> None:
+    """Stands for a verb in the list of verbs."""
+
+
+def _is_group_help() -> bool:
     arguments = sys.argv[1:]
     return not arguments or arguments[0] in ("--help", "-h")
 

@@ -50,7 +50,12 @@ def statistics(
 ) -> Statistics:
     """The statistics of a store, with what its last build, its vocabularies and the reader of its posts reported."""
     sizes = store.sizes()
-    posts, nodes, edges, formulas = (sum(row[column] for row in sizes) for column in (1, 2, 3, 4))
+    posts = sum(row[1] for row in sizes)
+    nodes, edges, formulas = (
+        sum(row[2] for row in sizes),
+        sum(row[3] for row in sizes),
+        sum(row[4] for row in sizes),
+    )
     return Statistics(
         posts=posts,
         failed=build.failed if build else 0,

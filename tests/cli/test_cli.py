@@ -1,0 +1,41 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib import import_module
+
+import pytest
+
+from mathamr import __version__
+from mathamr.cli import VERBS
+
+
+def mathamr(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "mathamr", *arguments], capture_output=True, text=True)
+
+
+def test_help_lists_every_verb_and_loads_nothing_heavy() -> None:
+    code = (
+        "import sys, contextlib; sys.argv = ['mathamr', '--help']\n"
+        "from mathamr.cli import main\n"
+        "with contextlib.suppress(SystemExit): main()\n"
+        "print([name for name in ('torch', 'spacy', 'lxml', 'numpy', 'penman') if name in sys.modules])"
+    )
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert result.stdout.strip().splitlines()[-1] == "[]", result.stderr
+    assert all(verb in result.stdout for verb in VERBS)
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_every_verb_has_a_module_with_a_documented_command(verb: str) -> None:
+    command = import_module(f"mathamr.cli.{verb}").command
+    assert command.__doc__
+    assert mathamr(verb, "--help").returncode == 0
+
+
+def test_exit_codes_tell_errors_from_wrong_usage() -> None:
+    assert mathamr("--version").stdout == f"mathamr {__version__}\n"
+    assert mathamr("no-such-verb").returncode == 2
+    missing = mathamr("posts", "no-such-folder")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert missing.stderr == "mathamr: no-such-folder: no such file or folder\n"
