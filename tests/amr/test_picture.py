@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from lxml import etree
 
 from mathamr.amr.graph import Amr
-from mathamr.amr.picture import MAX_LABEL, STYLES, Style, svg
+from mathamr.amr.picture import MAX_LABEL, STYLES, svg
 from tests.amr.strategies import graphs
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -52,11 +52,6 @@ def test_kinds_have_their_own_colours() -> None:
         assert (
             picture.count(f'fill="{STYLES[kind].fill}" stroke="{STYLES[kind].stroke}"') == count + 1
         )  # and the legend
-
-
-def test_kinds_of_other_rooms_can_be_drawn() -> None:
-    styles = {**STYLES, "operator": Style("operator", "#123456", "#654321")}
-    assert "#123456" in svg(BOUND, kinds={"b": "operator"}, styles=styles)
 
 
 def test_an_edge_to_a_node_drawn_elsewhere_is_dashed() -> None:

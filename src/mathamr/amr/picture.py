@@ -34,7 +34,7 @@ class Style:
 STYLES: Mapping[str, Style] = {
     "frame": Style("frame", "#dbeafe", "#2563eb"),
     "concept": Style("concept", "#eceff3", "#6b7280"),
-    "formula": Style("formula", "#fde8c8", "#c2410c"),
+    "formula": Style("formula", "#f3e8ff", "#7e22ce"),
     "attribute": Style("constant", "#ffffff", "#9ca3af"),
 }
 
@@ -53,15 +53,13 @@ class _Node:
     width: float = 0.0
 
 
-def svg(
-    amr: Amr, title: str = "", *, kinds: Mapping[str, str] | None = None, styles: Mapping[str, Style] = STYLES
-) -> str:
-    """The picture of `amr` with `title` above it; `kinds` names a style for variables that are not an AMR's own."""
-    nodes, numbers, crossing = _nodes(amr, kinds or {})
+def svg(amr: Amr, title: str = "") -> str:
+    """The picture of `amr` with `title` above it."""
+    nodes, numbers, crossing = _nodes(amr)
     width, height = _place(nodes)
     lines = _wrapped(title, max(width, 480)) if title else []
     used = {node.kind for node in nodes}
-    legend = [style for kind, style in styles.items() if kind in used]
+    legend = [style for kind, style in STYLES.items() if kind in used]
     head = 22 * len(lines) + (10 if lines else 0)
     width = max(width, *(_text_width(line) + 2 * MARGIN for line in lines), 110 * len(legend) + MARGIN, 200)
     parts = [
@@ -82,7 +80,7 @@ def svg(
         for source, role, target in crossing
     ]
     parts += (path for path, _ in arcs)
-    parts += (_box(node, styles[node.kind], top=number == 0) for number, node in enumerate(nodes))
+    parts += (_box(node, STYLES[node.kind], top=number == 0) for number, node in enumerate(nodes))
     parts += (label for _, label in arcs)
     parts.append("</g>")
     parts += _legend(legend, height + head)
@@ -90,9 +88,7 @@ def svg(
     return "\n".join(parts)
 
 
-def _nodes(
-    amr: Amr, kinds: Mapping[str, str]
-) -> tuple[list[_Node], dict[str, int], list[tuple[str, str, str]]]:
+def _nodes(amr: Amr) -> tuple[list[_Node], dict[str, int], list[tuple[str, str, str]]]:
     """All boxes in the order in which Penman writes them, their numbers, and the edges to boxes drawn elsewhere."""
     children, concepts = layout(amr), amr.concepts()
     attributes: dict[str, list[tuple[str, str]]] = {}
@@ -105,8 +101,8 @@ def _nodes(
     while waiting:
         variable, role, parent, level = waiting.pop()
         number = numbers[variable] = len(nodes)
-        kind = kinds.get(variable) or _kind(concepts[variable])
-        nodes.append(_Node(_label(concepts[variable]), kind, role, parent, level))
+        concept = concepts[variable]
+        nodes.append(_Node(_label(concept), _kind(concept), role, parent, level))
         for its_role, constant in attributes.get(variable, ()):
             nodes.append(_Node(_label(constant), "attribute", its_role, number, level + 1))
         crossing += ((variable, r, target) for r, target, defines in children[variable] if not defines)
@@ -181,9 +177,9 @@ def _crossing_edge(source: _Node, role: str, target: _Node) -> tuple[str, str]:
     (x0, y0), *rest = curve
     path = (
         f'<path d="M{x0:.0f},{y0:.1f} C{" ".join(f"{x:.0f},{y:.1f}" for x, y in rest)}" fill="none" '
-        f'stroke="#7c3aed" stroke-dasharray="5 3" marker-end="url(#arrow)"/>'
+        f'stroke="#c2410c" stroke-dasharray="5 3" marker-end="url(#arrow)"/>'
     )
-    return path, _role(role, label[0], label[1] + 4, "middle", "#6d28d9")
+    return path, _role(role, label[0], label[1] + 4, "middle", "#c2410c")
 
 
 def _along(curve: list[tuple[float, float]], part: float) -> tuple[float, float]:
