@@ -184,7 +184,8 @@ def to_amr(draft: Draft, scores: Scores, labels: list[str], thresholds: Threshol
             constants.append((variables[source], role, nodes[target].concept))
     for number in variables:
         constants.extend(
-            (variables[number], f":op{place}", string(part)) for place, part in enumerate(nodes[number].text, start=1)
+            (variables[number], f":op{place}", string(part))
+            for place, part in enumerate(nodes[number].text, start=1)
         )
     amr = Amr(
         variables[top],

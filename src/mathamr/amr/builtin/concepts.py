@@ -8,12 +8,20 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mathamr.amr.builtin.features import Node, core_features, template_features, word_features
-from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, Lexicon, number_value
+from mathamr.amr.builtin.features import (
+    Node,
+    core_features,
+    neighbour_features,
+    template_features,
+    word_features,
+)
+from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, Candidate, Lexicon, number_value
+from mathamr.amr.builtin.mathematics import FORMULA
 from mathamr.amr.builtin.network import Array, Weights, sum_rows
-from mathamr.amr.builtin.syntax import FORMULA, Sentence
+from mathamr.amr.builtin.syntax import Sentence
 from mathamr.amr.builtin.templates import PLAIN, Template
 
+MEMORY = 50_000
 _PLURAL = re.compile(r"[A-Z0-9][A-Za-z0-9-]*[A-Z0-9]s$")
 
 
@@ -49,15 +57,25 @@ def context(sentence: Sentence) -> Array:
     return np.concatenate([sentence.vectors, sentence.vectors[sentence.heads]], axis=1)
 
 
+@dataclass
+class _Known:
+    """The candidates of a word, and the numbers of those features that do not depend on its neighbours."""
+
+    candidates: list[Candidate]
+    vectors: list[list[int]]
+    details: list[list[int]]
+
+
 class ConceptModel:
     """Ranks the candidate cores of each word, then chooses the template of each core."""
 
     def __init__(self, weights: Weights, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
+        self._remembered: dict[tuple[object, ...], _Known] = {}
         arrays = weights.arrays
         self._words = weights.bag("core/word")
         self._cores = weights.bag("core/core")
-        self._core_weights = np.concatenate([arrays["core/core"], arrays["core/linear"]], axis=1)
+        self._details = weights.bag("core/detail")
         self._dense, self._bias = arrays["core/dense"], arrays["core/dense/bias"]
         self._output = arrays["core/output"]
         self._template_words = weights.bag("template/word")
@@ -81,36 +99,53 @@ class ConceptModel:
     def _choose_cores(self, sentences: Sequence[Sentence], contexts: Sequence[Array]) -> list[list[str]]:
         word_rows: list[list[int]] = []
         core_rows: list[list[int]] = []
+        detail_rows: list[list[int]] = []
         owners: list[int] = []
-        options: list[list[str]] = []
-        lexicon = self.lexicon
+        places: list[int] = []
+        options: list[list[Candidate]] = []
+        place = 0
         for sentence in sentences:
-            for token, lemma in enumerate(sentence.lemmas):
-                total = lexicon.totals.get(lemma, 0)
-                found = lexicon.candidates(sentence, token)
-                options.append([core for core, _, _ in found])
-                if len(found) == 1:
-                    word_rows.append([])
-                    core_rows.append([])
-                    owners.append(len(word_rows) - 1)
-                    continue
-                word_rows.append(self._words.ids(word_features(sentence, token)))
-                for core, reason, count in found:
-                    features = core_features(
-                        sentence, token, core, reason, count, total, lexicon.cores.get(core, 0)
-                    )
-                    core_rows.append(self._cores.ids(features))
-                    owners.append(len(word_rows) - 1)
+            for token in range(len(sentence)):
+                known = self._candidates(sentence, token)
+                options.append(known.candidates)
+                if len(known.candidates) > 1:
+                    owners.extend([len(word_rows)] * len(known.candidates))
+                    places.append(place)
+                    word_rows.append(self._words.ids(word_features(sentence, token)))
+                    core_rows.extend(known.vectors)
+                    for candidate, fixed in zip(known.candidates, known.details, strict=True):
+                        around = neighbour_features(sentence, token, candidate)
+                        detail_rows.append(fixed + self._details.fixed_ids(around))
+                place += 1
         if not word_rows:
-            return [[] for _ in sentences]
-        hidden = self._words.sums(word_rows) + np.concatenate(contexts) @ self._dense + self._bias
-        made = sum_rows(self._core_weights, core_rows)
-        both = np.maximum(hidden[owners] + made[:, :-1], 0.0)
-        scores = (both @ self._output)[:, 0] + made[:, -1]
+            return self._read_cores(sentences, options, np.zeros(0, dtype=np.float32))
+        dense = np.concatenate(contexts)[places]
+        hidden = self._words.sums(word_rows) + dense @ self._dense + self._bias
+        both = np.maximum(hidden[owners] + self._cores.fixed_sums(core_rows), 0.0)
+        scores = (both @ self._output + self._details.fixed_sums(detail_rows))[:, 0]
         return self._read_cores(sentences, options, scores)
 
+    def _candidates(self, sentence: Sentence, token: int) -> _Known:
+        """Candidates of a word with their features' numbers, remembered for the next time it comes alike."""
+        word = sentence.words[token]
+        following = tuple(sentence.lemmas[c] for c in sentence.children[token] if c > token)
+        key = (word, sentence.tags[token], sentence.deps[token], token > 0, sentence.mathematical, following)
+        known = self._remembered.get(key)
+        if known is None:
+            candidates = self.lexicon.candidates(sentence, token)
+            features = [core_features(sentence, token, c) for c in candidates] if len(candidates) > 1 else []
+            known = _Known(
+                candidates,
+                [self._cores.fixed_ids(vectors) for vectors, _ in features],
+                [self._details.fixed_ids(details) for _, details in features],
+            )
+            if len(self._remembered) >= MEMORY:
+                self._remembered.clear()
+            self._remembered[key] = known
+        return known
+
     def _read_cores(
-        self, sentences: Sequence[Sentence], options: list[list[str]], scores: Array
+        self, sentences: Sequence[Sentence], options: list[list[Candidate]], scores: Array
     ) -> list[list[str]]:
         chosen: list[list[str]] = []
         word = start = 0
@@ -118,14 +153,16 @@ class ConceptModel:
             cores: list[str] = []
             for _ in range(len(sentence)):
                 found = options[word]
-                ranks = scores[start : start + len(found)]
-                order = np.argsort(-ranks, kind="stable")
-                core = found[order[0]]
-                if core == INSIDE and (not cores or cores[-1] not in (NAME, INSIDE)):
-                    core = found[order[1]]
-                cores.append(core)
-                start += len(found)
                 word += 1
+                if len(found) == 1:
+                    cores.append(found[0].core)
+                    continue
+                order = np.argsort(-scores[start : start + len(found)], kind="stable")
+                start += len(found)
+                core = found[order[0]].core
+                if core == INSIDE and (not cores or cores[-1] not in (NAME, INSIDE)):
+                    core = found[order[1]].core
+                cores.append(core)
             chosen.append(cores)
         return chosen
 

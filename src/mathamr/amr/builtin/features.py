@@ -5,15 +5,17 @@ A feature is a string; a model keeps the ones it met often enough in training an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from mathamr.amr.builtin.frames import Frames, is_frame
-from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING
-from mathamr.amr.builtin.syntax import FORMULA, Sentence
+from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, Candidate
+from mathamr.amr.builtin.mathematics import FORMULA
+from mathamr.amr.builtin.syntax import Sentence
 from mathamr.amr.builtin.vocabulary import PRONOUNS
 
 MAX_PATH = 6
+SHORT_PATH = 2
 FUNCTION_DEPS = frozenset(
     {"aux", "auxpass", "neg", "det", "prt", "mark", "expl", "cc", "case", "poss", "prep"}
 )
@@ -99,41 +101,59 @@ def shape(word: str) -> str:
     return made
 
 
-def core_features(
-    sentence: Sentence, token: int, core: str, reason: str, count: int, total: int, overall: int
-) -> list[str]:
-    """A candidate core of a word; `count` of `total` times the lemma had it in training, `overall` any lemma."""
-    tag, dep, lemma = sentence.tags[token], sentence.deps[token], sentence.lemmas[token]
-    head = sentence.heads[token]
-    low = sentence.words[token].lower()
-    share = bucket(10 * count // total) if total > 0 else "x"
-    amount = bucket(total)
-    if core in (NONE, NAME, INSIDE, NUMBER, STRING):
-        name = core
-    elif core[0] == "=":
+def core_kind(candidate: Candidate, lemma: str) -> tuple[str, str]:
+    """The kind of a candidate, without and with the reason it is one."""
+    core = candidate.core
+    if core in (NONE, NAME, INSIDE, NUMBER, STRING) or core[0] == "=":
         name = core
     else:
         name = "copy" if core == lemma else "frame" if is_frame(core) else "concept"
-    kind = name + reason if reason != "seen" else name
+    return name, name + candidate.reason if candidate.reason != "seen" else name
+
+
+def core_features(sentence: Sentence, token: int, candidate: Candidate) -> tuple[list[str], list[str]]:
+    """A candidate core of a word, whatever its neighbours: features with vectors, and features with a weight alone."""
+    tag, dep, lemma, word = (
+        sentence.tags[token],
+        sentence.deps[token],
+        sentence.lemmas[token],
+        sentence.words[token],
+    )
+    core, total = candidate.core, candidate.total
+    share = bucket(10 * candidate.count // total) if total > 0 else "x"
+    amount, width = bucket(total), bucket(candidate.overall)
+    name, kind = core_kind(candidate, lemma)
+    return (
+        [
+            "k=" + kind,
+            "kc=" + core,
+            "kt=" + kind + tag,
+            "kd=" + kind + dep,
+            "kp=" + name + share + amount,
+            "ko=" + kind + width,
+        ],
+        [
+            "ks=" + kind + word[-3:].lower(),
+            "ksh=" + kind + shape(word),
+            "krp=" + kind + share + amount,
+            "kft=" + name + share + tag,
+            "kot=" + name + width + share + tag[0],
+            "kct=" + core + "|" + tag,
+            "kcd=" + core + "|" + dep,
+            "kcl=" + core + "|" + lemma,
+        ],
+    )
+
+
+def neighbour_features(sentence: Sentence, token: int, candidate: Candidate) -> list[str]:
+    """A candidate core of a word and the words around it: features with a weight alone."""
+    core, head, lemmas = candidate.core, sentence.heads[token], sentence.lemmas
+    _, kind = core_kind(candidate, lemmas[token])
     return [
-        "k=" + kind,
-        "kc=" + core,
-        "kt=" + kind + tag,
-        "kd=" + kind + dep,
-        "ks=" + kind + low[-3:],
-        "ksh=" + kind + shape(sentence.words[token]),
-        "kp=" + name + share + amount,
-        "krp=" + kind + share + amount,
-        "kft=" + name + share + tag,
-        "ko=" + kind + bucket(overall),
-        "kot=" + name + bucket(overall) + share + tag[0],
-        "kct=" + core + "|" + tag,
-        "kcd=" + core + "|" + dep,
-        "kch=" + core + "|" + sentence.lemmas[head],
-        "kcn=" + core + "|" + (sentence.lemmas[token + 1] if token + 1 < len(sentence) else "</s>"),
-        "kcp=" + core + "|" + (sentence.lemmas[token - 1] if token > 0 else "<s>"),
-        "kht=" + kind + sentence.tags[head] + dep,
-        "kcl=" + core + "|" + lemma,
+        "kch=" + core + "|" + lemmas[head],
+        "kcn=" + core + "|" + (lemmas[token + 1] if token + 1 < len(lemmas) else "</s>"),
+        "kcp=" + core + "|" + (lemmas[token - 1] if token > 0 else "<s>"),
+        "kht=" + kind + sentence.tags[head] + sentence.deps[token],
     ]
 
 
@@ -207,48 +227,41 @@ class Paths:
     """Dependency paths between the words of one sentence, as text."""
 
     def __init__(self, sentence: Sentence) -> None:
-        self.sentence = sentence
-        self._chains: dict[int, list[int]] = {}
-        self._known: dict[tuple[int, int], tuple[str, int]] = {}
+        self._heads = sentence.heads
+        self._deps = sentence.deps
+        self._inner = [
+            dep + ":" + lemma if tag in ("IN", "TO") else dep
+            for dep, lemma, tag in zip(sentence.deps, sentence.lemmas, sentence.tags, strict=True)
+        ]
+        self._known: dict[int, tuple[dict[int, int], list[str], list[str]]] = {}
 
-    def chain(self, token: int) -> list[int]:
-        """A word, its head, its head's head and so on, as far as a path may reach."""
-        chain = self._chains.get(token)
-        if chain is None:
-            chain, heads = [token], self.sentence.heads
-            while heads[chain[-1]] != chain[-1] and len(chain) <= MAX_PATH:
-                chain.append(heads[chain[-1]])
-            self._chains[token] = chain
-        return chain
+    def _chain(self, token: int) -> tuple[dict[int, int], list[str], list[str]]:
+        """The words above a word with their distances, and the text of the way up to each and down from each."""
+        found = self._known.get(token)
+        if found is None:
+            steps, here = {token: 0}, token
+            up, down = [""], [""]
+            while self._heads[here] != here and len(steps) <= MAX_PATH:
+                name = self._deps[here] if here == token else self._inner[here]
+                up.append(up[-1] + "^" + name)
+                down.append("v" + name + down[-1])
+                here = self._heads[here]
+                steps[here] = len(steps)
+            found = self._known[token] = steps, up, down
+        return found
 
     def between(self, source: int, target: int) -> tuple[str, int]:
         """The path as text and its length; ``far`` and MAX_PATH + 1 beyond the reach."""
-        key = (source, target)
-        known = self._known.get(key)
-        if known is None:
-            known = self._known[key] = self._make(source, target)
-        return known
-
-    def _make(self, source: int, target: int) -> tuple[str, int]:
         if source == target:
             return "same", 0
-        up, down = self.chain(source), self.chain(target)
-        where = {node: step for step, node in enumerate(down)}
-        for step, node in enumerate(up):
-            if node in where:
-                rise, fall = up[:step], down[: where[node]]
-                if len(rise) + len(fall) > MAX_PATH:
+        rises, up, _ = self._chain(source)
+        falls, _, down = self._chain(target)
+        for node, rise in rises.items():
+            fall = falls.get(node)
+            if fall is not None:
+                if rise + fall > MAX_PATH:
                     break
-                deps, lemmas, tags = self.sentence.deps, self.sentence.lemmas, self.sentence.tags
-                parts = []
-                for place, token in enumerate(rise):
-                    inner = place > 0 and tags[token] in ("IN", "TO")
-                    parts.append("^" + deps[token] + (":" + lemmas[token] if inner else ""))
-                for place in range(len(fall) - 1, -1, -1):
-                    token = fall[place]
-                    inner = place > 0 and tags[token] in ("IN", "TO")
-                    parts.append("v" + deps[token] + (":" + lemmas[token] if inner else ""))
-                return "".join(parts), len(rise) + len(fall)
+                return up[rise] + down[fall], rise + fall
         return "far", MAX_PATH + 1
 
 
@@ -273,3 +286,10 @@ def pair_features(
         path + str(min(source.place, 2)) + str(min(target.place, 2)) + both,
         "=" + both if concept == goal else "!" + both,
     ]
+
+
+def worth_scoring(path: str, length: int, one: str, other: str, known: Collection[str]) -> bool:
+    """Whether two nodes may be related: near in the tree, on a path that related nodes before, or a pronoun."""
+    if length <= SHORT_PATH or path in known:
+        return True
+    return "pronoun" in (one, other)

@@ -6,15 +6,29 @@ cores below. What comes along with a core (``person :ARG0-of``) is its *template
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from mathamr.amr.builtin.frames import Frames
-from mathamr.amr.builtin.syntax import FORMULA, Sentence
+from mathamr.amr.builtin.mathematics import FORMULA, NOUNS
+from mathamr.amr.builtin.syntax import Sentence
 from mathamr.amr.builtin.vocabulary import MONTHS, NEGATIVE_PREFIXES, NUMBER_WORDS, PRONOUNS
 
 NONE, NAME, INSIDE, NUMBER, STRING = "<none>", "<name>", "<inside>", "<number>", "<string>"
 LIMIT = 12
+CERTAIN, CERTAIN_SHARE = 60, 0.997
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A core that a word may have: why (`reason`), how often its lemma had it (`count` of `total`) and any lemma did."""
+
+    core: str
+    reason: str
+    count: int
+    total: int
+    overall: int
 
 
 class Lexicon:
@@ -27,35 +41,45 @@ class Lexicon:
         self.cores: Counter[str] = Counter()
         for cores in self.counts.values():
             self.cores.update(cores)
-        self.phrases: dict[str, list[str]] = defaultdict(list)
 
     def candidates(
         self, sentence: Sentence, token: int, seen: Mapping[tuple[str, str], int] | None = None
-    ) -> list[tuple[str, str, int]]:
-        """The cores a word may have, each with the reason it is one and its count with this lemma.
+    ) -> list[Candidate]:
+        """The cores a word may have; only one where there is nothing to decide.
 
         `seen` holds the counts that come from the sentence itself; training takes them out, so that a model learns
         what to do with words that the lexicon does not know.
         """
         word, lemma, tag = sentence.words[token], sentence.lemmas[token], sentence.tags[token]
         if FORMULA.fullmatch(word):
-            return [(word, "formula", 0)]
+            return [Candidate(word, "formula", 0, 0, 0)]
+        if tag[0] == "N" and lemma in NOUNS and sentence.mathematical:
+            return [Candidate(lemma, "noun", 0, 0, 0)]
         counts = self.counts.get(lemma, {})
+        total = self.totals.get(lemma, 0)
         if seen is not None:
             counts = {core: count - seen.get((lemma, core), 0) for core, count in counts.items()}
-        found: dict[str, tuple[str, int]] = {NONE: ("none", counts.get(NONE, 0))}
-
-        def add(core: str, reason: str) -> None:
-            if core not in found:
-                found[core] = (reason, max(0, counts.get(core, 0)))
-
+            total = sum(counts.values())
+        elif total >= CERTAIN and counts.get(NONE, 0) >= CERTAIN_SHARE * total:
+            return [Candidate(NONE, "none", total, total, 0)]
+        found: dict[str, str] = {NONE: "none"}
         if any(character.isalnum() for character in word):
             for core, reason in self._productive(sentence, token, word, lemma, tag):
-                add(core, reason)
+                found.setdefault(core, reason)
         for core, count in sorted(counts.items(), key=lambda item: -item[1])[:LIMIT]:
             if count > 0:
-                add(core, "seen")
-        return [(core, reason, count) for core, (reason, count) in found.items()]
+                found.setdefault(core, "seen")
+        own = seen or {}
+        return [
+            Candidate(
+                core,
+                reason,
+                max(0, counts.get(core, 0)),
+                total,
+                self.cores.get(core, 0) - own.get((lemma, core), 0),
+            )
+            for core, reason in found.items()
+        ]
 
     def _productive(
         self, sentence: Sentence, token: int, word: str, lemma: str, tag: str

@@ -19,11 +19,28 @@ class Bag:
     def __init__(self, vocabulary: dict[str, int], weights: Array) -> None:
         self.vocabulary = vocabulary
         self.weights = weights
+        self._unknown = len(weights)
+        self._padded = np.concatenate([weights, np.zeros((1, weights.shape[1]), dtype=np.float32)])
 
     def ids(self, features: Iterable[str]) -> list[int]:
         """The numbers of the known features."""
         get = self.vocabulary.get
         return [number for number in map(get, features) if number is not None]
+
+    def fixed_ids(self, features: Iterable[str]) -> list[int]:
+        """The numbers of all features; unknown ones share a number whose vector is zero."""
+        get, unknown = self.vocabulary.get, self._unknown
+        return [get(feature, unknown) for feature in features]
+
+    def fixed_sums(self, rows: Sequence[Sequence[int]]) -> Array:
+        """One summed vector for every row; all rows are of one length, which is quicker than `sums`."""
+        columns = np.array(rows, dtype=np.int64).T
+        if not columns.size:
+            return np.zeros((len(rows), self.weights.shape[1]), dtype=np.float32)
+        made: Array = self._padded[columns[0]]
+        for column in columns[1:]:
+            made += self._padded[column]
+        return made
 
     def sums(self, rows: Sequence[Sequence[int]]) -> Array:
         """One summed vector for every row of feature numbers."""

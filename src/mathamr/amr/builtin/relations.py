@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr.amr.builtin.concepts import Draft, context
-from mathamr.amr.builtin.features import MAX_PATH, Paths, node_features, pair_features, type_of
+from mathamr.amr.builtin.features import Paths, node_features, pair_features, type_of, worth_scoring
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.network import Array, Weights, softmax, sum_rows
 
@@ -41,9 +41,11 @@ class RelationModel:
         self._output, self._output_bias = arrays["pair/output"], arrays["pair/output/bias"]
         self._root, self._root_dense = arrays["root/node"], arrays["root/dense"]
         self._root_bias, self._root_output = arrays["root/dense/bias"], arrays["root/output"]
-        labels = weights.tables["relations"]
+        labels, paths = weights.tables["relations"], weights.tables["paths"]
         assert isinstance(labels, list)
+        assert isinstance(paths, list)
         self.labels: list[str] = labels
+        self.paths = frozenset(paths)
 
     def score(self, drafts: Sequence[Draft]) -> list[Scores]:
         """Scores for each draft; all drafts go through the network together."""
@@ -78,7 +80,7 @@ class RelationModel:
         for begin in range(0, len(ends), 8192):
             part = slice(begin, begin + 8192)
             one, other = ends[part, 0] + starts[part], ends[part, 1] + starts[part]
-            joint = sources[one] + targets[other] + sum_rows(self._pairs.weights, pair_rows[part])
+            joint = sources[one] + targets[other] + self._pairs.fixed_sums(pair_rows[part])
             probabilities[part] = softmax(np.maximum(joint, 0.0) @ self._output + self._output_bias)
         return self._cut(drafts, pairs, firsts, probabilities, roots)
 
@@ -90,7 +92,6 @@ class RelationModel:
             self.frames.roles(n.concept) if kind == "frame" else "-"
             for n, kind in zip(nodes, kinds, strict=True)
         ]
-        joined = {frozenset((s, t)) for s, _, t in draft.edges}
         window = len(nodes) if len(nodes) ** 2 <= MAX_PAIRS else NEAR
         found = []
         for i, source in enumerate(nodes):
@@ -98,20 +99,13 @@ class RelationModel:
                 continue
             for j in range(max(0, i - window), min(len(nodes), i + window + 1)):
                 target = nodes[j]
-                if i == j or kinds[j] == "name" or source.token == target.token:
-                    if (
-                        i == j
-                        or frozenset((i, j)) in joined
-                        or source.token != target.token
-                        or kinds[j] == "name"
-                    ):
-                        continue
+                if kinds[j] == "name" or source.token == target.token:
                     continue
                 path, length = paths.between(source.token, target.token)
-                if length > MAX_PATH and "pronoun" not in (kinds[i], kinds[j]):
+                if not worth_scoring(path, length, kinds[i], kinds[j], self.paths):
                     continue
                 rows.append(
-                    self._pairs.ids(
+                    self._pairs.fixed_ids(
                         pair_features(sentence, source, target, (kinds[i], kinds[j]), path, roles[i])
                     )
                 )

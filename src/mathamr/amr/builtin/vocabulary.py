@@ -21,14 +21,28 @@ NUMBER_WORDS = {
 NUMBER_WORDS |= {
     word: str(10 * value)
     for value, word in enumerate(
-        "twenty thirty forty fifty sixty seventy eighty ninety hundred".split(), start=2
+        ["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety", "hundred"], start=2
     )
 }
 NUMBER_WORDS |= {"hundred": "100", "thousand": "1000", "million": "1000000", "billion": "1000000000"}
 NUMBER_WORDS |= {
     word: str(value)
     for value, word in enumerate(
-        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth".split(), start=1
+        [
+            "first",
+            "second",
+            "third",
+            "fourth",
+            "fifth",
+            "sixth",
+            "seventh",
+            "eighth",
+            "ninth",
+            "tenth",
+            "eleventh",
+            "twelfth",
+        ],
+        start=1,
     )
 }
 NUMBER_WORDS |= {"once": "1", "twice": "2", "double": "2", "triple": "3"}
@@ -36,7 +50,20 @@ NUMBER_WORDS |= {"once": "1", "twice": "2", "double": "2", "triple": "3"}
 MONTHS = {
     name: str(number)
     for number, name in enumerate(
-        "january february march april may june july august september october november december".split(),
+        [
+            "january",
+            "february",
+            "march",
+            "april",
+            "may",
+            "june",
+            "july",
+            "august",
+            "september",
+            "october",
+            "november",
+            "december",
+        ],
         start=1,
     )
 }

@@ -34,6 +34,7 @@ HINTS = {
     "have-concession-91": "although though despite even",
     "include-91": "of include among",
     "imperative": "let",
+    "equivalent-01": "if-and-only-if",
     "mean-01": "( mean i.e. ie",
     "slash": "/",
     "percentage-entity": "%",

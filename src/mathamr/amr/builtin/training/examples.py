@@ -124,7 +124,9 @@ def build(
 
 def _example(sentence: Sentence, graph: AlignedGraph, groups: Iterable[_Group]) -> Example:
     cores = [NONE] * len(sentence)
-    templates, nodes, number = [], [], {}
+    templates: list[tuple[int, str, str]] = []
+    nodes: list[Node] = []
+    number: dict[int, int] = {}
     internal = set()
     for group in groups:
         core = group.members[0]

@@ -79,15 +79,23 @@ def optimise(
 ) -> None:
     """Adam over shuffled batches with a linearly falling rate; prints a line an epoch.
 
-    Feature vectors get sparse updates: a batch touches few of them.
+    Feature vectors get sparse updates: a batch touches few of them. The weights of the second half of the epochs
+    are averaged at the end.
     """
     sparse = [p for module in modules if isinstance(module, nn.EmbeddingBag) for p in module.parameters()]
     others = [p for module in modules if not isinstance(module, nn.EmbeddingBag) for p in module.parameters()]
-    optimisers = [torch.optim.SparseAdam(sparse, lr=rate), torch.optim.AdamW(others, lr=rate, weight_decay=decay)]
+    optimisers = [
+        torch.optim.SparseAdam(sparse, lr=rate),
+        torch.optim.AdamW(others, lr=rate, weight_decay=decay),
+    ]
     steps = epochs * ((count + batch - 1) // batch)
     schedules = [
-        torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: max(0.02, 1 - step / steps)) for optimiser in optimisers
+        torch.optim.lr_scheduler.LambdaLR(optimiser, lambda step: max(0.02, 1 - step / steps))
+        for optimiser in optimisers
     ]
+    every = [parameter for module in modules for parameter in module.parameters()]
+    sums = [torch.zeros_like(parameter) for parameter in every]
+    first = epochs // 2
     for epoch in range(epochs):
         started, whole = time.perf_counter(), 0.0
         order = generator.permutation(count)
@@ -100,8 +108,13 @@ def optimise(
                 optimiser.step()
                 schedule.step()
             whole += float(loss.detach()) * len(order[begin : begin + batch])
+        if epoch >= first:
+            for total, parameter in zip(sums, every, strict=True):
+                total += parameter.detach()
         told = after(epoch) if after else ""
-        print(
-            f"{name} epoch {epoch + 1}: loss {whole / count:.4f} {told} ({time.perf_counter() - started:.1f} s)",
-            flush=True,
-        )
+        spent = time.perf_counter() - started
+        print(f"{name} epoch {epoch + 1}: loss {whole / count:.4f} {told} ({spent:.1f} s)", flush=True)
+    with torch.no_grad():
+        for total, parameter in zip(sums, every, strict=True):
+            parameter.copy_(total / (epochs - first))
+    print(f"{name} averaged: {after(epochs) if after else ''}", flush=True)

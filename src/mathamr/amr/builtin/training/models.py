@@ -13,14 +13,15 @@ from torch.nn import functional
 
 from mathamr.amr.builtin.concepts import context
 from mathamr.amr.builtin.features import (
-    MAX_PATH,
     Paths,
     core_features,
+    neighbour_features,
     node_features,
     pair_features,
     template_features,
     type_of,
     word_features,
+    worth_scoring,
 )
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.lexicon import Lexicon
@@ -35,8 +36,8 @@ NO_RELATION = "none"
 class Settings:
     """Sizes and lengths of training, the same for every model unless it says otherwise."""
 
-    width: int = 96
-    pair_width: int = 128
+    width: int = 64
+    pair_width: int = 96
     epochs: int = 5
     pair_epochs: int = 8
     least: int = 3
@@ -56,10 +57,12 @@ class Fitted:
         self.tables: dict[str, object] = {}
 
     def add(self, name: str, vocabulary: Vocabulary, module: nn.EmbeddingBag) -> None:
+        """Keeps feature vectors and the features' names."""
         self.tables[name] = vocabulary.words
         self.arrays[name] = to_array(module.weight)
 
     def add_linear(self, name: str, module: nn.Linear) -> None:
+        """Keeps a linear layer, turned so that inputs multiply from the left."""
         self.arrays[name] = to_array(module.weight.T.contiguous())
         if module.bias is not None:
             self.arrays[name + "/bias"] = to_array(module.bias)
@@ -74,13 +77,14 @@ def fit_cores(
     data = _core_data(examples, lexicon, leave_out=True)
     words = Vocabulary(data.words, settings.least)
     cores = Vocabulary(data.cores, settings.least)
-    data.encode(words, cores)
+    details = Vocabulary(data.details, settings.least)
+    data.encode(words, cores, details)
     test = _core_data(dev, lexicon, leave_out=False)
-    test.encode(words, cores)
+    test.encode(words, cores, details)
     dense = torch.from_numpy(np.concatenate([context(e.sentence) for e in examples]))
     test_dense = torch.from_numpy(np.concatenate([context(e.sentence) for e in dev])) if dev else dense[:0]
     width = settings.width
-    word_bag, core_bag, linear_bag = bag(words, width), bag(cores, width), bag(cores, 1)
+    word_bag, core_bag, linear_bag = bag(words, width), bag(cores, width), bag(details, 1)
     projection, output = nn.Linear(dense.shape[1], width), nn.Linear(width, 1, bias=False)
     nn.init.zeros_(linear_bag.weight)
     modules = nn.ModuleList([word_bag, core_bag, linear_bag, projection, output])
@@ -93,10 +97,11 @@ def fit_cores(
         offsets = np.concatenate(([0], np.cumsum(sizes)[:-1]))
         chosen = np.repeat(part.starts[rows] - offsets, sizes) + np.arange(int(sizes.sum()))
         flat = part.core_ids.pick(chosen, drop, generator)
+        detailed = linear_bag(*part.detail_ids.pick(chosen, drop, generator))
         owner = torch.from_numpy(np.repeat(np.arange(len(rows)), sizes))
         both = torch.relu(hidden[owner] + core_bag(*flat))
         both = functional.dropout(both, settings.hidden_drop, training=drop > 0)
-        single = (output(both) + linear_bag(*flat)).squeeze(1)
+        single = (output(both) + detailed).squeeze(1)
         padded = torch.full((len(rows), int(sizes.max())), -1e9)
         inside = torch.from_numpy(np.arange(int(sizes.sum())) - np.repeat(offsets, sizes))
         return padded.index_put((owner, inside), single)
@@ -123,7 +128,7 @@ def fit_cores(
     )  # fmt: skip
     fitted.add("core/word", words, word_bag)
     fitted.add("core/core", cores, core_bag)
-    fitted.arrays["core/linear"] = to_array(linear_bag.weight)
+    fitted.add("core/detail", details, linear_bag)
     fitted.add_linear("core/dense", projection)
     fitted.add_linear("core/output", output)
 
@@ -132,18 +137,20 @@ class _CoreData:
     def __init__(self) -> None:
         self.words: list[list[str]] = []
         self.cores: list[list[str]] = []
+        self.details: list[list[str]] = []
         self.gold_list: list[int] = []
         self.content_list: list[bool] = []
         self.start_list: list[int] = [0]
 
-    def encode(self, words: Vocabulary, cores: Vocabulary) -> None:
+    def encode(self, words: Vocabulary, cores: Vocabulary, details: Vocabulary) -> None:
         self.word_ids = words.encode(self.words)
         self.core_ids = cores.encode(self.cores)
+        self.detail_ids = details.encode(self.details)
         self.gold = np.array(self.gold_list, dtype=np.int64)
         self.content = np.array(self.content_list, dtype=bool)
         self.starts = np.array(self.start_list, dtype=np.int64)
         self.trainable = np.flatnonzero(self.gold >= 0)
-        self.words, self.cores = [], []
+        self.words, self.cores, self.details = [], [], []
 
 
 def _core_data(examples: Sequence[Example], lexicon: Lexicon, leave_out: bool) -> _CoreData:
@@ -151,17 +158,16 @@ def _core_data(examples: Sequence[Example], lexicon: Lexicon, leave_out: bool) -
     for example in examples:
         sentence = example.sentence
         seen = Counter(zip(sentence.lemmas, example.cores, strict=True)) if leave_out else Counter()
-        lemmas = Counter(sentence.lemmas) if leave_out else Counter()
         for token, gold in enumerate(example.cores):
-            lemma = sentence.lemmas[token]
             data.words.append(word_features(sentence, token))
-            options = lexicon.candidates(sentence, token, seen)
-            total = lexicon.totals.get(lemma, 0) - lemmas[lemma]
             place = -1
-            for number, (core, reason, count) in enumerate(options):
-                overall = lexicon.cores[core] - seen[lemma, core]
-                data.cores.append(core_features(sentence, token, core, reason, count, total, overall))
-                if core == gold:
+            for number, candidate in enumerate(
+                lexicon.candidates(sentence, token, seen if leave_out else None)
+            ):
+                vectors, weights = core_features(sentence, token, candidate)
+                data.cores.append(vectors)
+                data.details.append(weights + neighbour_features(sentence, token, candidate))
+                if candidate.core == gold:
                     place = number
             data.gold_list.append(place)
             data.content_list.append(gold != "<none>")
@@ -239,7 +245,9 @@ class _PairData:
         self.roots: list[tuple[int, int, int]] = []
 
 
-def _pair_data(examples: Sequence[Example], frames: Frames, labels: dict[str, int]) -> _PairData:
+def _pair_data(
+    examples: Sequence[Example], frames: Frames, labels: dict[str, int], known: set[str]
+) -> _PairData:
     data = _PairData()
     for example in examples:
         sentence, nodes = example.sentence, example.nodes
@@ -260,11 +268,10 @@ def _pair_data(examples: Sequence[Example], frames: Frames, labels: dict[str, in
             if source.constant or kinds[i] == "name":
                 continue
             for j, target in enumerate(nodes):
-                if i == j or kinds[j] == "name" or source.token == target.token:
-                    if (i, j) not in example.edges:
-                        continue
+                if kinds[j] == "name" or source.token == target.token:
+                    continue
                 path, length = paths.between(source.token, target.token)
-                if length > MAX_PATH and "pronoun" not in (kinds[i], kinds[j]):
+                if not worth_scoring(path, length, kinds[i], kinds[j], known):
                     continue
                 label = example.edges.get((i, j), NO_RELATION)
                 data.pairs.append(
@@ -276,6 +283,17 @@ def _pair_data(examples: Sequence[Example], frames: Frames, labels: dict[str, in
     return data
 
 
+def known_paths(examples: Sequence[Example]) -> set[str]:
+    """The dependency paths between nodes that a gold graph relates."""
+    found = set()
+    for example in examples:
+        paths = Paths(example.sentence)
+        for one, other in example.edges:
+            for a, b in ((one, other), (other, one)):
+                found.add(paths.between(example.nodes[a].token, example.nodes[b].token)[0])
+    return found
+
+
 def fit_relations(
     examples: Sequence[Example], frames: Frames, settings: Settings, dev: Sequence[Example], fitted: Fitted
 ) -> None:
@@ -285,7 +303,8 @@ def fit_relations(
     counts = Counter(label for example in examples for label in example.edges.values())
     names = [NO_RELATION, *sorted(label for label, count in counts.items() if count >= 3)]
     labels = {name: number for number, name in enumerate(names)}
-    data, test = _pair_data(examples, frames, labels), _pair_data(dev, frames, labels)
+    known = known_paths(examples)
+    data, test = _pair_data(examples, frames, labels, known), _pair_data(dev, frames, labels, known)
     node_words, pair_words = (
         Vocabulary(data.nodes, settings.least),
         Vocabulary(data.pairs, settings.pair_least),
@@ -313,9 +332,9 @@ def fit_relations(
         ends, places = np.unique(np.concatenate([source[rows], target[rows]]), return_inverse=True)
         ids = nodes.pick(ends, drop, generator)
         inputs = dense[torch.from_numpy(ends)]
-        places = torch.from_numpy(places)
-        one = (source_bag(*ids) + source_dense(inputs))[places[: len(rows)]]
-        other = (target_bag(*ids) + target_dense(inputs))[places[len(rows) :]]
+        index = torch.from_numpy(places)
+        one = (source_bag(*ids) + source_dense(inputs))[index[: len(rows)]]
+        other = (target_bag(*ids) + target_dense(inputs))[index[len(rows) :]]
         hidden = torch.relu(one + other + pair_bag(*pairs.pick(rows, drop, generator)))
         scored: Tensor = output(functional.dropout(hidden, settings.hidden_drop, training=drop > 0))
         return scored
@@ -345,6 +364,7 @@ def fit_relations(
     fitted.add_linear("pair/target_dense", target_dense)
     fitted.add_linear("pair/output", output)
     fitted.tables["relations"] = names
+    fitted.tables["paths"] = sorted(known)
     _fit_root(data, sets[0][0], sets[0][5], node_words, settings, generator, fitted)
 
 

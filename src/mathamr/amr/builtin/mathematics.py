@@ -1,0 +1,199 @@
+"""The mathematical vocabulary: what a parser of general English breaks.
+
+Phrases that mean one thing ("greatest lower bound", "if and only if") become one word before spaCy sees them; it is
+shown an everyday word that stands in the same places, so that its tags and dependencies come out right. Nouns that
+general English would read as events ("limit", "function", "map") stay nouns in mathematical sentences.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+FORMULA = re.compile(r"FORMULA_[0-9]+")
+FORMULA_STAND_IN = "Mary"
+"""A formula stands where a name stands: of fourteen words tried, this one gave the fewest wrong tags around it."""
+
+_PHRASES = {
+    "if and only if": "if", "iff": "if", "iff.": "if", "such that": "where", "s.t.": "where", "so that": "so",
+    "with respect to": "regarding", "w.r.t.": "regarding", "wrt": "regarding",
+    "greatest lower bound": "bound", "least upper bound": "bound", "upper bound": "bound", "lower bound": "bound",
+    "greatest common divisor": "divisor", "least common multiple": "multiple", "one to one": "unique",
+    "one - to - one": "unique", "one-to-one": "unique", "linearly independent": "independent",
+    "linearly dependent": "dependent", "at least": "over", "at most": "over", "without loss of generality": "thus",
+    "wlog": "thus", "i.e.": "thus", "i.e": "thus", "e.g.": "thus", "vector space": "space", "real number": "number",
+    "real numbers": "numbers", "complex number": "number", "complex numbers": "numbers", "natural number": "number",
+    "natural numbers": "numbers", "prime number": "number", "prime numbers": "numbers",
+    "power series": "series", "closed form": "form", "necessary and sufficient": "necessary", "well defined": "valid",
+    "well - defined": "valid", "almost everywhere": "everywhere", "almost surely": "surely", "l'hopital": "Smith",
+    "absolute value": "value", "partial derivative": "derivative", "random variable": "variable",
+    "random variables": "variables", "normal subgroup": "subgroup", "differential equation": "equation",
+    "differential equations": "equations", "mean value theorem": "theorem", "chinese remainder theorem": "theorem",
+    "fundamental theorem": "theorem", "open set": "set", "open sets": "sets", "closed set": "set",
+    "square root": "root", "square roots": "roots", "inner product": "product", "by induction": "slowly",
+}  # fmt: skip
+_LEMMAS = {
+    "iff": "if-and-only-if", "iff.": "if-and-only-if", "s.t.": "such-that", "w.r.t.": "with-respect-to",
+    "wrt": "with-respect-to", "wlog": "without-loss-of-generality", "i.e": "i.e.", "one - to - one": "one-to-one",
+    "well - defined": "well-defined", "so that": "so-that",
+}  # fmt: skip
+
+_BY_FIRST: dict[str, list[tuple[list[str], str, str]]] = {}
+for _phrase, _shown in _PHRASES.items():
+    _words = _phrase.split()
+    _BY_FIRST.setdefault(_words[0], []).append((_words, _LEMMAS.get(_phrase, "-".join(_words)), _shown))
+for _options in _BY_FIRST.values():
+    _options.sort(key=lambda option: -len(option[0]))
+
+STRONG = frozenset(
+    [
+        "integral",
+        "polynomial",
+        "eigenvalue",
+        "eigenvector",
+        "theorem",
+        "lemma",
+        "corollary",
+        "matrix",
+        "derivative",
+        "bijection",
+        "isomorphism",
+        "homomorphism",
+        "subgroup",
+        "subset",
+        "supremum",
+        "infimum",
+        "cardinality",
+        "topology",
+        "metric",
+        "manifold",
+        "logarithm",
+        "exponent",
+        "integer",
+        "calculus",
+        "algebra",
+        "equation",
+        "inequality",
+        "permutation",
+        "convergent",
+        "divergent",
+        "differentiable",
+        "injective",
+        "surjective",
+        "bijective",
+        "modulo",
+        "determinant",
+        "quotient",
+        "numerator",
+        "denominator",
+        "hypotenuse",
+        "triangle",
+        "conjecture",
+        "axiom",
+    ]
+)
+"""Words that make a sentence a mathematical one even where it holds no formula."""
+
+NOUNS = STRONG | frozenset(
+    [
+        "limit",
+        "map",
+        "function",
+        "sequence",
+        "series",
+        "set",
+        "group",
+        "ring",
+        "field",
+        "order",
+        "range",
+        "value",
+        "sum",
+        "product",
+        "bound",
+        "measure",
+        "image",
+        "kernel",
+        "space",
+        "number",
+        "point",
+        "root",
+        "expression",
+        "basis",
+        "degree",
+        "factor",
+        "term",
+        "proof",
+        "solution",
+        "norm",
+        "form",
+        "expansion",
+        "union",
+        "intersection",
+        "relation",
+        "operator",
+        "element",
+        "identity",
+        "interval",
+        "neighborhood",
+        "neighbourhood",
+        "closure",
+        "cover",
+        "dimension",
+        "distribution",
+        "equality",
+        "formula",
+        "graph",
+        "ideal",
+        "index",
+        "inverse",
+        "line",
+        "mapping",
+        "multiple",
+        "notation",
+        "partition",
+        "plane",
+        "power",
+        "sign",
+        "square",
+        "substitution",
+        "summation",
+        "symbol",
+        "transform",
+        "variable",
+        "vector",
+    ]
+)
+"""Nouns that name mathematical objects: in a mathematical sentence they are concepts of their own, never frames."""
+
+
+def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[str], list[str], list[bool]]:
+    """Words with phrases joined by hyphens, the words spaCy is shown instead, and whether a space follows each.
+
+    >>> merge_phrases(["FORMULA_0", "if", "and", "only", "if", "it"], [True] * 6)[:2]
+    (['FORMULA_0', 'if-and-only-if', 'it'], ['Mary', 'if', 'it'])
+    """
+    made: list[str] = []
+    shown: list[str] = []
+    following: list[bool] = []
+    place = 0
+    while place < len(words):
+        word = words[place]
+        size, merged, stand_in = 1, word, word
+        if FORMULA.fullmatch(word):
+            stand_in = FORMULA_STAND_IN
+        else:
+            for phrase, lemma, seen in _BY_FIRST.get(word.lower(), ()):
+                if [w.lower() for w in words[place : place + len(phrase)]] == phrase:
+                    size, merged, stand_in = len(phrase), lemma, seen
+                    break
+        made.append(merged)
+        shown.append(stand_in)
+        following.append(spaces[place + size - 1])
+        place += size
+    return made, shown, following
+
+
+def is_mathematical(words: Sequence[str], lemmas: Sequence[str]) -> bool:
+    """Whether a sentence holds a formula or an unmistakable word of mathematics."""
+    return any(map(FORMULA.fullmatch, words)) or not STRONG.isdisjoint(lemmas)
