@@ -19,12 +19,14 @@ FORMAT = "1"
 class Standing:
     """How far a run has come: `epoch` and `step` are the next ones to do.
 
-    `loss_sum` is that of the running epoch; `curve` lists (step, loss) and `history` one row an epoch.
+    `loss_sum` is that of the running epoch, `marked` what it was at the last point of the `curve`, which lists (step,
+    loss); `history` has one row an epoch.
     """
 
     epoch: int = 0
     step: int = 0
     loss_sum: float = 0.0
+    marked: float = 0.0
     seconds: float = 0.0
     best: float | None = None
     best_epoch: int = 0
