@@ -120,6 +120,8 @@ def _chain(symbols: Sequence[_Symbol]) -> _Symbol:
 def _row(element: Element, symbols: Sequence[_Symbol]) -> _Symbol:
     """A row: one base line, or one group node where fences enclose it."""
     kept = [each for each in symbols if each.label != "W!" or each.edges is not None or each.next is not None]
+    if len(kept) < 2:
+        return kept[0] if kept else _Symbol("W!")
     if len(kept) > 2 and kept[0].label in OPENING and kept[-1].label in CLOSING:
         fences = kept[0].label + kept[-1].label
         inner = kept[1:-1]
@@ -177,7 +179,7 @@ def _is_fenced_table(inner: Sequence[_Symbol]) -> bool:
 
 def _merged_tables(symbols: list[_Symbol]) -> list[_Symbol]:
     """Neighbouring tables with the same number of rows become one, side by side; the left one's scripts stay."""
-    if sum(map(_is_table, symbols)) < 2:
+    if len([each for each in symbols if each.label[:2] == "M!"]) < 2:
         return symbols
     merged: list[_Symbol] = []
     neighbours: list[_Columns] = []
