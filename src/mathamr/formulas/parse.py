@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from mathamr.formulas.latex import commands, environments, physics
+from mathamr.formulas.latex import commands, environments, layout, physics
 from mathamr.formulas.latex.content import mean
 from mathamr.formulas.latex.errors import FormulaError, Repair
 from mathamr.formulas.latex.expression import expression
@@ -27,7 +27,7 @@ MAX_LENGTH = 100_000
 """Characters in a formula; a longer text is no formula."""
 
 NO_MACROS = Macros()
-VOCABULARY = (commands, environments, physics)
+VOCABULARY = (commands, environments, layout, physics)
 """The modules that say what commands do; importing them fills the reader's table."""
 
 
@@ -86,7 +86,9 @@ def _read(latex: str, macros: Macros, wildcards: bool) -> tuple[Node, tuple[Repa
 class FormulaParser:
     """Parses the formulas of one document or corpus; a formula met again costs nothing."""
 
-    def __init__(self, macros: Macros | Iterable[str] = (), *, wildcards: bool = False, remembered: int = 20_000) -> None:
+    def __init__(
+        self, macros: Macros | Iterable[str] = (), *, wildcards: bool = False, remembered: int = 20_000
+    ) -> None:
         self.macros = Macros.of(macros)
         self.wildcards = wildcards
         self._parse = lru_cache(maxsize=remembered)(self._parse_one)

@@ -1,35 +1,17 @@
-"""What commands do: fractions, roots, accents, fonts, operators, spacing, text."""
+"""What commands do: fractions, roots, accents, fonts, operators, delimiters, text."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import partial
 
-from mathamr.formulas.latex.construction import apply, dual, row
 from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, chosen, emboldened
-from mathamr.formulas.latex.node import DUAL, ERROR, HINT, SCRIPT, TOKEN, WILDCARD, Node, operator
-from mathamr.formulas.latex.reader import COMMANDS, SMALLER, Command, Reader, fraction, symbol
-from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SPACES, SYMBOLS, UNDER_ACCENTS
+from mathamr.formulas.latex.node import ERROR, HINT, SCRIPT, TOKEN, WILDCARD, Node, apply, dual, operator, row
+from mathamr.formulas.latex.reader import COMMANDS, SMALLER, Command, Reader, command, fraction, symbol
+from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SYMBOLS, UNDER_ACCENTS
 from mathamr.formulas.latex.text import TEXT_FONTS, text_node, words
-
-_DIMENSION = re.compile(r"\s*([+-]?[0-9]*[.,]?[0-9]*)\s*(pt|em|ex|mu|cm|mm|in|pc|bp|dd|cc|sp)?")
-_POINTS = {
-    "pt": 1.0, "em": 10.0, "ex": 4.3, "mu": 1 / 1.8, "cm": 28.45, "mm": 2.845, "in": 72.27, "pc": 12.0, "bp": 1.00375,
-    "dd": 1.07, "cc": 12.84, "sp": 1 / 65536,
-}  # fmt: skip
-
-
-def command(*names: str) -> Callable[[Command], Command]:
-    """Registers what commands do."""
-
-    def register(function: Command) -> Command:
-        for name in names:
-            COMMANDS[name] = function
-        return function
-
-    return register
-
 
 # -- fractions and roots
 
@@ -117,7 +99,9 @@ def _accent(text: str, role: str, position: str = "") -> Command:
 for _name, _text in ACCENTS.items():
     COMMANDS[_name] = _accent(_text, "OVERACCENT", "mid" if _name in ("\\overbrace", "\\overbracket") else "")
 for _name, _text in UNDER_ACCENTS.items():
-    COMMANDS[_name] = _accent(_text, "UNDERACCENT", "mid" if _name in ("\\underbrace", "\\underbracket") else "")
+    COMMANDS[_name] = _accent(
+        _text, "UNDERACCENT", "mid" if _name in ("\\underbrace", "\\underbracket") else ""
+    )
 
 
 def _placed(role: str) -> Command:
@@ -203,7 +187,9 @@ def _prescript(reader: Reader, nodes: list[Node]) -> None:
     above, below = reader.script_argument(), reader.script_argument()
     for kind, rule, content in (("SUPERSCRIPT", "Superscript", above), ("SUBSCRIPT", "Subscript", below)):
         if content:
-            nodes.append(Node(SCRIPT, "FLOAT" + kind, children=(expression(content, rule),), level=reader.level))
+            nodes.append(
+                Node(SCRIPT, "FLOAT" + kind, children=(expression(content, rule),), level=reader.level)
+            )
     nodes.extend(reader.argument())
 
 
@@ -235,13 +221,13 @@ for _name, _alphabet in {
     "\\symrm": "rm", "\\symit": "it", "\\symbb": "bb", "\\symcal": "cal", "\\symscr": "scr", "\\symfrak": "frak",
     "\\mathbffrak": "bffrak", "\\EuScript": "cal", "\\mathpzc": "cal",
 }.items():  # fmt: skip
-    COMMANDS[_name] = _in_font(lambda font, alphabet=ALPHABETS[_alphabet]: chosen(font, alphabet))
+    COMMANDS[_name] = _in_font(partial(chosen, alphabet=ALPHABETS[_alphabet]))
 for _name, _alphabet in {
     "\\rm": "rm", "\\it": "it", "\\bf": "bf", "\\sf": "sf", "\\tt": "tt", "\\cal": "cal", "\\mit": "mit", "\\sl": "it",
     "\\rmfamily": "rm", "\\itshape": "it", "\\bfseries": "bf", "\\sffamily": "sf", "\\ttfamily": "tt",
     "\\normalfont": "rm", "\\em": "it", "\\upshape": "rm",
 }.items():  # fmt: skip
-    COMMANDS[_name] = _switch(lambda font, alphabet=ALPHABETS[_alphabet]: chosen(font, alphabet))
+    COMMANDS[_name] = _switch(partial(chosen, alphabet=ALPHABETS[_alphabet]))
 for _name in ("\\boldsymbol", "\\pmb", "\\bm", "\\bs", "\\mathbold", "\\boldsymbols"):
     COMMANDS[_name] = _in_font(emboldened)
 COMMANDS["\\boldmath"] = _switch(emboldened)
@@ -280,12 +266,15 @@ def _operator_name(reader: Reader, nodes: list[Node]) -> None:
         nodes.append(named_operator(reader, "OPFUNCTION", "post"))
 
 
-@command("\\operatornamewithlimits", "\\operatorname*", "\\operatorname@")
+@command(
+    "\\operatornamewithlimits",
+    "\\operatorname*",
+)
 def _operator_with_limits(reader: Reader, nodes: list[Node]) -> None:
     nodes.append(named_operator(reader, "OPERATOR", "mid"))
 
 
-_CONCATENATED = frozenset("OP BIGOP RELOP METARELOP ADDOP MULOP BINOP OPEN CLOSE".split())
+_CONCATENATED = frozenset(["OP", "BIGOP", "RELOP", "METARELOP", "ADDOP", "MULOP", "BINOP", "OPEN", "CLOSE"])
 
 
 def _classed(role: str) -> Command:
@@ -294,8 +283,10 @@ def _classed(role: str) -> Command:
         content = [node for node in reader.argument() if node.kind != HINT or len(node.text) != 2]
         if not content:
             return
-        if len(content) > 1 and role in _CONCATENATED and all(
-            node.kind == TOKEN and node.role in _CONCATENATED for node in content
+        if (
+            len(content) > 1
+            and role in _CONCATENATED
+            and all(node.kind == TOKEN and node.role in _CONCATENATED for node in content)
         ):
             text = "".join(node.text for node in content)
             nodes.append(Node(TOKEN, role, text, position=position))
@@ -336,7 +327,9 @@ COMMANDS["\\displaylimits"] = lambda reader, nodes: _limits("mid" if reader.styl
 def _under_or_over_limit(accent: str, role: str, meaning: str) -> Command:
     def put(reader: Reader, nodes: list[Node]) -> None:
         name = Node(TOKEN, "OPFUNCTION", "lim", position="post")
-        nodes.append(dual(operator(meaning, role="LIMITOP"), apply(Node(TOKEN, role, accent), name), "LIMITOP"))
+        nodes.append(
+            dual(operator(meaning, role="LIMITOP"), apply(Node(TOKEN, role, accent), name), "LIMITOP")
+        )
 
     return put
 
@@ -392,160 +385,6 @@ for _size in ("big", "Big", "bigg", "Bigg"):
 def _middle(reader: Reader, nodes: list[Node]) -> None:
     node = reader.delimiter(left=True)
     nodes.append(node.with_role("MIDDLE") if node.kind == TOKEN else node)
-
-
-# -- space, boxes, colours, and what leaves no trace
-
-
-def space(points: float, name: str = "", phantom: bool = False) -> Node:
-    """Space of a width; wide space separates."""
-    return Node(HINT, text=name, level=round(points * 10), position="phantom" if phantom else "")
-
-
-def _fixed_space(name: str, points: float) -> Command:
-    node = space(points, name)
-    return lambda reader, nodes: nodes.append(node)
-
-
-for _name, _width in SPACES.items():
-    COMMANDS[_name] = _fixed_space(_name, _width)
-
-
-def points_of(text: str) -> float:
-    """A length in points; what is no length is none."""
-    match = _DIMENSION.match(text)
-    number = match.group(1).replace(",", ".") if match else ""
-    if not match or not number.strip("+-.") or not match.group(2):
-        return 0.0
-    return min(float(number), 1e4) * _POINTS[match.group(2)]
-
-
-@command("\\hspace", "\\mspace", "\\hspace*")
-def _horizontal_space(reader: Reader, nodes: list[Node]) -> None:
-    reader.star()
-    nodes.append(space(points_of(reader.raw_argument()), "hspace"))
-
-
-@command("\\hskip", "\\kern", "\\mkern", "\\mskip", "\\vskip", "dimension")
-def _skip(reader: Reader, nodes: list[Node]) -> None:
-    name = reader.tokens[reader.i - 1]
-    text = "".join(reader.tokens[reader.i : reader.i + 24])
-    match = _DIMENSION.match(text)
-    taken = match.end() if match else 0
-    more = re.compile(r"(\s*(plus|minus)\s*[0-9.]+\s*[a-z]{2,5})+").match(text, taken)
-    if more:
-        taken = more.end()
-    while taken > 0 and reader.i < reader.count:
-        taken -= len(reader.tokens[reader.i])
-        reader.i += 1
-    if name != "\\vskip":
-        nodes.append(space(points_of(text), "hskip"))
-
-
-@command("\\phantom", "\\hphantom", "\\vphantom")
-def _phantom(reader: Reader, nodes: list[Node]) -> None:
-    content = reader.argument()
-    nodes.append(space(5.0 * len(content), "phantom", phantom=True))
-
-
-@command("\\smash", "\\mathstrut@", "\\hiderel", "\\shoveleft", "\\shoveright", "\\mathclap", "\\mathllap", "\\mathrlap",
-         "\\clap", "\\ensuremath", "\\protect@", "\\cramped", "\\adjustlimits@", "\\relax@", "\\mathchoice@",
-         "\\vcenter", "\\lefteqn", "\\hidewidth@", "\\strut@", "\\mathsmaller", "\\mathlarger", "\\unit")  # fmt: skip
-def _transparent(reader: Reader, nodes: list[Node]) -> None:
-    reader.raw_optional()
-    nodes.extend(reader.argument())
-
-
-@command("\\mathchoice")
-def _choice(reader: Reader, nodes: list[Node]) -> None:
-    choices = [reader.argument() for _ in range(4)]
-    nodes.extend(choices[("display", "text", "script").index(reader.style)])
-
-
-@command("\\color", "\\label", "\\tag", "\\vspace", "\\ref", "\\eqref", "\\cite", "\\index", "\\hypertarget@", "\\class@",
-         "\\leftroot", "\\uproot", "\\setlength@", "\\raisetag", "\\pagecolor", "\\require", "\\thetag", "\\bbox@",
-         "\\notag@", "\\arraystretch@", "\\setcounter@", "\\usepackage", "\\documentclass@", "\\vadjust",
-         "\\mathversion", "\\fontsize@", "\\phantomsection@", "\\footnote", "\\hyperref@")  # fmt: skip
-def _ignored_with_argument(reader: Reader, nodes: list[Node]) -> None:
-    reader.star()
-    reader.raw_optional()
-    reader.raw_argument()
-
-
-@command("\\textcolor", "\\colorbox", "\\href", "\\style", "\\class", "\\cssId", "\\mathcolor", "\\hyperref", "\\unicode@",
-         "\\resizebox@", "\\scalebox", "\\raise@", "\\lower@", "\\fcolorbox@", "\\data", "\\tooltip@")  # fmt: skip
-def _second_argument(reader: Reader, nodes: list[Node]) -> None:
-    reader.raw_optional()
-    reader.raw_argument()
-    nodes.extend(reader.argument())
-
-
-@command("\\fcolorbox")
-def _third_argument(reader: Reader, nodes: list[Node]) -> None:
-    reader.raw_argument()
-    reader.raw_argument()
-    nodes.extend(reader.argument())
-
-
-@command("\\boxed", "\\Aboxed")
-def _boxed(reader: Reader, nodes: list[Node]) -> None:
-    nodes.append(_enclosed(reader.parsed_argument(), "box"))
-
-
-def _enclosed(node: Node, notation: str) -> Node:
-    copy = node.with_role(node.role if node.kind != DUAL else node.role)
-    copy.enclosure = notation
-    return copy
-
-
-def _struck(notation: str) -> Command:
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        reader.raw_optional()
-        nodes.append(_enclosed(reader.parsed_argument(), notation))
-
-    return put
-
-
-COMMANDS["\\cancel"] = _struck("updiagonalstrike")
-COMMANDS["\\bcancel"] = _struck("downdiagonalstrike")
-COMMANDS["\\xcancel"] = _struck("updiagonalstrike downdiagonalstrike")
-COMMANDS["\\sout"] = _struck("horizontalstrike")
-
-
-@command("\\enclose")
-def _enclose(reader: Reader, nodes: list[Node]) -> None:
-    notation = reader.raw_argument().strip()
-    reader.raw_optional()
-    nodes.append(_enclosed(reader.parsed_argument(), notation or "box"))
-
-
-def _nothing(reader: Reader, nodes: list[Node]) -> None:
-    """Commands that leave no trace in a formula."""
-
-
-for _name in (
-    "\\nonumber", "\\notag", "\\relax", "\\protect", "\\allowbreak", "\\nobreak", "\\break", "\\noindent", "\\par",
-    "\\centering", "\\DOTSB", "\\DOTSI", "\\DOTSX", "\\tiny", "\\scriptsize", "\\footnotesize", "\\small", "\\normalsize",
-    "\\large", "\\Large", "\\LARGE", "\\huge", "\\Huge", "\\ignorespaces", "\\unskip", "\\null", "\\/", "\\-", "\\@",
-    "\\hline", "\\toprule", "\\midrule", "\\bottomrule", "\\displaybreak", "\\allowdisplaybreaks", "\\nobreakdash",
-    "\\vline", "\\", "\\limits@", "\\nolimits@", "\\mathrm@", "\\everymath", "\\noalign@", "\\singlespacing", "\\selectfont",
-    "\\goodbreak", "\\bigbreak", "\\medbreak", "\\smallbreak", "\\newpage", "\\adjustlimits", "\\mathsurround",
-    "\\[", "\\]", "\\(", "\\)", "\\\\", "\\newline", "\\cr", "\\crcr", "\\tabularnewline", "\\MoveEqLeft", "\\thinmuskip",
-):  # fmt: skip
-    COMMANDS[_name] = _nothing
-
-
-@command("\\cline", "\\noalign", "\\arrayrulecolor", "\\rowcolor", "\\cellcolor", "\\columncolor")
-def _rule(reader: Reader, nodes: list[Node]) -> None:
-    reader.raw_optional()
-    reader.raw_argument()
-
-
-@command("\\rule")
-def _black_box(reader: Reader, nodes: list[Node]) -> None:
-    reader.raw_optional()
-    reader.raw_argument()
-    reader.raw_argument()
 
 
 # -- text

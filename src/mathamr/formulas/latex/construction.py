@@ -9,7 +9,6 @@ from mathamr.formulas.latex.node import (
     APPLY,
     DUAL,
     INVISIBLE_TIMES,
-    ROW,
     TOKEN,
     Node,
     apply,
@@ -64,9 +63,7 @@ def scripted(base: Node, script: Node, position: str = "") -> Node:
             position = "pre"
         else:
             inner = base
-            if base.kind == DUAL:
-                inner = base.children[0]
-            elif is_script_application(base):
+            if base.kind == DUAL or is_script_application(base):
                 inner = base.children[0]
             base_position = base.position or inner.position or "post"
             base_level = base.level or (inner.level if inner is not base else 0) or level
@@ -226,8 +223,3 @@ def joined_relation(first: Node, second: Node) -> Node:
     """Two relation signs that are one: `<<`, `>=`."""
     meaning = f"much-{first.key}" if first.key == second.key else f"{first.key}-or-{second.key}"
     return operator(meaning, first.text + second.text, "RELOP")
-
-
-def is_row(node: Node) -> bool:
-    """Whether the node is a row that the grammar could not join."""
-    return node.kind == ROW

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mathamr.formulas.latex.construction import apply, dual, items_of, row
 from mathamr.formulas.latex.errors import FormulaError
 from mathamr.formulas.latex.expression import expression
-from mathamr.formulas.latex.node import ARRAY, HINT, ROW, TEXT, TOKEN, Node, operator
+from mathamr.formulas.latex.node import ARRAY, HINT, ROW, TEXT, TOKEN, Node, apply, dual, operator, row
 from mathamr.formulas.latex.reader import CELL_ENDS, COMMANDS, MAX_DEPTH, Reader
 
 _CELL_IN_ENVIRONMENT = CELL_ENDS | {"\\end"}
@@ -28,13 +27,40 @@ MATRICES = {
 for _small in list(MATRICES)[1:]:
     MATRICES[f"{_small[0]}smallmatrix"] = MATRICES[_small]
 ALIGNED = frozenset(
-    "align align* aligned alignat alignat* alignedat flalign flalign* eqnarray eqnarray* xalignat xalignat*".split()
+    [
+        "align",
+        "align*",
+        "aligned",
+        "alignat",
+        "alignat*",
+        "alignedat",
+        "flalign",
+        "flalign*",
+        "eqnarray",
+        "eqnarray*",
+        "xalignat",
+        "xalignat*",
+    ]
 )
-GATHERED = frozenset("split gather gather* gathered multline multline* multlined lgathered rgathered".split())
+GATHERED = frozenset(
+    ["split", "gather", "gather*", "gathered", "multline", "multline*", "multlined", "lgathered", "rgathered"]
+)
 TRANSPARENT = frozenset(
-    "equation equation* displaymath math document center subequations dmath dmath* flushleft flushright".split()
+    [
+        "equation",
+        "equation*",
+        "displaymath",
+        "math",
+        "document",
+        "center",
+        "subequations",
+        "dmath",
+        "dmath*",
+        "flushleft",
+        "flushright",
+    ]
 )
-_WITH_ARGUMENT = frozenset("alignat alignat* alignedat xalignat xalignat* subarray".split())
+_WITH_ARGUMENT = frozenset(["alignat", "alignat*", "alignedat", "xalignat", "xalignat*", "subarray"])
 
 
 def _begin(reader: Reader, nodes: list[Node]) -> None:
@@ -160,7 +186,9 @@ def _append_cases(nodes: list[Node], rows: Cells, closing: bool = False) -> None
     array = table(rows, columns=2)
     otherwise = Node(TEXT, text="otherwise")
     cells = [
-        otherwise if cell.kind == ROW and not cell.children else cell for line in array.children for cell in line.children
+        otherwise if cell.kind == ROW and not cell.children else cell
+        for line in array.children
+        for cell in line.children
     ]
     fences = [array, Node(TOKEN, "CLOSE", "}")] if closing else [Node(TOKEN, "OPEN", "{"), array]
     nodes.append(dual(apply(operator("cases"), *cells), row(fences)))
@@ -168,19 +196,14 @@ def _append_cases(nodes: list[Node], rows: Cells, closing: bool = False) -> None
 
 def _columns(template: str) -> int:
     """How many columns a template like `{l|cc}` has."""
-    count, depth, skip = 0, 0, False
+    count, depth = 0, 0
     for character in template:
         if character == "{":
             depth += 1
         elif character == "}":
             depth -= 1
-        elif depth == 0:
-            if skip:
-                skip = False
-            elif character in "@!><":
-                skip = False
-            elif character.isalpha():
-                count += 1
+        elif depth == 0 and character.isalpha():
+            count += 1
     return count
 
 
@@ -263,7 +286,9 @@ def _unrolled(rows: Cells) -> list[Node]:
     return result
 
 
-def _in_braces(build: Callable[[list[Node], Cells], None], style: str) -> Callable[[Reader, list[Node]], None]:
+def _in_braces(
+    build: Callable[[list[Node], Cells], None], style: str
+) -> Callable[[Reader, list[Node]], None]:
     """A table written as an argument: `\\substack{a\\\\b}`, `\\matrix{a&b\\cr c&d}`."""
 
     def put(reader: Reader, nodes: list[Node]) -> None:
@@ -311,10 +336,14 @@ COMMANDS["\\end"] = _end
 COMMANDS["\\multicolumn"] = _multicolumn
 COMMANDS["\\substack"] = _in_braces(_append_list, "script")
 COMMANDS["\\cases"] = _in_braces(_append_cases, "text")
-COMMANDS["\\matrix"] = _in_braces(lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["matrix"]), "text")
-COMMANDS["\\pmatrix"] = _in_braces(lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["pmatrix"]), "text")
-COMMANDS["\\bordermatrix"] = _in_braces(lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["pmatrix"]), "text")
+COMMANDS["\\matrix"] = _in_braces(
+    lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["matrix"]), "text"
+)
+COMMANDS["\\pmatrix"] = _in_braces(
+    lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["pmatrix"]), "text"
+)
+COMMANDS["\\bordermatrix"] = _in_braces(
+    lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["pmatrix"]), "text"
+)
 for _plain in ("\\eqalign", "\\eqalignno", "\\leqalignno", "\\displaylines"):
     COMMANDS[_plain] = _in_braces(lambda nodes, rows: nodes.append(table(rows)) if rows else None, "display")
-
-__all__ = ["items_of"]

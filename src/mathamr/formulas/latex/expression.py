@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mathamr.formulas.latex.construction import scripted
-from mathamr.formulas.latex.grammar import Grammar, TooDeepError, role_of
+from mathamr.formulas.latex.grammar.formulas import Grammar
+from mathamr.formulas.latex.grammar.rules import TooDeepError, role_of
 from mathamr.formulas.latex.ligatures import joined
 from mathamr.formulas.latex.node import ABSENT, Node, dual, row
 
@@ -73,9 +74,7 @@ def _with_scripts(line: Sequence[Node]) -> list[Node]:
     waiting: list[Node] = []
     for node in line:
         role = node.role
-        if role in _FLOAT or (role in _POST and waiting and not result):
-            waiting.append(node)
-        elif role in _POST and waiting:
+        if role in _FLOAT or (role in _POST and waiting):
             waiting.append(node)
         elif role in _POST and result:
             result[-1] = scripted(result[-1], node)

@@ -128,10 +128,9 @@ def _join_signs(result: list[Node]) -> None:
     if len(result) > 1 and (pair := _PAIRS.get((result[-2].text, text))) and result[-2].kind == TOKEN:
         role, joint, meaning = pair
         result[-2:] = [Node(TOKEN, role, joint, meaning)]
-    elif text in _TRIPLES and len(result) > 2:
-        if result[-2].text == text and result[-3].text == text:
-            role, joint, name = _TRIPLES[text]
-            result[-3:] = [Node(TOKEN, role, joint, key=name)]
+    elif text in _TRIPLES and len(result) > 2 and result[-2].text == text and result[-3].text == text:
+        role, joint, name = _TRIPLES[text]
+        result[-3:] = [Node(TOKEN, role, joint, key=name)]
 
 
 def _combined(nodes: Sequence[Node]) -> list[Node]:

@@ -1,4 +1,7 @@
-"""Nodes to Presentation MathML, row for row as LaTeXML writes it (the layout tree depends on the rows)."""
+"""Nodes to Presentation MathML, row for row as LaTeXML writes it (the layout tree depends on the rows).
+
+Invisible operators are left out: browsers draw nothing for them and layout trees ignore them.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +14,7 @@ from mathamr.formulas.latex.node import (
     DUAL,
     ERROR,
     HINT,
+    INVISIBLE_TIMES,
     ROW,
     SCRIPT,
     TEXT,
@@ -21,18 +25,41 @@ from mathamr.formulas.latex.node import (
 from mathamr.formulas.mathml.element import Element
 
 OPERATOR_ROLES = frozenset(
-    "PUNCT PERIOD OPEN CLOSE MIDDLE VERTBAR ARROW OVERACCENT UNDERACCENT OPERATOR DIFFOP ADDOP MULOP BINOP MODIFIEROP "
-    "SUPOP POSTFIX RELOP METARELOP INTOP LIMITOP BIGOP SUMOP".split()
+    [
+        "PUNCT",
+        "PERIOD",
+        "OPEN",
+        "CLOSE",
+        "MIDDLE",
+        "VERTBAR",
+        "ARROW",
+        "OVERACCENT",
+        "UNDERACCENT",
+        "OPERATOR",
+        "DIFFOP",
+        "ADDOP",
+        "MULOP",
+        "BINOP",
+        "MODIFIEROP",
+        "SUPOP",
+        "POSTFIX",
+        "RELOP",
+        "METARELOP",
+        "INTOP",
+        "LIMITOP",
+        "BIGOP",
+        "SUMOP",
+    ]
 )
 """Roles whose symbols are operators (`mo`); numbers are `mn`, all others identifiers (`mi`)."""
 
-INFIX_ROLES = frozenset("ADDOP MULOP BINOP MODIFIEROP MIDDLE RELOP METARELOP ARROW".split())
-_EMBELLISHING = frozenset("SUPERSCRIPTOP SUBSCRIPTOP OVERACCENT UNDERACCENT MODIFIER MODIFIEROP".split())
-_SCRIPTING = frozenset(["msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts"])
+INFIX_ROLES = frozenset(["ADDOP", "MULOP", "BINOP", "MODIFIEROP", "MIDDLE", "RELOP", "METARELOP", "ARROW"])
+_EMBELLISHING = frozenset(
+    ["SUPERSCRIPTOP", "SUBSCRIPTOP", "OVERACCENT", "UNDERACCENT", "MODIFIER", "MODIFIEROP"]
+)
 
 _EMPTY_ROW = Element("mrow")
 _EMPTY_IDENTIFIER = Element("mi")
-_FUNCTION_APPLICATION = Element("mo", "\u2061")
 
 
 def present(node: Node) -> Element:
@@ -111,29 +138,22 @@ def _infix(head: Node, operands: Sequence[Node], role: str) -> Element:
         items.extend(element.children)
     else:
         items.append(element)
-    sign = present(head)
-    for operand in operands[1:]:
-        items.append(sign)
-        items.append(present(operand))
+    if head is INVISIBLE_TIMES:
+        items.extend([present(operand) for operand in operands[1:]])
+    else:
+        sign = present(head)
+        for operand in operands[1:]:
+            items.append(sign)
+            items.append(present(operand))
     return Element("mrow", "", items)
 
 
 def _prefix(head: Node, operands: Sequence[Node]) -> Element:
-    shown = present(head)
-    inner = shown
-    while inner.tag != "mo" and inner.tag in _SCRIPTING:
-        inner = inner.children[0]
-    items = [shown] if inner.tag == "mo" else [shown, _FUNCTION_APPLICATION]
-    items.extend(present(operand) for operand in operands)
-    return Element("mrow", "", items)
+    return Element("mrow", "", [present(head), *map(present, operands)])
 
 
 def _plain_row(head: Node, operands: Sequence[Node]) -> Element:
     return _in_row([present(operand) for operand in operands])
-
-
-def _operator_first(head: Node, operands: Sequence[Node]) -> Element:
-    return Element("mrow", "", [present(head), *map(present, operands)])
 
 
 def _postfix(head: Node, operands: Sequence[Node]) -> Element:
@@ -315,7 +335,4 @@ _BY_ROLE: dict[str, Callable[[Node, Sequence[Node]], Element]] = {
     "OVERACCENT": _over,
     "UNDERACCENT": _under,
     "ENCLOSE": _enclosed,
-    "BIGOP": _operator_first,
-    "INTOP": _operator_first,
-    "SUMOP": _operator_first,
 }

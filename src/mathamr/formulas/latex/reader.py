@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mathamr.formulas.latex.construction import dual, row
 from mathamr.formulas.latex.errors import FormulaError, Repair
 from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import MATH, Font, specialized
-from mathamr.formulas.latex.node import APPLY, HINT, SCRIPT, TOKEN, Node, apply
+from mathamr.formulas.latex.node import HINT, SCRIPT, TOKEN, Node, apply, dual, row
 from mathamr.formulas.latex.symbols import DELIMITERS, SYMBOLS
 
 MAX_DEPTH = 60
@@ -47,6 +46,18 @@ Command = Callable[["Reader", list[Node]], None]
 COMMANDS: dict[str, Command] = {}
 """What every command does that is not a symbol; filled by the modules `commands` and `environments`."""
 
+
+def command(*names: str) -> Callable[[Command], Command]:
+    """Registers what some commands do."""
+
+    def register(function: Command) -> Command:
+        for name in names:
+            COMMANDS[name] = function
+        return function
+
+    return register
+
+
 _KNOWN: dict[tuple[Font, str], dict[str, Node]] = {}
 
 
@@ -64,7 +75,15 @@ def symbol(token: str, font: Font, style: str) -> Node | None:
     if entry is not None:
         role, text, meaning, name, limits = entry
         position = "mid" if limits and style == "display" else ""
-        return Node(TOKEN, role, text, meaning, specialized(font, text), key=meaning or name or text, position=position)
+        return Node(
+            TOKEN,
+            role,
+            text,
+            meaning,
+            specialized(font, text),
+            key=meaning or name or text,
+            position=position,
+        )
     if len(token) == 1 and token not in "{}^_'$&#~\\" and not token.isspace():
         return Node(TOKEN, "UNKNOWN", token, font=specialized(font, token))
     return None
@@ -97,7 +116,9 @@ def _leaves(stop: str, outer: Sequence[_Frame], frame: _Frame) -> bool:
 class Reader:
     """One pass over the tokens of one formula."""
 
-    def __init__(self, tokens: Sequence[str], offsets: Sequence[int], source: str, wildcards: bool = False) -> None:
+    def __init__(
+        self, tokens: Sequence[str], offsets: Sequence[int], source: str, wildcards: bool = False
+    ) -> None:
         self.tokens, self.offsets, self.source = tokens, offsets, source
         self.wildcards = wildcards
         self.count = len(tokens)
@@ -201,7 +222,9 @@ class Reader:
                 frame.nodes.append(self.delimiter(left=True))
             outer.append(frame)
             if len(outer) > MAX_GROUPS:
-                raise FormulaError(f"more than {MAX_GROUPS} groups within each other", self.source, self.offset())
+                raise FormulaError(
+                    f"more than {MAX_GROUPS} groups within each other", self.source, self.offset()
+                )
             self.level += 1
             return _Frame(token, self.font, self.style, self.i - 1)
         elif token in _CLOSERS:
@@ -473,8 +496,3 @@ def fraction(
     if left is None and right is None:
         return node
     return dual(node, row([part for part in (left, node, right) if part is not None]))
-
-
-def is_application(node: Node) -> bool:
-    """Whether the node is an operator with operands."""
-    return node.kind == APPLY

@@ -16,8 +16,7 @@ TEXT_FONTS = {
     "\\textit": ALPHABETS["it"], "\\textsl": ALPHABETS["it"], "\\emph": ALPHABETS["it"], "\\textbf": ALPHABETS["bf"],
     "\\textsf": ALPHABETS["sf"], "\\texttt": ALPHABETS["tt"], "\\textup": PLAIN, "\\textmd": PLAIN, "\\textsc": PLAIN,
     "\\textlf": PLAIN, "\\vbox": None, "\\makebox": None, "\\framebox": None, "\\fbox": None, "\\intertext": None,
-    "\\shortintertext": None, "\\raisebox": None, "\\parbox": None, "\\ce": None, "\\cee": None, "\\pu": None,
-    "\\hbox@": None, "\\rlap": None, "\\llap": None, "\\underline": None, "\\textsuperscript": None,
+    "\\shortintertext": None, "\\raisebox": None, "\\parbox": None, "\\ce": None, "\\cee": None, "\\pu": None, "\\rlap": None, "\\llap": None, "\\underline": None, "\\textsuperscript": None,
     "\\textsubscript": None, "\\mathtext": None, "\\lefteqn": None,
 }  # fmt: skip
 """Commands that set words, and the font they choose (None: the font around)."""
@@ -114,7 +113,12 @@ class _TextReader:
 
     def _skip_space_after(self, token: str) -> None:
         reader = self.reader
-        if token[0] == "\\" and token[1:].isalpha() and reader.i < self.end and reader.tokens[reader.i].isspace():
+        if (
+            token[0] == "\\"
+            and token[1:].isalpha()
+            and reader.i < self.end
+            and reader.tokens[reader.i].isspace()
+        ):
             reader.i += 1
 
     def command(self, token: str, fonts: list[Font]) -> None:

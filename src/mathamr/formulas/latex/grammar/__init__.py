@@ -1,0 +1,1 @@
+"""The grammar of formulas, in layers: rules, groups, factors, formulas."""
