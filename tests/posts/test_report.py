@@ -43,5 +43,8 @@ def test_lines_for_people_name_cause_count_and_place():
 def test_the_share_of_work_is_known_when_the_size_is():
     report = Report()
     assert report.share() is None
-    report.bytes_read, report.bytes_total = 25, 100
-    assert report.share() == 0.25
+    heard: list[float | None] = []
+    report.bytes_total, report.on_bytes = 100, lambda: heard.append(report.share())
+    report.count_bytes(25)
+    report.count_bytes(75)
+    assert heard == [0.25, 1.0]

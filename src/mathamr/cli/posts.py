@@ -42,6 +42,7 @@ def command(
     report, summary = Report(), Summary(0 if as_json or as_jsonl else samples)
     posts = islice(read_posts(path, report, format, beside or ()), limit)
     with Progress("reading", "posts", total=limit, share=None if limit else report.share) as progress:
+        report.on_bytes = lambda: progress.advance(0)
         for post in progress.each(summary.each(posts)):
             if as_jsonl:
                 print(post.to_json())

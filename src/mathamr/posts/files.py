@@ -103,7 +103,7 @@ class Input(io.RawIOBase):
     def _count(self) -> None:
         if self.path != STDIN:
             position = self._disk.tell()
-            self._report.bytes_read += position - self._counted
+            self._report.count_bytes(position - self._counted)
             self._counted = position
 
 

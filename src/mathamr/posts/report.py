@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -50,6 +51,7 @@ class Report:
         self.examples: dict[str, list[Problem]] = {}
         self.bytes_read = 0
         self.bytes_total: int | None = None
+        self.on_bytes: Callable[[], None] | None = None
 
     def at(self, file: str, row: int | None = None) -> None:
         """Say where the reader is; what is reported next happened there."""
@@ -74,6 +76,12 @@ class Report:
     def ignore(self, cause: str, message: str) -> None:
         """A file was passed over because it was never meant to be read: a picture, say."""
         self._counted(self.ignored, cause, message)
+
+    def count_bytes(self, count: int) -> None:
+        """So many more bytes were read from disk; `on_bytes` hears of it, to show progress."""
+        self.bytes_read += count
+        if self.on_bytes:
+            self.on_bytes()
 
     def share(self) -> float | None:
         """Which part of the bytes has been read, from 0 to 1; `None` where their number is not known."""
