@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.formulas.label import TYPES, node_type, value
+from mathamr.formulas.label import TYPES, clean, node_type, value
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,19 @@ def test_a_label_is_a_type_and_a_value(label: str, kind: str, text: str) -> None
     assert node_type(label) == kind
     assert value(label) == text
     assert kind in TYPES
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (" x ", "x"),
+        ("a\nb", "a\\nb"),
+        ("?", "&quest;"),
+        ("[,]", "&lsqb;&comma;&rsqb;"),
+        ("\u2062", ""),
+        (" \u2061 ", ""),
+        ("𝑥", "𝑥"),
+    ],
+)
+def test_the_text_of_a_token_is_cleaned_for_the_notation(text: str, expected: str) -> None:
+    assert clean(text) == expected

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 TYPES = {
     "N": "number",
@@ -24,6 +25,10 @@ TYPES = {
 """Every node type, by the character before the `!`; a wildcard begins with `?`, a plain symbol has no type."""
 
 _TYPED = re.compile(r"\+!(?:[NVFCTOUMEW$\-]!)?|[NVFCTOUMEW$\-]!|\?")
+_ESCAPES = str.maketrans(
+    {"\t": "\\t", "\n": "\\n", "\r": "\\r", "?": "&quest;", ",": "&comma;", "[": "&lsqb;", "]": "&rsqb;"}
+)
+_INVISIBLE = frozenset("\u2061\u2062\u2063\u2064")
 
 
 def node_type(label: str) -> str:
@@ -43,3 +48,16 @@ def value(label: str) -> str:
     """
     found = _TYPED.match(label)
     return label[found.end() :] if found else label
+
+
+@lru_cache(maxsize=16384)
+def clean(text: str) -> str:
+    """The text of a MathML token as a label shows it: stripped, with the notation's own characters escaped.
+
+    Invisible operators (function application, times, separator, plus) become nothing.
+
+    >>> clean(" a,b ")
+    'a&comma;b'
+    """
+    text = text.strip().translate(_ESCAPES)
+    return "" if text in _INVISIBLE else text

@@ -3,12 +3,17 @@ from __future__ import annotations
 from html import escape
 
 import pytest
+from hypothesis import given, settings
 
 from mathamr.formulas.mathml.dialect import in_latexml_style, is_latexml
+from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.markup import slt_from_mathml
+from mathamr.formulas.mathml.presentation import slt
 from mathamr.formulas.mathml.reading import read
 from mathamr.formulas.mathml.rows import regrouped
 from mathamr.formulas.notation import to_string
+from mathamr.formulas.tree import Slt
+from tests.formulas.generated import PRESENTATION
 
 
 def flat(symbols: str) -> str:
@@ -71,6 +76,13 @@ def test_the_output_of_latexml_stays_as_it_is(markup: str) -> None:
 def test_regrouping_twice_changes_nothing_more() -> None:
     once = regrouped(read(flat("((a)+[b])(c)")))
     assert regrouped(once) == once
+
+
+@settings(max_examples=100)
+@given(PRESENTATION)
+def test_any_markup_can_be_adapted(element: Element) -> None:
+    tree = slt(in_latexml_style(element))
+    assert Slt.checked(tree.labels, tree.parents, tree.edges) == tree
 
 
 def test_very_long_rows_stay_cheap() -> None:

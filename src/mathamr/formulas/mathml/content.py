@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mathamr.formulas.label import clean
 from mathamr.formulas.mathml.element import Element, MathMLError
-from mathamr.formulas.mathml.labels import clean
 from mathamr.formulas.tree import OPT_EDGES, Opt
 
 MAX_NODES = 200_000

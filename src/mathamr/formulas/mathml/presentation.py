@@ -7,8 +7,8 @@ from collections.abc import Callable, Container, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from mathamr.formulas.label import clean
 from mathamr.formulas.mathml.element import Element, MathMLError
-from mathamr.formulas.mathml.labels import clean
 from mathamr.formulas.tree import SLT_EDGES, Slt
 
 OPENING = frozenset(["(", "{", "|", "∥", "&lsqb;"])
