@@ -136,7 +136,7 @@ class Sources:
         target = self._find(match, file, main)
         name = _name(match)
         if target is None:
-            report.skip("input without a file", f"no file for {match.group()[:100]!r} in the folder")
+            report.miss("input without a file", f"no file for {match.group()[:100]!r} in the folder")
         elif not target.is_relative_to(self._root):
             report.skip(
                 "input outside the folder", f"{match.group()[:100]!r} leads out of the folder; not read"

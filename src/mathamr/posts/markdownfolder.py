@@ -201,7 +201,7 @@ class _Notes:
                 if target != identifier:
                     yield Link(target, "mention")
             elif wiki or posixpath.splitext(path)[1].lower() in SUFFIXES:
-                report.mend("link to no note", f"a link to {piece.text[:100]!r}, which is not in the folder")
+                report.miss("link to no note", f"a link to {piece.text[:100]!r}, which is not in the folder")
 
     def _wiki(self, path: str, note: str) -> str | None:
         return self._by_name.get(path.strip().lower()) if path.strip() else note
