@@ -19,6 +19,8 @@ from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.presentation import slt
 from mathamr.formulas.mathml.writing import to_mathml
+from mathamr.formulas.notation import to_string
+from mathamr.formulas.outline import outline
 from mathamr.formulas.tree import Opt, Slt
 
 __all__ = ["FormulaError", "FormulaParser", "Macros", "ParsedFormula", "Repair", "parse"]
@@ -44,6 +46,22 @@ class ParsedFormula:
     def presentation_mathml(self, *, display: bool = False) -> str:
         """Presentation MathML, valid and safe to put in a page."""
         return to_mathml(self.presentation, display=display, latex=self.latex)
+
+    def to_dict(self) -> dict[str, object]:
+        """The formula for JSON: trees as Tangent strings."""
+        repairs = [{"message": repair.message, "offset": repair.offset} for repair in self.repairs]
+        return {
+            "latex": self.latex,
+            "slt": to_string(self.slt),
+            "opt": to_string(self.opt),
+            "repairs": repairs,
+        }
+
+    def lines(self) -> list[str]:
+        """The formula for reading: both trees as indented text, then what was repaired."""
+        result = [self.latex, "  layout (SLT)", *(f"    {line}" for line in outline(self.slt))]
+        result += ["  operators (OPT)", *(f"    {line}" for line in outline(self.opt))]
+        return result + [f"  repaired: {repair}" for repair in self.repairs]
 
 
 def parse(latex: str, macros: Macros | Iterable[str] = (), wildcards: bool = False) -> ParsedFormula:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from mathamr.formulas.latex.errors import FormulaError
 from mathamr.formulas.latex.lexer import tokenize
 
-MAX_EXPANSIONS = 5_000
+MAX_EXPANSIONS = 1_000
 MAX_TOKENS = 200_000
 """Limits that no honest formula meets: a macro that grows or calls itself ends in a `FormulaError`."""
 
