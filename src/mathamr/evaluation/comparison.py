@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -48,7 +48,7 @@ class Difference:
 class Comparison:
     """The scores of runs on the same topics, and their differences to a baseline where there is one.
 
-    The number of tests, for the correction, is that of runs other than the baseline times that of measures.
+    The number of tests, for the correction, is that of runs other than the baseline times that of measures tested.
     """
 
     scores: tuple[Scores, ...]
@@ -75,7 +75,7 @@ class Comparison:
         return next(scores for scores in self.scores if scores.run == run)
 
     def difference(self, run: str, measure: str) -> Difference | None:
-        """A run's difference to the baseline, or `None` for the baseline itself."""
+        """A run's difference to the baseline, or `None` where there was no test."""
         return next((each for each in self.differences if (each.run, each.measure) == (run, measure)), None)
 
     def to_json(self, per_topic: bool = False) -> dict[str, Any]:
@@ -122,8 +122,13 @@ class Comparison:
         return row
 
 
-def compare(scores: Sequence[Scores], baseline: str | None = None) -> Comparison:
-    """Compare runs that were measured alike; with a baseline, test every other run against it on every measure."""
+def compare(
+    scores: Sequence[Scores], baseline: str | None = None, tested: Collection[str] | None = None
+) -> Comparison:
+    """Compare runs that were measured alike; with a baseline, test every other run against it.
+
+    `tested` are the measures to test, by default all of them.
+    """
     if not scores:
         raise MathAMRError("no run to compare")
     names = [each.run for each in scores]
@@ -141,7 +146,8 @@ def compare(scores: Sequence[Scores], baseline: str | None = None) -> Comparison
         raise MathAMRError(f"the baseline {baseline!r} is not among the runs: {', '.join(names)}")
     base = scores[names.index(baseline)]
     others = [each for each in scores if each.run != baseline]
-    tests = len(others) * len(base.measures)
+    chosen = [measure for measure in base.measures if tested is None or measure in tested]
+    tests = len(others) * len(chosen)
     differences = tuple(
         Difference(
             each.run,
@@ -150,6 +156,6 @@ def compare(scores: Sequence[Scores], baseline: str | None = None) -> Comparison
             tests,
         )
         for each in others
-        for measure in base.measures
+        for measure in chosen
     )
     return Comparison(tuple(scores), baseline, differences)

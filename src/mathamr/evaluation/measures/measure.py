@@ -32,6 +32,7 @@ class Measure(ABC):
     binary: ClassVar[bool] = True
     primed: ClassVar[bool] = True
     needs_cutoff: ClassVar[bool] = False
+    is_tested: ClassVar[bool] = True
 
     @classmethod
     def made(cls, prime: bool = False, relevant: int | None = None, cutoff: int | None = None) -> Self:

@@ -1,0 +1,92 @@
+"""`mathamr evaluate`: runs against judgments, against a baseline, and as a page."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    qrels: Annotated[
+        Path, typer.Option("--qrels", help="Judgments: topic, iteration, id, grade.", show_default=False)
+    ],
+    run: Annotated[
+        list[str],
+        typer.Option(
+            "--run",
+            help="A run file of TREC or ARQMath, or a baseline's name: random, bm25, bm25-words, latex-ngrams, "
+            "minilm. Repeatable.",
+            show_default=False,
+        ),
+    ],
+    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]…", help="Further runs.")] = None,
+    measure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--measure",
+            "-m",
+            help="nDCG', MAP', P'@10, Bpref, recall@100, MRR@10, judged@10, with (rel=N) for another threshold, or a "
+            "set of them: arqmath (the default), known-items, ntcir12. Repeatable.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None, typer.Option(help="The run that the others are tested against, as in --run.")
+    ] = None,
+    relevant: Annotated[
+        int | None, typer.Option(help="The lowest grade that counts as relevant. [default: 2]", min=1)
+    ] = None,
+    only_with_relevant: Annotated[
+        bool, typer.Option("--only-with-relevant", help="Leave out topics that have no relevant item.")
+    ] = False,
+    formulas: Annotated[
+        Path | None,
+        typer.Option(
+            help="Table of formulas (id, visual_id): the runs name formulas, the judgments their looks."
+        ),
+    ] = None,
+    random: Annotated[bool, typer.Option("--random", help="Also what a random order would score.")] = False,
+    per_topic: Annotated[bool, typer.Option("--per-topic", help="Also the values of every topic.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of tables.")] = False,
+    html: Annotated[
+        Path | None, typer.Option(help="Write a page with tables, charts and the telling topics.")
+    ] = None,
+    topics: Annotated[Path | None, typer.Option(help="ARQMath topics, shown on the page.")] = None,
+    posts: Annotated[
+        Path | None, typer.Option(help="The posts that were searched, shown on the page.")
+    ] = None,
+) -> None:
+    """Measure runs: nDCG', MAP', P'@10, Bpref, judged@10, with paired t-tests against a baseline."""
+    from mathamr.evaluation.assessment import Sources, assess
+    from mathamr.evaluation.measures import measures
+    from mathamr.evaluation.table import means_table, tests_table, topics_table
+
+    sources = Sources(qrels, (*run, *(more or ())), baseline, topics, posts, formulas)
+    chosen = measures(measure or ["arqmath"], relevant)
+    assessment = assess(sources, chosen, relevant, only_with_relevant, random)
+    comparison = assessment.comparison
+    for remark in assessment.remarks:
+        print(remark, file=sys.stderr)
+    if html is not None:
+        from mathamr.evaluation.report.page import write_page
+
+        write_page(assessment, html, posts)
+        print(f"page written to {html}", file=sys.stderr)
+    if as_json:
+        floors = {
+            floor.run: {measure: floor.mean(measure) for measure in floor.measures}
+            for floor in assessment.floors
+        }
+        print(json.dumps(comparison.to_json(per_topic) | {"random": floors}, ensure_ascii=False, indent=2))
+        return
+    print(means_table(comparison, assessment.floors))
+    print(f"\n{len(comparison.topics)} topics")
+    if comparison.differences:
+        print(f"† baseline; paired t-tests, Bonferroni corrected for {comparison.tests} tests\n")
+        print(tests_table(comparison))
+    if per_topic:
+        print()
+        print(topics_table(comparison))

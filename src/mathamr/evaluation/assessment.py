@@ -1,0 +1,201 @@
+"""`Assessment`: run files and baselines measured against judgments; what `mathamr evaluate` does."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mathamr.errors import MathAMRError
+from mathamr.evaluation.baselines import BASELINES
+from mathamr.evaluation.baselines import run as run_baseline
+from mathamr.evaluation.baselines.candidate import Task
+from mathamr.evaluation.comparison import Comparison, compare
+from mathamr.evaluation.measures.measure import Measure
+from mathamr.evaluation.qrels import RELEVANT, Qrels, read_qrels
+from mathamr.evaluation.randomorder import known_items, random_scores
+from mathamr.evaluation.runs import Run, read_run
+from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.evaluation.visualids import read_visual_ids
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+
+
+@dataclass(frozen=True)
+class Sources:
+    """Where an assessment finds what it needs.
+
+    `runs` and `baseline` are run files or names of baselines, which are then run over `posts` for `topics`.
+    `formulas` is a table (or a folder of them) that says how formulas look, for runs of formula ids.
+    """
+
+    qrels: Path
+    runs: tuple[str, ...]
+    baseline: str | None = None
+    topics: Path | None = None
+    posts: Path | None = None
+    formulas: Path | None = None
+
+
+@dataclass(frozen=True)
+class Assessment:
+    """Runs, judgments, topics and the comparison; `remarks` say what a reader of the figures must know."""
+
+    comparison: Comparison
+    runs: tuple[Run, ...]
+    qrels: Qrels
+    topics: Mapping[str, Topic]
+    floors: tuple[Scores, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+@dataclass
+class _Inputs:
+    """What is read along the way: each file once."""
+
+    sources: Sources
+    remarks: list[str] = field(default_factory=list)
+    topics: list[Topic] = field(default_factory=list)
+    posts: list[Post] | None = None
+
+    def run(self, spec: str) -> Run:
+        """The run that a file or the name of a baseline gives."""
+        if Path(spec).exists() or spec not in BASELINES:
+            return self._from_file(Path(spec))
+        if not self.topics or self.sources.posts is None:
+            raise MathAMRError(
+                f"the baseline {spec!r} needs --topics and --posts: what to search for, and where"
+            )
+        if self.posts is None:
+            self.posts = list(self.read_posts())
+        return run_baseline(spec, self.posts, self.topics, self.task)
+
+    @property
+    def task(self) -> Task:
+        """Formulas are searched for where the topics name some."""
+        return "formulas" if any(topic.formula_id for topic in self.topics) else "answers"
+
+    def read_posts(self) -> Iterable[Post]:
+        """The posts of the collection, their problems among the remarks."""
+        if self.sources.posts is None:
+            return
+        report = Report()
+        yield from read_posts(self.sources.posts, report)
+        self.remarks.extend(f"posts: {line}" for line in report.lines() if line.startswith("skipped"))
+
+    def _from_file(self, path: Path) -> Run:
+        if not path.exists():
+            raise MathAMRError(
+                f"{path}: no such file, and no baseline of that name; known: {', '.join(BASELINES)}"
+            )
+        return read_run(path)
+
+
+def assess(
+    sources: Sources,
+    measures: Sequence[Measure],
+    relevant: int | None = None,
+    only_with_relevant: bool = False,
+    has_floors: bool = False,
+) -> Assessment:
+    """Measure all runs on the judged topics and compare them with the baseline.
+
+    `only_with_relevant` leaves out the topics that have no relevant item. `has_floors` adds random orders.
+    """
+    qrels = read_qrels(sources.qrels)
+    inputs = _Inputs(sources)
+    if qrels.unjudged:
+        inputs.remarks.append(f"{sources.qrels}: {qrels.unjudged} negative grades count as unjudged")
+    _choose_topics(qrels, relevant, only_with_relevant, inputs.remarks)
+    if only_with_relevant:
+        qrels = qrels.with_relevant(relevant or RELEVANT)
+        if not qrels.grades:
+            raise MathAMRError(
+                f"{sources.qrels}: no topic has an item of grade {relevant or RELEVANT} or more"
+            )
+    if sources.topics is not None:
+        inputs.topics = [topic for topic in read_topics(sources.topics) if topic.id in qrels.grades]
+        if not inputs.topics:
+            raise MathAMRError(f"{sources.topics}: none of its topics is judged in {sources.qrels}")
+    specs = _specs(sources)
+    runs = _named_apart([inputs.run(spec) for spec in specs], specs)
+    if sources.formulas is not None:
+        visual_ids = read_visual_ids(sources.formulas)
+        runs = [
+            run
+            if spec in BASELINES and not Path(spec).exists()
+            else _by_look(run, visual_ids, inputs.remarks)
+            for spec, run in zip(specs, runs, strict=True)
+        ]
+    scores = [evaluate(run, qrels, measures) for run in runs]
+    inputs.remarks.extend(_remarks(runs, scores))
+    baseline = None if sources.baseline is None else runs[specs.index(sources.baseline)].name
+    floors: tuple[Scores, ...] = ()
+    if has_floors:
+        floors = (random_scores(qrels, measures, 0), random_scores(qrels, measures, known_items(qrels, runs)))
+    topics = {topic.id: topic for topic in inputs.topics}
+    tested = [str(measure) for measure in measures if measure.is_tested]
+    comparison = compare(scores, baseline, tested)
+    return Assessment(comparison, tuple(runs), qrels, topics, floors, tuple(inputs.remarks))
+
+
+def _choose_topics(qrels: Qrels, relevant: int | None, is_chosen: bool, remarks: list[str]) -> None:
+    threshold = relevant or RELEVANT
+    without = [topic for topic in qrels.topics if not qrels.relevant(topic, threshold)]
+    if without:
+        what = "are left out" if is_chosen else "count as zero (--only-with-relevant leaves them out)"
+        remarks.append(
+            f"{len(without)} of {len(qrels.topics)} judged topics have no item of grade {threshold} or more; they {what}"
+        )
+
+
+def _specs(sources: Sources) -> list[str]:
+    """The runs in order, the baseline first where it is not among them; each once."""
+    first = () if sources.baseline is None or sources.baseline in sources.runs else (sources.baseline,)
+    specs = [*first, *sources.runs]
+    if not specs:
+        raise MathAMRError("no run to evaluate")
+    for spec, count in Counter(specs).items():
+        if count > 1:
+            raise MathAMRError(f"the run {spec} is given twice")
+    return specs
+
+
+def _named_apart(runs: list[Run], specs: list[str]) -> list[Run]:
+    """Runs of the same name are called by their paths instead."""
+    names = Counter(run.name for run in runs)
+    return [
+        Run(spec, run.rankings, run.disordered) if names[run.name] > 1 else run
+        for run, spec in zip(runs, specs, strict=True)
+    ]
+
+
+def _by_look(run: Run, visual_ids: Mapping[str, str], remarks: list[str]) -> Run:
+    total = sum(map(len, run.rankings.values()))
+    looks, unknown = run.by_visual_id(visual_ids)
+    if unknown == total:
+        raise MathAMRError(
+            f"run {run.name!r}: none of its {total} ids is in the table of formulas; does it name visual ids already?"
+        )
+    kept = sum(map(len, looks.rankings.values()))
+    remarks.append(f"{run.name}: {total:,} formulas, {kept:,} after removing those that look the same")
+    if unknown:
+        remarks.append(f"{run.name}: {unknown:,} formulas have no visual id and were left out")
+    return looks
+
+
+def _remarks(runs: Sequence[Run], scores: Sequence[Scores]) -> Iterable[str]:
+    for run, each in zip(runs, scores, strict=True):
+        if each.missing:
+            yield f"{run.name}: lacks {len(each.missing)} judged topics, which count as zero ({_few(each.missing)})"
+        if each.unjudged:
+            yield f"{run.name}: {len(each.unjudged)} topics are not judged and were left out ({_few(each.unjudged)})"
+        if run.disordered:
+            yield f"{run.name}: the ranks contradict the scores in {run.disordered} topics; the scores count"
+
+
+def _few(topics: Sequence[str]) -> str:
+    return ", ".join(topics[:3]) + (", …" if len(topics) > 3 else "")

@@ -1,0 +1,91 @@
+"""`Case`: a topic that shows why two runs differ, with the hits of both and where the judged items stand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mathamr.evaluation.comparison import Comparison
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.runs import DEPTH, Hit, Run
+from mathamr.posts.post import Formula, Post
+
+CASES = 5
+"""How many topics are shown in each direction."""
+
+HITS = 5
+MOST_JUDGED = 25
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A judged item: its grade, and its rank in each run; `None` where a run does not have it."""
+
+    item: str
+    grade: int
+    ranks: tuple[int | None, ...]
+
+
+@dataclass(frozen=True)
+class Case:
+    """One topic: the values of the runs, their first hits, and where the best judged items stand."""
+
+    topic: str
+    values: tuple[float, ...]
+    hits: tuple[tuple[Hit, ...], ...]
+    standings: tuple[Standing, ...]
+
+    @property
+    def items(self) -> set[str]:
+        """The items of which a page shows the text."""
+        return {hit.id for hits in self.hits for hit in hits}
+
+
+def differing(values: Mapping[str, float], baseline: Mapping[str, float], count: int = CASES) -> list[str]:
+    """The topics that gain most, then those that lose most; without a difference a topic shows nothing."""
+    ranked = sorted(values, key=lambda topic: (baseline[topic] - values[topic], topic))
+    gains = [topic for topic in ranked[:count] if values[topic] > baseline[topic]]
+    losses = [topic for topic in reversed(ranked[-count:]) if values[topic] < baseline[topic]]
+    return gains + losses
+
+
+def hardest(values: Mapping[str, float], count: int = CASES) -> list[str]:
+    """The topics with the lowest values, for a run that stands alone."""
+    return sorted(values, key=lambda topic: (values[topic], topic))[:count]
+
+
+def case(topic: str, comparison: Comparison, runs: Sequence[Run], qrels: Qrels, measure: str) -> Case:
+    """What a page tells about a topic for these runs."""
+    places = [{item: rank for rank, item in enumerate(run.ids(topic, DEPTH), 1)} for run in runs]
+    best = sorted(qrels.grades[topic].items(), key=lambda judged: (-judged[1], judged[0]))
+    standings = tuple(
+        Standing(item, grade, tuple(ranks.get(item) for ranks in places))
+        for item, grade in best[:MOST_JUDGED]
+    )
+    values = tuple(comparison.of(run.name).values[measure][topic] for run in runs)
+    hits = tuple(run.rankings.get(topic, ())[:HITS] for run in runs)
+    return Case(topic, values, hits, standings)
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The posts and formulas behind the ids of hits; an id may be in neither."""
+
+    posts: Mapping[str, Post]
+    formulas: Mapping[str, tuple[Formula, Post]]
+
+
+def find_texts(posts: Iterable[Post], items: set[str], are_formulas: bool) -> Texts:
+    """Look items up in a collection: posts by id, or formulas by visual id, each in the first post that has it."""
+    found: dict[str, Post] = {}
+    formulas: dict[str, tuple[Formula, Post]] = {}
+    for post in posts:
+        if not are_formulas:
+            if post.id in items:
+                found[post.id] = post
+            continue
+        for formula in post.formulas:
+            look = formula.visual_id or formula.id
+            if look in items and look not in formulas:
+                formulas[look] = formula, post
+    return Texts(found, formulas)

@@ -1,0 +1,92 @@
+"""Bars by topic as inline SVG: differences between two runs, or the values of one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+
+WIDTH, HEIGHT = 960.0, 240.0
+_LEFT, _TOP, _BOTTOM = 44.0, 10.0, 14.0
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One topic's bar; `hint` is shown where the pointer rests, `link` is where a click leads."""
+
+    topic: str
+    value: float
+    hint: str
+    link: str = ""
+
+
+def bars(title: str, topics: Sequence[Bar]) -> str:
+    """The bars, the largest first, around a line at zero; positive ones and negative ones in colours of their own."""
+    ranked = sorted(topics, key=lambda bar: (-bar.value, bar.topic))
+    top = _round_up(max([bar.value for bar in ranked] + [0.0]))
+    bottom = -_round_up(max([-bar.value for bar in ranked] + [0.0]))
+    if top == bottom:
+        top = 1.0
+    scale = (HEIGHT - _TOP - _BOTTOM) / (top - bottom)
+    step = (WIDTH - _LEFT) / max(1, len(ranked))
+    zero = _TOP + top * scale
+    shapes = [_grid(value, _TOP + (top - value) * scale) for value in _ticks(bottom, top)]
+    for place, bar in enumerate(ranked):
+        height = abs(bar.value) * scale
+        y = zero - height if bar.value > 0 else zero
+        kind = "better" if bar.value > 0 else "worse" if bar.value < 0 else "same"
+        # A transparent bar of full height takes the pointer, so that small differences can be met.
+        x, width = _LEFT + place * step, max(0.5, step * 0.82)
+        shape = (
+            f"<title>{escape(bar.hint)}</title>"
+            f'<rect class="reach" x="{x:.2f}" y="0" width="{step:.2f}" height="{HEIGHT:.0f}"/>'
+            f'<rect class="{kind}" x="{x:.2f}" y="{y:.2f}" width="{width:.2f}" height="{max(height, 0.6):.2f}"/>'
+        )
+        shapes.append(f'<a href="{escape(bar.link)}">{shape}</a>' if bar.link else f"<g>{shape}</g>")
+    label = escape(title)
+    return (
+        f'<svg class="chart" viewBox="0 0 {WIDTH:.0f} {HEIGHT:.0f}" role="img" aria-label="{label}">'
+        f"<title>{label}</title>{''.join(shapes)}"
+        f'<line class="axis" x1="{_LEFT}" x2="{WIDTH}" y1="{zero:.2f}" y2="{zero:.2f}"/></svg>'
+    )
+
+
+def difference_bars(
+    title: str,
+    names: tuple[str, str],
+    values: Mapping[str, float],
+    baseline: Mapping[str, float],
+    links: Mapping[str, str],
+) -> str:
+    """Bars of values - baseline by topic; `names` are those of the run and of the baseline."""
+    return bars(
+        title,
+        [
+            Bar(
+                topic,
+                value - baseline[topic],
+                f"{topic}: {value - baseline[topic]:+.3f} ({names[0]} {value:.3f}, {names[1]} {baseline[topic]:.3f})",
+                links.get(topic, ""),
+            )
+            for topic, value in values.items()
+        ],
+    )
+
+
+def _grid(value: float, y: float) -> str:
+    return (
+        f'<line class="grid" x1="{_LEFT}" x2="{WIDTH}" y1="{y:.2f}" y2="{y:.2f}"/>'
+        f'<text x="{_LEFT - 6}" y="{y + 4:.2f}" text-anchor="end">{value:+.2g}</text>'
+    )
+
+
+def _ticks(bottom: float, top: float) -> list[float]:
+    """Round values from bottom to top, zero among them."""
+    step = next(step for step in (0.05, 0.1, 0.2, 0.25, 0.5) if (top - bottom) / step <= 8 or step == 0.5)
+    first, last = round(bottom / step), round(top / step)
+    return [place * step for place in range(first, last + 1)]
+
+
+def _round_up(value: float) -> float:
+    """The next of .1, .2, .3, …, at most the range of a measure."""
+    return min(1.0, -(-round(value * 1000) // 100) / 10) if value > 0 else 0.0

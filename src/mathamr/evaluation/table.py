@@ -1,0 +1,102 @@
+"""A comparison as plain text, for a terminal or a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mathamr.evaluation.comparison import Comparison
+from mathamr.evaluation.scores import Scores
+from mathamr.evaluation.significance import LEVEL
+
+
+def means_table(comparison: Comparison, floors: Sequence[Scores] = ()) -> str:
+    """The mean of every run on every measure; with a baseline, the differences to it and stars.
+
+    `floors` are scores to read beside them, such as those of a random order.
+    """
+    rows = [["", *comparison.measures]]
+    for scores in comparison.scores:
+        row = [f"{scores.run} †" if scores.run == comparison.baseline else scores.run]
+        for measure in comparison.measures:
+            difference = comparison.difference(scores.run, measure)
+            cell = f"{scores.mean(measure):.3f}"
+            if difference is not None:
+                cell += f" {difference.test.difference:+.3f}{difference.stars:<3}"
+            elif comparison.baseline:
+                cell += " " * 10
+            row.append(cell)
+        rows.append(row)
+    padding = " " * 10 if comparison.baseline else ""
+    for floor in floors:
+        rows.append([floor.run, *(f"{floor.mean(measure):.3f}{padding}" for measure in comparison.measures)])
+    rows[0][1:] = [name.ljust(len(cell)) for name, cell in zip(rows[0][1:], rows[1][1:], strict=True)]
+    return aligned(rows)
+
+
+def tests_table(comparison: Comparison) -> str:
+    """Every test against the baseline: difference, its interval, p, and p after the correction."""
+    rows = [["", "", "difference", f"{1 - LEVEL:.0%} interval", "t", "p", f"p × {comparison.tests}", ""]]
+    last = ""
+    for each in comparison.differences:
+        test = each.test
+        shown = "" if each.run == last else each.run
+        last = each.run
+        interval = "–" if test.low is None else f"[{test.low:+.3f}, {test.high:+.3f}]"
+        t = "–" if test.statistic is None else f"{test.statistic:.2f}"
+        rows.append(
+            [
+                shown,
+                each.measure,
+                f"{test.difference:+.4f}",
+                interval,
+                t,
+                p(test.p_value),
+                p(each.corrected),
+                each.stars,
+            ]
+        )
+    return aligned(rows, left=2)
+
+
+def topics_table(comparison: Comparison) -> str:
+    """Every value: a line a topic and run."""
+    rows = [["topic", "run", *comparison.measures]]
+    for topic in comparison.topics:
+        for scores in comparison.scores:
+            rows.append(
+                [
+                    topic,
+                    scores.run,
+                    *(f"{scores.values[measure][topic]:.4f}" for measure in comparison.measures),
+                ]
+            )
+    return aligned(rows, left=2)
+
+
+def p(value: float | None) -> str:
+    """A p-value as tables show it.
+
+    >>> p(0.0421), p(0.00002), p(None)
+    ('.042', '<.001', '–')
+    """
+    if value is None:
+        return "–"
+    return "<.001" if value < 0.001 else f"{value:.3f}".lstrip("0") if value < 1 else "1"
+
+
+def aligned(rows: Sequence[Sequence[str]], left: int = 1) -> str:
+    """Columns set flush, the first `left` of them to the left, the others to the right.
+
+    >>> print(aligned([["", "P@10"], ["mine", "0.5"]]))
+          P@10
+    mine   0.5
+    """
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    lines = []
+    for row in rows:
+        cells = [
+            cell.ljust(width) if place < left else cell.rjust(width)
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ]
+        lines.append("  ".join(cells).rstrip())
+    return "\n".join(lines)
