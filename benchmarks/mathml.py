@@ -7,6 +7,7 @@ import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,7 @@ def run() -> None:
         _exactness(name, rows)
     _other_converter(pool)
     _collection(data / "arqmath-mini/presentation_mathml.tsv")
+    _two_ways(data / "arqmath-mini/presentation_mathml.tsv")
     _visual_ids(data / "arqmath-mini/formulas.tsv")
     _speed(pool)
 
@@ -98,6 +100,25 @@ def _collection(path: Path) -> None:
     )
     for reason, count in failures.most_common(10):
         print(f"   {count:6d}  {reason}")
+
+
+def _two_ways(path: Path) -> None:
+    """Do the collection's MathML, by older LaTeXML, and its LaTeX, by our parser, give the same layout tree?"""
+    equal = raw = total = 0
+    with path.open(encoding="utf-8") as lines:
+        for line in islice(lines, 1, None, 8):
+            _, latex, mathml = line.rstrip("\n").split("\t")
+            try:
+                ours = parse(latex).slt
+            except MathAMRError:
+                continue
+            total += 1
+            raw += slt(read(mathml)) == ours
+            equal += slt_from_mathml(mathml) == ours
+    print(
+        f"{path.name}: the tree of our LaTeX parser for {equal / total:.1%} of {total} formulas "
+        f"({raw / total:.1%} if older LaTeXML's operators are left as they are)"
+    )
 
 
 def _visual_ids(path: Path) -> None:

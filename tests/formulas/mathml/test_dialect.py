@@ -73,6 +73,11 @@ def test_the_output_of_latexml_stays_as_it_is(markup: str) -> None:
     assert in_latexml_style(element) is element
 
 
+def test_operators_of_older_latexml_are_those_of_today() -> None:
+    markup = "<math class='ltx_Math'><mrow><mi>x</mi><mo>-</mo><mi>y</mi><mo>||</mo><mtext>a-b</mtext></mrow></math>"
+    assert to_string(slt_from_mathml(markup)) == "[V!x[−[V!y[‖[T!a-b]]]]]"
+
+
 def test_regrouping_twice_changes_nothing_more() -> None:
     once = regrouped(read(flat("((a)+[b])(c)")))
     assert regrouped(once) == once

@@ -1,7 +1,8 @@
 """Other converters' Presentation MathML brought to LaTeXML's habits, on which the published layout trees rest.
 
 KaTeX, MathJax and latex2mathml leave rows flat, name alphabets by `mathvariant`, and differ on which symbols are
-identifiers (`mi`) and which operators (`mo`).
+identifiers (`mi`) and which operators (`mo`). LaTeXML itself changed some operators before version 0.8.7, on which the
+published trees and our LaTeX parser rest, and after the ARQMath collection was converted.
 """
 
 from __future__ import annotations
@@ -22,13 +23,21 @@ _LIMITS = frozenset(
 _OPERATORS = {"-": "−", "·": "⋅", "―": "¯", "‾": "¯", "″": "′′", "‴": "′′′", "∥": "‖"}
 
 
+_OLDER_OPERATORS = {"-": "−", "||": "‖"}
+"""Operators of LaTeXML before 0.8.7, as it writes them today."""
+
+
 def in_latexml_style(root: Element) -> Element:
-    """The formula as LaTeXML would have written it; LaTeXML's own output comes back as it is.
+    """The formula as LaTeXML 0.8.7 would have written it; its own output comes back as it is.
 
     >>> in_latexml_style(Element("msup", "", [Element("mi", "R", (), {"mathvariant": "double-struck"}), Element("mi", "′")]))
     <msup><mi>ℝ</mi><mo>′</mo></msup>
     """
-    return root if is_latexml(root) else regrouped(rebuilt(root, _adapted))
+    if not is_latexml(root):
+        return regrouped(rebuilt(root, _adapted))
+    if any(each.text in _OLDER_OPERATORS for each in root.iterate() if each.tag == "mo"):
+        return rebuilt(root, _modernised)
+    return root
 
 
 def is_latexml(root: Element) -> bool:
@@ -36,6 +45,12 @@ def is_latexml(root: Element) -> bool:
     if root.attributes.get("class", "").startswith("ltx_"):
         return True
     return any(element.tag == "mo" and element.text == _INVISIBLE_TIMES for element in root.iterate())
+
+
+def _modernised(element: Element, children: list[Element]) -> Element:
+    if element.tag == "mo" and element.text in _OLDER_OPERATORS:
+        return Element("mo", _OLDER_OPERATORS[element.text], (), element.attributes)
+    return Element(element.tag, element.text, children, element.attributes) if children else element
 
 
 def _adapted(element: Element, children: list[Element]) -> Element:
