@@ -69,7 +69,7 @@ class Materials:
             arrays += [self.negatives.starts, self.negatives.numbers]
         check = 0
         for array in arrays:
-            check = zlib.crc32(memoryview(np.ascontiguousarray(array)).cast("B"), check)
+            check = zlib.crc32(np.ascontiguousarray(array).data, check)
         return check
 
 
@@ -231,7 +231,7 @@ class _Run:
         left = (self.steps * way.epochs - number) * seconds_a_step
         self.say(
             f"epoch {standing.epoch + 1}/{way.epochs}, step {standing.step}/{self.steps}:"
-            f" loss {standing.loss_sum / standing.step:.4f}, temperature {float(self.learner.loss.temperature):.4f},"
+            f" loss {standing.loss_sum / standing.step:.4f}, temperature {float(self.learner.loss.temperature.detach()):.4f},"
             f" rate {rate(number, self.steps * way.epochs, way):.2e}, {way.batch_size / seconds_a_step:,.0f} pairs/s,"
             f" {memory_in_use(self.means.device) / 2**30:.2f} GiB, {duration(left)} left"
         )
