@@ -5,10 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from mathamr.settings import DATA
 
 ROOT = Path(__file__).resolve().parent.parent
+
+# A busy machine is no failure: property tests have no deadlines.
+settings.register_profile("mathamr", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("mathamr")
 
 
 def data_folder() -> Path:

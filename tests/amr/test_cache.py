@@ -44,7 +44,7 @@ def test_another_fingerprint_shares_nothing(cache: GraphCache) -> None:
     assert other.calls == [("one",)]
 
 
-@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow])
 @given(graphs())
 def test_what_comes_back_is_what_was_stored(cache: GraphCache, amr: Amr) -> None:
     sentence = amr.to_json()
