@@ -1,0 +1,144 @@
+"""LaTeX to trees: how many are exactly the published ones, what breaks, and how fast against latex2mathml."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import time
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from latex2mathml.converter import convert
+
+from benchmarks._data import data_folder
+from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
+from mathamr.formulas.parse import FormulaError, FormulaParser, ParsedFormula, parse
+from mathamr.formulas.tree import Tree
+from mathamr.formulas.tuples import mean_tuple_f1
+
+
+def run() -> None:
+    data = data_folder()
+    golden = [json.loads(line) for line in (data / "formulas/golden.jsonl").open(encoding="utf-8")]
+    with gzip.open(data / "formulas/pool.jsonl.gz", "rt", encoding="utf-8") as lines:
+        pool = [json.loads(line) for line in lines]
+    _exactness("golden", golden)
+    _exactness("pool", pool)
+    _by_source(pool)
+    _nasty(data / "formulas/nasty.jsonl")
+    _collection(data / "arqmath-mini/formulas.tsv")
+    _speed([row["latex"] for row in pool])
+
+
+def _parsed(latex: str) -> ParsedFormula | None:
+    try:
+        return parse(latex)
+    except FormulaError:
+        return None
+
+
+def _is_measured(row: dict[str, Any]) -> bool:
+    """Operator trees count where LaTeXML could read the formula itself."""
+    return not row["opt_mode"].startswith("fragments")
+
+
+def _exactness(name: str, rows: Sequence[dict[str, Any]]) -> None:
+    formulas = [_parsed(row["latex"]) for row in rows]
+    pairs: dict[str, list[tuple[Tree | None, Tree]]] = {"slt": [], "opt": []}
+    for formula, row in zip(formulas, rows, strict=True):
+        pairs["slt"].append((formula and formula.slt, slt_from_string(row["slt"])))
+        if _is_measured(row):
+            pairs["opt"].append((formula and formula.opt, opt_from_string(row["opt"])))
+    for kind, trees in pairs.items():
+        exact = sum(found is not None and to_string(found) == to_string(wanted) for found, wanted in trees)
+        print(
+            f"{name}: {kind} from LaTeX: {exact} of {len(trees)} exact ({exact / len(trees):.2%}), "
+            f"tuple F1 {mean_tuple_f1(trees):.4f}"
+        )
+    failed = sum(formula is None for formula in formulas)
+    repaired = sum(bool(formula and formula.repairs) for formula in formulas)
+    print(f"{name}: {failed} without a tree, {repaired} repaired")
+
+
+def _by_source(rows: Sequence[dict[str, Any]]) -> None:
+    counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    for row in rows:
+        source = row["source"].split()[0].split("/")[0]
+        formula = _parsed(row["latex"])
+        counts[source]["formulas"] += 1
+        counts[source]["slt"] += formula is not None and to_string(formula.slt) == row["slt"]
+        if _is_measured(row):
+            counts[source]["measured"] += 1
+            counts[source]["opt"] += formula is not None and to_string(formula.opt) == row["opt"]
+    for source, count in sorted(counts.items()):
+        print(
+            f"pool, {source}: {count['formulas']} formulas, slt {count['slt'] / count['formulas']:.2%}, "
+            f"opt {count['opt'] / count['measured']:.2%}"
+        )
+
+
+def _nasty(path: Path) -> None:
+    outcomes: Counter[str] = Counter()
+    slowest, what = 0.0, ""
+    for line in path.open(encoding="utf-8"):
+        latex = json.loads(line)["latex"]
+        started = time.process_time()
+        formula = _parsed(latex)
+        took = time.process_time() - started
+        if took > slowest:
+            slowest, what = took, latex
+        outcomes["error" if formula is None else "repaired" if formula.repairs else "tree"] += 1
+    total = outcomes.total()
+    print(
+        f"nasty: {outcomes['tree']} with a tree, {outcomes['repaired']} repaired, {outcomes['error']} with an error "
+        f"({outcomes['error'] / total:.1%} of {total}); slowest {slowest * 1000:.0f} ms: {what[:60]!r}"
+    )
+
+
+def _collection(path: Path) -> None:
+    parser = FormulaParser()
+    outcomes: Counter[str] = Counter()
+    started = time.process_time()
+    with path.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            try:
+                formula = parser.parse(row["formula"])
+            except FormulaError:
+                outcomes["error"] += 1
+                continue
+            outcomes["repaired" if formula.repairs else "tree"] += 1
+            outcomes["fragments"] += "O!fragments" in formula.opt.labels
+    took = time.process_time() - started
+    total = outcomes["tree"] + outcomes["repaired"] + outcomes["error"]
+    print(
+        f"arqmath-mini: {total} formulas in {took:.0f} s: {outcomes['tree']} with a tree, {outcomes['repaired']} "
+        f"repaired, {outcomes['error']} with an error; {outcomes['fragments']} operator trees in fragments"
+    )
+
+
+def _speed(formulas: Sequence[str]) -> None:
+    """Both trees against presentation only, one core, in turns so that the machine's moods hit both."""
+    ours, theirs = [], []
+    for _ in range(3):
+        started = time.process_time()
+        for formula in formulas:
+            _parsed(formula)
+        ours.append(time.process_time() - started)
+        started = time.process_time()
+        for formula in formulas:
+            _converted(formula)
+        theirs.append(time.process_time() - started)
+    print(
+        f"speed: {len(formulas) / min(ours):.0f} formulas/s with both trees, latex2mathml (presentation only) "
+        f"{len(formulas) / min(theirs):.0f}/s: {min(theirs) / min(ours):.2f} times as fast"
+    )
+
+
+def _converted(formula: str) -> str | None:
+    try:
+        return convert(formula)
+    except Exception:  # whatever the other converter raises
+        return None
