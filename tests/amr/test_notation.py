@@ -100,7 +100,7 @@ def test_a_node_without_concept_may_refer_to_one_that_has_it() -> None:
 
 
 def test_a_very_deep_graph_is_written_and_read() -> None:
-    size = 20_000
+    size = 5_000
     names = [f"n{number}" for number in range(size)]
     chain = Amr(
         "n0",
