@@ -88,7 +88,7 @@ def table(path: Path, report: Report) -> Iterator[dict[str, str]]:
                 report.skip("damaged table row", f"{len(fields)} columns where the header has {width}")
                 continue
             if '"' in line:
-                fields = [_unquoted(field) for field in fields]
+                fields = [_unquoted(field) if field[:1] == '"' else field for field in fields]
             yield dict(zip(columns, fields, strict=True))
 
 
@@ -114,16 +114,16 @@ def _logical_lines(lines: Iterator[str]) -> Iterator[str]:
     tabs, pending = 0, ""
     for line in lines:
         tabs = tabs or line.count("\t")
-        if pending and line.count("\t") < tabs and len(pending) < LARGEST_LINE:
-            pending += "\n" + line
-        else:
-            if pending:
+        if pending:
+            if line.count("\t") < tabs and len(pending) < LARGEST_LINE:
+                line, pending = f"{pending}\n{line}", ""
+            else:
                 yield pending
+                pending = ""
+        if '"' in line and _is_open(line.rsplit("\t", 1)[-1]):
             pending = line
-        if not ('"' in pending and _is_open(pending.rsplit("\t", 1)[-1])):
-            if pending:
-                yield pending
-            pending = ""
+        elif line:
+            yield line
     if pending:
         yield pending
 
@@ -133,7 +133,7 @@ def _is_open(field: str) -> bool:
 
 
 def _unquoted(field: str) -> str:
-    if len(field) < 2 or not field.startswith('"') or not field.endswith('"'):
+    if len(field) < 2 or not field.endswith('"'):
         return field
     inner = field[1:-1].replace('""', "\0")
     return field if '"' in inner else inner.replace("\0", '"')

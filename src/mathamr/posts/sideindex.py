@@ -63,6 +63,7 @@ class SideIndex:
         self._packer, self._unpacker = zstandard.ZstdCompressor(level=1), zstandard.ZstdDecompressor()
         self._formulas = self._links = 0
         self._found = bytearray()  # a bit for each formula of the tables
+        self._drawn = {"presentation": _SeenNumbers(), "content": _SeenNumbers()}
 
     def __enter__(self) -> SideIndex:
         return self
@@ -155,12 +156,14 @@ class SideIndex:
         return count
 
     def _add_mathml(self, drawn: Iterable[tuple[int | str, str]]) -> None:
+        """Keep the MathML of formulas that look new; the tables repeat it for every formula."""
         rows: dict[str, list[tuple[int | str, bytes]]] = {"presentation": [], "content": []}
         for visual, mathml in drawn:
-            packed = self._packer.compress(mathml.encode())
-            rows["content" if _is_content(mathml) else "presentation"].append((visual, packed))
-        for kind, packed_rows in rows.items():
-            self._database.executemany(f"INSERT OR IGNORE INTO {kind} VALUES (?, ?)", packed_rows)
+            kind = "content" if _is_content(mathml) else "presentation"
+            if self._drawn[kind].add(visual):
+                rows[kind].append((visual, self._packer.compress(mathml.encode())))
+        for kind, packed in rows.items():
+            self._database.executemany(f"INSERT OR IGNORE INTO {kind} VALUES (?, ?)", packed)
 
     def _load_links(self, path: Path) -> int:
         before = self._links
@@ -180,6 +183,26 @@ class SideIndex:
 
     def _unpacked(self, packed: bytes | None) -> str | None:
         return None if packed is None else self._unpacker.decompress(packed).decode()
+
+
+class _SeenNumbers:
+    """Which small numbers were seen, a bit each; of other ids it always says that they are new."""
+
+    LARGEST = 1 << 28
+
+    def __init__(self) -> None:
+        self._bits = bytearray()
+
+    def add(self, identifier: int | str) -> bool:
+        if not isinstance(identifier, int) or identifier >= self.LARGEST:
+            return True
+        place, bit = identifier >> 3, 1 << (identifier & 7)
+        if place >= len(self._bits):
+            self._bits.extend(bytes(place + (place >> 2) + 1024 - len(self._bits)))
+        if self._bits[place] & bit:
+            return False
+        self._bits[place] |= bit
+        return True
 
 
 def _batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:

@@ -22,7 +22,7 @@ def decoded(data: bytes, report: Report) -> str:
     >>> decoded(b"\\xef\\xbb\\xbfna\\xefve", report := Report()), dict(report.mended)
     ('na\ufffdve', {'invalid UTF-8': 1})
     """
-    bom = next((bom for bom in _ENCODINGS if data.startswith(bom)), b"")
+    bom = next((bom for bom in _ENCODINGS if data.startswith(bom)), b"") if data[:1] > b"\x7f" else b""
     encoding, cause = _ENCODINGS[bom or codecs.BOM_UTF8]
     data = data[len(bom) :]
     try:
