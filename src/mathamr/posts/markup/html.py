@@ -47,6 +47,9 @@ BREAKS = {
     "blockquote": "quote",
     "hr": "rule",
 }
+_SCRIPTS = {"sup": "^", "sub": "_"}
+_BASE = re.compile(r"[^\W_](?:</\w{1,6}>)*\Z|\)\Z")
+_ORDINAL = re.compile(r"\s*(?:st|nd|rd|th)\b")
 _RAW = frozenset(["script", "style", "textarea", "noscript", "xmp"])
 _HIDDEN = frozenset(["head", "template", "svg", "iframe", "object", "select", "button", "mjx-math", "canvas"])
 _HIDDEN_CLASSES = frozenset(
@@ -171,6 +174,9 @@ class _Reader:
         name = tag.name
         if name == "br":
             self._run.add("\u2028", start, end)
+        elif name in _SCRIPTS:
+            if _BASE.search(self._text, max(0, start - 20), start) and not _ORDINAL.match(self._text, end):
+                self._run.add(_SCRIPTS[name], start, end)
         elif name == "code":
             self._run.hold(list(self._code(tag, end)), start, self._position)
         elif name == "a":
