@@ -100,6 +100,12 @@ def test_standard_input_is_read(dump):
     assert finished.stderr == ""
 
 
+def test_a_pipe_made_by_the_shell_is_read(dump):
+    command = f"{sys.executable} -m mathamr posts <(cat {dump}) --json"
+    finished = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+    assert json.loads(finished.stdout)["posts"] == 2
+
+
 def test_wrong_usage_ends_with_2_and_a_clear_error_with_1(dump):
     assert run(dump, "--json", "--jsonl").exit_code == 2
     assert run().exit_code == 2

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from mathamr.errors import MathAMRError
-from mathamr.posts.files import STDIN, Head, Input, head, shown, walk
+from mathamr.posts.files import STDIN, Head, Input, bare_name, head, shown, walk
 from mathamr.posts.report import Report
 from mathamr.posts.text import decoded
 
@@ -17,6 +17,7 @@ CompanionKind = Literal["formulas", "mathml", "links"]
 
 LARGEST_LINE = 4 << 20
 _TABLE_FOLDER = re.compile(r"formula|representation|latex|slt|opt|mathml", re.IGNORECASE)
+_TABLE_SUFFIXES = (".tsv", ".txt", ".xml")
 _LINK_ROW = re.compile(rb"<row\s[^<]*\sRelatedPostId\s*=")
 
 
@@ -49,15 +50,9 @@ def companions_of(posts: Path, beside: Iterable[Path], report: Report) -> list[t
 
     A file named by the user that is no companion is an error; one that was only found is passed over.
     """
-    found: dict[Path, CompanionKind] = {}
-    if posts != STDIN:
-        for path in sorted(posts.parent.iterdir()):
-            if path.is_dir() and _TABLE_FOLDER.search(path.name):
-                found.update(_kinds(walk(path, report)))
-            elif path.is_file() and path != posts:
-                found.update(_kinds([path]))
+    found = dict(_kinds(_around(posts, report), report)) if posts != STDIN else {}
     for given in beside:
-        named = dict(_kinds(walk(given, report) if given.is_dir() else [given]))
+        named = dict(_kinds(walk(given, report) if given.is_dir() else [given], report))
         if not named:
             raise MathAMRError(
                 f"{given}: no formula, MathML or link table; the header of one has the columns id and formula, "
@@ -67,9 +62,30 @@ def companions_of(posts: Path, beside: Iterable[Path], report: Report) -> list[t
     return [(kind, path) for path, kind in found.items()]
 
 
-def _kinds(paths: Iterable[Path]) -> Iterator[tuple[Path, CompanionKind]]:
+def _around(posts: Path, report: Report) -> Iterator[Path]:
+    """The files that may be tables of these posts, by their names and those of their folders."""
+    try:
+        entries = sorted(posts.parent.iterdir())
+    except OSError as error:
+        report.at(str(posts.parent))
+        report.skip("unreadable", f"no tables were looked for in this folder ({error.strerror})")
+        return
+    for path in entries:
+        if path.is_dir() and _TABLE_FOLDER.search(path.name):
+            yield from walk(path, report)
+        elif path.is_file() and path != posts and bare_name(path).endswith(_TABLE_SUFFIXES):
+            yield path
+
+
+def _kinds(paths: Iterable[Path], report: Report) -> Iterator[tuple[Path, CompanionKind]]:
     for path in paths:
-        if kind := kind_of(head(path)):
+        try:
+            kind = kind_of(head(path))
+        except MathAMRError as error:
+            report.at(shown(path))
+            report.skip("unreadable", str(error))
+            continue
+        if kind:
             yield path.resolve(), kind
 
 

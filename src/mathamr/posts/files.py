@@ -71,7 +71,8 @@ class Input(io.RawIOBase):
 
     def __init__(self, path: Path, report: Report) -> None:
         self.path, self._report = path, report
-        self._disk = _stdin() if path == STDIN else _open(path)
+        self._is_pipe = _is_pipe(path)
+        self._disk = _pipe(path) if self._is_pipe else _open(path)
         self._counted = 0
         self._stream: Readable = decompressed(self._disk, self._disk.peek(8))
 
@@ -95,22 +96,22 @@ class Input(io.RawIOBase):
         return filled
 
     def close(self) -> None:
-        """Close the file; standard input stays open."""
-        if not self.closed and self.path != STDIN:
+        """Close the file; standard input and other pipes stay open."""
+        if not self.closed and not self._is_pipe:
             self._disk.close()
         super().close()
 
     def _count(self) -> None:
-        if self.path != STDIN:
+        if not self._is_pipe:
             position = self._disk.tell()
             self._report.count_bytes(position - self._counted)
             self._counted = position
 
 
 def head(path: Path) -> Head:
-    """The first bytes of a file, decompressed; standard input is only peeked at."""
-    if path == STDIN:
-        start = _stdin().peek(HEAD_BYTES)
+    """The first bytes of a file, decompressed; standard input and other pipes are only peeked at."""
+    if _is_pipe(path):
+        start = _pipe(path).peek(HEAD_BYTES)
         return Head(path, _readable(decompressed(io.BytesIO(start), start)))
     with _open(path) as disk:
         return Head(path, _readable(decompressed(disk, disk.peek(8))))
@@ -177,14 +178,23 @@ class _WholeBlocks(io.RawIOBase):
         return filled
 
 
-@lru_cache(maxsize=1)
+def _is_pipe(path: Path) -> bool:
+    return path == STDIN or path.is_fifo()
+
+
+def _pipe(path: Path) -> io.BufferedReader:
+    """A pipe, which can be read only once: always the same object, so that what is peeked at is not lost."""
+    return _peekable(cast("io.BufferedIOBase", sys.stdin.buffer) if path == STDIN else _opened_once(path))
+
+
+@lru_cache(maxsize=16)
+def _opened_once(path: Path) -> io.BufferedReader:
+    return _open(path)
+
+
+@lru_cache(maxsize=16)
 def _peekable(stream: io.BufferedIOBase) -> io.BufferedReader:
     return io.BufferedReader(_WholeBlocks(stream), HEAD_BYTES)
-
-
-def _stdin() -> io.BufferedReader:
-    """Standard input, always the same object: what detection peeks at is there for the reader."""
-    return _peekable(cast("io.BufferedIOBase", sys.stdin.buffer))
 
 
 def _open(path: Path) -> io.BufferedReader:
