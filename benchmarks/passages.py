@@ -10,7 +10,7 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 
-POSTS = 3000
+POSTS = 1000
 WORDS = [
     "let",
     "be",

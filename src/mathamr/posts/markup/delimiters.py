@@ -50,6 +50,9 @@ OPENING = re.compile(r"\\[(\[$\\]|\\begin\s*\{\s*([A-Za-z]+\*?)\s*\}|\$\$?")
 """What may begin a formula; also `\\$` and `\\\\`, which may not but hide what follows."""
 
 _INLINE = re.compile(r"\\.|[{}$\0]|\n[ \t\r]*\n", re.S)
+_SIMPLE = re.compile(  # nearly every formula; what this does not match, `_close` decides
+    r"(?:[^$\\{}\n\0]++|\\.|\{(?:[^{}$\\\n\0]++|\\[^\n]|\{(?:[^{}$\\\n\0]++|\\[^\n])*+\})*+\}|\n(?![ \t\r]*\n))*+\$"
+)
 _DISPLAY = re.compile(r"\\.|[{}\0]|\$\$?", re.S)
 _PAREN = re.compile(r"\\.|[{}\0]", re.S)
 _ENVIRONMENT = re.compile(r"\\(begin|end)\s*\{\s*([A-Za-z]+\*?)\s*\}|\\.", re.S)
@@ -67,6 +70,7 @@ _SPACES = (
     "\\medspace",
     "\\thickspace",
 )
+_MAY_BE_SPACE = frozenset("\\~" + "".join(command[-1] for command in _SPACES))
 _SIZED = re.compile(r"\\(?:left|right|middle|[bB]igg?[lrm]?)\s*\Z")
 _AMOUNT = re.compile(r"\d[\d,]*(?:\.\d+)?(?:[kKmM]|bn)?(?![\d^_{=])")
 _WORDS = re.compile(r"[A-Za-z\s,.;:'-]*")
@@ -133,7 +137,8 @@ class MathScanner:
         return None
 
     def _dollar(self, start: int) -> Region | Literal["unclosed"] | None:
-        close = self._close(_INLINE, "$", start + 1)
+        simple = _SIMPLE.match(self.text, start + 1) if start >= self._blind else None
+        close = simple.end() - 1 if simple else self._close(_INLINE, "$", start + 1)
         if close is None:
             return "unclosed"
         if self.money and _is_prose(self.text[start + 1 : close]):
@@ -224,6 +229,8 @@ def _without_space(latex: str, end: int) -> int:
     """The end of the LaTeX before `end` once trailing blanks, spacing commands and row breaks are gone."""
     while end:
         last = latex[end - 1]
+        if last not in _MAY_BE_SPACE and not last.isspace():
+            break
         if last == "\\" and (latex[end - 2 : end - 1] == "\\" or latex[end : end + 1].isspace()):
             end -= 2 if _is_escaped(latex, end - 1) else 1
             continue
