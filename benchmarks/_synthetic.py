@@ -28,10 +28,11 @@ def synthetic_shard(
     sentence_nodes: float = 8.0,
     formula_nodes: float = 14.0,
     topic: float = 0.3,
+    topic_labels: int = 12,
 ) -> Shard:
     """Questions 0, 2, 4… and their answers 1, 3, 5…; the sizes are means a post, those of the thesis's corpus.
 
-    A share `topic` of the nodes of a pair has one of twelve labels that belong to the pair.
+    A share `topic` of the nodes of a pair has one of the `topic_labels` labels that belong to the pair.
     """
     draw = np.random.default_rng(seed)
     posts = 2 * pairs
@@ -74,8 +75,8 @@ def synthetic_shard(
     table = table[np.argsort(table[:, 0], kind="stable")]
 
     ids = len(SPECIAL) + _zipf(draw, labels - len(SPECIAL), len(place))
-    topics = len(SPECIAL) + draw.integers(0, labels - len(SPECIAL), (pairs, 12))
-    own = topics[part_posts[node_parts] // 2, draw.integers(0, 12, len(place))]
+    topics = len(SPECIAL) + draw.integers(0, labels - len(SPECIAL), (pairs, topic_labels))
+    own = topics[part_posts[node_parts] // 2, draw.integers(0, topic_labels, len(place))]
     ids = np.where(draw.random(len(place)) < topic, own, ids)
     starts = {"nodes": _starts(nodes), "edges": _starts(np.bincount(table[:, 0], minlength=posts))}
     starts["reps"] = _starts(counts.sum(1) + 1)

@@ -18,7 +18,11 @@ def naive(
         for document in torch.split(documents, counts):
             total = torch.zeros(())
             for vector in query:
-                best = max((vector @ other for other in document), key=lambda score: score.item(), default=torch.tensor(LOWEST))
+                best = max(
+                    (vector @ other for other in document),
+                    key=lambda score: score.item(),
+                    default=torch.tensor(LOWEST),
+                )
                 total = total + best
             row.append(total / max(1, len(query)))
         rows.append(torch.stack(row))
