@@ -23,6 +23,7 @@ from mathamr.posts.report import Report
         ("---\ntags: one, two three\n...\n", "", ("one", "two", "three"), None),
         ("---\n# a comment\nkeywords: k\nnested:\n  deep: 1\n---\n", "", ("k",), None),
         ('+++\ntitle = "T"\ndate = 2024-05-01\n[taxonomies]\ntags = ["a"]\n+++\n', "T", ("a",), "2024-05-01"),
+        ("---\r\ntitle: T\r\ntags: [a]\r\n---\r\n", "T", ("a",), None),
         ("---\n---\n", "", (), None),
     ],
 )

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from mathamr.posts.report import Report
 
-_YAML = re.compile(r"\ufeff?---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S | re.M)
-_TOML = re.compile(r"\ufeff?\+\+\+[ \t]*\n(.*?)^\+\+\+[ \t]*(?:\n|\Z)", re.S | re.M)
+_YAML = re.compile(r"\ufeff?---[ \t\r]*\n(.*?)^(?:---|\.\.\.)[ \t\r]*(?:\n|\Z)", re.S | re.M)
+_TOML = re.compile(r"\ufeff?\+\+\+[ \t\r]*\n(.*?)^\+\+\+[ \t\r]*(?:\n|\Z)", re.S | re.M)
 _STARTS_YAML = re.compile(r"\s*(?:#|[\w-]+[ \t]*:(?:\s|\Z)|\Z)")
 _KEY = re.compile(r"([\w-]+)[ \t]*:(?:[ \t]+(.*))?\Z")
 _ITEM = re.compile(r"[ \t]*-[ \t]+(.*)\Z")

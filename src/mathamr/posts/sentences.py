@@ -29,8 +29,8 @@ _ROMAN = re.compile(r"[IVXLC]+\b")
 
 _NEVER = _words(
     """
-    e.g i.e eg ie cf viz vs w.r.t wrt s.t resp w.l.o.g wlog dr prof mr mrs ms st approx incl esp
-    assoc dept univ poss diff coeff coeffs const cont cts func eqn's o.w b.c m.s p.d.f c.d.f pdf r.v
+    e.g i.e eg ie cf viz vs w.r.t wrt s.t resp w.l.o.g wlog dr prof mr mrs st approx incl esp
+    assoc dept univ poss diff coeff coeffs const cont cts func o.w b.c m.s p.d.f c.d.f r.v
     a.k.a u.s ca ph.d alg coh gen homog lin cond soln sol
     """
 )

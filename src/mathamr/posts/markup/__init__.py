@@ -13,6 +13,8 @@ from mathamr.posts.post import Formula
 MARKUPS = {"html": "html", "markdown": "markdown", "latex": "latex", "text": "plain"}
 _TAG = re.compile(r"</[a-zA-Z]|<(?:span|math|em|i|b|strong|sup|sub|code)\b|&(?:\w+|#\w+);")
 
+_CONTENT = re.compile(r"<annotation-xml\s[^<>]*MathML-Content[^<>]*>(.*?)</annotation-xml", re.S)
+_PRESENTATION = re.compile(r"<(?:\w+:)?m(?:row|i|o|n|frac|sup|sub|sqrt)\b")
 _RESERVED = re.compile("[\0-\2]")  # stand for formulas and breaks while sentences are cut; no text needs them
 
 
@@ -47,8 +49,18 @@ def formulas_of(post_id: str, title: str, body: str, markup: str, note: Note = i
         for piece in read:
             if piece.kind == "formula":
                 name = formula_id(piece, post_id, len(found), seen)
-                found.append(Formula(name, piece.text, piece.display, None, piece.mathml))
+                presentation, content = _mathml(piece.mathml)
+                found.append(Formula(name, piece.text, piece.display, None, presentation, content))
     return tuple(found)
+
+
+def _mathml(source: str | None) -> tuple[str | None, str | None]:
+    """Presentation and Content MathML of an element, which may hold either or both."""
+    if source is None or "apply" not in source:
+        return source, None
+    if inner := _CONTENT.search(source):
+        return source, f"<math>{inner.group(1).strip()}</math>"
+    return (source, None) if _PRESENTATION.search(source) else (None, source)
 
 
 def formula_id(piece: Piece, post_id: str, place: int, seen: set[str]) -> str:

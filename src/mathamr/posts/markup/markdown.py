@@ -80,12 +80,12 @@ class _Reader:
         yield from self._flush()
 
     def _line(self) -> tuple[int, int]:
-        """The next line without its end, which is stepped over."""
+        """The next line without its end (LF or CR LF), which is stepped over."""
         start = self._position
         newline = self._text.find("\n", start)
         end = len(self._text) if newline < 0 else newline
         self._position = end + 1
-        return start, end
+        return start, end - self._text.endswith("\r", start, end)
 
     def _block(self, start: int, end: int, after_blank: bool) -> Iterator[Piece]:
         """The line [start, end), which is not blank and has no quote marks before it."""
