@@ -1,5 +1,5 @@
 """The built-in parser: spaCy's analysis, learned concepts and relations, and a mathematical vocabulary."""
 
-from mathamr.amr.builtin.parser import BuiltinParser
+from mathamr.amr.builtin.parser import BuiltinParser, Description, describe
 
-__all__ = ["BuiltinParser"]
+__all__ = ["BuiltinParser", "Description", "describe"]

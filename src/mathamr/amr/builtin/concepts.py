@@ -82,8 +82,7 @@ class ConceptModel:
         self._template = tuple(
             arrays["template/" + name] for name in ("dense", "dense/bias", "output", "output/bias")
         )
-        labels = weights.tables["templates"]
-        assert isinstance(labels, list)
+        labels = weights.table("templates", list)
         self._templates = [Template.from_text(text) for text in labels]
         self._plain = labels.index(PLAIN)
         self._naming = np.array(

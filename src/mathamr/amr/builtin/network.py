@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float32]
-Ids = NDArray[np.int32]
+T = TypeVar("T")
 
 
 class Bag:
@@ -106,8 +107,14 @@ class Weights:
                     )
         return cls(arrays, tables)
 
+    def table(self, name: str, kind: type[T]) -> T:
+        """A text table of the kind that the caller expects."""
+        table = self.tables[name]
+        if not isinstance(table, kind):
+            raise ValueError(f"the table {name!r} is no {kind.__name__}")
+        return table
+
     def bag(self, name: str) -> Bag:
         """The vocabulary and the vectors of one kind of feature."""
-        words = self.tables[name]
-        assert isinstance(words, list)
+        words = self.table(name, list)
         return Bag({word: number for number, word in enumerate(words)}, self.arrays[name])

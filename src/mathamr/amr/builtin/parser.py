@@ -4,21 +4,44 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from importlib.util import find_spec
 from pathlib import Path
+from zipfile import BadZipFile
 
 from mathamr.amr.builtin.assembly import Thresholds, to_amr
 from mathamr.amr.builtin.concepts import ConceptModel
-from mathamr.amr.builtin.frames import load_frames
+from mathamr.amr.builtin.frames import TABLE, load_frames
 from mathamr.amr.builtin.lexicon import Lexicon
 from mathamr.amr.builtin.network import Weights
 from mathamr.amr.builtin.relations import RelationModel
-from mathamr.amr.builtin.syntax import Analyser, Sentence
+from mathamr.amr.builtin.syntax import MODELS, Analyser, Sentence
 from mathamr.amr.graph import Amr
 from mathamr.errors import MathAMRError
 
 WEIGHTS = Path(__file__).parent / "data" / "parser.npz"
 BATCH_WORDS = 1500
+
+
+@dataclass(frozen=True)
+class Description:
+    """Whether the parser can run here, and with what."""
+
+    ready: bool
+    text: str
+
+
+def describe() -> Description:
+    """What the parser needs and what of it is here, without loading any of it."""
+    language = next((name for name in MODELS if find_spec(name)), None)
+    parts = []
+    for what, path in (("weights", WEIGHTS), ("frames", TABLE)):
+        parts.append(
+            f"{what} {path.stat().st_size / 1e6:.1f} MB" if path.is_file() else f"no {what} at {path}"
+        )
+    parts.append(language or f"no spaCy model ({' or '.join(MODELS)})")
+    return Description(WEIGHTS.is_file() and TABLE.is_file() and language is not None, ", ".join(parts))
 
 
 class BuiltinParser:
@@ -43,11 +66,16 @@ class BuiltinParser:
 
     @cached_property
     def _models(self) -> tuple[ConceptModel, RelationModel]:
-        weights = Weights.load(self.path)
         frames = load_frames()
-        counts = weights.tables["lexicon"]
-        assert isinstance(counts, dict)
-        return ConceptModel(weights, Lexicon(frames, counts)), RelationModel(weights, frames)
+        try:
+            weights = Weights.load(self.path)
+            lexicon = Lexicon(frames, weights.table("lexicon", dict))
+            return ConceptModel(weights, lexicon), RelationModel(weights, frames)
+        except (OSError, ValueError, KeyError, BadZipFile) as error:
+            raise MathAMRError(
+                f"the weights of the built-in parser at {self.path} cannot be read ({error}); "
+                "train them again with `python -m mathamr.amr.builtin.training`"
+            ) from error
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
         """One graph for every sentence."""

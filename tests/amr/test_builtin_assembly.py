@@ -1,0 +1,161 @@
+"""Assembly: from scored pairs to one connected graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import penman
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from penman.models.amr import model
+
+from mathamr.amr.builtin.assembly import Sets, Thresholds, number_operands, relate, to_amr
+from mathamr.amr.builtin.concepts import Draft
+from mathamr.amr.builtin.features import Node, Paths, bucket, type_of
+from mathamr.amr.builtin.relations import SAME, Scores
+from mathamr.amr.builtin.syntax import Sentence
+
+LABELS = ["none", SAME, ":ARG0", ":ARG1", ":mod", ":op", ":polarity"]
+
+
+def flat(size: int) -> Sentence:
+    """Words that all hang from the first."""
+    words = [f"w{n}" for n in range(size)]
+    return Sentence(
+        words, words, ["NN"] * size, ["ROOT"] + ["dep"] * (size - 1), [0] * size, [True] * size,
+        np.zeros((size, 4), dtype=np.float32),
+    )  # fmt: skip
+
+
+def scored(size: int, entries: dict[tuple[int, int], dict[str, float]], root: int = 0) -> Scores:
+    table = np.zeros((len(entries), len(LABELS)), dtype=np.float32)
+    for row, probabilities in zip(table, entries.values(), strict=True):
+        for label, value in probabilities.items():
+            row[LABELS.index(label)] = value
+        row[0] = max(0.0, 1.0 - sum(probabilities.values()))
+    roots = np.zeros(size, dtype=np.float32)
+    roots[root] = 1.0
+    return Scores(list(entries), table, roots)
+
+
+def draft(*concepts: str) -> Draft:
+    nodes = [Node(c.lstrip("="), c.startswith("="), n) for n, c in enumerate(concepts)]
+    return Draft(flat(len(concepts)), nodes)
+
+
+def concept_edges(given: Draft, scores: Scores) -> set[tuple[str, str, str]]:
+    edges, _ = relate(given, scores, LABELS, Thresholds())
+    return {(given.nodes[s].concept, role, given.nodes[t].concept) for s, role, t in edges}
+
+
+def test_the_most_probable_edges_connect_the_graph() -> None:
+    given = draft("see-01", "fox", "hen")
+    scores = scored(3, {(0, 1): {":ARG0": 0.9}, (0, 2): {":ARG1": 0.6}, (1, 2): {":mod": 0.2}})
+    assert concept_edges(given, scores) == {("see-01", ":ARG0", "fox"), ("see-01", ":ARG1", "hen")}
+
+
+def test_a_probable_edge_between_connected_nodes_is_a_reentrancy() -> None:
+    given = draft("want-01", "boy", "sleep-01")
+    entries = {(0, 1): {":ARG0": 0.9}, (0, 2): {":ARG1": 0.9}, (2, 1): {":ARG0": 0.8}}
+    assert ("sleep-01", ":ARG0", "boy") in concept_edges(given, scored(3, entries))
+    entries[2, 1] = {":ARG0": 0.3}
+    assert ("sleep-01", ":ARG0", "boy") not in concept_edges(given, scored(3, entries))
+
+
+def test_a_core_argument_is_filled_once() -> None:
+    given = draft("see-01", "fox", "hen")
+    scores = scored(3, {(0, 1): {":ARG0": 0.9}, (0, 2): {":ARG0": 0.8, ":ARG1": 0.15}})
+    assert concept_edges(given, scores) == {("see-01", ":ARG0", "fox"), ("see-01", ":ARG1", "hen")}
+
+
+def test_a_constant_is_used_once() -> None:
+    given = draft("see-01", "=-", "know-01")
+    scores = scored(3, {(0, 1): {":polarity": 0.9}, (2, 1): {":polarity": 0.8}, (2, 0): {":ARG1": 0.9}})
+    assert concept_edges(given, scores) == {("see-01", ":polarity", "-"), ("know-01", ":ARG1", "see-01")}
+
+
+def test_a_pronoun_becomes_one_node_with_what_it_means() -> None:
+    given = draft("lose-02", "fox", "it", "tail")
+    scores = scored(
+        4, {(0, 1): {":ARG0": 0.9}, (0, 3): {":ARG1": 0.9}, (3, 2): {":mod": 0.9}, (2, 1): {SAME: 0.9}}
+    )
+    graph = to_amr(given, scores, LABELS, Thresholds())
+    assert sorted(graph.concepts().values()) == ["fox", "lose-02", "tail"]
+    names = graph.concepts()
+    assert ("tail", ":mod", "fox") in {(names[s], role, names[t]) for s, role, t in graph.edges}
+    assert (1, 2) in {numbers for _, numbers in graph.alignments}
+
+
+def test_what_no_pair_connects_is_connected_still() -> None:
+    graph = to_amr(draft("see-01", "fox", "=7", "and"), scored(4, {}), LABELS, Thresholds())
+    assert len(graph) == 3
+    assert [constant for _, _, constant in graph.attributes] == ["7"]
+
+
+def test_operands_are_numbered_in_the_order_of_the_words() -> None:
+    nodes = [Node("and", False, 1), Node("hen", False, 2), Node("fox", False, 0)]
+    assert number_operands([(0, ":op", 1), (0, ":op", 2)], nodes) == [(0, ":op2", 1), (0, ":op1", 2)]
+    assert number_operands([(0, ":op1", 2), (0, ":op", 1)], nodes) == [(0, ":op1", 2), (0, ":op2", 1)]
+
+
+def test_texts_without_concepts_have_a_graph() -> None:
+    nothing = Draft(flat(2))
+    assert to_amr(nothing, scored(0, {}), LABELS, Thresholds()).instances == (("x", "amr-empty"),)
+    numbers = draft("=1", "=2")
+    assert to_amr(numbers, scored(2, {}), LABELS, Thresholds()).attributes == (
+        ("x", ":op1", "1"),
+        ("x", ":op2", "2"),
+    )
+
+
+def test_sets_join_and_find() -> None:
+    sets = Sets(4)
+    assert sets.join(0, 1)
+    assert sets.join(2, 1)
+    assert not sets.join(0, 2)
+    assert len({sets.find(n) for n in range(4)}) == 2
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_any_scores_give_a_connected_graph(data: st.DataObject) -> None:
+    size = data.draw(st.integers(1, 8))
+    concepts = [
+        data.draw(st.sampled_from(["see-01", "fox", "it", "and", "=-", "=7", "FORMULA_0"]))
+        for _ in range(size)
+    ]
+    pairs = data.draw(
+        st.lists(st.tuples(st.integers(0, size - 1), st.integers(0, size - 1)), max_size=12, unique=True)
+    )
+    given = draft(*concepts)
+    entries = {}
+    for source, target in pairs:
+        if source != target and not given.nodes[source].constant:
+            entries[source, target] = {data.draw(st.sampled_from(LABELS[1:])): data.draw(st.floats(0.0, 1.0))}
+    root = data.draw(st.integers(0, size - 1))
+    graph = to_amr(given, scored(size, entries, root), LABELS, Thresholds())
+    read = penman.decode(graph.to_penman(), model=model)
+    assert sorted(read.triples) == sorted(graph.triples())
+
+
+def test_paths_name_the_way_up_and_down() -> None:
+    sentence = Sentence(
+        ["foxes", "run", "to", "hens"], ["fox", "run", "to", "hen"], ["NNS", "VBP", "IN", "NNS"],
+        ["nsubj", "ROOT", "prep", "pobj"], [1, 1, 1, 2], [True] * 4, np.zeros((4, 4), dtype=np.float32),
+    )  # fmt: skip
+    paths = Paths(sentence)
+    assert paths.between(0, 1) == ("^nsubj", 1)
+    assert paths.between(1, 3) == ("vprep:tovpobj", 2)
+    assert paths.between(0, 3) == ("^nsubjvprep:tovpobj", 3)
+    assert paths.between(3, 3) == ("same", 0)
+
+
+def test_nodes_have_rough_kinds() -> None:
+    kinds = {"see-01": "frame", "have-degree-91": "special", "and": "conjunction", "FORMULA_3": "formula"}
+    kinds |= {"it": "pronoun", "temporal-quantity": "quantity", "fox": "thing", "name": "name"}
+    assert {concept: type_of(Node(concept, False, 0)) for concept in kinds} == kinds
+    assert type_of(Node("-", True, 0)) == "polarity"
+    assert type_of(Node("12", True, 0)) == "number"
+
+
+def test_buckets_are_coarse() -> None:
+    assert [bucket(n) for n in (-1, 0, 3, 5, 9, 100)] == ["0", "0", "3", "4", "8", "64"]

@@ -1,0 +1,208 @@
+"""The built-in parser with its shipped weights: what it says, and that it says something about anything."""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import penman
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from penman.models.amr import model
+
+from mathamr.amr.builtin import BuiltinParser, describe
+from mathamr.amr.graph import Amr
+from mathamr.errors import MathAMRError
+
+
+@pytest.fixture(scope="module")
+def parser() -> BuiltinParser:
+    return BuiltinParser()
+
+
+def parsed(parser: BuiltinParser, text: str) -> Amr:
+    return parser.parse([text])[0]
+
+
+def relations(graph: Amr) -> set[tuple[str, str, str]]:
+    """The edges and attributes of a graph, by concept."""
+    concepts = graph.concepts()
+    edges = {(concepts[s], role, concepts[t]) for s, role, t in graph.edges}
+    return edges | {(concepts[s], role, constant) for s, role, constant in graph.attributes}
+
+
+def assert_sound(graph: Amr) -> None:
+    """Penman reads the graph back to the same triples, and its alignments point at words."""
+    read = penman.decode(graph.to_penman(), model=model)
+    assert Counter(read.triples) == Counter(graph.triples())
+    assert [v for v, _, _ in read.instances()] == [v for v, _ in graph.instances]
+    for _, tokens in graph.alignments:
+        assert all(token < len(graph.tokens) for token in tokens)
+
+
+@pytest.mark.parametrize(
+    ("text", "relation"),
+    [
+        ("The boy wants to sleep.", ("want-01", ":ARG0", "boy")),
+        ("The boy wants to sleep.", ("sleep-01", ":ARG0", "boy")),
+        ("She does not know the answer.", ("know-01", ":polarity", "-")),
+        ("Let FORMULA_0 be a sequence.", ("sequence", ":domain", "FORMULA_0")),
+        ("Prove that FORMULA_0 is compact.", ("prove-01", ":mode", "imperative")),
+        ("Prove that FORMULA_0 is compact.", ("compact", ":domain", "FORMULA_0")),
+        ("FORMULA_0 is open if and only if FORMULA_1 is closed.", ("equivalent-01", ":ARG1", "open")),
+        ("FORMULA_0 and FORMULA_1 are prime numbers.", ("and", ":op2", "FORMULA_1")),
+        ("There exists a point FORMULA_0 such that FORMULA_1.", ("exist-01", ":ARG1", "point")),
+        ("The series FORMULA_3 converges.", ("converge-01", ":ARG0", "series")),
+    ],
+)
+def test_relations_that_must_be_found(
+    parser: BuiltinParser, text: str, relation: tuple[str, str, str]
+) -> None:
+    assert relation in relations(parsed(parser, text))
+
+
+@pytest.mark.parametrize(
+    ("text", "concept"),
+    [
+        ("What is the greatest lower bound of FORMULA_0?", "greatest-lower-bound"),
+        ("We take the limit of this integral.", "limit"),
+        ("The function FORMULA_0 is a map from FORMULA_1 to FORMULA_2.", "function"),
+        ("Why does FORMULA_0 hold?", "amr-unknown"),
+        ("You must show your work.", "obligate-01"),
+        ("One can see that FORMULA_0.", "possible-01"),
+    ],
+)
+def test_concepts_that_must_be_found(parser: BuiltinParser, text: str, concept: str) -> None:
+    assert concept in parsed(parser, text).concepts().values()
+
+
+def test_every_formula_is_exactly_one_aligned_node(parser: BuiltinParser) -> None:
+    text = "If FORMULA_0, FORMULA_1 and (FORMULA_2-FORMULA_3) are FORMULA_4-linear, then FORMULA_0 maps to FORMULA_12."
+    graph = parsed(parser, text)
+    found = Counter(c for _, c in graph.instances if c.startswith("FORMULA_"))
+    assert found == Counter({"FORMULA_0": 2} | {f"FORMULA_{n}": 1 for n in (1, 2, 3, 4, 12)})
+    words = {
+        graph.tokens[numbers[0]] for v, numbers in graph.alignments if graph.concepts()[v] == "FORMULA_12"
+    }
+    assert words == {"FORMULA_12"}
+
+
+def test_a_batch_gives_what_single_sentences_give(parser: BuiltinParser) -> None:
+    texts = [
+        "The fox sleeps.",
+        "",
+        "FORMULA_0 converges to 7.",
+        "Prove that every group has an identity!",
+        "42",
+    ]
+    assert parser.parse(texts) == [parsed(parser, text) for text in texts]
+    assert parser.parse([]) == []
+
+
+def test_parsing_is_deterministic(parser: BuiltinParser) -> None:
+    text = "Suppose that FORMULA_0 is a ring and FORMULA_1 is one of its ideals, which is maximal."
+    assert parsed(parser, text) == parsed(BuiltinParser(), text)
+
+
+HOSTILE = {
+    "empty": "",
+    "blanks": " \t\n ",
+    "formulas only": " ".join(f"FORMULA_{n}" for n in range(40)),
+    "numbers only": "1 2 3.5 1,000",
+    "code": 'for (int i = 0; i < n; ++i) { a[i] += b[i] >> 2; } // "done"',
+    "another language": "Soit f une fonction continue; дано множество; 令函数连续。 مجموعة",
+    "control characters": "a\x00b\x07 \u202e reversed \ufeff end\ud800",
+    "emoji": "👩‍👩‍👧 proves 🙂 that FORMULA_0 → ∞",
+    "brackets": "((((((((((]]]]}}}}" * 20,
+    "quotes": '"""\'\'`` " \\ ~ : / #',
+    "one long word": "a" * 20_000,
+    "repeated word": "not " * 400,
+    "nested clauses": "I think that " * 120 + "it rains.",
+    "lookalikes": "FORMULA_ FORMULA_x FORMULA_007 formula_1 :ARG0 x / y amr-empty -",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_any_text_gives_a_sound_graph(parser: BuiltinParser, name: str) -> None:
+    assert_sound(parsed(parser, HOSTILE[name]))
+
+
+def test_five_thousand_words_give_a_sound_graph(parser: BuiltinParser) -> None:
+    graph = parsed(parser, "The set FORMULA_0 contains every real number that we know, " * 500)
+    assert_sound(graph)
+    assert sum(concept == "FORMULA_0" for _, concept in graph.instances) == 500
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.lists(
+        st.one_of(
+            st.sampled_from(
+                [
+                    "the",
+                    "not",
+                    "if",
+                    "FORMULA_1",
+                    "converges",
+                    ",",
+                    ".",
+                    "?",
+                    "7",
+                    "Euler",
+                    "'s",
+                    "and",
+                    "(",
+                    ")",
+                    "let",
+                    "be",
+                    "such",
+                    "that",
+                    "who",
+                ]
+            ),
+            st.text(max_size=6),
+        ),
+        max_size=25,
+    )
+)
+def test_fuzzed_text_gives_a_sound_graph(parser: BuiltinParser, pieces: list[str]) -> None:
+    assert_sound(parsed(parser, " ".join(pieces)))
+
+
+def test_the_fingerprint_names_the_weights(parser: BuiltinParser, tmp_path: Path) -> None:
+    copy = tmp_path / "weights.npz"
+    copy.write_bytes(parser.path.read_bytes())
+    assert BuiltinParser(str(copy)).fingerprint == parser.fingerprint
+    copy.write_bytes(b"other")
+    assert BuiltinParser(str(copy)).fingerprint != parser.fingerprint
+
+
+def test_missing_and_broken_weights_say_what_to_do(tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match="train them with"):
+        BuiltinParser(str(tmp_path / "none.npz"))
+    broken = tmp_path / "broken.npz"
+    broken.write_bytes(b"no archive")
+    with pytest.raises(MathAMRError, match=r"broken\.npz"):
+        BuiltinParser(str(broken)).parse(["A sentence."])
+
+
+def test_the_description_says_that_everything_is_here() -> None:
+    found = describe()
+    assert found.ready
+    assert "weights" in found.text
+
+
+def test_gold_graphs_score_far_above_a_rule_converter(parser: BuiltinParser, data: Path) -> None:
+    """The shipped weights have seen these graphs: this guards against a broken model, it measures nothing."""
+    smatchpp = pytest.importorskip("smatchpp")
+    from mathamr.amr.builtin.training.corpus import read_part
+
+    for part, least in (("little-prince", 65.0), ("bio-dev", 55.0)):
+        gold = read_part(part)[10:60]
+        graphs = [graph.to_penman() for graph in parser.parse([item.text for item in gold])]
+        wanted = [
+            penman.encode(penman.Graph(item.graph.triples, top=item.graph.top), model=model) for item in gold
+        ]
+        scores, _ = smatchpp.Smatchpp().score_corpus(graphs, wanted)
+        assert scores["main"]["F1"]["result"] > least
