@@ -22,7 +22,7 @@ def read(source: str) -> str:
     ("source", "expected"),
     [
         (r"See Lemma \ref{lemma-a} of \cite[p.~3]{b}.", "See Lemma of."),
-        (r"by (\ref{eq}) and \eqref{x} and \cref{thm:a,thm:b}", "by (*) and equation and theorem"),
+        (r"by (\ref{eq}) and \eqref{x} and \cref{thm:a,thm:b}", "by (*) and (*) and theorem"),
         (r"\lemref{a} and \Cref{def-b}", "lemma and definition"),
         (r"an \emph{open \textbf{set}} here", "an open set here"),
         (r"Poincar\'e, G\"{o}del, \v{C}ech, Erd\H{o}s, \O re", "Poincaré, Gödel, Čech, Erdős, Øre"),

@@ -61,6 +61,7 @@ def test_formulas_are_found(source: str, expected: list[str]) -> None:
         ("[text](http://a.org/(b) 'title') <http://c.org>", "text http://c.org"),
         ("[[Page#Part|alias]] and [[Other]]", "alias and Other"),
         ("footnote[^1] here\n\n[^1]: The note.", "footnote here The note."),
+        ("by \\eqref{eq:1} it is", "by (*) it is"),
         ("[brackets] stay, ] too", "[brackets] stay, ] too"),
         ("a<br>b <!-- hidden --> c", "a b c"),
         ("```\ncode *x*\n```", "code *x*"),

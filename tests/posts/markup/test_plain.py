@@ -22,6 +22,11 @@ def test_an_escaped_dollar_is_a_dollar() -> None:
     assert "".join(piece.text for piece in pieces("\\$5 is $x$", "text")) == "$5 is x"
 
 
+def test_a_reference_to_an_equation_is_its_mark() -> None:
+    for markup in ("text", "html"):
+        assert "".join(piece.text for piece in pieces("by \\eqref{eq:1}, $x$", markup)) == "by (*), x"
+
+
 def test_what_is_mended_is_told_with_its_place() -> None:
     notes: list[tuple[str, int]] = []
     list(pieces("see $$ $$ and one open $ here", "text", lambda what, offset: notes.append((what, offset))))

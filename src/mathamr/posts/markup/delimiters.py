@@ -5,49 +5,29 @@ from __future__ import annotations
 import re
 from typing import Literal, NamedTuple
 
-DISPLAY_ENVIRONMENTS = frozenset(
-    [
-        "equation",
-        "align",
-        "gather",
-        "multline",
-        "eqnarray",
-        "alignat",
-        "flalign",
-        "displaymath",
-        "dmath",
-        "xalignat",
-        "xxalignat",
-    ]
+
+def _words(listing: str) -> frozenset[str]:
+    return frozenset(listing.split())
+
+
+DISPLAY_ENVIRONMENTS = _words(
+    """
+    equation align gather multline eqnarray alignat flalign displaymath dmath xalignat xxalignat
+    """
 )
-INNER_ENVIRONMENTS = frozenset(
-    [
-        "math",
-        "array",
-        "matrix",
-        "pmatrix",
-        "bmatrix",
-        "Bmatrix",
-        "vmatrix",
-        "Vmatrix",
-        "smallmatrix",
-        "cases",
-        "rcases",
-        "dcases",
-        "split",
-        "aligned",
-        "alignedat",
-        "gathered",
-        "multlined",
-        "CD",
-        "tikzcd",
-        "prooftree",
-    ]
+INNER_ENVIRONMENTS = _words(
+    """
+    math array matrix pmatrix bmatrix Bmatrix vmatrix Vmatrix smallmatrix cases rcases dcases
+    split aligned alignedat gathered multlined CD tikzcd prooftree
+    """
 )
 WRAPPERS = frozenset(["equation", "displaymath", "math", "dmath"])
 
-OPENING = re.compile(r"\\[(\[$\\]|\\begin\s*\{\s*([A-Za-z]+\*?)\s*\}|\$\$?")
-"""What may begin a formula; also `\\$` and `\\\\`, which may not but hide what follows."""
+REFERENCE = r"\\(?:eq)?ref\s*\{[^{}\n]{0,200}\}"
+"""A reference to an equation, which a page shows as its number in brackets."""
+
+OPENING = re.compile(rf"{REFERENCE}|\\[(\[$\\]|\\begin\s*\{{\s*([A-Za-z]+\*?)\s*\}}|\$\$?")
+"""What may begin a formula; also `\\$`, `\\\\` and references, which may not but are to be told apart."""
 
 _INLINE = re.compile(r"\\.|[{}$\0]|\n[ \t\r]*\n", re.S)
 _SIMPLE = re.compile(  # nearly every formula; what this does not match, `_close` decides

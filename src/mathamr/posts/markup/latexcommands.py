@@ -88,7 +88,7 @@ BREAKS = {
 REFERENCES = {
     **dict.fromkeys(_words("ref pageref vref nameref"), "*"),
     **dict.fromkeys(_words("cref Cref autoref olref Olref zcref fullref"), "?"),
-    "eqref": "equation",
+    "eqref": "(*)",
     **dict.fromkeys(
         _words(
             "cite citep citet citealt citealp citeauthor citeyear parencite textcite autocite footcite nocite"

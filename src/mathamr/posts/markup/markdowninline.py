@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from html import unescape
 from typing import NamedTuple
 
-from mathamr.posts.markup.delimiters import OPENING, MathScanner
+from mathamr.posts.markup.delimiters import OPENING, REFERENCE, MathScanner
 from mathamr.posts.markup.html import BREAKS
 from mathamr.posts.markup.html import pieces as html_pieces
 from mathamr.posts.markup.piece import Note, Piece, Run
@@ -18,6 +18,7 @@ _TARGET = r"\(\s*(?:<[^<>\n]*>|(?:[^\s()<>]|\([^\s()]*\))*+)(?:\s+(?:\"[^\"\n]*\
 _TOKEN = re.compile(
     rf"""(?P<code>`+)
     |(?P<math>\$\$?|\\[(\[]|\\begin\s*\{{)
+    |(?P<equation>{REFERENCE})
     |(?P<line>(?:[ ]{{2,}}|\\)(?:\n|\r\n?))
     |\\(?P<escaped>[!-/:-@\[-`{{-~])
     |(?P<wiki>!?\[\[(?P<page>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]*))?\]\])
@@ -89,6 +90,8 @@ class _Inline:
             self._brackets.append((start, end))
         elif kind == "emphasis":
             self._emphasis(match.group(), start, end)
+        elif match["equation"]:
+            return self._replace(start, end, self._piece("text", start, end, "(*)"))
         elif match["escaped"]:
             return self._replace(start, end, self._piece("text", start, end, match["escaped"]))
         elif match["wiki"]:

@@ -45,9 +45,9 @@ def inline(run: Run, note: Note, money: bool = True) -> Iterator[Piece]:
     done = position = 0
     while match := OPENING.search(text, position):
         start, position = match.span()
-        if match.group() == "\\$":
+        if match.group() == "\\$" or match.group().startswith(("\\ref", "\\eqref")):
             yield from run.pieces(done, start)
-            yield Piece("text", *run.origin(start, position), "$")
+            yield Piece("text", *run.origin(start, position), "$" if match.group() == "\\$" else "(*)")
             done = position
             continue
         region = scanner.at(match)
