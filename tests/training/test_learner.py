@@ -101,7 +101,7 @@ def test_hard_negatives_are_further_documents_of_the_step(shard: Shard) -> None:
 
 
 def test_formulas_of_a_pair_can_be_trained_too(shard: Shard) -> None:
-    way = replace(WAY, formula_weight=1.0)
+    way = replace(WAY, formula_weight=1.0, batch_size=36)
     task = Task(shard, way)
     step = task.step(task.train, np.arange(len(task.train)), 0, CPU)
     assert step.contrast.formulas is not None
