@@ -30,7 +30,7 @@ def bars(title: str, topics: Sequence[Bar]) -> str:
     scale = (HEIGHT - _TOP - _BOTTOM) / (top - bottom)
     step = (WIDTH - _LEFT) / max(1, len(ranked))
     zero = _TOP + top * scale
-    shapes = [_grid(value, _TOP + (top - value) * scale) for value in _ticks(bottom, top)]
+    shapes = [_grid(value, _TOP + (top - value) * scale, bottom < 0) for value in _ticks(bottom, top)]
     for place, bar in enumerate(ranked):
         height = abs(bar.value) * scale
         y = zero - height if bar.value > 0 else zero
@@ -73,10 +73,11 @@ def difference_bars(
     )
 
 
-def _grid(value: float, y: float) -> str:
+def _grid(value: float, y: float, has_sign: bool) -> str:
+    label = f"{value:+.2g}" if has_sign and value else f"{value:.2g}"
     return (
         f'<line class="grid" x1="{_LEFT}" x2="{WIDTH}" y1="{y:.2f}" y2="{y:.2f}"/>'
-        f'<text x="{_LEFT - 6}" y="{y + 4:.2f}" text-anchor="end">{value:+.2g}</text>'
+        f'<text x="{_LEFT - 6}" y="{y + 4:.2f}" text-anchor="end">{label}</text>'
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from html import escape
 from importlib.resources import files
 from pathlib import Path
@@ -221,17 +222,26 @@ def _question(topic: Topic | None) -> str:
 def _hits(run: Run, hits: Sequence[Hit], grades: Mapping[str, int], texts: Texts) -> str:
     shown = "".join(
         f'<div class="hit"><div class="head"><span>{rank}</span>{_grade(grades.get(hit.id))}'
-        f"<span>{escape(hit.id)}</span><span>{hit.score:.4g}</span></div>{_text(hit.id, texts)}</div>"
+        f"<span>{escape(hit.id)}{_place(hit.id, texts)}</span><span>{hit.score:.4g}</span></div>"
+        f"{_text(hit.id, texts)}</div>"
         for rank, hit in enumerate(hits, 1)
     )
     return f"<section><h4>{escape(run.name)}</h4>{shown or '<p>Nothing found.</p>'}</section>"
 
 
+def _place(item: str, texts: Texts) -> str:
+    """In which post a formula was found."""
+    if item not in texts.formulas:
+        return ""
+    post = texts.formulas[item][1]
+    return f" in {post.kind} {escape(post.id)}"
+
+
 def _text(item: str, texts: Texts) -> str:
     if item in texts.formulas:
         formula, post = texts.formulas[item]
-        place = f'<p class="faint">in {escape(post.kind)} {escape(post.id)}</p>'
-        return f'<div class="text">{formula_html(formula, post.macros)}{place}</div>'
+        drawn = formula_html(replace(formula, display=True), post.macros)
+        return f'<div class="text formula"><span class="display">{drawn}</span></div>'
     if item in texts.posts:
         return f'<div class="text short" tabindex="0">{body_html(texts.posts[item])}</div>'
     return ""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
 from html import escape
 
 from mathamr.errors import MathAMRError
@@ -23,6 +23,7 @@ _BLOCKS = {
     "code": ("<pre>", "</pre>"),
 }
 _LINE = "\u2028"
+_PUNCTUATION = re.compile(r"\s*([.,;:?!])(?=\s|\Z)")
 
 
 def formula_html(formula: Formula, macros: tuple[str, ...] = (), is_query: bool = False) -> str:
@@ -47,45 +48,66 @@ def _drawn(formula: Formula, macros: tuple[str, ...]) -> str:
 
 def title_html(post: Post, query: str | None = None) -> str:
     """The title of a post in one line; the formula with the id `query` is marked."""
-    formulas = iter(post.formulas)
-    return "".join(_inline(piece, formulas, post, query) for piece in title_pieces(post.title, post.markup))
+    writer = _Writer(post, query)
+    return "".join(writer.inline(piece) for piece in title_pieces(post.title, post.markup))
 
 
 def body_html(post: Post, query: str | None = None) -> str:
     """The body of a post as paragraphs; the formula with the id `query` is marked."""
     in_title = sum(piece.kind == "formula" for piece in title_pieces(post.title, post.markup))
-    formulas = iter(post.formulas[in_title:])
-    written: list[str] = []
-    inside: list[str] = []
-    block, cut = "paragraph", False
-
-    def flush() -> None:
-        if "".join(inside).strip():
-            before, after = _BLOCKS.get(block, ("<p>", "</p>"))
-            written.append(before + "".join(inside) + after)
-        inside.clear()
-
+    writer = _Writer(post, query, in_title)
     for piece in pieces(post.body, post.markup):
         if piece.start > LONGEST_TEXT:
-            cut = True
+            writer.end_block("paragraph")
+            writer.blocks.append('<p class="faint">… (the rest of this post is not shown)</p>')
             break
+        writer.add(piece)
+    writer.end_block("paragraph")
+    return "\n".join(writer.blocks)
+
+
+class _Writer:
+    """Writes the pieces of a post one after the other; `blocks` are the paragraphs that are finished."""
+
+    def __init__(self, post: Post, query: str | None, formulas_before: int = 0) -> None:
+        self.blocks: list[str] = []
+        self._post, self._query = post, query
+        self._formulas = iter(post.formulas[formulas_before:])
+        self._block = "paragraph"
+        self._inside: list[str] = []
+        self._is_after_display = False
+
+    def add(self, piece: Piece) -> None:
+        """Write one more piece of the body."""
         if piece.kind == "break":
-            flush()
-            block = piece.text
-        else:
-            inside.append(escape(piece.text) if block == "code" else _inline(piece, formulas, post, query))
-    flush()
-    if cut:
-        written.append('<p class="faint">… (the rest of this post is not shown)</p>')
-    return "\n".join(written)
+            self.end_block(piece.text)
+            return
+        text = piece.text
+        if self._is_after_display and piece.kind == "text" and (mark := _PUNCTUATION.match(text)):
+            self._inside[-1] = self._inside[-1].removesuffix("</span>") + f"<span>{mark[1]}</span></span>"
+            piece = piece._replace(text=text[mark.end() :])
+        is_display = piece.kind == "formula" and piece.display
+        written = escape(piece.text) if self._block == "code" else self.inline(piece)
+        self._inside.append(f'<span class="display">{written}</span>' if is_display else written)
+        self._is_after_display = is_display
 
+    def end_block(self, following: str) -> None:
+        """Finish what is being written; `following` is the kind of what comes next."""
+        inside = "".join(self._inside)
+        if inside.strip():
+            before, after = _BLOCKS.get(self._block, ("<p>", "</p>"))
+            self.blocks.append(before + inside + after)
+        self._inside.clear()
+        self._block, self._is_after_display = following, False
 
-def _inline(piece: Piece, formulas: Iterator[Formula], post: Post, query: str | None) -> str:
-    if piece.kind == "formula":
-        found = next(formulas, None) or Formula("", piece.text, piece.display, None, piece.mathml)
-        return formula_html(found, post.macros, is_query=query is not None and found.id == query)
-    if piece.kind == "code":
-        return f"<code>{escape(piece.text)}</code>"
-    if piece.kind == "image":
-        return f'<span class="faint">[picture: {escape(piece.text) or "no description"}]</span>'
-    return "" if piece.kind == "link" else escape(piece.text).replace(_LINE, "<br>")
+    def inline(self, piece: Piece) -> str:
+        """A piece within a line."""
+        if piece.kind == "formula":
+            found = next(self._formulas, None) or Formula("", piece.text, piece.display, None, piece.mathml)
+            is_query = self._query is not None and found.id == self._query
+            return formula_html(found, self._post.macros, is_query)
+        if piece.kind == "code":
+            return f"<code>{escape(piece.text)}</code>"
+        if piece.kind == "image":
+            return f'<span class="faint">[picture: {escape(piece.text) or "no description"}]</span>'
+        return "" if piece.kind == "link" else escape(piece.text).replace(_LINE, "<br>")

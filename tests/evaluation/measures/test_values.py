@@ -1,0 +1,202 @@
+"""Values of measures: worked by hand from the published definitions, and against `ranx` on random cases."""
+
+from __future__ import annotations
+
+import os
+import random
+from math import log2
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.evaluation.measures import measure
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.runs import Run
+from mathamr.evaluation.scores import evaluate
+
+GRADES = {"a": 3, "b": 0, "c": 2, "d": 1, "e": 0, "f": 2}
+"""Three relevant items (a, c, f) and three that are not; x, y, z are unjudged."""
+
+RANKED = ["x", "b", "a", "y", "d", "c", "z"]
+
+
+def of(name: str, ranked: list[str] = RANKED, grades: dict[str, int] = GRADES) -> float:
+    return measure(name).of(ranked, grades)
+
+
+def test_ndcg_divides_the_discounted_grades_by_those_of_the_best_order() -> None:
+    gained = 3 / log2(4) + 1 / log2(6) + 2 / log2(7)
+    ideal = 3 / log2(2) + 2 / log2(3) + 2 / log2(4) + 1 / log2(5)
+    assert of("nDCG") == pytest.approx(gained / ideal, abs=1e-12)
+
+
+def test_ndcg_prime_counts_ranks_among_judged_results_only() -> None:
+    gained = 0 / log2(2) + 3 / log2(3) + 1 / log2(4) + 2 / log2(5)
+    ideal = 3 / log2(2) + 2 / log2(3) + 2 / log2(4) + 1 / log2(5)
+    assert of("nDCG'") == pytest.approx(gained / ideal, abs=1e-12)
+
+
+def test_ndcg_at_k_takes_the_ideal_of_k_results() -> None:
+    assert of("nDCG'@2") == pytest.approx((3 / log2(3)) / (3 / log2(2) + 2 / log2(3)), abs=1e-12)
+
+
+def test_average_precision_divides_by_all_relevant_items_found_or_not() -> None:
+    assert of("MAP") == pytest.approx((1 / 3 + 2 / 6) / 3)
+    assert of("MAP'") == pytest.approx((1 / 2 + 2 / 4) / 3)
+
+
+def test_precision_divides_by_k_even_with_fewer_results() -> None:
+    assert of("P@10") == pytest.approx(2 / 10)
+    assert of("P@3") == pytest.approx(1 / 3)
+    assert of("P'@2") == pytest.approx(1 / 2)
+    assert of("P@10", ["a"]) == pytest.approx(1 / 10)
+
+
+def test_the_threshold_decides_what_is_relevant() -> None:
+    assert of("P(rel=1)@10") == pytest.approx(3 / 10)
+    assert of("P(rel=3)@10") == pytest.approx(1 / 10)
+    assert of("recall(rel=3)") == 1
+
+
+def test_recall_is_the_share_of_the_relevant_items_that_were_found() -> None:
+    assert of("recall@3") == pytest.approx(1 / 3)
+    assert of("recall@100") == pytest.approx(2 / 3)
+
+
+def test_reciprocal_rank_looks_at_the_first_relevant_result() -> None:
+    assert of("MRR") == pytest.approx(1 / 3)
+    assert of("MRR'") == pytest.approx(1 / 2)
+    assert of("MRR@2") == 0
+
+
+def test_judged_counts_results_with_a_judgment() -> None:
+    assert of("judged@5") == pytest.approx(3 / 5)
+    assert of("judged@10") == pytest.approx(4 / 10)
+
+
+def test_bpref_counts_judged_non_relevant_results_above_each_relevant_one() -> None:
+    # R = 3, N = 3. Above a stands one (b), above c two (b, d); f was not found.
+    assert of("Bpref") == pytest.approx((1 - 1 / 3 + 1 - 2 / 3) / 3)
+
+
+def test_bpref_divides_by_the_smaller_of_relevant_and_non_relevant() -> None:
+    # R = 3 and N = 1: one non-relevant result above is all there can be, as in trec_eval.
+    grades = {"a": 3, "b": 0, "c": 2, "f": 2}
+    assert of("Bpref", ["a", "b", "c"], grades) == pytest.approx((1 + 0) / 3)
+    # R = 1 and N = 3: what is beyond the first R non-relevant results does not count further.
+    grades = {"a": 3, "b": 0, "d": 1, "e": 0}
+    assert of("Bpref", ["b", "d", "e", "a"], grades) == 0
+    assert of("Bpref", ["a", "b", "d", "e"], grades) == 1
+
+
+def test_bpref_is_one_for_found_items_where_nothing_was_judged_non_relevant() -> None:
+    assert of("Bpref", ["x", "a", "y", "c"], {"a": 3, "c": 2}) == 1
+    assert of("Bpref", ["x", "a"], {"a": 3, "c": 2}) == 0.5
+
+
+@pytest.mark.parametrize("name", ["nDCG'", "MAP'", "P'@10", "Bpref", "recall@10", "MRR"])
+def test_without_relevant_items_or_results_a_topic_scores_zero(name: str) -> None:
+    assert of(name, RANKED, {"a": 0, "b": 0}) == 0
+    assert of(name, [], GRADES) == 0
+    assert of(name, ["x", "y"], GRADES) == 0
+    assert of(name, RANKED, {}) == 0
+
+
+def test_ties_are_broken_like_in_trec_eval_the_larger_id_first() -> None:
+    run = Run.of("tied", {"T": [("1", 1.0), ("2", 1.0), ("10", 1.0), ("0", 2.0)]})
+    assert run.ids("T") == ["0", "2", "10", "1"]
+    scores = evaluate(run, Qrels({"T": {"2": 2, "10": 0}}), [measure("MRR")])
+    assert scores.values["MRR"]["T"] == 0.5
+
+
+def test_nothing_below_the_thousandth_result_counts() -> None:
+    ranked = [f"x{place}" for place in range(999)]
+    assert of("nDCG'", [*ranked, "a"], {"a": 3}) == 1
+    assert of("nDCG'", [*ranked, "b", "a"], {"a": 3}) == 0
+
+
+CASES = 1000
+RANX = {
+    "nDCG'": "ndcg",
+    "nDCG'@10": "ndcg@10",
+    "MAP'": "map-l2",
+    "MAP'@10": "map@10-l2",
+    "P'@10": "precision@10-l2",
+    "P'@3": "precision@3-l2",
+    "P'(rel=1)@5": "precision@5-l1",
+    "Bpref": "bpref-l2",
+    "Bpref(rel=1)": "bpref-l1",
+    "nDCG": "ndcg",
+    "MAP": "map-l2",
+    "P@10": "precision@10-l2",
+    "recall@5": "recall@5-l2",
+    "recall@100": "recall@100-l2",
+    "MRR": "mrr-l2",
+    "MRR@10": "mrr@10-l2",
+    "MRR(rel=3)": "mrr-l3",
+}
+
+
+@pytest.fixture(scope="module")
+def cases() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
+    """Random judgments with an item of each grade, and runs that find some of them among unjudged ones."""
+    generator = random.Random(8)
+    grades: dict[str, dict[str, int]] = {}
+    runs: dict[str, dict[str, float]] = {}
+    for number in range(CASES):
+        topic = f"T{number:04}"
+        judged = [f"d{place}" for place in range(generator.randint(4, 40))]
+        grades[topic] = {item: generator.choice((0, 0, 0, 1, 2, 3)) for item in judged}
+        grades[topic] |= dict(zip(judged, (0, 1, 2, 3), strict=False))
+        pool = judged + [f"u{place}" for place in range(generator.choice((0, 5, 50, 120)))]
+        found = generator.sample(pool, generator.randint(1, len(pool)))
+        runs[topic] = {item: generator.random() for item in found}
+    return grades, runs
+
+
+@pytest.fixture(scope="module")
+def ranx() -> Any:
+    """The oracle, interpreted: compiling it takes longer than running it."""
+    os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
+    return pytest.importorskip("ranx", reason="needs ranx, the oracle of the measures")
+
+
+@pytest.mark.parametrize("name", list(RANX))
+def test_measures_equal_ranx_on_a_thousand_random_cases(
+    name: str, ranx: Any, cases: tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]
+) -> None:
+    grades, runs = cases
+    ours = measure(name)
+    kept = runs
+    if ours.prime:
+        kept = {
+            topic: {item: score for item, score in found.items() if item in grades[topic]} or {"nothing": 0.0}
+            for topic, found in runs.items()
+        }
+    run = ranx.Run(kept)
+    ranx.evaluate(ranx.Qrels(grades), run, RANX[name], return_mean=False, save_results_in_run=True)
+    theirs = run.scores[RANX[name]]
+    scores = evaluate(Run.of("random", {t: list(r.items()) for t, r in runs.items()}), Qrels(grades), [ours])
+    assert len(theirs) == CASES
+    for topic, value in scores.values[name].items():
+        assert value == pytest.approx(theirs[topic], abs=1e-9), topic
+
+
+@given(
+    st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3)),
+    st.lists(st.sampled_from("abcdefghxyz"), unique=True),
+    st.sampled_from(list(RANX)),
+)
+@settings(max_examples=200)
+def test_values_lie_between_zero_and_one(grades: dict[str, int], ranked: list[str], name: str) -> None:
+    assert 0 <= measure(name).of(ranked, grades) <= 1 + 1e-12
+
+
+@given(st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3)), st.sampled_from(["nDCG'", "MAP'", "Bpref"]))
+@settings(max_examples=100)
+def test_the_best_order_scores_one_where_anything_is_relevant(grades: dict[str, int], name: str) -> None:
+    best = sorted(grades, key=lambda item: -grades[item])
+    has_relevant = any(grade >= (1 if name == "nDCG'" else 2) for grade in grades.values())
+    assert measure(name).of(best, grades) == pytest.approx(1.0 if has_relevant else 0.0)
