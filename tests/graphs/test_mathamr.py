@@ -1,9 +1,8 @@
 from __future__ import annotations
 
-import csv
-import re
 from pathlib import Path
 
+from benchmarks.mathamr import agreement, published, readable
 from mathamr.errors import ParseError
 from mathamr.graphs.mathamr import linearise, mathamr
 from tests.graphs.small import small_graph
@@ -22,17 +21,6 @@ def test_linearisation_orders_children_by_role_and_names_a_node_once() -> None:
     assert linearise("(a / and :op2 (x / x :ARG0-of (y / y)) :op1 (z / z :ARG1 y))") == "and z y x"
 
 
-def published(data: Path, name: str) -> dict[str, str]:
-    """Topic to text, as the authors of MathAMR published it."""
-    with (data / "mathamr" / name).open(encoding="utf-8", newline="") as file:
-        return dict(csv.reader(file, delimiter="\t"))
-
-
-def readable(text: str) -> str:
-    """Their graphs with names for empty concepts, and without the mark where a formula was put in."""
-    return re.sub(r":\S+ MATH\b", "", re.sub(r"/\s+(?=[:)])", '/ "" ', text))
-
-
 def test_linearisation_of_the_published_graphs_gives_the_published_strings(data: Path) -> None:
     graphs, strings = published(data, "mathamr_topics.tsv"), published(data, "linearized_mathamr_topics.tsv")
     unreadable, different = [], []
@@ -47,3 +35,11 @@ def test_linearisation_of_the_published_graphs_gives_the_published_strings(data:
     assert len(graphs) == 185
     assert unreadable == ["B.40"]  # its parentheses do not match
     assert different == []
+
+
+def test_our_formula_trees_in_their_graphs_give_their_strings(data: Path) -> None:
+    found = agreement(data)
+    assert found.topics == 185
+    assert found.agreeing >= 110
+    assert found.same_formulas / found.formulas > 0.8
+    assert found.reasons["another reading"] < 0.1 * found.formulas
