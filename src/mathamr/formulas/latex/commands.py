@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from mathamr.formulas.latex.construction import script_operator
 from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, chosen, emboldened
 from mathamr.formulas.latex.node import ERROR, HINT, SCRIPT, TOKEN, WILDCARD, Node, apply, dual, operator, row
@@ -170,16 +171,21 @@ for _name, _text in {
 
 @command("\\sideset")
 def _side_set(reader: Reader, nodes: list[Node]) -> None:
-    before, after, base = reader.argument(), reader.argument(), reader.argument()
-    nodes.extend(Node(SCRIPT, "FLOAT" + _kind(node), children=node.children, level=reader.level) for node in before
-                 if node.kind == SCRIPT)  # fmt: skip
-    nodes.extend(base)
-    nodes.extend(Node(SCRIPT, "POST" + _kind(node), children=node.children, level=reader.level + 1) for node in after
-                 if node.kind == SCRIPT)  # fmt: skip
+    """Scripts at the four corners of a big operator, which keeps its limits."""
+    before, after, node = reader.argument(), reader.argument(), reader.parsed_argument()
+    position, level = node.position or "post", reader.level
+    for script in reversed([one for one in before if one.kind == SCRIPT]):
+        node = apply(script_operator(_operator_of(script), "pre", level), node, script.children[0])
+        level += script.role.startswith("FLOAT")
+    for script in (one for one in after if one.kind == SCRIPT):
+        level += script.role.startswith("FLOAT")
+        node = apply(script_operator(_operator_of(script), "post", level), node, script.children[0])
+    node.position, node.level = position, reader.level
+    nodes.append(node)
 
 
-def _kind(script: Node) -> str:
-    return "SUPERSCRIPT" if script.role.endswith("SUPERSCRIPT") else "SUBSCRIPT"
+def _operator_of(script: Node) -> str:
+    return "SUPERSCRIPTOP" if script.role.endswith("SUPERSCRIPT") else "SUBSCRIPTOP"
 
 
 @command("\\prescript")

@@ -8,14 +8,18 @@ from mathamr.formulas.latex.construction import scripted
 from mathamr.formulas.latex.grammar.formulas import Grammar
 from mathamr.formulas.latex.grammar.rules import TooDeepError, role_of
 from mathamr.formulas.latex.ligatures import joined
-from mathamr.formulas.latex.node import ABSENT, Node, dual, row
+from mathamr.formulas.latex.node import ABSENT, HINT, SCRIPT, Node, dual, row
 
 _POST = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT"])
+LAST_SHOWN = SCRIPT
+"""Kinds up to this one are mathematics; the others are space and what could not be read."""
 _FLOAT = frozenset(["FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
 
 
 def expression(nodes: Sequence[Node], rule: str = "Anything", trailing: bool = False) -> Node:
     """The nodes as one node; `trailing` allows punctuation at the end, which belongs to the text around."""
+    if len(nodes) == 1 and nodes[0].kind <= LAST_SHOWN and not trailing:
+        return nodes[0]
     prepared = joined(nodes) if len(nodes) > 1 else list(nodes)
     end = len(prepared)
     if trailing:
@@ -23,7 +27,7 @@ def expression(nodes: Sequence[Node], rule: str = "Anything", trailing: bool = F
             end -= 1
     if end < 2:
         result = prepared[0] if end else ABSENT
-        if end and result.kind == 7:  # only space
+        if result.kind == HINT:
             result = ABSENT
     else:
         found: Node | None

@@ -103,6 +103,8 @@ class _Expander:
                 tokens.extend(macro.body)
                 offsets.extend([self.here] * len(macro.body))
                 continue
+            if token[-1].isalpha():
+                self.skip_spaces()
             replacement = self.replacement(macro)
             produced += len(replacement)
             if expansions > MAX_EXPANSIONS or produced > MAX_TOKENS:

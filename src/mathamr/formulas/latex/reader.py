@@ -319,6 +319,9 @@ class Reader:
 
     def script_argument(self) -> list[Node]:
         """What stands in a script: a group or the next piece, in script style."""
+        node = self._short_argument(symbols_of(self.font, "script"))
+        if node is not None:
+            return [node]
         style = self.style
         self.set_style("script")
         nodes = self.argument("script")
@@ -354,8 +357,24 @@ class Reader:
 
     # -- arguments
 
+    def _short_argument(self, known: dict[str, Node]) -> Node | None:
+        """An argument that is one symbol met before, with or without braces: most are."""
+        i, tokens = self.i, self.tokens
+        if i + 2 < self.count and tokens[i] == "{" and tokens[i + 2] == "}":
+            node = known.get(tokens[i + 1])
+            if node is not None:
+                self.i += 3
+            return node
+        node = known.get(tokens[i]) if i < self.count else None
+        if node is not None:
+            self.i += 1
+        return node
+
     def argument(self, what: str = "argument") -> list[Node]:
         """The nodes of the next argument: a group, or the next piece."""
+        node = self._short_argument(self.known)
+        if node is not None:
+            return [node]
         token = self.peek()
         if not token or token in ("}", "&", "\\\\", "\\end", "\\right", "\\cr", "$", "\\egroup"):
             self.repair(f"missing {what}", self.i)

@@ -18,6 +18,11 @@ from mathamr.formulas.latex.grammar.groups import Groups
 from mathamr.formulas.latex.grammar.rules import AFTER, END, MULTIPLYING, NAMES, NO_BARS, NO_BOUNDS, SCRIPTS
 from mathamr.formulas.latex.node import ABSENT, INVISIBLE_TIMES, Node, apply, operator
 
+ENDS_OF_TERMS = frozenset(
+    [END, "ADDOP", "PUNCT", "PERIOD", "METARELOP", "ARROW", "MODIFIEROP", "MODIFIER", "SUPOP", "POSTFIX"]
+)
+"""Roles that never go on with a product."""
+
 
 class Factors(Groups):
     """Rules for terms and factors."""
@@ -27,14 +32,13 @@ class Factors(Groups):
     def term(self) -> Node | None:
         """A product, also by juxtaposition; bars behind it are bounds or conditions."""
         first = self.factor()
-        if first is None:
-            return None
-        role = self.roles[self.i]
-        if role == END:
+        if first is None or self.roles[self.i] in ENDS_OF_TERMS:
             return first
         product = Product(first)
         while True:
             role = self.roles[self.i]
+            if role in ENDS_OF_TERMS:
+                return product.node()
             if role in MULTIPLYING:
                 before = self.i
                 sign = self.multiply_operator()
@@ -100,7 +104,7 @@ class Factors(Groups):
             node = self.nodes[self.i]
             self.i += 1
             return self.scripts(node) if self.roles[self.i] in AFTER else node
-        reader = _FACTORS.get(role)
+        reader = READ_AS_FACTORS.get(role)
         if reader is None:
             return None
         if role not in _REMEMBERED:
@@ -262,7 +266,7 @@ class Factors(Groups):
             return self._symbol()
         if role == "OPFUNCTION" or role == "FUNCTION" or (role == "TRIGFUNCTION" and trigonometric):
             self._descend()
-            node = _FACTORS[role](self)
+            node = READ_AS_FACTORS[role](self)
             self.depth -= 1
             return node
         if role == "VERTBAR":
@@ -320,7 +324,7 @@ class Factors(Groups):
         return self.factor()
 
 
-_FACTORS: dict[str, Callable[[Factors], Node | None]] = {
+READ_AS_FACTORS: dict[str, Callable[[Factors], Node | None]] = {
     "ATOM": Factors._symbol,
     "ID": Factors._symbol,
     "ARRAY": Factors._name,
@@ -340,7 +344,7 @@ _FACTORS: dict[str, Callable[[Factors], Node | None]] = {
     "FLOATSUPERSCRIPT": Factors._prescripted,
     "FLOATSUBSCRIPT": Factors._prescripted,
 }
-_REMEMBERED = frozenset(_FACTORS) - {"ATOM", "ID", "ARRAY"}
+_REMEMBERED = frozenset(READ_AS_FACTORS) - {"ATOM", "ID", "ARRAY"}
 _FOLLOWING: dict[str, Callable[[Factors, Node], Node]] = {
     "FUNCTION": Factors.fenced_arguments,
     "OPFUNCTION": lambda grammar, node: grammar.bare_arguments(node, True),

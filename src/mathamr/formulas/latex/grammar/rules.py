@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
 from mathamr.formulas.latex.construction import decorated, is_matching, joined_relation, scripted
-from mathamr.formulas.latex.node import ABSENT, Node, apply
+from mathamr.formulas.latex.node import ABSENT, DUAL, Node, apply
 
 END = "END"
 """Role of the place behind the last node."""
@@ -31,7 +31,7 @@ def role_of(node: Node) -> str:
     """The role by which the grammar reads a node."""
     if node.role:
         return node.role
-    if node.kind == 2:  # dual: its content's role, or its presentation's
+    if node.kind == DUAL:
         return node.children[0].role or node.children[1].role or "ATOM"
     return _ROLES_BY_KIND[node.kind]
 

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+
+def run(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "mathamr", "formula", *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+def test_trees_for_people() -> None:
+    done = run("x^2", r"\nosuch")
+    assert done.returncode == 0
+    assert "├─ above: N!2" in done.stdout or "└─ above: N!2" in done.stdout
+    assert r"repaired: unknown command \nosuch (at offset 0)" in done.stdout
+
+
+def test_json_holds_trees_and_repairs() -> None:
+    (formula,) = json.loads(run("--json", "a}").stdout)
+    assert formula["slt"] == "[V!a]"
+    assert formula["repairs"] == [{"message": "} without its opening", "offset": 1}]
+
+
+def test_json_lines_are_answered_in_order() -> None:
+    done = run("--jsonl", stdin='{"latex": "a"}\nbroken\n{"latex": "b"}\n')
+    assert done.returncode == 0
+    assert [json.loads(line)["slt"] for line in done.stdout.splitlines()] == ["[V!a]", None, "[V!b]"]
+
+
+def test_a_formula_that_cannot_be_read_is_shown_with_a_caret_and_the_others_are_answered() -> None:
+    done = run(r"\def\x{\x}\x", "a")
+    assert done.returncode == 1
+    assert done.stdout.startswith("a\n")
+    assert "          ^" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_picture_markup_macros_and_wildcards(tmp_path: Path) -> None:
+    macros = tmp_path / "macros.tex"
+    macros.write_text(r"\newcommand{\half}{\frac12}")
+    picture = tmp_path / "trees.svg"
+    assert run("--macros", str(macros), "--svg", str(picture), r"\half").returncode == 0
+    assert picture.read_text(encoding="utf-8").startswith("<svg")
+    assert "<mfrac>" in run("--macros", str(macros), "--mathml", r"\half").stdout
+    assert json.loads(run("--wildcards", "--json", "?a").stdout)[0]["slt"] == "[?a]"
+
+
+def test_wrong_usage_is_exit_code_two() -> None:
+    assert run("--json", "--jsonl", "a").returncode == 2
+    assert run(stdin="").returncode == 2
+    assert run("--svg", "trees.svg", "a", "b").returncode == 2
+
+
+def test_formulas_may_come_line_by_line() -> None:
+    assert [formula["latex"] for formula in json.loads(run("--json", stdin="a\n\nb\n").stdout)] == ["a", "b"]

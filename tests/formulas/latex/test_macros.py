@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from mathamr.formulas.latex.errors import FormulaError
+from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.latex.macros import Macros, expanded
+
+
+def expand(latex: str, macros: str = "") -> str:
+    tokens, offsets = tokenize(latex)
+    return "".join(expanded(tokens, offsets, latex, Macros.from_latex(macros))[0])
+
+
+@pytest.mark.parametrize(
+    ("latex", "result"),
+    [
+        (r"\newcommand{\a}{xy}\a", "xy"),
+        (r"\newcommand\a{xy}\a\a", "xyxy"),
+        (r"\renewcommand*{\a}[2]{#2#1}\a{x}{yz}", "yzx"),
+        (r"\newcommand{\a}[2][k]{#1:#2}\a{x}\a[l]{y}", "k:xl:y"),
+        (r"\def\a#1#2{#1+#2}\a xy", "x+y"),
+        (r"\def\a#1.{(#1)}\a xyz.w", "(xyz)w"),
+        (r"\DeclareMathOperator{\a}{rk}\a", r"\operatorname{rk}"),
+        (r"\DeclareMathOperator*{\a}{lim}\a", r"\operatorname*{lim}"),
+        (r"\DeclarePairedDelimiter{\a}{(}{)}\a{x}\a*{y}", r"\left(x\right)\left(y\right)"),
+        (r"\def\a{\b}\def\b{x}\a", "x"),
+        (r"\let\a=\frac\def\frac{x}\a\frac", r"\fracx"),
+        (r"\let\a\b\def\b{x}\a", r"\b"),
+    ],
+)
+def test_definitions_in_the_formula(latex: str, result: str) -> None:
+    assert expand(latex) == result
+
+
+def test_a_preamble_may_hold_anything_between_definitions() -> None:
+    assert expand(r"\a+\b", r"\documentclass{article} \newcommand{\a}{x} text $1$ \def\b{y}") == "x+y"
+
+
+def test_tokens_of_a_macro_stand_where_it_was_called() -> None:
+    latex = r"z\a"
+    tokens, offsets = tokenize(latex)
+    assert expanded(tokens, offsets, latex, Macros.from_latex(r"\def\a{xy}"))[:2] == (
+        ["z", "x", "y"],
+        [0, 1, 1],
+    )
+
+
+def test_a_malformed_definition_is_noted() -> None:
+    latex = r"\newcommand{x}{y}z"
+    assert expanded(*tokenize(latex), latex, Macros())[2] == [("a definition without a command", 0)]
+
+
+@pytest.mark.parametrize("body", [r"\a", r"\a\a", r"\b", r"{\a}"])
+def test_recursion_is_an_error(body: str) -> None:
+    with pytest.raises(FormulaError, match="without end"):
+        expand(r"\def\a{" + body + r"}\def\b{\a}\a")
+
+
+def test_growth_is_an_error() -> None:
+    doubling = "".join(rf"\def\{a}{{\{b}\{b}}}" for a, b in zip("abcdefghijkl", "bcdefghijklm", strict=True))
+    with pytest.raises(FormulaError, match="without end"):
+        expand(doubling + r"\a")
