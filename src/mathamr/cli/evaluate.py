@@ -62,7 +62,7 @@ def command(
     """Measure runs: nDCG', MAP', P'@10, Bpref, judged@10, with paired t-tests against a baseline."""
     from mathamr.evaluation.assessment import Sources, assess
     from mathamr.evaluation.measures import measures
-    from mathamr.evaluation.table import means_table, tests_table, topics_table
+    from mathamr.evaluation.table import means_table, significance_table, topics_table
 
     sources = Sources(qrels, (*run, *(more or ())), baseline, topics, posts, formulas)
     chosen = measures(measure or ["arqmath"], relevant)
@@ -86,7 +86,7 @@ def command(
     print(f"\n{len(comparison.topics)} topics")
     if comparison.differences:
         print(f"† baseline; paired t-tests, Bonferroni corrected for {comparison.tests} tests\n")
-        print(tests_table(comparison))
+        print(significance_table(comparison))
     if per_topic:
         print()
         print(topics_table(comparison))

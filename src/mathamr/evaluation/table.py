@@ -33,7 +33,7 @@ def means_table(comparison: Comparison, floors: Sequence[Scores] = ()) -> str:
     return aligned(rows)
 
 
-def tests_table(comparison: Comparison) -> str:
+def significance_table(comparison: Comparison) -> str:
     """Every test against the baseline: difference, its interval, p, and p after the correction."""
     rows = [["", "", "difference", f"{1 - LEVEL:.0%} interval", "t", "p", f"p × {comparison.tests}", ""]]
     last = ""

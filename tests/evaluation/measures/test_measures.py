@@ -10,8 +10,23 @@ from mathamr.evaluation.measures import MEASURES, SUITES, measure, measures
 
 @pytest.mark.parametrize(
     "name",
-    ["nDCG'", "nDCG", "nDCG'@10", "MAP'", "MAP@5", "P'@10", "P(rel=3)@5", "Bpref", "Bpref(rel=1)", "recall@100"]
-    + ["recall", "MRR", "MRR@10", "MRR'(rel=1)@10", "judged@10"],
+    [
+        "nDCG'",
+        "nDCG",
+        "nDCG'@10",
+        "MAP'",
+        "MAP@5",
+        "P'@10",
+        "P(rel=3)@5",
+        "Bpref",
+        "Bpref(rel=1)",
+        "recall@100",
+        "recall",
+        "MRR",
+        "MRR@10",
+        "MRR'(rel=1)@10",
+        "judged@10",
+    ],
 )
 def test_a_name_prints_back_as_it_was_written(name: str) -> None:
     assert str(measure(name)) == name
@@ -30,7 +45,9 @@ def test_every_registered_measure_has_its_own_name_and_a_docstring() -> None:
 
 
 def test_an_unknown_measure_lists_the_known_ones() -> None:
-    with pytest.raises(UnknownNameError, match="unknown measure 'F'; known: nDCG, MAP, P, Bpref, recall, MRR, judged"):
+    with pytest.raises(
+        UnknownNameError, match="unknown measure 'F'; known: nDCG, MAP, P, Bpref, recall, MRR, judged"
+    ):
         measure("F@1")
 
 

@@ -194,7 +194,10 @@ def test_values_lie_between_zero_and_one(grades: dict[str, int], ranked: list[st
     assert 0 <= measure(name).of(ranked, grades) <= 1 + 1e-12
 
 
-@given(st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3)), st.sampled_from(["nDCG'", "MAP'", "Bpref"]))
+@given(
+    st.dictionaries(st.sampled_from("abcdefgh"), st.integers(0, 3)),
+    st.sampled_from(["nDCG'", "MAP'", "Bpref"]),
+)
 @settings(max_examples=100)
 def test_the_best_order_scores_one_where_anything_is_relevant(grades: dict[str, int], name: str) -> None:
     best = sorted(grades, key=lambda item: -grades[item])

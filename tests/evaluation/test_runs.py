@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.errors import MathAMRError
+from mathamr.evaluation.rows import FormatError
+from mathamr.evaluation.runs import Hit, Run, read_run, run_lines, write_run
+
+
+def written(folder: Path, text: str, name: str = "mine.run") -> Path:
+    path = folder / name
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+def test_six_columns_of_trec(tmp_path: Path) -> None:
+    run = read_run(written(tmp_path, "A.1 Q0 7 1 2.5 x\nA.1 Q0 8 2 1e-3 x\nA.2\tQ0\t7\t1\t3\tx\n"))
+    assert run == Run("mine", {"A.1": (Hit("7", 2.5), Hit("8", 0.001)), "A.2": (Hit("7", 3.0),)})
+
+
+@pytest.mark.parametrize("second", ["Q0", "0", "_", "ITER"])
+def test_the_second_column_of_trec_may_say_anything_as_long_as_it_is_the_same(
+    tmp_path: Path, second: str
+) -> None:
+    run = read_run(written(tmp_path, f"A.1 {second} 7 1 2.5 x\nA.1 {second} 8 2 1 x\n"))
+    assert run.ids("A.1") == ["7", "8"]
+
+
+def test_one_line_of_trec_is_told_by_its_q0(tmp_path: Path) -> None:
+    assert read_run(written(tmp_path, "A.1 Q0 7 1 2.5 x\n")).ids("A.1") == ["7"]
+
+
+def test_five_columns_of_arqmath_task_1(tmp_path: Path) -> None:
+    run = read_run(written(tmp_path, "A.1\t7\t1\t2.5\trun 1\nA.1\t8\t2\t1.5\trun 1\n", "team.tsv"))
+    assert run.name == "team"
+    assert run.ids("A.1") == ["7", "8"]
+
+
+def test_six_columns_of_arqmath_task_2_give_the_formula_not_the_post(tmp_path: Path) -> None:
+    run = read_run(written(tmp_path, "B.1\t55\t7\t1\t2.5\t1\nB.1\t56\t7\t2\t1.5\t1\n"))
+    assert run.rankings["B.1"] == (Hit("55", 2.5), Hit("56", 1.5))
+
+
+def test_a_header_tells_the_columns(tmp_path: Path) -> None:
+    text = "Query_Id\tFormula_Id\tPost_Id\tRank\tScore\tRun_Number\nB.1\t55\t7\t1\t2.5\t0\n"
+    assert read_run(written(tmp_path, text)).rankings["B.1"] == (Hit("55", 2.5),)
+    text = "Query_Id\tPost_Id\tRank\tScore\tRun_Number\nA.1\t7\t1\t2.5\t0\n"
+    assert read_run(written(tmp_path, text)).rankings["A.1"] == (Hit("7", 2.5),)
+
+
+def test_scores_count_and_ranks_that_contradict_them_are_noticed(tmp_path: Path) -> None:
+    run = read_run(written(tmp_path, "A.1 Q0 7 1 1 x\nA.1 Q0 8 2 2 x\nA.2 Q0 7 2 1 x\nA.2 Q0 8 1 1 x\n"))
+    assert run.ids("A.1") == ["8", "7"]
+    assert run.disordered == 1
+
+
+def test_equal_scores_are_no_contradiction_of_ranks(tmp_path: Path) -> None:
+    assert read_run(written(tmp_path, "A.1 Q0 7 1 1 x\nA.1 Q0 8 2 1 x\n")).disordered == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "message"),
+    [
+        ("A.1 Q0 7 1 2.5 x\nA.1 Q0 7 2 1.5 x\n", 2, "'7' is ranked twice for topic 'A.1' (before in line 1)"),
+        ("A.1 Q0 7 1 2.5 x\nA.1 Q0 8 2 1.5\n", 2, "expected 6 columns, as in the first line; found 5"),
+        ("A.1 Q0 7 1\n", 1, "expected the 6 columns of TREC (topic Q0 id rank score tag)"),
+        ("A.1 Q0 7 1 2.5 x y\n", 1, "found 7 columns"),
+        ("A.1 Q0 7 1 high x\n", 1, "expected a number as the score, found 'high'"),
+        ("A.1 Q0 7 1 nan x\n", 1, "expected a number as the score, found 'nan'"),
+        ("A.1 Q0 7 first 1 x\n", 1, "expected a number as the rank"),
+        ("Query_Id\tRank\tScore\nA.1\t1\t2\n", 1, "names no id"),
+        ("A.1\tQ0\t\t1\t2\tx\n", 1, "expected a topic and an id"),
+    ],
+)
+def test_a_malformed_run_is_refused_with_its_line(tmp_path: Path, text: str, line: int, message: str) -> None:
+    path = written(tmp_path, text)
+    with pytest.raises(FormatError) as error:
+        read_run(path)
+    assert str(error.value).startswith(f"{path}, line {line}: ")
+    assert message in str(error.value)
+
+
+def test_an_empty_run_says_what_was_expected(tmp_path: Path) -> None:
+    with pytest.raises(FormatError, match="no results; expected the 6 columns of TREC"):
+        read_run(written(tmp_path, ""))
+
+
+def test_a_run_in_python_refuses_what_no_file_could_hold() -> None:
+    with pytest.raises(MathAMRError, match=r"'7' is ranked twice for topic 'A.1'"):
+        Run.of("mine", {"A.1": [("7", 1.0), ("7", 2.0)]})
+    with pytest.raises(MathAMRError, match=r"the score of '7' for topic 'A.1' is nan"):
+        Run.of("mine", {"A.1": [("7", float("nan"))]})
+    with pytest.raises(MathAMRError, match="a space"):
+        Run.of("mine", {"A.1": [("a b", 1.0)]})
+
+
+def test_a_written_run_is_cut_at_the_depth_and_its_tag_is_one_word() -> None:
+    run = Run.of("my run", {"A.1": [("7", 1.0), ("8", 2.0), ("9", 3.0)]})
+    assert list(run_lines(run, depth=2)) == ["A.1 Q0 9 1 3.0 my_run\n", "A.1 Q0 8 2 2.0 my_run\n"]
+
+
+identifiers = st.text(st.characters(codec="utf-8", exclude_categories=("Z", "C")), min_size=1, max_size=8)
+scores = st.dictionaries(
+    identifiers, st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=5
+)
+
+
+@given(rankings=st.dictionaries(identifiers, scores, min_size=1, max_size=3))
+@settings(max_examples=100, deadline=None)
+def test_what_is_written_reads_back_to_the_last_bit(
+    tmp_path_factory: pytest.TempPathFactory, rankings: dict[str, dict[str, float]]
+) -> None:
+    run = Run.of("mine", {topic: list(found.items()) for topic, found in rankings.items()})
+    path = tmp_path_factory.mktemp("runs") / "mine.run"
+    write_run(run, path)
+    assert read_run(path) == run
+
+
+def test_formulas_that_look_the_same_count_once_at_their_best_rank() -> None:
+    run = Run.of("mine", {"B.1": [("1", 5.0), ("2", 4.0), ("3", 3.0), ("4", 2.0), ("5", 1.0)]})
+    looks, unknown = run.by_visual_id({"1": "v9", "2": "v1", "3": "v9", "4": "v2"})
+    assert looks.rankings["B.1"] == (Hit("v9", 5.0), Hit("v1", 4.0), Hit("v2", 2.0))
+    assert unknown == 1
