@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import islice
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -60,7 +62,8 @@ def test_the_short_way_is_taken_for_a_plain_body(monkeypatch):
     assert [(f.id, f.latex, f.display) for f in found] == [("7", "x > 1", False), ("1:1", "y", True)]
 
 
-def test_both_ways_agree_on_every_post_of_arqmath_mini(data):
-    for post in read_posts(data / "arqmath-mini" / "Posts.xml", Report(), format="stackexchange"):
+def test_both_ways_agree_on_real_posts(data):
+    posts = read_posts(data / "arqmath-mini" / "Posts.xml", Report(), format="stackexchange")
+    for post in islice(posts, 0, None, 4):
         short, long = both(post.title, post.body)
         assert short == long
