@@ -58,7 +58,7 @@ def _mathml(source: str | None) -> tuple[str | None, str | None]:
     """Presentation and Content MathML of an element, which may hold either or both."""
     if source is None or "apply" not in source:
         return source, None
-    if inner := _CONTENT.search(source):
+    if "</annotation-xml" in source and (inner := _CONTENT.search(source)):
         return source, f"<math>{inner.group(1).strip()}</math>"
     return (source, None) if _PRESENTATION.search(source) else (None, source)
 

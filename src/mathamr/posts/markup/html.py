@@ -28,7 +28,7 @@ _TOKEN = re.compile(
 _CONTAINER = re.compile(r'<span class="math-container"(?: id="([^"<>]*)")?>([^<]*)</span>')
 _NAME = re.compile(r"</?([^\s/>]+)")
 _ATTRIBUTE = re.compile(r"""([^\s"'=<>/]+)(?:\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+)))?""")
-_ANY_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--.*?-->", re.S)
+_ANY_TAG = re.compile(r"</?[a-zA-Z][^<>]*>|<!--[^<>]*-->")
 _ANNOTATION = re.compile(r"<(?:\w+:)?annotation\s[^<>]*x-tex[^<>]*>([^<]*)<", re.I)
 _STYLED = re.compile(r"\{\s*\\(display|text)style(?![A-Za-z])\s*(.*)\}\s*\Z", re.S)
 
