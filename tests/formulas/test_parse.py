@@ -141,6 +141,7 @@ def _error(latex: str) -> FormulaError | None:
         ("p&q", "stray &", 1),
         ("p$q", "stray $", 1),
         (r"p\over q\over r", r"more than one fraction in a group: \over", 8),
+        ("%p+q", "a comment hides the formula; read without %", 0),
         (r"\left{p\right}", r"{ as a delimiter; read as \{", 5),
     ],
 )

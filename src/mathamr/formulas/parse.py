@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -29,6 +30,7 @@ MAX_LENGTH = 100_000
 """Characters in a formula; a longer text is no formula."""
 
 NO_MACROS = Macros()
+_COMMENT = re.compile(r"(?<!\\)%")
 VOCABULARY = (commands, environments, layout, physics)
 """The modules that say what commands do; importing them fills the reader's table."""
 
@@ -97,7 +99,11 @@ def _read(latex: str, macros: Macros, wildcards: bool) -> tuple[Node, tuple[Repa
     reader.repairs.extend(Repair(message, offset) for message, offset in notes)
     nodes = reader.read(NOTHING)
     if not nodes:
-        raise FormulaError("an empty formula", latex, 0)
+        comment = _COMMENT.search(latex)
+        if comment is None:
+            raise FormulaError("an empty formula", latex, 0)
+        node, repairs = _read(_COMMENT.sub(" ", latex), macros, wildcards)
+        return node, (Repair("a comment hides the formula; read without %", comment.start()), *repairs)
     return expression(nodes, trailing=True), tuple(reader.repairs)
 
 

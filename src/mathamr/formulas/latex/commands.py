@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Callable
 from functools import partial
 
 from mathamr.formulas.latex.construction import script_operator
 from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, chosen, emboldened
-from mathamr.formulas.latex.node import ERROR, HINT, SCRIPT, TOKEN, WILDCARD, Node, apply, dual, operator, row
+from mathamr.formulas.latex.node import (
+    ERROR,
+    HINT,
+    SCRIPT,
+    TEXT,
+    TOKEN,
+    WILDCARD,
+    Node,
+    apply,
+    dual,
+    operator,
+    row,
+)
 from mathamr.formulas.latex.reader import COMMANDS, SMALLER, Command, Reader, command, fraction, symbol
 from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SYMBOLS, UNDER_ACCENTS
-from mathamr.formulas.latex.text import TEXT_FONTS, text_node, words
+from mathamr.formulas.latex.text import TEXT_ACCENTS, TEXT_FONTS, text_node, words
 
 # -- fractions and roots
 
@@ -408,6 +421,41 @@ def _textual(font: Font | None) -> Command:
 for _name, _font in TEXT_FONTS.items():
     if _name not in COMMANDS:
         COMMANDS[_name] = _textual(_font)
+
+
+def _accented_letter(mark: str) -> Command:
+    """Accents of text in a formula: `\\'e` is a word of one letter."""
+
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        letter = reader.raw_argument()
+        nodes.append(Node(TEXT, text=unicodedata.normalize("NFC", letter[:1] + mark + letter[1:])))
+
+    return put
+
+
+for _name, _mark in TEXT_ACCENTS.items():
+    if _name not in COMMANDS:
+        COMMANDS[_name] = _accented_letter(_mark)
+
+
+def _dotted(text: str) -> Command:
+    """`\\d` and `\\b`: words with a mark below."""
+
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        nodes.append(apply(Node(TOKEN, "UNDERACCENT", text), text_node(words(reader))))
+
+    return put
+
+
+COMMANDS["\\d"], COMMANDS["\\b"] = _dotted("⋅"), _dotted("¯")
+
+
+@command("\\ref", "\\eqref", "\\cite")
+def _reference(reader: Reader, nodes: list[Node]) -> None:
+    """A reference stands for words that are not here."""
+    reader.raw_optional()
+    reader.raw_argument()
+    nodes.append(Node(TEXT))
 
 
 # -- what cannot be read

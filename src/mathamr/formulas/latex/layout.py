@@ -80,7 +80,7 @@ def _choice(reader: Reader, nodes: list[Node]) -> None:
     nodes.extend(choices[("display", "text", "script").index(reader.style)])
 
 
-@command("\\color", "\\label", "\\tag", "\\vspace", "\\ref", "\\eqref", "\\cite", "\\index",
+@command("\\color", "\\label", "\\tag", "\\vspace", "\\index",
          "\\leftroot", "\\uproot", "\\raisetag", "\\pagecolor", "\\require", "\\thetag", "\\usepackage", "\\vadjust",
          "\\mathversion", "\\footnote",)  # fmt: skip
 def _ignored_with_argument(reader: Reader, nodes: list[Node]) -> None:

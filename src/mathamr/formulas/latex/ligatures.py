@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Sequence
 
 from mathamr.formulas.latex.fonts import STICKY, Font
@@ -166,7 +165,7 @@ def negated(node: Node) -> Node:
         stroke = Node(TOKEN, "ENCLOSE", "", "not")
         stroke.enclosure = "updiagonalstrike"
         return apply(stroke, node)
-    text = NEGATIONS.get(node.text) or unicodedata.normalize("NFC", node.text + "\u0338")
+    text = NEGATIONS.get(node.text, node.text + "\u0338")
     meaning = f"not-{node.meaning}" if node.meaning else ""
     return Node(
         TOKEN, node.role, text, meaning, node.font, key=meaning or f"not-{node.key}", position=node.position

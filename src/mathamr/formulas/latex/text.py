@@ -36,7 +36,7 @@ _CHARACTERS = {
     "\\ae": "æ", "\\oe": "œ", "\\o": "ø", "\\aa": "å", "\\l": "ł", "\\i": "ı", "\\j": "ȷ", "\\AE": "Æ", "\\OE": "Œ",
     "\\O": "Ø", "\\AA": "Å", "\\L": "Ł",
 }  # fmt: skip
-_ACCENTS = {
+TEXT_ACCENTS = {
     "\\'": "\u0301", "\\`": "\u0300", "\\^": "\u0302", '\\"': "\u0308", "\\~": "\u0303", "\\=": "\u0304",
     "\\.": "\u0307", "\\c": "\u0327", "\\v": "\u030c", "\\u": "\u0306", "\\H": "\u030b", "\\r": "\u030a",
 }  # fmt: skip
@@ -135,9 +135,9 @@ class _TextReader:
                 reader.i += 1
                 fonts.append(self.font)
                 self.switch(TEXT_FONTS[token] or self.font)
-        elif token in _ACCENTS:
+        elif token in TEXT_ACCENTS:
             letter = reader.raw_argument()
-            self.letters.append(letter[:1] + _ACCENTS[token] + letter[1:])
+            self.letters.append(letter[:1] + TEXT_ACCENTS[token] + letter[1:])
         elif token in ("\\label", "\\ref", "\\eqref", "\\cite", "\\color", "\\vspace", "\\hspace", "\\tag"):
             reader.star()
             reader.raw_argument()
