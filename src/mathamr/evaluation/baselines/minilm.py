@@ -45,17 +45,16 @@ class MiniLM:
     def _encoded(self, task: str, texts: Sequence[Candidate]) -> NDArray[np.float32]:
         """The vectors of texts, in batches of texts of about the same length, so that little is padded."""
         order = sorted(range(len(texts)), key=lambda place: -len(texts[place].whole))
-        vectors = np.zeros(
-            (len(texts), self._model.get_sentence_embedding_dimension() or 0), dtype=np.float32
-        )
+        parts: list[NDArray[np.float32]] = []
         with Progress(task, "texts", total=len(texts)) as progress:
             for start in range(0, len(order), BATCH):
-                places = order[start : start + BATCH]
-                vectors[places] = self._model.encode(
-                    [texts[place].whole for place in places], batch_size=BATCH, normalize_embeddings=True
+                batch = [texts[place].whole for place in order[start : start + BATCH]]
+                parts.append(
+                    np.asarray(self._model.encode(batch, batch_size=BATCH, normalize_embeddings=True))
                 )
-                progress.advance(len(places))
-        return vectors
+                progress.advance(len(batch))
+        vectors = np.concatenate(parts) if parts else np.empty((0, 0), dtype=np.float32)
+        return vectors[np.argsort(order)]
 
 
 def _model() -> SentenceTransformer:
