@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from mathamr.encoders.convolution import working_type
 from mathamr.encoders.groups import EdgeGroups
+from mathamr.encoders.segments import segment_sums
 
 
 class VirtualAttention(nn.Module):
@@ -32,9 +33,9 @@ class VirtualAttention(nn.Module):
 
     def _summary(self, x: Tensor, groups: EdgeGroups, span: slice, edges: slice) -> Tensor:
         rows, members = span.stop - span.start, edges.stop - edges.start
-        counts = groups.starts[span.start + 1 : span.stop + 1] - groups.starts[span.start : span.stop]
+        starts = groups.starts[span.start : span.stop + 1] - edges.start
         owners = torch.repeat_interleave(
-            torch.arange(rows, device=x.device), counts.long(), output_size=members
+            torch.arange(rows, device=x.device), (starts[1:] - starts[:-1]).long(), output_size=members
         )
         values = x.index_select(0, groups.sources[edges])
         queries = self.query(x.index_select(0, groups.targets[span])).view(rows, self.heads, -1)
@@ -45,10 +46,10 @@ class VirtualAttention(nn.Module):
             0, index, logits.detach(), "amax"
         )
         shares = torch.exp(logits - highest.index_select(0, owners))
-        total = shares.new_zeros(rows, self.heads).index_add(0, owners, shares)
+        total = segment_sums(shares, starts, owners)
         shares = (shares / total.index_select(0, owners)).to(x.dtype)
         weighted = (values.view(members, self.heads, -1) * shares[..., None]).flatten(1)
-        return x.new_zeros(rows, x.shape[1]).index_add(0, owners, weighted)
+        return segment_sums(weighted, starts, owners)
 
 
 def spans(groups: EdgeGroups, relations: tuple[int, ...]) -> list[tuple[slice, slice]]:

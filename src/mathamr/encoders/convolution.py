@@ -18,6 +18,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mathamr.encoders.groups import EdgeGroups
+from mathamr.encoders.segments import bag_sums
 
 PIECE_ROWS = 1 << 18
 """Groups that are multiplied at a time where no gradient is needed: it bounds the memory of a huge post."""
@@ -163,21 +164,6 @@ class _AddByRelation(torch.autograd.Function):
         if len(blocks):
             numbers = torch.arange(len(blocks), dtype=torch.int32, device=blocks.device)
         return gradients[0], bag_sums(blocks, numbers, groups.block_ends), None
-
-
-def bag_sums(rows: Tensor, index: Tensor, starts: Tensor, weights: Tensor | None = None) -> Tensor:
-    """The weighted sum of `rows[index[starts[b] : starts[b + 1]]]` for every bag b, without gradients."""
-    if not len(rows):
-        return rows.new_zeros(len(starts) - 1, rows.shape[1])
-    with torch.no_grad():
-        return functional.embedding_bag(
-            index,
-            rows.contiguous(),
-            starts,
-            mode="sum",
-            per_sample_weights=None if weights is None else weights.to(rows.dtype),
-            include_last_offset=True,
-        )
 
 
 def grouped_product(rows: Tensor, weights: Tensor, groups: EdgeGroups) -> Tensor:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from itertools import repeat
 from pathlib import Path
 from typing import Any
@@ -101,7 +100,7 @@ class GraphEncoder:
     def _vectors(self, tensors: list[GraphTensor], texts: list[TextVectors | None]) -> Iterator[Vectors]:
         stack = GraphStack.of_tensors(tensors, texts)
         self._check(stack, tensors)
-        with torch.inference_mode(), _repeatable(self.device):
+        with torch.inference_mode():
             rows = self.model(GraphBatch.of(stack).to(self.device)).float().cpu().numpy()
         ends = np.cumsum(stack.representative_counts)
         for tensor, vectors in zip(tensors, np.split(rows, ends[:-1]), strict=True):
@@ -118,18 +117,3 @@ class GraphEncoder:
                     f"a graph among {tensors[0].post_id!r}…{tensors[-1].post_id!r} has a {what} number"
                     f" outside the model's {known}: its tensors were made with another vocabulary; make them again"
                 )
-
-
-@contextmanager
-def _repeatable(device: torch.device) -> Iterator[None]:
-    """On a GPU sums may come in any order; here they shall not."""
-    before, warn = (
-        torch.are_deterministic_algorithms_enabled(),
-        torch.is_deterministic_algorithms_warn_only_enabled(),
-    )
-    if device.type == "cuda":
-        torch.use_deterministic_algorithms(True, warn_only=True)
-    try:
-        yield
-    finally:
-        torch.use_deterministic_algorithms(before, warn_only=warn)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from mathamr.encoders.convolution import bag_sums
+from mathamr.encoders.segments import segment_sums
 
 LIMIT = 1 << 25
 """Similarities that are held at a time."""
@@ -63,8 +63,7 @@ def maxsim(queries: Tensor, query_rows: Rows, documents: Tensor, document_rows: 
     rows = max(1, LIMIT // max(1, count * width, len(documents)))
     best = [_best(part, documents, document_rows) for part in torch.split(queries, rows)]
     matches = torch.cat(best) if best else queries.new_zeros(0, count)
-    means: Tensor = _MeanByOwner.apply(matches, query_rows)  # type: ignore[no-untyped-call]
-    return means
+    return segment_sums(matches * query_rows.shares[:, None], query_rows.starts, query_rows.owners)
 
 
 def _best(queries: Tensor, documents: Tensor, rows: Rows) -> Tensor:
@@ -76,16 +75,3 @@ def _best(queries: Tensor, documents: Tensor, rows: Rows) -> Tensor:
         places = laid_out.masked_fill_(~rows.real, -torch.inf).argmax(-1)
         columns = rows.padded.expand(len(queries), -1, -1).gather(2, places[..., None]).squeeze(2)
     return similar.gather(1, columns).masked_fill(~rows.real[:, 0], LOWEST)
-
-
-class _MeanByOwner(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, rows: Tensor, of: Rows) -> Tensor:
-        ctx.of = of
-        numbers = torch.arange(len(rows), device=rows.device)
-        return bag_sums(rows, numbers, of.starts, of.shares)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
-        of: Rows = ctx.of
-        return gradients[0].index_select(0, of.owners) * of.shares[:, None].to(gradients[0].dtype), None
