@@ -18,6 +18,7 @@ VERBS = {
     "formula": "Layout and operator trees of formulas.",
     "amr": "Meaning graphs of sentences.",
     "graph": "MathAMR+ graphs of posts, a store of them, or a picture of one.",
+    "train": "An encoder from pairs of stored graphs.",
     "evaluate": "Measures of runs: nDCG', MAP', P'@10, Bpref, with tests against a baseline.",
     "demo": "The bundled sample, end to end.",
     "doctor": "Versions, engines, models, and what is missing.",
