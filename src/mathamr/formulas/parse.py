@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from mathamr.formulas.latex import commands, environments, layout, physics
+from mathamr.formulas.latex import commands, diagrams, environments, layout, physics
 from mathamr.formulas.latex.content import mean
 from mathamr.formulas.latex.errors import FormulaError, Repair
 from mathamr.formulas.latex.expression import expression
@@ -31,7 +31,7 @@ MAX_LENGTH = 100_000
 
 NO_MACROS = Macros()
 _COMMENT = re.compile(r"(?<!\\)%")
-VOCABULARY = (commands, environments, layout, physics)
+VOCABULARY = (commands, diagrams, environments, layout, physics)
 """The modules that say what commands do; importing them fills the reader's table."""
 
 

@@ -60,3 +60,14 @@ def test_nested_tables() -> None:
         "M!1x2",
         "M!1x2",
     )
+
+
+def test_diagrams_are_tables_of_their_objects() -> None:
+    formula = parse(r"\xymatrix{A \ar[r]^f \ar@{->}[d] & B \ar[d]^-{g} \\ C \ar@/_/[r] & D}")
+    assert to_string(formula.slt) == "[M!2x2,w[V!A,e[V!B,e[V!C,e[V!D]]]]]"
+    assert {repair.message for repair in formula.repairs} == {"an arrow of a diagram is left out"}
+
+
+def test_commutative_diagrams_keep_their_arrows() -> None:
+    slt = trees(r"\begin{CD} A @>f>> B \\ @VVgV @| \\ C @= D \end{CD}")[0]
+    assert slt == "[M!3x3,w[V!A,e[→,o[𝑓],e[V!B,e[↓[V!g],e[W!,e[∥,e[W!,e[W!,e[V!C,e[=,e[V!D]]]]]]]]]]]]"

@@ -68,13 +68,13 @@ def _begin(reader: Reader, nodes: list[Node]) -> None:
     name = reader.raw_argument().strip()
     if name in TRANSPARENT:
         return
-    if name not in _ENVIRONMENTS:
+    if name not in ENVIRONMENTS:
         reader.repair(f"unknown environment {name}", start)
         return
     reader.depth += 1
     if reader.depth > MAX_DEPTH:
         raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", reader.source, reader.offset(start))
-    _ENVIRONMENTS[name](reader, nodes, name)
+    ENVIRONMENTS[name](reader, nodes, name)
     reader.depth -= 1
 
 
@@ -84,7 +84,8 @@ def _end(reader: Reader, nodes: list[Node]) -> None:
         reader.repair(f"\\end{{{name}}} without its beginning")
 
 
-def _finish(reader: Reader, name: str, start: int) -> None:
+def finish(reader: Reader, name: str, start: int) -> None:
+    """Reads the end of an environment."""
     if reader.peek() == "\\end":
         reader.i += 1
         found = reader.raw_argument().strip()
@@ -156,7 +157,7 @@ def _matrix(reader: Reader, nodes: list[Node], name: str) -> None:
     if name.endswith("*"):
         reader.raw_optional()
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "text")
-    _finish(reader, name, start)
+    finish(reader, name, start)
     _append_matrix(nodes, rows, *MATRICES[base])
 
 
@@ -176,7 +177,7 @@ def _append_matrix(nodes: list[Node], rows: Cells, opening: str, closing: str, m
 def _cases(reader: Reader, nodes: list[Node], name: str) -> None:
     start = reader.i - 1
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "display" if name[0] == "d" else "text")
-    _finish(reader, name, start)
+    finish(reader, name, start)
     _append_cases(nodes, rows, closing="rcases" in name)
 
 
@@ -212,7 +213,7 @@ def _array(reader: Reader, nodes: list[Node], name: str) -> None:
     reader.raw_optional()
     template = reader.raw_argument()
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "text")
-    _finish(reader, name, start)
+    finish(reader, name, start)
     if rows:
         nodes.append(table(rows, "ARRAY", _columns(template)))
 
@@ -220,7 +221,7 @@ def _array(reader: Reader, nodes: list[Node], name: str) -> None:
 def _small_matrix(reader: Reader, nodes: list[Node], name: str) -> None:
     start = reader.i - 1
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "script")
-    _finish(reader, name, start)
+    finish(reader, name, start)
     if rows:
         nodes.append(table(rows))
 
@@ -229,7 +230,7 @@ def _subarray(reader: Reader, nodes: list[Node], name: str) -> None:
     start = reader.i - 1
     reader.raw_argument()
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "script")
-    _finish(reader, name, start)
+    finish(reader, name, start)
     _append_list(nodes, rows)
 
 
@@ -246,7 +247,7 @@ def _aligned(reader: Reader, nodes: list[Node], name: str) -> None:
     if name in ("aligned", "alignedat"):
         reader.raw_optional()
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "display")
-    _finish(reader, name, start)
+    finish(reader, name, start)
     if len(rows) == 1 and name not in ("aligned", "alignedat"):
         nodes.extend(node for cell in rows[0] for node in cell)
     elif rows:
@@ -258,7 +259,7 @@ def _gathered(reader: Reader, nodes: list[Node], name: str) -> None:
     if name == "gathered":
         reader.raw_optional()
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "display")
-    _finish(reader, name, start)
+    finish(reader, name, start)
     if rows:
         nodes.append(dual(expression(_unrolled(rows), trailing=True), table(rows)))
 
@@ -286,9 +287,7 @@ def _unrolled(rows: Cells) -> list[Node]:
     return result
 
 
-def _in_braces(
-    build: Callable[[list[Node], Cells], None], style: str
-) -> Callable[[Reader, list[Node]], None]:
+def in_braces(build: Callable[[list[Node], Cells], None], style: str) -> Callable[[Reader, list[Node]], None]:
     """A table written as an argument: `\\substack{a\\\\b}`, `\\matrix{a&b\\cr c&d}`."""
 
     def put(reader: Reader, nodes: list[Node]) -> None:
@@ -318,7 +317,7 @@ def _multicolumn(reader: Reader, nodes: list[Node]) -> None:
 
 
 Environment = Callable[[Reader, list[Node], str], None]
-_ENVIRONMENTS: dict[str, Environment] = {
+ENVIRONMENTS: dict[str, Environment] = {
     "array": _array,
     "tabular": _array,
     "darray": _array,
@@ -334,16 +333,14 @@ _ENVIRONMENTS: dict[str, Environment] = {
 COMMANDS["\\begin"] = _begin
 COMMANDS["\\end"] = _end
 COMMANDS["\\multicolumn"] = _multicolumn
-COMMANDS["\\substack"] = _in_braces(_append_list, "script")
-COMMANDS["\\cases"] = _in_braces(_append_cases, "text")
-COMMANDS["\\matrix"] = _in_braces(
-    lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["matrix"]), "text"
-)
-COMMANDS["\\pmatrix"] = _in_braces(
+COMMANDS["\\substack"] = in_braces(_append_list, "script")
+COMMANDS["\\cases"] = in_braces(_append_cases, "text")
+COMMANDS["\\matrix"] = in_braces(lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["matrix"]), "text")
+COMMANDS["\\pmatrix"] = in_braces(
     lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["pmatrix"]), "text"
 )
-COMMANDS["\\bordermatrix"] = _in_braces(
+COMMANDS["\\bordermatrix"] = in_braces(
     lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["pmatrix"]), "text"
 )
 for _plain in ("\\eqalign", "\\eqalignno", "\\leqalignno", "\\displaylines"):
-    COMMANDS[_plain] = _in_braces(lambda nodes, rows: nodes.append(table(rows)) if rows else None, "display")
+    COMMANDS[_plain] = in_braces(lambda nodes, rows: nodes.append(table(rows)) if rows else None, "display")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
-_TOKEN = re.compile(r"\\[a-zA-Z@]+|\\[\s\S]|\s+|[\s\S]")
-_TOKEN_WITH_COMMENTS = re.compile(r"\\[a-zA-Z@]+|\\[\s\S]|%[^\n]*\n?\s*|\s+|[\s\S]")
+_COMMAND = r"\\(?:(?:lx|qvar)?@[a-zA-Z@]+|[a-zA-Z]+)|\\[\s\S]"
+"""Also the inner commands that converted collections contain, like `\\lx@paragraphsign`."""
+_TOKEN = re.compile(_COMMAND + r"|\s+|[\s\S]")
+_TOKEN_WITH_COMMENTS = re.compile(_COMMAND + r"|%[^\n]*\n?\s*|\s+|[\s\S]")
 
 
 def tokenize(text: str) -> tuple[list[str], list[int]]:

@@ -116,9 +116,7 @@ def _leaves(stop: str, outer: Sequence[_Frame], frame: _Frame) -> bool:
 class Reader:
     """One pass over the tokens of one formula."""
 
-    def __init__(
-        self, tokens: Sequence[str], offsets: Sequence[int], source: str, wildcards: bool = False
-    ) -> None:
+    def __init__(self, tokens: list[str], offsets: list[int], source: str, wildcards: bool = False) -> None:
         self.tokens, self.offsets, self.source = tokens, offsets, source
         self.wildcards = wildcards
         self.count = len(tokens)
