@@ -16,11 +16,11 @@ from pathlib import Path
 from lxml import etree
 
 from benchmarks._data import data_folder
+from mathamr.amr.notation import branches
 from mathamr.errors import MathAMRError, ParseError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt
 from mathamr.graphs.mathamr import linearise, operator_name
-from mathamr.graphs.notation import branches
 from mathamr.graphs.unify import opt_role, tree_atom
 
 _REASONS = (

@@ -55,3 +55,10 @@ def test_an_error_of_the_work_reaches_the_caller() -> None:
         WorkerPool(FACTORY, ["die"])
     with pytest.raises(MathAMRError, match="at least 1"):
         WorkerPool(FACTORY, ["hi"], workers=0)
+
+
+def test_closed_workers_refuse_to_work() -> None:
+    pool = WorkerPool(FACTORY, ["hi"], workers=1)
+    pool.close()
+    with pytest.raises(MathAMRError, match="closed"):
+        list(pool.map([1]))

@@ -153,7 +153,7 @@ def _empty(waiting: SimpleQueue[tuple[int, Any] | None]) -> None:
 
 def _stop(workers: list[_Worker]) -> None:
     for worker in workers:
-        worker.stop()
+        worker.close()
 
 
 class _Worker:
@@ -162,6 +162,7 @@ class _Worker:
     def __init__(self, factory: str, arguments: Sequence[Any], timeout: float) -> None:
         self.factory, self.arguments, self.timeout = factory, arguments, timeout
         self._process: subprocess.Popen[bytes] | None = None
+        self._closed = False
 
     def start(self) -> None:
         """Starts the process, which makes its work and then says hello."""
@@ -183,6 +184,8 @@ class _Worker:
 
     def ask(self, request: Any) -> Any | Lost:
         """The answer to a request; a process that was lost is replaced first."""
+        if self._closed:
+            raise MathAMRError("these workers are closed; make new ones")
         if self._process is None:
             self.start()
             self.wait_until_ready()
@@ -220,6 +223,11 @@ class _Worker:
         if "error" in answer:
             raise MathAMRError(answer["error"])
         return answer["answer"]
+
+    def close(self) -> None:
+        """Ends the process for good."""
+        self._closed = True
+        self.stop()
 
     def stop(self) -> None:
         """Ends the process; the next request starts another one."""

@@ -73,12 +73,12 @@ def test_formula_of_ten_thousand_symbols_survives() -> None:
 @pytest.mark.parametrize(
     ("damage", "message"),
     [
-        (lambda text: text[:-1], "not closed"),
-        (lambda text: text + ")", "unexpected"),
-        (lambda text: text + "(a / b)", "after its end"),
+        (lambda text: text[:-1], "closing parenthesis should stand"),
+        (lambda text: text + ")", "text follows"),
+        (lambda text: text + "(a / b)", "text follows"),
         (lambda text: text.replace('# ::id "q7"\n', ""), "lack id"),
-        (lambda text: text.replace("(f0 / FORMULA_0", "(f0 FORMULA_0"), "expected"),
-        (lambda text: text.replace(":mode imperative", ":mode"), "unexpected"),
+        (lambda text: text.replace("(f0 / FORMULA_0", "(f0 FORMULA_0"), "should stand here"),
+        (lambda text: text.replace(":mode imperative", ":mode"), "has no target"),
         (lambda text: text.replace("::formulas [[", "::formulas [q7["), "no JSON"),
         (lambda text: text.replace("(o0_1 /", "(o0_9 /"), "do not agree"),
     ],

@@ -105,7 +105,7 @@ class Amr:
     def __post_init__(self) -> None:
         settle = object.__setattr__
         settle(self, "instances", tuple((variable, atom(concept)) for variable, concept in self.instances))
-        settle(self, "edges", tuple(dict.fromkeys(_upright(edge) for edge in self.edges)))
+        settle(self, "edges", tuple(dict.fromkeys(upright(edge) for edge in self.edges)))
         variables = {variable for variable, _ in self.instances}
         settle(
             self,
@@ -236,7 +236,8 @@ def reachable(top: str, edges: Iterable[Triple]) -> set[str]:
     return reached
 
 
-def _upright(edge: Triple) -> Triple:
+def upright(edge: Triple) -> Triple:
+    """The edge in its own direction: an inverse role is turned round."""
     source, role, target = edge
     while is_inverted(role):
         source, role, target = target, role[: -len("-of")], source

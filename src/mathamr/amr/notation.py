@@ -145,6 +145,16 @@ def read(text: str, source: str = "") -> Amr:
         raise ParseError(str(error), text, start, source) from error
 
 
+def branches(text: str, start: int = 0, source: str = "") -> tuple[str, list[tuple[str, str]], list[Triple]]:
+    """Penman text as it is written: the top, (variable, concept) and (variable, role, what follows it).
+
+    Roles stay as they stand in the text, also inverted ones; the order is that of the text.
+    """
+    reading = _Reading(text, source, start)
+    reading.run()
+    return reading.top, reading.instances, reading.triples
+
+
 def read_all(text: str, source: str = "") -> list[Amr]:
     """Every graph of a file in which blank lines part them, as AMR corpora are written."""
     blocks = re.split(r"\n\s*\n", text.lstrip("\ufeff"))
@@ -156,7 +166,10 @@ class _Reading:
 
     def __init__(self, text: str, source: str, start: int) -> None:
         self.text, self.source = text, source
-        self.tokens = [match for match in _TOKEN.finditer(text, start) if match.lastgroup != "blank"]
+        tokens = [match for match in _TOKEN.finditer(text, start) if match.lastgroup != "blank"]
+        self.starts = [match.start() for match in tokens]
+        self.kinds = [match.lastgroup for match in tokens] + [None, None, None]
+        self.texts = [match[0] for match in tokens]
         self.position = 0
         self.top = ""
         self.instances: list[tuple[str, str]] = []
@@ -166,38 +179,51 @@ class _Reading:
 
     def run(self) -> None:
         """Reads the whole text, which must be one graph and nothing else."""
+        kinds, texts, triples = self.kinds, self.texts, self.triples
         stack = [self.node()]
         self.top = stack[0]
         while stack:
-            if self.accept("close"):
+            kind = kinds[self.position]
+            if kind == "close":
                 stack.pop()
+                self.position += 1
                 continue
-            role = self.expect("role", "a role or a closing parenthesis")
+            if kind != "role":
+                raise self.error("no Penman graph: a role or a closing parenthesis should stand here")
+            role = texts[self.position]
+            self.position += 1
             self.accept("alignment")
-            if self.kind() == "open":
+            kind = kinds[self.position]
+            if kind == "open":
                 variable = self.node()
-                self.triples.append((stack[-1], role, variable))
+                triples.append((stack[-1], role, variable))
                 stack.append(variable)
-            elif self.kind() in ("symbol", "string"):
-                self.triples.append((stack[-1], role, self.next()))
+            elif kind in ("symbol", "string"):
+                triples.append((stack[-1], role, texts[self.position]))
+                self.position += 1
                 self.align(stack[-1])
             else:
                 raise self.error(f"no Penman graph: the role {role} has no target")
-        if self.position < len(self.tokens):
+        if kinds[self.position] is not None:
             raise self.error("no Penman graph: text follows its closing parenthesis")
 
     def node(self) -> str:
         """The head of a node, `(variable / concept`, of which the concept may stand elsewhere."""
+        kinds, texts, position = self.kinds, self.texts, self.position
+        if kinds[position] == "open" and kinds[position + 1] == "symbol" and kinds[position + 2] == "slash":
+            variable = texts[position + 1]
+            self.position = position + 3
+            if kinds[self.position] not in ("symbol", "string"):
+                raise self.error(f"no AMR: node {variable!r} has no concept")
+            self.instances.append((variable, texts[self.position]))
+            self.position += 1
+            if kinds[self.position] == "alignment":
+                self.align(variable)
+            return variable
         self.expect("open", "an opening parenthesis")
         start = self.offset()
         variable = self.expect("symbol", "a variable")
-        if not self.accept("slash"):
-            self.bare.setdefault(variable, start)
-            return variable
-        if self.kind() not in ("symbol", "string"):
-            raise self.error(f"no AMR: node {variable!r} has no concept")
-        self.instances.append((variable, self.next()))
-        self.align(variable)
+        self.bare.setdefault(variable, start)
         return variable
 
     def align(self, variable: str) -> None:
@@ -223,28 +249,22 @@ class _Reading:
             metadata,
         )
 
-    def kind(self) -> str | None:
-        """What the next token is; None at the end."""
-        return self.tokens[self.position].lastgroup if self.position < len(self.tokens) else None
-
-    def next(self) -> str:
-        """The next token, which is taken."""
-        self.position += 1
-        return self.tokens[self.position - 1].group()
-
     def accept(self, kind: str) -> str:
         """The next token where it is of that kind, else nothing."""
-        return self.next() if self.kind() == kind else ""
+        if self.kinds[self.position] != kind:
+            return ""
+        self.position += 1
+        return self.texts[self.position - 1]
 
     def expect(self, kind: str, what: str) -> str:
         """The next token, or an error that says what should stand there."""
-        if self.kind() != kind:
+        if self.kinds[self.position] != kind:
             raise self.error(f"no Penman graph: {what} should stand here")
-        return self.next()
+        return self.accept(kind)
 
     def offset(self) -> int:
         """Where the next token starts."""
-        return self.tokens[self.position].start() if self.position < len(self.tokens) else len(self.text)
+        return self.starts[self.position] if self.position < len(self.starts) else len(self.text)
 
     def error(self, message: str) -> ParseError:
         """An error at the next token."""

@@ -7,9 +7,9 @@ placeholder, hangs from its parent with ``:math``, and its operands follow as ``
 from __future__ import annotations
 
 from mathamr.amr.graph import Amr, Triple, unquoted
+from mathamr.amr.notation import branches
 from mathamr.formulas.tree import Opt
 from mathamr.graphs.mathgraph import MathGraph
-from mathamr.graphs.notation import branches
 from mathamr.graphs.unify import opt_role, tree_atom
 
 _FORBIDDEN = str.maketrans({"(": "$", ")": "$$", ":": "$##$"})

@@ -7,16 +7,15 @@ reads such text only as far as Python's recursion goes, the reader here as far a
 from __future__ import annotations
 
 import json
-import re
 from typing import Any
 
-from mathamr.amr.graph import Amr, is_inverted, unquoted
+from mathamr.amr.graph import Amr, unquoted, upright
+from mathamr.amr.notation import branches
 from mathamr.errors import ParseError
 from mathamr.graphs.configuration import FormulaMode
 from mathamr.graphs.mathgraph import FormulaPart, MathGraph
 from mathamr.graphs.unify import TREE_VARIABLE, opt_of, slt_of, unified
 
-_TOKEN = re.compile(r'\s*(?:(\()|(\))|(/)|(:[^\s"()/:~]+)|("[^"\\]*(?:\\.[^"\\]*)*"|[^\s"()/:~]+))')
 _KEYS = ("id", "formula_map", "formulas", "sentences", "texts")
 
 
@@ -38,7 +37,7 @@ def read(text: str, source: str = "") -> MathGraph:
     values, start = _read_metadata(text, source)
     top, instances, links = branches(text, start, source)
     variables = {variable for variable, _ in instances}
-    edges = [_upright(link) for link in links if link[2] in variables]
+    edges = [upright(link) for link in links if link[2] in variables]
     attributes = [link for link in links if link[2] not in variables]
     labels: dict[str, list[str]] = {}
     own_instances = []
@@ -109,57 +108,3 @@ def _read_metadata(text: str, source: str) -> tuple[dict[str, Any], int]:
     if missing:
         raise ParseError(f"no MathAMR+ graph: the metadata lack {', '.join(missing)}", text, start, source)
     return values, start
-
-
-_Triples = list[tuple[str, str, str]]
-
-
-def branches(text: str, position: int = 0, source: str = "") -> tuple[str, list[tuple[str, str]], _Triples]:
-    """Penman text as it is written: the top, (variable, concept) and (variable, role, what follows it).
-
-    Roles stay as they stand in the text, also inverted ones; the order is that of the text.
-    """
-    instances: list[tuple[str, str]] = []
-    links: _Triples = []
-    open_nodes: list[str] = []
-    role, top = "", ""
-    end = len(text.rstrip())
-    tokens = _TOKEN
-    while position < end:
-        match = tokens.match(text, position)
-        if match is None:
-            raise ParseError("no Penman graph: this cannot be read", text, position, source)
-        kind, position = match.lastindex, match.end()
-        if kind == 1:
-            node = tokens.match(text, position)
-            slash = tokens.match(text, node.end()) if node else None
-            concept = tokens.match(text, slash.end()) if slash else None
-            if not (node and slash and concept and node[5] and slash[3] and concept[5]):
-                raise ParseError("no Penman graph: expected (variable / concept", text, position, source)
-            variable, position = node[5], concept.end()
-            instances.append((variable, concept[5]))
-            if open_nodes:
-                if not role:
-                    raise ParseError("no Penman graph: expected a role", text, match.start(), source)
-                links.append((open_nodes[-1], role, variable))
-            elif top:
-                raise ParseError("no Penman graph: text after its end", text, match.start(), source)
-            top, role = top or variable, ""
-            open_nodes.append(variable)
-        elif kind == 2 and open_nodes and not role:
-            open_nodes.pop()
-        elif kind == 4 and open_nodes and not role:
-            role = match[4]
-        elif kind == 5 and role:
-            links.append((open_nodes[-1], role, match[5]))
-            role = ""
-        else:
-            raise ParseError("no Penman graph: unexpected here", text, match.start(), source)
-    if open_nodes or not top:
-        raise ParseError("no Penman graph: it is not closed", text, len(text), source)
-    return top, instances, links
-
-
-def _upright(link: tuple[str, str, str]) -> tuple[str, str, str]:
-    a, role, b = link
-    return (b, role.removesuffix("-of"), a) if is_inverted(role) else link
