@@ -23,7 +23,7 @@ def command(
             show_default=False,
         ),
     ],
-    more: Annotated[list[str] | None, typer.Argument(metavar="[RUN]…", help="Further runs.")] = None,
+    more: Annotated[list[str] | None, typer.Argument(metavar="RUN", help="Further runs.")] = None,
     measure: Annotated[
         list[str] | None,
         typer.Option(
@@ -37,7 +37,7 @@ def command(
         str | None, typer.Option(help="The run that the others are tested against, as in --run.")
     ] = None,
     relevant: Annotated[
-        int | None, typer.Option(help="The lowest grade that counts as relevant. [default: 2]", min=1)
+        int | None, typer.Option(help="The lowest grade that counts as relevant, 2 if not given.", min=1)
     ] = None,
     only_with_relevant: Annotated[
         bool, typer.Option("--only-with-relevant", help="Leave out topics that have no relevant item.")
@@ -54,9 +54,11 @@ def command(
     html: Annotated[
         Path | None, typer.Option(help="Write a page with tables, charts and the telling topics.")
     ] = None,
-    topics: Annotated[Path | None, typer.Option(help="ARQMath topics, shown on the page.")] = None,
+    topics: Annotated[
+        Path | None, typer.Option(help="ARQMath topics: for baselines, and shown on the page.")
+    ] = None,
     posts: Annotated[
-        Path | None, typer.Option(help="The posts that were searched, shown on the page.")
+        Path | None, typer.Option(help="The posts that are searched: for baselines, and shown on the page.")
     ] = None,
 ) -> None:
     """Measure runs: nDCG', MAP', P'@10, Bpref, judged@10, with paired t-tests against a baseline."""

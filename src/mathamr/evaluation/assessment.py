@@ -192,7 +192,7 @@ def _remarks(runs: Sequence[Run], scores: Sequence[Scores]) -> Iterable[str]:
         if each.missing:
             yield f"{run.name}: lacks {len(each.missing)} judged topics, which count as zero ({_few(each.missing)})"
         if each.unjudged:
-            yield f"{run.name}: {len(each.unjudged)} topics are not judged and were left out ({_few(each.unjudged)})"
+            yield f"{run.name}: {len(each.unjudged)} of its topics do not count: no judgments ({_few(each.unjudged)})"
         if run.disordered:
             yield f"{run.name}: the ranks contradict the scores in {run.disordered} topics; the scores count"
 
