@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from penman.models.amr import model
 
 from mathamr.amr.graph import OF_ROLES, Amr
-from mathamr.amr.notation import depth, layout, read_all
+from mathamr.amr.notation import depth, layout
 from mathamr.errors import ParseError
 from tests.amr.strategies import graphs
 
@@ -160,7 +160,10 @@ def test_any_text_is_a_graph_or_a_clear_error(text: str) -> None:
 
 def test_the_gold_corpora_read_as_the_library_reads_them(data: Path) -> None:
     path = data / "amr" / "bio-dev.txt"
-    ours, theirs = read_all(path.read_text(encoding="utf-8"), path.name), penman.load(path, model=model)
+    ours, theirs = (
+        Amr.all_from_penman(path.read_text(encoding="utf-8"), path.name),
+        penman.load(path, model=model),
+    )
     assert len(ours) == len(theirs) == 500
     for our, their in zip(ours, theirs, strict=True):
         assert set(our.triples()) == set(their.triples)

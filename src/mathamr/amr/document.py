@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from mathamr.amr.batch import parse_each
 from mathamr.amr.chunk import MAX_TOKENS, chunks
 from mathamr.amr.fallback import EMPTY, minimal_graph
-from mathamr.amr.graph import Amr, Triple
+from mathamr.amr.graph import Amr
+from mathamr.amr.notation import Triple
 from mathamr.amr.parser import AmrParser, Cause, Failure
 from mathamr.amr.placeholder import formula_nodes, mend, placeholders, separated
 from mathamr.amr.variable import Names

@@ -8,7 +8,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from mathamr.errors import MathAMRError
+from mathamr.amr import notation
+from mathamr.amr.notation import Triple
+from mathamr.errors import MathAMRError, ParseError
 
 # What Penman's lexer takes as one bare symbol; ``#`` would open a comment and the last seven characters end a
 # line for `str.splitlines`, so that text holding any of them has to be quoted.
@@ -21,8 +23,6 @@ _ESCAPED = re.compile("[\x00-\x1f\x7f\x85\u2028\u2029\ud800-\udfff]")
 
 OF_ROLES = frozenset({":consist-of", ":prep-on-behalf-of", ":prep-out-of"})
 """The roles of AMR that end in ``-of`` without being the inverse of another one."""
-
-Triple = tuple[str, str, str]
 
 
 class InvalidAmrError(MathAMRError):
@@ -179,16 +179,21 @@ class Amr:
 
     def to_penman(self, *, one_line: bool = False, alignments: bool = False, metadata: bool = False) -> str:
         """Penman text; `alignments` as ``~e.3`` behind the concepts, `metadata` as comment lines before it."""
-        from mathamr.amr.notation import write
-
-        return write(self, one_line=one_line, alignments=alignments, metadata=metadata)
+        return notation.write(self, one_line=one_line, alignments=alignments, metadata=metadata)
 
     @classmethod
     def from_penman(cls, text: str, source: str = "") -> Amr:
         """The graph that Penman `text` writes, with its alignments and metadata; `source` is named in errors."""
-        from mathamr.amr.notation import read
+        fields = notation.read(text, source)
+        try:
+            return cls(*fields)
+        except InvalidAmrError as error:
+            raise ParseError(str(error), text, max(0, text.find("(")), source) from error
 
-        return read(text, source)
+    @classmethod
+    def all_from_penman(cls, text: str, source: str = "") -> list[Amr]:
+        """Every graph of a file in which blank lines part them, as AMR corpora are written."""
+        return [cls.from_penman(block, source) for block in notation.graph_texts(text)]
 
     def to_json(self) -> str:
         """One JSON line with every field: quicker to read back than Penman, for caches and between processes."""

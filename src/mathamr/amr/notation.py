@@ -7,9 +7,10 @@ puts every node under the parent that lies nearest to the top: the text is as fl
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from heapq import heappop, heappush
+from typing import NamedTuple, Protocol
 
-from mathamr.amr.graph import Amr, InvalidAmrError, Triple
 from mathamr.errors import ParseError
 
 _INDENT, _MAX_COLUMN = 4, 200  # deeper levels share a column, or a long chain would be mostly blanks
@@ -26,12 +27,46 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 
+Triple = tuple[str, str, str]
+Branches = dict[str, list[tuple[str, str, bool]]]
 
-def write(amr: Amr, *, one_line: bool, alignments: bool, metadata: bool) -> str:
+
+class Graph(Protocol):
+    """What is written: the fields of an `Amr`."""
+
+    @property
+    def top(self) -> str: ...  # noqa: D102
+    @property
+    def instances(self) -> Sequence[tuple[str, str]]: ...  # noqa: D102
+    @property
+    def edges(self) -> Sequence[Triple]: ...  # noqa: D102
+    @property
+    def attributes(self) -> Sequence[Triple]: ...  # noqa: D102
+    @property
+    def tokens(self) -> Sequence[str]: ...  # noqa: D102
+    @property
+    def alignments(self) -> Sequence[tuple[str, tuple[int, ...]]]: ...  # noqa: D102
+    @property
+    def metadata(self) -> Sequence[tuple[str, str]]: ...  # noqa: D102
+
+
+class Fields(NamedTuple):
+    """What is read: the fields of an `Amr`, as they stand in the text."""
+
+    top: str
+    instances: tuple[tuple[str, str], ...]
+    edges: tuple[Triple, ...]
+    attributes: tuple[Triple, ...]
+    tokens: tuple[str, ...]
+    alignments: tuple[tuple[str, tuple[int, ...]], ...]
+    metadata: tuple[tuple[str, str], ...]
+
+
+def write(amr: Graph, *, one_line: bool, alignments: bool, metadata: bool) -> str:
     """Penman text of `amr`, which reads back to the same triples."""
     lines = _metadata_lines(amr) if metadata else []
     numbers = dict(amr.alignments) if alignments else {}
-    concepts, children, attributes = amr.concepts(), layout(amr), _by_source(amr.attributes)
+    concepts, children, attributes = dict(amr.instances), layout(amr), _by_source(amr.attributes)
 
     parts: list[str] = []
     # An open node is (what is still to be written under it, the column its roles stand in).
@@ -60,7 +95,7 @@ def write(amr: Amr, *, one_line: bool, alignments: bool, metadata: bool) -> str:
     return "\n".join(lines)
 
 
-def layout(amr: Amr) -> dict[str, list[tuple[str, str, bool]]]:
+def layout(amr: Graph) -> Branches:
     """For every node its written edges: (role, other end, whether that end is defined there).
 
     The parent of a node is its predecessor on the shortest path from the top, inverse edges costing more.
@@ -95,7 +130,7 @@ def layout(amr: Amr) -> dict[str, list[tuple[str, str, bool]]]:
     }
 
 
-def depths(amr: Amr) -> dict[str, int]:
+def depths(amr: Graph) -> dict[str, int]:
     """In how many parentheses every node stands; the top in one."""
     children = layout(amr)
     found, waiting = {amr.top: 1}, [amr.top]
@@ -108,19 +143,19 @@ def depths(amr: Amr) -> dict[str, int]:
     return found
 
 
-def depth(amr: Amr) -> int:
+def depth(amr: Graph) -> int:
     """How deep the parentheses of the text are nested."""
     return max(depths(amr).values())
 
 
-def _by_source(triples: tuple[Triple, ...]) -> dict[str, list[Triple]]:
+def _by_source(triples: Sequence[Triple]) -> dict[str, list[Triple]]:
     groups: dict[str, list[Triple]] = {}
     for triple in triples:
         groups.setdefault(triple[0], []).append(triple)
     return groups
 
 
-def _metadata_lines(amr: Amr) -> list[str]:
+def _metadata_lines(amr: Graph) -> list[str]:
     values = dict(amr.metadata)
     if amr.tokens:
         # The number of tokens must survive, or the alignments would point elsewhere.
@@ -132,17 +167,14 @@ def _one_line(text: str) -> str:
     return " ".join(text.encode("utf-8", "replace").decode("utf-8").split())
 
 
-def read(text: str, source: str = "") -> Amr:
-    """The `Amr` that `text` writes; `ParseError` shows the place where it is none."""
+def read(text: str, source: str = "") -> Fields:
+    """The fields of the graph that `text` writes; `ParseError` shows the place where it writes none."""
     start = _graph_start(text)
     reading = _Reading(text, source, start)
     reading.run()
     values = _metadata(text[:start])
     tokens = tuple(values.pop("tok", "").split())
-    try:
-        return reading.graph(tokens, tuple(values.items()))
-    except InvalidAmrError as error:
-        raise ParseError(str(error), text, start, source) from error
+    return reading.fields(tokens, tuple(values.items()))
 
 
 def branches(text: str, start: int = 0, source: str = "") -> tuple[str, list[tuple[str, str]], list[Triple]]:
@@ -155,10 +187,10 @@ def branches(text: str, start: int = 0, source: str = "") -> tuple[str, list[tup
     return reading.top, reading.instances, reading.triples
 
 
-def read_all(text: str, source: str = "") -> list[Amr]:
-    """Every graph of a file in which blank lines part them, as AMR corpora are written."""
+def graph_texts(text: str) -> list[str]:
+    """The text of every graph of a file in which blank lines part them, as AMR corpora are written."""
     blocks = re.split(r"\n\s*\n", text.lstrip("\ufeff"))
-    return [read(block, source) for block in blocks if block[_graph_start(block) :].strip()]
+    return [block for block in blocks if block[_graph_start(block) :].strip()]
 
 
 class _Reading:
@@ -233,13 +265,13 @@ class _Reading:
             numbers = map(int, re.findall("[0-9]+", marker))
             self.numbers.setdefault(variable, set()).update(numbers)
 
-    def graph(self, tokens: tuple[str, ...], metadata: tuple[tuple[str, str], ...]) -> Amr:
-        """What was read, as an `Amr`."""
+    def fields(self, tokens: tuple[str, ...], metadata: tuple[tuple[str, str], ...]) -> Fields:
+        """What was read."""
         variables = {variable for variable, _ in self.instances}
         for variable, offset in self.bare.items():
             if variable not in variables:
                 raise ParseError(f"no AMR: node {variable!r} has no concept", self.text, offset, self.source)
-        return Amr(
+        return Fields(
             self.top,
             tuple(self.instances),
             tuple(triple for triple in self.triples if triple[2] in variables),

@@ -6,8 +6,8 @@ placeholder, hangs from its parent with ``:math``, and its operands follow as ``
 
 from __future__ import annotations
 
-from mathamr.amr.graph import Amr, Triple, unquoted
-from mathamr.amr.notation import branches
+from mathamr.amr.graph import Amr, unquoted
+from mathamr.amr.notation import Triple, branches
 from mathamr.formulas.tree import Opt
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.unify import opt_role, tree_atom

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from mathamr.amr.document import DocumentAmr
-from mathamr.amr.graph import Amr, Triple, is_atom, string
+from mathamr.amr.graph import Amr, is_atom, string
+from mathamr.amr.notation import Triple
 from mathamr.amr.placeholder import placeholders
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.graphs.configuration import FormulaMode
