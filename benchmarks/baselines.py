@@ -13,8 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks._data import data_folder
-from mathamr.evaluation.baselines import BASELINES, candidates, query
-from mathamr.evaluation.baselines.candidate import Task
+from mathamr.evaluation.baselines import BASELINES, Task, candidates, query
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import read_qrels
 from mathamr.evaluation.randomorder import random_scores

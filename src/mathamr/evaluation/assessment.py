@@ -8,9 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.baselines import BASELINES
+from mathamr.evaluation.baselines import BASELINES, Task
 from mathamr.evaluation.baselines import run as run_baseline
-from mathamr.evaluation.baselines.candidate import Task
 from mathamr.evaluation.comparison import Comparison, compare
 from mathamr.evaluation.measures.measure import Measure
 from mathamr.evaluation.qrels import RELEVANT, Qrels, read_qrels
@@ -42,7 +41,10 @@ class Sources:
 
 @dataclass(frozen=True)
 class Assessment:
-    """Runs, judgments, topics and the comparison; `remarks` say what a reader of the figures must know."""
+    """Runs, judgments, topics and the comparison; `remarks` say what a reader of the figures must know.
+
+    `posts` is the collection where it had to be read for a baseline.
+    """
 
     comparison: Comparison
     runs: tuple[Run, ...]
@@ -50,6 +52,7 @@ class Assessment:
     topics: Mapping[str, Topic]
     floors: tuple[Scores, ...] = ()
     remarks: tuple[str, ...] = ()
+    posts: Sequence[Post] | None = field(default=None, repr=False)
 
 
 @dataclass
@@ -70,21 +73,15 @@ class _Inputs:
                 f"the baseline {spec!r} needs --topics and --posts: what to search for, and where"
             )
         if self.posts is None:
-            self.posts = list(self.read_posts())
+            report = Report()
+            self.posts = list(read_posts(self.sources.posts, report))
+            self.remarks.extend(f"posts: {line}" for line in report.lines() if line.startswith("skipped"))
         return run_baseline(spec, self.posts, self.topics, self.task)
 
     @property
     def task(self) -> Task:
         """Formulas are searched for where the topics name some."""
         return "formulas" if any(topic.formula_id for topic in self.topics) else "answers"
-
-    def read_posts(self) -> Iterable[Post]:
-        """The posts of the collection, their problems among the remarks."""
-        if self.sources.posts is None:
-            return
-        report = Report()
-        yield from read_posts(self.sources.posts, report)
-        self.remarks.extend(f"posts: {line}" for line in report.lines() if line.startswith("skipped"))
 
     def _from_file(self, path: Path) -> Run:
         if not path.exists():
@@ -139,7 +136,7 @@ def assess(
     topics = {topic.id: topic for topic in inputs.topics}
     tested = [str(measure) for measure in measures if measure.is_tested]
     comparison = compare(scores, baseline, tested)
-    return Assessment(comparison, tuple(runs), qrels, topics, floors, tuple(inputs.remarks))
+    return Assessment(comparison, tuple(runs), qrels, topics, floors, tuple(inputs.remarks), inputs.posts)
 
 
 def _choose_topics(qrels: Qrels, relevant: int | None, is_chosen: bool, remarks: list[str]) -> None:

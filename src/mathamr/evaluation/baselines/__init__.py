@@ -11,6 +11,8 @@ from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Post
 from mathamr.registry import Registry
 
+__all__ = ["BASELINES", "Baseline", "Candidate", "Task", "candidates", "query", "run"]
+
 
 class Baseline(Protocol):
     """A system that has read some candidates and ranks them for queries."""

@@ -28,8 +28,11 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
 def write_page(assessment: Assessment, path: Path, posts: Path | None = None) -> None:
-    """Write the page to a file; `posts` is the collection in which the hits' texts are found."""
-    text = page(assessment, read_posts(posts, Report()) if posts is not None else ())
+    """Write the page to a file; `posts` is where the texts of hits are found, unless they were read before."""
+    found: Iterable[Post] = assessment.posts or ()
+    if posts is not None and assessment.posts is None:
+        found = read_posts(posts, Report())
+    text = page(assessment, found)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
