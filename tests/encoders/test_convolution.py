@@ -116,3 +116,41 @@ def test_bfloat16_stays_near_float32() -> None:
         rough = layer(x, groups)
     assert rough.dtype == torch.bfloat16
     torch.testing.assert_close(rough.float(), exact, rtol=0.05, atol=0.05)
+
+
+@pytest.mark.skipif(
+    not hasattr(torch, "_grouped_mm"), reason="this torch cannot multiply groups in one kernel"
+)
+@pytest.mark.parametrize(("into", "out"), [(16, 8), (13, 11)])
+def test_products_in_one_kernel_equal_those_one_by_one(into: int, out: int) -> None:
+    torch.manual_seed(4)
+    rows = torch.randn(30, into, dtype=torch.bfloat16, requires_grad=True)
+    weights = torch.randn(3, into, out, dtype=torch.bfloat16, requires_grad=True)
+    ends = torch.tensor([4, 5, 30], dtype=torch.int32)
+    fused = convolution._fused_product(rows, weights, ends)
+    single = torch.cat(
+        [part @ weight for part, weight in zip(torch.split(rows, [4, 1, 25]), weights, strict=True)]
+    )
+    torch.testing.assert_close(fused, single)
+    direction = torch.randn_like(fused)
+    for ours, theirs in zip(
+        torch.autograd.grad((fused * direction).sum(), (rows, weights)),
+        torch.autograd.grad((single * direction).sum(), (rows, weights)),
+        strict=True,
+    ):
+        torch.testing.assert_close(ours, theirs, rtol=0.05, atol=0.05)
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="needs a GPU")
+def test_a_gpu_gives_the_same_result_and_the_same_bits_again() -> None:
+    torch.manual_seed(5)
+    layer = RelationalConvolution(32, 32, 40, bases=8)
+    index, kinds = random_graph(500, 3000, 40, 7)
+    groups, x = groups_of(index, kinds, 500), torch.randn(500, 32)
+    expected = layer(x, groups)
+    layer, there, x = layer.cuda(), groups.to("cuda"), x.cuda()
+    torch.testing.assert_close(layer(x, there).cpu(), expected, rtol=1e-4, atol=1e-4)
+    with torch.autocast("cuda", torch.bfloat16):
+        first, again = layer(x, there), layer(x, there)
+    assert torch.equal(first, again)
+    torch.testing.assert_close(first.float().cpu(), expected, rtol=0.05, atol=0.05)

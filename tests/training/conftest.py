@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 import torch
-from benchmarks._synthetic import synthetic_shard
 
+from benchmarks._synthetic import synthetic_shard
 from mathamr.graphs.shard import Shard
 
 

@@ -1,10 +1,10 @@
 from __future__ import annotations
 
 import numpy as np
-from benchmarks._synthetic import synthetic_shard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmarks._synthetic import synthetic_shard
 from mathamr.encoders.stack import GraphStack
 from mathamr.training.augmentation import MASK_ID, augmented, graph_keys
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from benchmarks._synthetic import save
 from safetensors.numpy import load_file
 
+from benchmarks._synthetic import save
 from mathamr.encoders.text import TextTable
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard

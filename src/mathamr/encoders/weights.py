@@ -56,7 +56,7 @@ def save_model(
     half: bool = False,
 ) -> ModelHead:
     """Writes a model folder; `half` stores sixteen bits a number. The configuration comes last, when all is there."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -65,7 +65,7 @@ def save_model(
             for name, tensor in weights.items()
         }
         temporary = folder / f"{WEIGHTS}.new"
-        save_file(stored, temporary)
+        temporary.write_bytes(save(stored))
         temporary.replace(folder / WEIGHTS)
         vocabulary.save(folder / VOCABULARY)
         relations.save(folder / RELATIONS)

@@ -123,28 +123,30 @@ def curves(standing: Standing) -> str:
     """The losses and the measures over the steps, as SVG."""
     drawing = Drawing("Curves of a training")
     steps = max((step for step, _ in standing.curve), default=1)
-    each = steps / max(1, len(standing.history))
     losses: list[tuple[str, str, Points]] = [("training loss", "amr", standing.curve)]
     measures: list[tuple[str, str, Points]] = []
-    validated = [(each * row["epoch"], row["validation"]) for row in standing.history if row["validation"]]
+    validated = [(row["step"], row["validation"]) for row in standing.history if row["validation"]]
     if validated:
         losses.append(("validation loss", "slt", [(step, row["loss"]) for step, row in validated]))
         measures.append(("MRR@10", "opt", [(step, row["mrr"]) for step, row in validated]))
         measures.append(("recall@10", "formula", [(step, row["recall"]) for step, row in validated]))
-    _chart(drawing, 0, losses, steps)
+    _chart(
+        drawing, 0, losses, steps, max((value for _, _, points in losses for _, value in points), default=1.0)
+    )
     if measures:
-        _chart(drawing, _HEIGHT + 80, measures, steps)
+        _chart(drawing, _HEIGHT + 80, measures, steps, 1.0)
     return drawing.svg()
 
 
-def _chart(drawing: Drawing, top: float, series: Sequence[tuple[str, str, Points]], steps: float) -> None:
-    values = [value for _, _, points in series for _, value in points] or [0.0]
-    low, high = min(0.0, *values), max(values)
-    high = high if high > low else low + 1
+def _chart(
+    drawing: Drawing, top: float, series: Sequence[tuple[str, str, Points]], steps: float, high: float
+) -> None:
+    """Lines from zero to `high`: a loss is never below zero."""
+    high = high if high > 0 else 1.0
     base = top + _TOP + _HEIGHT
 
     def place(point: tuple[float, float]) -> tuple[float, float]:
-        return _LEFT + _WIDTH * point[0] / steps, base - _HEIGHT * (point[1] - low) / (high - low)
+        return _LEFT + _WIDTH * point[0] / steps, base - _HEIGHT * point[1] / high
 
     left = _LEFT
     for name, kind, points in series:
@@ -157,6 +159,6 @@ def _chart(drawing: Drawing, top: float, series: Sequence[tuple[str, str, Points
     for share in (0.0, 0.5, 1.0):
         y = base - _HEIGHT * share
         drawing.line([(_LEFT, y), (_LEFT + _WIDTH, y)], "axis", "dotted")
-        drawing.text(8, y, f"{low + share * (high - low):.3f}", "axis", "role")
+        drawing.text(8, y, f"{share * high:.3f}", "axis", "role")
         drawing.text(_LEFT + _WIDTH * share - 12, base + 14, f"{steps * share:,.0f}", "axis", "role")
     drawing.text(_LEFT + _WIDTH + 24, base + 14, "steps", "axis", "role")

@@ -38,7 +38,7 @@ class Standing:
 
 def save_checkpoint(path: Path, state: dict[str, Tensor], standing: Standing, run: dict[str, Any]) -> None:
     """Writes a checkpoint in one move: a kill leaves the one before. `run` says which run it belongs to."""
-    from safetensors.torch import save_file
+    from safetensors.torch import save
 
     temporary = path.with_name(path.name + ".new")
     head = {
@@ -47,7 +47,7 @@ def save_checkpoint(path: Path, state: dict[str, Tensor], standing: Standing, ru
         "run": json.dumps(run, sort_keys=True),
     }
     try:
-        save_file({name: tensor.cpu() for name, tensor in state.items()}, temporary, metadata=head)
+        temporary.write_bytes(save({name: tensor.cpu() for name, tensor in state.items()}, metadata=head))
         temporary.replace(path)
     except OSError as error:
         raise MathAMRError(f"cannot write the checkpoint {path}: {error}") from error

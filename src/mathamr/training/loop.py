@@ -243,6 +243,7 @@ class _Run:
         before = sum(row["seconds"] for row in standing.history)
         row: dict[str, Any] = {
             "epoch": standing.epoch + 1,
+            "step": (standing.epoch + 1) * self.steps,
             "loss": standing.loss_sum / self.steps,
             "temperature": float(self.learner.loss.temperature.detach()),
             "seconds": self._elapsed() - before,
