@@ -128,8 +128,10 @@ def cells_of(reader: Reader, stops: frozenset[str], style: str) -> Cells:
 
 def _rules(reader: Reader, rows: Cells) -> None:
     """A rule across the table takes a row of its own, as the published trees have it."""
-    while reader.peek() == "\\hline":
+    while (rule := reader.peek()) in ("\\hline", "\\cline"):
         reader.i += 1
+        if rule == "\\cline":
+            reader.raw_argument()
         rows[-1].append([])
         rows.append([])
 

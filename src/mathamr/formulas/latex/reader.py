@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from mathamr.formulas.latex.errors import FormulaError, Repair
 from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import MATH, Font, specialized
-from mathamr.formulas.latex.node import HINT, SCRIPT, TOKEN, Node, apply, dual, row
+from mathamr.formulas.latex.node import ABSENT, HINT, SCRIPT, TOKEN, Node, apply, dual, row
 from mathamr.formulas.latex.symbols import DELIMITERS, SYMBOLS
 
 MAX_DEPTH = 60
@@ -269,7 +269,10 @@ class Reader:
 
     def _script(self, frame: _Frame, kind: str) -> None:
         attachment = self._attachment(frame, kind)
-        self._add_script(frame, attachment + kind, self.script_argument())
+        content = self.script_argument()
+        if not content and self.i >= self.count and self.tokens[-1] == "{":
+            content = [ABSENT]
+        self._add_script(frame, attachment + kind, content)
 
     def _add_script(self, frame: _Frame, role: str, content: Sequence[Node]) -> None:
         if content:
