@@ -25,7 +25,7 @@ class Thresholds:
     """When an edge is taken although its ends are connected already, and when two nodes are one."""
 
     extra: float = 0.45
-    same: float = 0.5
+    same: float = 0.4
 
 
 class Sets:

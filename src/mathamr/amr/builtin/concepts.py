@@ -85,6 +85,8 @@ class ConceptModel:
         labels = weights.table("templates", list)
         self._templates = [Template.from_text(text) for text in labels]
         self._plain = labels.index(PLAIN)
+        general = frozenset(weights.table("general templates", list))
+        self._general = np.array([text in general for text in labels])
         self._naming = np.array(
             [any(role == ":name" and t == 0 for _, role, t in x.edges) for x in self._templates]
         )
@@ -195,7 +197,10 @@ class ConceptModel:
             if not features:
                 best = self._plain
             else:
-                best = int(np.argmax(np.where(self._naming == named, row, -np.inf)))
+                fits = self._naming == named
+                if draft.sentence.mathematical:
+                    fits &= self._general
+                best = int(np.argmax(np.where(fits, row, -np.inf)))
             draft.add(node, self._templates[best])
         return drafts
 

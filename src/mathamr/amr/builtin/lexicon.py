@@ -32,10 +32,22 @@ class Candidate:
 
 
 class Lexicon:
-    """Counts of cores per lemma, and the candidates of a word."""
+    """Counts of cores per lemma, and the candidates of a word.
 
-    def __init__(self, frames: Frames, counts: Mapping[str, Mapping[str, int]]) -> None:
+    `general` names the cores that each lemma had outside the graphs on biology: in a mathematical sentence a
+    "negative" number downregulates nothing.
+    """
+
+    def __init__(
+        self,
+        frames: Frames,
+        counts: Mapping[str, Mapping[str, int]],
+        general: Mapping[str, Iterable[str]] | None = None,
+    ) -> None:
         self.frames = frames
+        self.general = (
+            None if general is None else {lemma: frozenset(cores) for lemma, cores in general.items()}
+        )
         self.counts: dict[str, dict[str, int]] = {lemma: dict(cores) for lemma, cores in counts.items()}
         self.totals = {lemma: sum(cores.values()) for lemma, cores in self.counts.items()}
         self.cores: Counter[str] = Counter()
@@ -66,8 +78,9 @@ class Lexicon:
         if any(character.isalnum() for character in word):
             for core, reason in self._productive(sentence, token, word, lemma, tag):
                 found.setdefault(core, reason)
+        allowed = self._allowed(sentence, lemma) if seen is None else None
         for core, count in sorted(counts.items(), key=lambda item: -item[1])[:LIMIT]:
-            if count > 0:
+            if count > 0 and (allowed is None or core in allowed):
                 found.setdefault(core, "seen")
         own = seen or {}
         return [
@@ -80,6 +93,12 @@ class Lexicon:
             )
             for core, reason in found.items()
         ]
+
+    def _allowed(self, sentence: Sentence, lemma: str) -> frozenset[str] | None:
+        """The cores a lemma had outside texts on biology, where the sentence is mathematical; None for any."""
+        if self.general is None or not sentence.mathematical:
+            return None
+        return self.general.get(lemma, frozenset())
 
     def _productive(
         self, sentence: Sentence, token: int, word: str, lemma: str, tag: str

@@ -69,7 +69,7 @@ class BuiltinParser:
         frames = load_frames()
         try:
             weights = Weights.load(self.path)
-            lexicon = Lexicon(frames, weights.table("lexicon", dict))
+            lexicon = Lexicon(frames, weights.table("lexicon", dict), weights.table("general", dict))
             return ConceptModel(weights, lexicon), RelationModel(weights, frames)
         except (OSError, ValueError, KeyError, BadZipFile) as error:
             raise MathAMRError(

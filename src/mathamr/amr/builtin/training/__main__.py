@@ -21,7 +21,7 @@ from mathamr.amr.builtin.syntax import Analyser
 from mathamr.amr.builtin.training.alignment import Aligner, numbered, translation_table
 from mathamr.amr.builtin.training.augmentation import with_formulas
 from mathamr.amr.builtin.training.corpus import Gold, split
-from mathamr.amr.builtin.training.examples import Example, build, lexicon_counts
+from mathamr.amr.builtin.training.examples import Example, build, general_tables, lexicon_counts
 from mathamr.amr.builtin.training.models import Fitted, Settings, fit_cores, fit_relations, fit_templates
 from mathamr.amr.builtin.training.patterns import pattern_graphs
 
@@ -49,6 +49,8 @@ def prepare(
     for sentence, graph in copied:
         aligner.align(sentence, graph)
     examples, known = build(pairs[:first], aligner)
+    for example, item in zip(examples, train, strict=True):
+        example.corpus = item.corpus
     more, _ = build(copied + pairs[last:], aligner, known)
     dev, _ = build(pairs[first:last], aligner, known)
     print(
@@ -70,6 +72,7 @@ def train_weights(
     fit_templates(every, known, settings, dev, fitted)
     fit_relations(every, lexicon.frames, settings, dev, fitted)
     fitted.tables["lexicon"] = lexicon.counts
+    fitted.tables.update(general_tables([e for e in examples if e.corpus == "little-prince"] + patterns))
     return Weights(fitted.arrays, fitted.tables)
 
 

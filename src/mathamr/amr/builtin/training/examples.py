@@ -30,6 +30,7 @@ class Example:
     nodes: list[Node]
     edges: dict[tuple[int, int], str]
     root: int
+    corpus: str = ""
 
 
 @dataclass
@@ -163,6 +164,14 @@ def _example(sentence: Sentence, graph: AlignedGraph, groups: Iterable[_Group]) 
             label = _NUMBERED.sub(r":\1", role)
             edges.setdefault((nearest(source, target), nearest(target, source)), label)
     return Example(sentence, cores, templates, nodes, edges, number.get(graph.top, -1))
+
+
+def general_tables(examples: Iterable[Example]) -> dict[str, object]:
+    """The cores of each lemma and the templates that occur outside the graphs on biology."""
+    examples = list(examples)
+    cores = {lemma: sorted(counts) for lemma, counts in sorted(lexicon_counts(examples).items())}
+    templates = sorted({text for example in examples for _, _, text in example.templates} | {PLAIN})
+    return {"general": cores, "general templates": templates}
 
 
 def lexicon_counts(examples: Iterable[Example]) -> dict[str, Counter[str]]:

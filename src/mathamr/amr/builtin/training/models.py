@@ -37,11 +37,11 @@ class Settings:
     """Sizes and lengths of training, the same for every model unless it says otherwise."""
 
     width: int = 64
-    pair_width: int = 96
-    epochs: int = 5
+    pair_width: int = 64
+    epochs: int = 8
     pair_epochs: int = 8
-    least: int = 3
-    pair_least: int = 5
+    least: int = 5
+    pair_least: int = 10
     drop: float = 0.1
     hidden_drop: float = 0.3
     rate: float = 3e-3
