@@ -37,6 +37,8 @@ _FRACTIONS = {
     "\\atopwithdelims": ("", False, "?", "?"),
     "\\above": ("divide", True, "", ""),
 }
+_SPACES = frozenset([" ", "\n", "  ", "\t"])
+"""The usual runs of space; others are skipped more slowly."""
 _STRUCTURAL = frozenset(["{", "}", "^", "_", "'", "\\left", "\\right", "\\bgroup", "\\egroup", "\\sp", "\\sb",
                          "\\begingroup", "\\endgroup", *_FRACTIONS])  # fmt: skip
 _OPENERS = {"{": "}", "\\bgroup": "\\egroup", "\\begingroup": "\\endgroup", "\\left": "\\right"}
@@ -175,6 +177,9 @@ class Reader:
             if node is not None and not (bracket and token == "]" and not outer):
                 self.i += 1
                 frame.nodes.append(node)
+            elif token in _SPACES:
+                self.i += 1
+                continue
             elif token in stops and (not outer or _leaves(token, outer, frame)):
                 break
             else:
