@@ -11,7 +11,6 @@ from mathamr.formulas.latex.construction import script_operator
 from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, chosen, emboldened
 from mathamr.formulas.latex.node import (
-    ERROR,
     HINT,
     SCRIPT,
     TEXT,
@@ -409,10 +408,11 @@ def _middle(reader: Reader, nodes: list[Node]) -> None:
 # -- text
 
 
-def _textual(font: Font | None) -> Command:
+def _textual(font: Font | None, after_length: bool = False) -> Command:
     def put(reader: Reader, nodes: list[Node]) -> None:
-        if reader.peek() == "[":
-            reader.raw_optional()
+        if after_length:
+            reader.raw_argument()
+        reader.raw_optional()
         nodes.append(text_node(words(reader, font)))
 
     return put
@@ -420,7 +420,7 @@ def _textual(font: Font | None) -> Command:
 
 for _name, _font in TEXT_FONTS.items():
     if _name not in COMMANDS:
-        COMMANDS[_name] = _textual(_font)
+        COMMANDS[_name] = _textual(_font, after_length=_name in ("\\raisebox", "\\parbox"))
 
 
 def _accented_letter(mark: str) -> Command:
@@ -475,13 +475,6 @@ def _stray_dollar(reader: Reader, nodes: list[Node]) -> None:
 @command("#")
 def _stray_parameter(reader: Reader, nodes: list[Node]) -> None:
     reader.repair("stray #")
-
-
-@command("unknown")
-def _unknown(reader: Reader, nodes: list[Node]) -> None:
-    token = reader.tokens[reader.i - 1]
-    reader.repair(f"unknown command {token}")
-    nodes.append(Node(ERROR, text=token))
 
 
 @command("\\qvar")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mathamr.formulas.latex.errors import FormulaError
 from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.node import ARRAY, HINT, ROW, TEXT, TOKEN, Node, apply, dual, operator, row
-from mathamr.formulas.latex.reader import CELL_ENDS, COMMANDS, MAX_DEPTH, Reader
+from mathamr.formulas.latex.reader import CELL_ENDS, COMMANDS, Reader
 
 _CELL_IN_ENVIRONMENT = CELL_ENDS | {"\\end"}
 _CELL_IN_BRACES = CELL_ENDS | {"}"}
@@ -71,9 +70,7 @@ def _begin(reader: Reader, nodes: list[Node]) -> None:
     if name not in ENVIRONMENTS:
         reader.repair(f"unknown environment {name}", start)
         return
-    reader.depth += 1
-    if reader.depth > MAX_DEPTH:
-        raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", reader.source, reader.offset(start))
+    reader.descend()
     ENVIRONMENTS[name](reader, nodes, name)
     reader.depth -= 1
 
@@ -298,9 +295,7 @@ def in_braces(build: Callable[[list[Node], Cells], None], style: str) -> Callabl
             return
         start = reader.i
         reader.i += 1
-        reader.depth += 1
-        if reader.depth > MAX_DEPTH:
-            raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", reader.source, reader.offset(start))
+        reader.descend()
         rows = cells_of(reader, _CELL_IN_BRACES, style)
         reader.depth -= 1
         if reader.peek() == "}":

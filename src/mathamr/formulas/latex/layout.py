@@ -44,7 +44,7 @@ def _horizontal_space(reader: Reader, nodes: list[Node]) -> None:
     nodes.append(space(points_of(reader.raw_argument()), "hspace"))
 
 
-@command("\\hskip", "\\kern", "\\mkern", "\\mskip", "\\vskip", "dimension")
+@command("\\hskip", "\\kern", "\\mkern", "\\mskip", "\\vskip")
 def _skip(reader: Reader, nodes: list[Node]) -> None:
     name = reader.tokens[reader.i - 1]
     text = "".join(reader.tokens[reader.i : reader.i + 24])
@@ -66,9 +66,9 @@ def _phantom(reader: Reader, nodes: list[Node]) -> None:
     nodes.append(space(5.0 * len(content), "phantom", phantom=True))
 
 
-@command("\\smash", "\\hiderel", "\\shoveleft", "\\shoveright", "\\mathclap", "\\mathllap", "\\mathrlap",
-         "\\clap", "\\ensuremath", "\\cramped",
-         "\\vcenter", "\\lefteqn", "\\mathsmaller", "\\mathlarger", "\\unit")  # fmt: skip
+@command("\\smash", "\\hiderel", "\\shoveleft", "\\shoveright", "\\mathclap", "\\mathllap", "\\mathrlap", "\\clap",
+         "\\ensuremath", "\\cramped", "\\vcenter", "\\lefteqn", "\\mathsmaller", "\\mathlarger", "\\unit",
+         "\\smashoperator", "\\bbox")  # fmt: skip
 def _transparent(reader: Reader, nodes: list[Node]) -> None:
     reader.raw_optional()
     nodes.extend(reader.argument())
@@ -80,16 +80,16 @@ def _choice(reader: Reader, nodes: list[Node]) -> None:
     nodes.extend(choices[("display", "text", "script").index(reader.style)])
 
 
-@command("\\color", "\\label", "\\tag", "\\vspace", "\\index",
-         "\\leftroot", "\\uproot", "\\raisetag", "\\pagecolor", "\\require", "\\thetag", "\\usepackage", "\\vadjust",
-         "\\mathversion", "\\footnote",)  # fmt: skip
+@command("\\color", "\\label", "\\tag", "\\vspace", "\\index", "\\leftroot", "\\uproot", "\\raisetag", "\\pagecolor",
+         "\\require", "\\thetag", "\\usepackage", "\\vadjust", "\\mathversion", "\\footnote")  # fmt: skip
 def _ignored_with_argument(reader: Reader, nodes: list[Node]) -> None:
     reader.star()
     reader.raw_optional()
     reader.raw_argument()
 
 
-@command("\\textcolor", "\\colorbox", "\\href", "\\style", "\\class", "\\cssId", "\\mathcolor", "\\hyperref", "\\scalebox", "\\data",)  # fmt: skip
+@command("\\textcolor", "\\colorbox", "\\href", "\\style", "\\class", "\\cssId", "\\mathcolor", "\\hyperref",
+         "\\scalebox", "\\data")  # fmt: skip
 def _second_argument(reader: Reader, nodes: list[Node]) -> None:
     reader.raw_optional()
     reader.raw_argument()

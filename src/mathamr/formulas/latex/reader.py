@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from mathamr.formulas.latex.errors import FormulaError, Repair
 from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import MATH, Font, specialized
-from mathamr.formulas.latex.node import ABSENT, HINT, SCRIPT, TOKEN, Node, apply, dual, row
+from mathamr.formulas.latex.node import ABSENT, ERROR, HINT, SCRIPT, TOKEN, Node, apply, dual, row
 from mathamr.formulas.latex.symbols import DELIMITERS, SYMBOLS
 
 MAX_DEPTH = 60
@@ -211,7 +211,8 @@ class Reader:
                 self.known[token] = node
             nodes.append(node)
         elif not token.isspace():
-            COMMANDS["unknown"](self, nodes)
+            self.repair(f"unknown command {token}")
+            nodes.append(Node(ERROR, text=token))
 
     def _structure(self, token: str, frame: _Frame, outer: list[_Frame]) -> _Frame:
         if token == "^" or token == "\\sp":
@@ -347,7 +348,7 @@ class Reader:
         elif opening:
             left, right = Node(TOKEN, "OPEN", opening), Node(TOKEN, "CLOSE", closing)
         elif token == "\\above":
-            COMMANDS["dimension"](self, [])
+            COMMANDS["\\kern"](self, [])
         frame.fraction = (meaning, line, left, right)
         frame.numerator, frame.nodes = frame.nodes, []
         frame.grouped = frame.emptied = -1
@@ -362,6 +363,12 @@ class Reader:
         return fraction(expression(frame.numerator), expression(denominator), meaning, line, left, right)
 
     # -- arguments
+
+    def descend(self) -> None:
+        """One argument deeper; too deep is an error."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", self.source, self.offset(self.i))
 
     def _short_argument(self, known: dict[str, Node]) -> Node | None:
         """An argument that is one symbol met before, with or without braces: most are."""
@@ -385,9 +392,7 @@ class Reader:
         if not token or token in ("}", "&", "\\\\", "\\end", "\\right", "\\cr", "$", "\\egroup"):
             self.repair(f"missing {what}", self.i)
             return []
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", self.source, self.offset(self.i))
+        self.descend()
         font, style = self.font, self.style
         self.level += 1
         if token == "{":
@@ -415,9 +420,7 @@ class Reader:
         if self.peek() != "[":
             return None
         start = self.i
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", self.source, self.offset(self.i))
+        self.descend()
         self.i += 1
         nodes = self.read(BRACKET)
         if self.i < self.count:

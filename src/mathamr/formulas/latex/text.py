@@ -16,8 +16,8 @@ TEXT_FONTS = {
     "\\textit": ALPHABETS["it"], "\\textsl": ALPHABETS["it"], "\\emph": ALPHABETS["it"], "\\textbf": ALPHABETS["bf"],
     "\\textsf": ALPHABETS["sf"], "\\texttt": ALPHABETS["tt"], "\\textup": PLAIN, "\\textmd": PLAIN, "\\textsc": PLAIN,
     "\\textlf": PLAIN, "\\vbox": None, "\\makebox": None, "\\framebox": None, "\\fbox": None, "\\intertext": None,
-    "\\shortintertext": None, "\\raisebox": None, "\\parbox": None, "\\ce": None, "\\cee": None, "\\pu": None, "\\rlap": None, "\\llap": None, "\\underline": None, "\\textsuperscript": None,
-    "\\textsubscript": None, "\\mathtext": None, "\\lefteqn": None,
+    "\\shortintertext": None, "\\raisebox": None, "\\parbox": None, "\\ce": None, "\\cee": None, "\\pu": None,
+    "\\rlap": None, "\\llap": None, "\\underline": None, "\\textsuperscript": None, "\\textsubscript": None,
 }  # fmt: skip
 """Commands that set words, and the font they choose (None: the font around)."""
 
@@ -50,10 +50,12 @@ def words(reader: Reader, font: Font | None = None) -> list[Node]:
     if reader.i >= reader.count or reader.tokens[reader.i] != "{":
         token = reader.raw_argument()
         return [_phrase(_CHARACTERS.get(token, token), font or PLAIN)] if token else []
+    reader.descend()
     end = reader.matching_brace()
     reader.i += 1
     parts = _TextReader(reader, end, font or PLAIN).read()
     reader.i = end + 1
+    reader.depth -= 1
     return parts
 
 
