@@ -6,6 +6,7 @@ import json
 from typing import Annotated
 
 import typer
+from rich.markup import escape
 
 
 def command(
@@ -19,21 +20,18 @@ def command(
         print(json.dumps(checkup.to_json(), ensure_ascii=False, indent=2))
     else:
         from rich.console import Console
-        from rich.table import Table
 
-        table = Table(box=None, pad_edge=False, show_header=False)
+        console = Console(soft_wrap=True, highlight=False)
         marks = {"ok": "[green]✓[/]", "missing": "[red]✗[/]", "optional": "[dim]–[/]"}
+        width = max(len(finding.name) for finding in checkup.findings)
         topic = ""
         for finding in checkup.findings:
-            shown_topic = "" if finding.topic == topic else finding.topic
-            topic = finding.topic
-            table.add_row(
-                f"[bold]{shown_topic}[/]",
-                marks[finding.state],
-                finding.name,
-                finding.value,
-                f"[dim]{finding.help}[/]",
+            if finding.topic != topic:
+                topic = finding.topic
+                console.print(f"[bold]{topic}[/]")
+            help_text = f"  [dim]{escape(finding.help)}[/]" if finding.help else ""
+            console.print(
+                f"  {marks[finding.state]} {finding.name:<{width}}  {escape(finding.value)}{help_text}"
             )
-        Console().print(table)
     if not checkup.healthy:
         raise typer.Exit(1)

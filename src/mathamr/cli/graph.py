@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -62,7 +62,8 @@ def command(
     report = Report()
     posts = _chosen(paths, report, format, set(post or ()), limit)
     if out is not None:
-        statistics = _build(posts, out, configuration, parser, model, workers, report, limit)
+        share = _share(report) if limit is None and len(paths) == 1 else None
+        statistics = _build(posts, out, configuration, parser, model, workers, report, limit, share)
         _show(statistics, out, as_json)
     else:
         _write(posts, svg, linear, configuration, parser, model)
@@ -93,13 +94,14 @@ def _build(
     workers: int,
     report: Report,
     limit: int | None,
+    share: Callable[[], float | None] | None,
 ) -> Statistics:
     from mathamr.graphs.corpus import build_graphs, build_tensors, build_vocabularies
     from mathamr.graphs.statistics import statistics
     from mathamr.graphs.store import GraphStore
 
     with GraphStore(out, create=True) as store:
-        with Progress("graphs", "posts", total=limit, share=None if limit else report.share) as progress:
+        with Progress("graphs", "posts", total=limit, share=share) as progress:
             counts = build_graphs(
                 posts, store, parser=parser, model=model, workers=workers, progress=progress
             )
@@ -108,6 +110,19 @@ def _build(
         with Progress("tensors", "posts", total=len(store)) as progress:
             build_tensors(store, configuration, workers=workers, progress=progress)
         return statistics(store, counts, vocabularies, report.to_dict())
+
+
+def _share(report: Report) -> Callable[[], float | None]:
+    """How much of the posts is read, leaving out the tables beside them, which come first and cost little here."""
+    before: int | None = None
+
+    def share() -> float | None:
+        nonlocal before
+        before = report.bytes_read if before is None else before
+        posts = (report.bytes_total or 0) - before
+        return (report.bytes_read - before) / posts if posts > 0 else None
+
+    return share
 
 
 def _write(
