@@ -46,7 +46,10 @@ def test_blocks_are_told_apart() -> None:
 
 
 def test_a_formula_that_cannot_be_drawn_is_shown_as_its_source() -> None:
-    assert formula_html(Formula("1", "")) == '<code title="this formula could not be drawn">MathML</code>'
+    shown = '<code title="this formula could not be drawn">{}</code>'
+    assert formula_html(Formula("1", "", presentation_mathml="<math")) == shown.format("MathML")
+    assert formula_html(Formula("1", "x" * 200_000)).startswith(shown.format("xxx").removesuffix("</code>"))
+    assert formula_html(Formula("1", "")) == ""
     given_mathml = Formula("1", "", presentation_mathml="<math><mi>x</mi><script>evil()</script></math>")
     assert formula_html(given_mathml).endswith("<mi>x</mi></math>")
 

@@ -43,6 +43,8 @@ def _drawn(formula: Formula, macros: tuple[str, ...]) -> str:
             return sanitised(formula.presentation_mathml, latex=formula.latex)
         except MathAMRError:
             pass
+    if not formula.latex and not formula.presentation_mathml:
+        return ""
     return f'<code title="this formula could not be drawn">{escape(formula.latex or "MathML")}</code>'
 
 
