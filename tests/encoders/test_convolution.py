@@ -100,7 +100,7 @@ def test_a_huge_graph_in_pieces_gives_the_same_vectors(monkeypatch: pytest.Monke
     groups, x = groups_of(index, kinds, 60), torch.randn(60, 6)
     span, _ = groups.span(4)
     summaries = [(span, torch.randn(span.stop - span.start, 6))]
-    with torch.no_grad():
+    with torch.inference_mode():
         whole = layer(x, groups, summaries)
         monkeypatch.setattr(convolution, "PIECE_ROWS", 7)
         torch.testing.assert_close(layer(x, groups, summaries), whole, rtol=1e-5, atol=1e-5)

@@ -50,18 +50,21 @@ def test_a_shard_is_trained_from_its_file(
 
 
 def test_text_vectors_labels_and_negatives_come_from_files(
-    shard: Shard, shard_file: Path, tmp_path: Path
+    shard: Shard, shard_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     reps = int(shard.starts["reps"][-1])
     draw = np.random.default_rng(0)
     TextTable(draw.random((reps, 6)), np.arange(reps, dtype=np.int32)).save(tmp_path / "texts.npz")
     np.save(tmp_path / "labels.npy", draw.random((len(shard.vocabulary), 20)))
-    lines = [json.dumps({"question": shard.ids[q], "negatives": [shard.ids[0]]}) for q, _ in shard.pairs]
+    lines = [
+        json.dumps({"question": shard.ids[q], "negatives": [shard.ids[0], "gone"]}) for q, _ in shard.pairs
+    ]
     (tmp_path / "negatives.jsonl").write_text("\n".join(lines))
     chosen = ["--texts", "texts.npz", "--labels", "labels.npy", "--negatives", "negatives.jsonl"]
     chosen = [word if word.startswith("--") else str(tmp_path / word) for word in chosen]
     changes = ["--set", "text_size=6", "--set", "hard_negatives=1", "--set", "text_output=true"]
     assert main([str(shard_file), "--out", str(tmp_path / "model"), *QUICK, *chosen, *changes]) == 0
+    assert "40 ids of the hard negatives are not in the shard" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

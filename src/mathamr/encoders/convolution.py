@@ -21,7 +21,7 @@ from mathamr.encoders.groups import EdgeGroups
 from mathamr.encoders.segments import bag_sums
 
 PIECE_ROWS = 1 << 18
-"""Groups that are multiplied at a time where no gradient is needed: it bounds the memory of a huge post."""
+"""Groups that are multiplied at a time in inference mode: it bounds the memory of a huge post."""
 
 
 class RelationalConvolution(nn.Module):
@@ -59,7 +59,7 @@ class RelationalConvolution(nn.Module):
         if self.vectors is not None:
             vectors = self.vectors.index_select(0, groups.present).to(x.dtype)
         out = functional.linear(x, self.root.to(x.dtype).T, self.bias.to(x.dtype))
-        if len(groups) > PIECE_ROWS and not torch.is_grad_enabled():
+        if len(groups) > PIECE_ROWS and torch.is_inference_mode_enabled():
             return _add_in_pieces(out, x, groups, weights, vectors, summaries)
         means = _replaced(group_means(x, groups), summaries)
         if vectors is not None:

@@ -41,7 +41,7 @@ class TrainingConfiguration:
     formula_weight: float = 0.0
     validation: float = 0.1
     seed: int = 0
-    budget: int = 4_000_000
+    budget: int = 2_000_000
     precision: Precision = "auto"
 
     def __post_init__(self) -> None:

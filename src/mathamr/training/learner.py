@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
@@ -72,7 +72,7 @@ class Learner:
         self.optimiser.step()
         return loss.detach()
 
-    def encoded(self, parts: Sequence[GraphBatch]) -> Tensor:
+    def encoded(self, parts: Iterable[GraphBatch]) -> Tensor:
         """The vectors of graphs, without gradients and without dropout."""
         self.model.eval()
         with torch.inference_mode():

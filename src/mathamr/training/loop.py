@@ -146,6 +146,7 @@ class _Run:
             "materials": materials.fingerprint(),
             "processes": means.processes.count,
         }
+        self.unknown = materials.negatives.unknown if materials.negatives else 0
         self.head = ModelHead("mathamrplus", model.to_json(), shard.configuration)
         self._started = self._saved = time.monotonic()
         self._seconds_before = 0.0
@@ -163,6 +164,8 @@ class _Run:
             f"training on {len(self.task.train):,} pairs, validating on {len(self.task.validation):,};"
             f" {sum(p.numel() for p in self.learner.model.parameters()):,} parameters, {self.means.device}"
         )
+        if self.unknown:
+            self.say(f"{self.unknown:,} ids of the hard negatives are not in the shard: left out")
         with _wish_to_stop() as stop:
             while standing.epoch < way.epochs and not standing.done:
                 if not self._epoch(stop):

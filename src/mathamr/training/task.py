@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy.typing as npt
 import torch
 
 from mathamr.encoders.batch import GraphBatch
+from mathamr.encoders.graphencoder import BUDGET
 from mathamr.encoders.stack import GraphStack, packed
 from mathamr.encoders.text import TextTable
 from mathamr.errors import MathAMRError
@@ -168,14 +170,11 @@ class Task:
         np.fill_diagonal(alike, False)
         return _on(np.array(rows, np.int64).T.copy(), device), _on(alike, device)
 
-    def plain(self, graphs: Numbers) -> list[GraphBatch]:
-        """Graphs as they are, without augmentation, in parts within the budget."""
-        budget = self.configuration.budget
+    def plain(self, graphs: Numbers) -> Iterator[GraphBatch]:
+        """Graphs as they are, without augmentation, a few at a time."""
         costs = ((number, int(self._costs[number])) for number in graphs)
-        return [
-            GraphBatch.of(GraphStack.of_shard(self.shard, np.array(part), self._texts))
-            for part in packed(costs, budget)
-        ]
+        for part in packed(costs, min(BUDGET, self.configuration.budget)):
+            yield GraphBatch.of(GraphStack.of_shard(self.shard, np.array(part), self._texts))
 
 
 def _on(array: Numbers, device: torch.device) -> torch.Tensor:
