@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.baselines import BASELINES, Task
+from mathamr.evaluation.baselines import BASELINES, Task, candidates
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.comparison import Comparison, compare
 from mathamr.evaluation.measures.measure import Measure
@@ -132,7 +132,10 @@ def assess(
     baseline = None if sources.baseline is None else runs[specs.index(sources.baseline)].name
     floors: tuple[Scores, ...] = ()
     if has_floors:
-        floors = (random_scores(qrels, measures, 0), random_scores(qrels, measures, known_items(qrels, runs)))
+        count = known_items(qrels, runs)
+        if inputs.posts is not None:
+            count = max(count, len(candidates(inputs.posts, inputs.task)))
+        floors = (random_scores(qrels, measures, 0), random_scores(qrels, measures, count))
     topics = {topic.id: topic for topic in inputs.topics}
     tested = [str(measure) for measure in measures if measure.is_tested]
     comparison = compare(scores, baseline, tested)

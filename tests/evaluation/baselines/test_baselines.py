@@ -128,3 +128,9 @@ def test_lexical_search_beats_chance_on_the_sample(task: str, name: str, least: 
         for each in (name, "random")
     }
     assert figures[name] > least > figures["random"] + 0.15
+
+
+def test_equal_scores_at_the_depth_are_cut_in_a_fixed_order() -> None:
+    corpus = [Candidate(str(place), "a b", (), "a b") for place in range(5)]
+    (hits,) = Bm25(corpus).rank([Candidate("q", "a", (), "a")], 3)
+    assert [hit.id for hit in hits] == ["4", "3", "2"]
