@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 from pathlib import Path
 
 import pytest
@@ -239,6 +240,16 @@ def test_parser_remembers_formulas() -> None:
     parser = FormulaParser([r"\def\x{y}"])
     assert parser.parse(r"\x^2") is parser.parse(r"\x^2")
     assert to_string(parser.parse(r"\x").slt) == "[V!y]"
+
+
+@pytest.mark.parametrize(
+    "latex", [r"x^2", r"\sum_{i=1}^n\frac{a_i}{2}", r"\begin{pmatrix}a&b\end{pmatrix}", r"a<\text{b \& c}"]
+)
+def test_formulas_travel_between_processes(latex: str) -> None:
+    formula = parse(latex)
+    travelled = pickle.loads(pickle.dumps(formula))
+    assert travelled == formula
+    assert travelled.presentation_mathml() == formula.presentation_mathml()
 
 
 def test_presentation_mathml_is_safe() -> None:

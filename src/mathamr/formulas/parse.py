@@ -19,6 +19,7 @@ from mathamr.formulas.latex.reader import NOTHING, Reader
 from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.presentation import slt
+from mathamr.formulas.mathml.reading import read
 from mathamr.formulas.mathml.writing import to_mathml
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.outline import outline
@@ -49,6 +50,10 @@ class ParsedFormula:
         """Presentation MathML, valid and safe to put in a page."""
         return to_mathml(self.presentation, display=display, latex=self.latex)
 
+    def __reduce__(self) -> tuple[object, ...]:
+        """Formulas travel between processes with their markup as text."""
+        return _restored, (self.latex, self.slt, self.opt, self.repairs, to_mathml(self.presentation))
+
     def to_dict(self) -> dict[str, object]:
         """The formula for JSON: trees as Tangent strings."""
         repairs = [{"message": repair.message, "offset": repair.offset} for repair in self.repairs]
@@ -64,6 +69,10 @@ class ParsedFormula:
         result = [self.latex, "  layout (SLT)", *(f"    {line}" for line in outline(self.slt))]
         result += ["  operators (OPT)", *(f"    {line}" for line in outline(self.opt))]
         return result + [f"  repaired: {repair}" for repair in self.repairs]
+
+
+def _restored(latex: str, slt: Slt, opt: Opt, repairs: tuple[Repair, ...], markup: str) -> ParsedFormula:
+    return ParsedFormula(latex, slt, opt, repairs, read(markup))
 
 
 def parse(latex: str, macros: Macros | Iterable[str] = (), wildcards: bool = False) -> ParsedFormula:
