@@ -1,7 +1,8 @@
 """The relational convolution and a training epoch against PyTorch Geometric's RGCNConv, on this machine.
 
 Sizes are those of the design: 532 relations, 64 bases. `MATHAMR_BENCH_PAIRS` changes the pairs of the epoch
-(default 25,000 on a GPU, 128 on a CPU); RGCNConv is measured on fewer and the rest reckoned.
+(default 25,000 on a GPU, 128 on a CPU); RGCNConv is measured on fewer and the rest reckoned. `MATHAMR_BENCH_DEVICE`
+``cpu`` or ``cuda`` measures there alone.
 """
 
 from __future__ import annotations
@@ -39,22 +40,31 @@ def run() -> None:
         from torch_geometric.nn import RGCNConv
     except ImportError as error:
         raise MissingExtraError("PyTorch Geometric, the peer", "pip install torch-geometric") from error
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        print(f"   torch {torch.__version__}, one core")
-        _layer(RGCNConv, torch.device("cpu"), 5_120, 64, repeats=3)
-        _encoding(torch.device("cpu"), 64)
-        _epochs(RGCNConv, torch.device("cpu"), int(os.environ.get("MATHAMR_BENCH_PAIRS", "128")))
-    finally:
-        torch.set_num_threads(threads)
-    if torch.cuda.is_available():
+    wanted = os.environ.get("MATHAMR_BENCH_DEVICE", "cpu cuda")
+    if "cpu" in wanted:
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            print(f"   torch {torch.__version__}, one core")
+            _layer(RGCNConv, torch.device("cpu"), 5_120, 64, repeats=3)
+            _whole(RGCNConv, torch.device("cpu"), posts=128, pairs=128)
+        finally:
+            torch.set_num_threads(threads)
+    if "cuda" in wanted and torch.cuda.is_available():
         device = torch.device("cuda", torch.cuda.current_device())
-        print(f"   {torch.cuda.get_device_name(device)}; ours in bfloat16, RGCNConv in float32")
+        name = torch.cuda.get_device_name(device)
+        print(f"   {name}, torch {torch.__version__}; ours in bfloat16, RGCNConv in float32")
         _layer(RGCNConv, device, 10_880, 64, repeats=10)
         _layer(RGCNConv, device, 174_080, 256, repeats=3)
-        _encoding(device, 10_000)
-        _epochs(RGCNConv, device, int(os.environ.get("MATHAMR_BENCH_PAIRS", "25000")))
+        _whole(RGCNConv, device, posts=10_000, pairs=25_000)
+
+
+def _whole(peer_kind: Any, device: torch.device, posts: int, pairs: int) -> None:
+    """Encoding and training with the thesis's configuration."""
+    pairs = int(os.environ.get("MATHAMR_BENCH_PAIRS", str(pairs)))
+    shard = synthetic_shard(pairs)
+    _encoding(shard, device, min(posts, len(shard)))
+    _epochs(shard, peer_kind, device, pairs)
 
 
 def _layer(peer_kind: Any, device: torch.device, nodes: int, size: int, repeats: int) -> None:
@@ -153,8 +163,7 @@ class _PeerLayer(nn.Module):
         return out
 
 
-def _encoding(device: torch.device, posts: int) -> None:
-    shard = synthetic_shard(posts // 2)
+def _encoding(shard: Shard, device: torch.device, posts: int) -> None:
     torch.manual_seed(0)
     model = MathAMRPlus(MODELS["thesis"], len(shard.vocabulary), len(shard.relations))
     encoder = GraphEncoder(model, shard.vocabulary, shard.relations, shard.configuration, device=str(device))
@@ -170,8 +179,7 @@ def _encoding(device: torch.device, posts: int) -> None:
     )
 
 
-def _epochs(peer_kind: Any, device: torch.device, pairs: int) -> None:
-    shard = synthetic_shard(pairs)
+def _epochs(shard: Shard, peer_kind: Any, device: torch.device, pairs: int) -> None:
     nodes = np.diff(shard.starts["nodes"]).mean()
     print(f"   epoch, thesis's configuration, {pairs:,} made-up pairs of {nodes:.0f} nodes a post:")
     ours = _epoch(shard, device, pairs, None)
