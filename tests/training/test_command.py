@@ -2,12 +2,14 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import load_file
 
 from benchmarks._synthetic import save
@@ -117,6 +119,27 @@ def test_two_processes_train_the_same_as_one(shard_file: Path, tmp_path: Path) -
     one, two = (load_file(tmp_path / name / "weights.safetensors") for name in ("one", "two"))
     for name in one:
         np.testing.assert_allclose(one[name], two[name], rtol=1e-3, atol=2e-4, err_msg=name)
+
+
+def test_an_interrupt_finishes_the_step_and_saves_it(shard_file: Path, tmp_path: Path) -> None:
+    arguments = [str(shard_file), "--out", str(tmp_path / "model"), *QUICK, "--set", "epochs=100000"]
+    with subprocess.Popen(
+        [sys.executable, "-m", "mathamr.training", *arguments, "--set", "patience=100000"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    ) as process:
+        assert process.stderr is not None
+        assert "training on" in process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        _, log = process.communicate(timeout=120)
+    assert process.returncode == 0, log
+    assert "stopped; the same command goes on from here" in log
+    with safe_open(tmp_path / "model" / "checkpoint.safetensors", "np") as file:
+        standing = json.loads(file.metadata()["standing"])
+    assert standing["epoch"] * 5 + standing["step"] >= 1
+    assert not standing["done"]
 
 
 def test_training_needs_only_torch_numpy_and_safetensors(shard_file: Path, tmp_path: Path) -> None:

@@ -160,13 +160,8 @@ class _Run:
         """Trains until the last epoch, early stopping, or a wish to stop."""
         standing, way = self.standing, self.configuration
         self._seconds_before = standing.seconds
-        self.say(
-            f"training on {len(self.task.train):,} pairs, validating on {len(self.task.validation):,};"
-            f" {sum(p.numel() for p in self.learner.model.parameters()):,} parameters, {self.means.device}"
-        )
-        if self.unknown:
-            self.say(f"{self.unknown:,} ids of the hard negatives are not in the shard: left out")
         with _wish_to_stop() as stop:
+            self._say_what_it_is()
             while standing.epoch < way.epochs and not standing.done:
                 if not self._epoch(stop):
                     self._checkpoint()
@@ -176,6 +171,14 @@ class _Run:
         standing.done = True
         self._checkpoint()
         self.say(f"done: best epoch {standing.best_epoch} of {standing.epoch}, the model is in {self.out}")
+
+    def _say_what_it_is(self) -> None:
+        self.say(
+            f"training on {len(self.task.train):,} pairs, validating on {len(self.task.validation):,};"
+            f" {sum(p.numel() for p in self.learner.model.parameters()):,} parameters, {self.means.device}"
+        )
+        if self.unknown:
+            self.say(f"{self.unknown:,} ids of the hard negatives are not in the shard: left out")
 
     def _epoch(self, stop: threading.Event) -> bool:
         """The rest of an epoch; False when it was to stop before its end."""
