@@ -75,7 +75,8 @@ def command(
     if html is not None:
         from mathamr.evaluation.report.page import write_page
 
-        write_page(assessment, html, posts)
+        for remark in write_page(assessment, html, posts):
+            print(remark, file=sys.stderr)
         print(f"page written to {html}", file=sys.stderr)
     if as_json:
         floors = {

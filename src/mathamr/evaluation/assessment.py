@@ -75,7 +75,7 @@ class _Inputs:
         if self.posts is None:
             report = Report()
             self.posts = list(read_posts(self.sources.posts, report))
-            self.remarks.extend(f"posts: {line}" for line in report.lines() if line.startswith("skipped"))
+            self.remarks.extend(skipped_lines(report))
         return run_baseline(spec, self.posts, self.topics, self.task)
 
     @property
@@ -140,6 +140,11 @@ def assess(
     tested = [str(measure) for measure in measures if measure.is_tested]
     comparison = compare(scores, baseline, tested)
     return Assessment(comparison, tuple(runs), qrels, topics, floors, tuple(inputs.remarks), inputs.posts)
+
+
+def skipped_lines(report: Report) -> list[str]:
+    """What was skipped while posts were read, a line a cause."""
+    return [f"posts: {line}" for line in report.lines() if line.startswith("skipped")]
 
 
 def _choose_topics(qrels: Qrels, relevant: int | None, is_chosen: bool, remarks: list[str]) -> None:

@@ -91,5 +91,21 @@ def test_a_page_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     assessment = Assessment(compare([evaluate(run, qrels, measures(["MRR"]))]), (run,), qrels, {})
     with pytest.raises(MathAMRError, match="cannot be written"):
         write_page(assessment, tmp_path / "no" / "folder.html")
-    write_page(assessment, tmp_path / "page.html")
+    assert write_page(assessment, tmp_path / "page.html") == []
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+def test_hits_that_the_posts_lack_and_rows_that_were_skipped_are_said(tmp_path: Path) -> None:
+    posts = tmp_path / "Posts.xml"
+    posts.write_text(
+        '<posts>\n<row Id="1" PostTypeId="2" ParentId="9" Body="found"/>\n<row Id="2" PostTypeId="5" Body="x"/>\n</posts>',
+        encoding="utf-8",
+    )
+    qrels = Qrels({"T": {"1": 2}})
+    run = Run.of("mine", {"T": [("1", 2.0), ("77", 1.0)]})
+    assessment = Assessment(compare([evaluate(run, qrels, measures(["MRR"]))]), (run,), qrels, {})
+    (remark,) = write_page(assessment, tmp_path / "page.html", posts)
+    assert remark.startswith("posts: skipped 1: post type 5 (tag wiki)")
+    hits = html.document_fromstring((tmp_path / "page.html").read_bytes()).xpath("//section/div")
+    assert "found" in hits[0].text_content()
+    assert hits[1].text_content().endswith("not among the posts that were given")

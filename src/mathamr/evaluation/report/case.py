@@ -69,17 +69,20 @@ def case(topic: str, comparison: Comparison, runs: Sequence[Run], qrels: Qrels, 
 
 @dataclass(frozen=True)
 class Texts:
-    """The posts and formulas behind the ids of hits; an id may be in neither."""
+    """The posts and formulas behind the ids of hits; an id may be in neither, or no posts were given at all."""
 
     posts: Mapping[str, Post]
     formulas: Mapping[str, tuple[Formula, Post]]
+    are_given: bool
 
 
 def find_texts(posts: Iterable[Post], items: set[str], are_formulas: bool) -> Texts:
     """Look items up in a collection: posts by id, or formulas by visual id, each in the first post that has it."""
     found: dict[str, Post] = {}
     formulas: dict[str, tuple[Formula, Post]] = {}
+    are_given = False
     for post in posts:
+        are_given = True
         if not are_formulas:
             if post.id in items:
                 found[post.id] = post
@@ -88,4 +91,4 @@ def find_texts(posts: Iterable[Post], items: set[str], are_formulas: bool) -> Te
             look = formula.visual_id or formula.id
             if look in items and look not in formulas:
                 formulas[look] = formula, post
-    return Texts(found, formulas)
+    return Texts(found, formulas, are_given)

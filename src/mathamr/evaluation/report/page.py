@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.assessment import Assessment
+from mathamr.evaluation.assessment import Assessment, skipped_lines
 from mathamr.evaluation.comparison import Comparison
 from mathamr.evaluation.report.case import Case, Texts, case, differing, find_texts, hardest
 from mathamr.evaluation.report.chart import Bar, bars, difference_bars
@@ -27,16 +27,21 @@ from mathamr.posts.report import Report
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def write_page(assessment: Assessment, path: Path, posts: Path | None = None) -> None:
-    """Write the page to a file; `posts` is where the texts of hits are found, unless they were read before."""
+def write_page(assessment: Assessment, path: Path, posts: Path | None = None) -> list[str]:
+    """Write the page to a file; `posts` is where the texts of hits are found, unless they were read before.
+
+    What was skipped while reading them is returned, a line a cause.
+    """
+    report = Report()
     found: Iterable[Post] = assessment.posts or ()
     if posts is not None and assessment.posts is None:
-        found = read_posts(posts, Report())
+        found = read_posts(posts, report)
     text = page(assessment, found)
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
         raise MathAMRError(f"{path}: cannot be written ({error.strerror})") from error
+    return skipped_lines(report)
 
 
 def page(subject: Assessment, posts: Iterable[Post] = ()) -> str:
@@ -247,7 +252,7 @@ def _text(item: str, texts: Texts) -> str:
         return f'<div class="text formula"><span class="display">{drawn}</span></div>'
     if item in texts.posts:
         return f'<div class="text short" tabindex="0">{body_html(texts.posts[item])}</div>'
-    return ""
+    return '<p class="faint">not among the posts that were given</p>' if texts.are_given else ""
 
 
 def _standings(each: Case, runs: Sequence[Run]) -> str:
