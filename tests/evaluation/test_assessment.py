@@ -105,6 +105,8 @@ def test_a_baseline_of_formulas_needs_no_table_of_looks() -> None:
             Sources(QRELS, ("nowhere.run",)),
             "nowhere.run: no such file, and no baseline of that name; known: random",
         ),
+        (Sources(QRELS, ("x" * 5000,)), "no such file"),
+        (Sources(QRELS, ("x\0y",)), "no such file"),
         (Sources(QRELS, ("bm25",)), "the baseline 'bm25' needs --topics and --posts"),
         (Sources(QRELS, ("bm25", "bm25"), None, TOPICS, POSTS), "the run bm25 is given twice"),
         (Sources(QRELS, ()), "no run to evaluate"),

@@ -66,8 +66,8 @@ class _Inputs:
 
     def run(self, spec: str) -> Run:
         """The run that a file or the name of a baseline gives."""
-        if Path(spec).exists() or spec not in BASELINES:
-            return self._from_file(Path(spec))
+        if not is_baseline(spec):
+            return self._from_file(spec)
         if not self.topics or self.sources.posts is None:
             raise MathAMRError(
                 f"the baseline {spec!r} needs --topics and --posts: what to search for, and where"
@@ -83,12 +83,19 @@ class _Inputs:
         """Formulas are searched for where the topics name some."""
         return "formulas" if any(topic.formula_id for topic in self.topics) else "answers"
 
-    def _from_file(self, path: Path) -> Run:
-        if not path.exists():
+    def floors(self, qrels: Qrels, runs: Sequence[Run], measures: Sequence[Measure]) -> tuple[Scores, Scores]:
+        """What random orders score: of the judged items, and of all candidates as far as they are known."""
+        count = known_items(qrels, runs)
+        if self.posts is not None:
+            count = max(count, len(candidates(self.posts, self.task)))
+        return random_scores(qrels, measures, 0), random_scores(qrels, measures, count)
+
+    def _from_file(self, spec: str) -> Run:
+        if not _exists(spec):
             raise MathAMRError(
-                f"{path}: no such file, and no baseline of that name; known: {', '.join(BASELINES)}"
+                f"{spec}: no such file, and no baseline of that name; known: {', '.join(BASELINES)}"
             )
-        return read_run(path)
+        return read_run(spec)
 
 
 def assess(
@@ -102,17 +109,8 @@ def assess(
 
     `only_with_relevant` leaves out the topics that have no relevant item. `has_floors` adds random orders.
     """
-    qrels = read_qrels(sources.qrels)
     inputs = _Inputs(sources)
-    if qrels.unjudged:
-        inputs.remarks.append(f"{sources.qrels}: {qrels.unjudged} negative grades count as unjudged")
-    _choose_topics(qrels, relevant, only_with_relevant, inputs.remarks)
-    if only_with_relevant:
-        qrels = qrels.with_relevant(relevant or RELEVANT)
-        if not qrels.grades:
-            raise MathAMRError(
-                f"{sources.qrels}: no topic has an item of grade {relevant or RELEVANT} or more"
-            )
+    qrels = _judgments(sources.qrels, relevant or RELEVANT, only_with_relevant, inputs.remarks)
     if sources.topics is not None:
         inputs.topics = [topic for topic in read_topics(sources.topics) if topic.id in qrels.grades]
         if not inputs.topics:
@@ -122,24 +120,34 @@ def assess(
     if sources.formulas is not None:
         visual_ids = read_visual_ids(sources.formulas)
         runs = [
-            run
-            if spec in BASELINES and not Path(spec).exists()
-            else _by_look(run, visual_ids, inputs.remarks)
+            run if is_baseline(spec) else _by_look(run, visual_ids, inputs.remarks)
             for spec, run in zip(specs, runs, strict=True)
         ]
     scores = [evaluate(run, qrels, measures) for run in runs]
     inputs.remarks.extend(_remarks(runs, scores))
     baseline = None if sources.baseline is None else runs[specs.index(sources.baseline)].name
-    floors: tuple[Scores, ...] = ()
-    if has_floors:
-        count = known_items(qrels, runs)
-        if inputs.posts is not None:
-            count = max(count, len(candidates(inputs.posts, inputs.task)))
-        floors = (random_scores(qrels, measures, 0), random_scores(qrels, measures, count))
-    topics = {topic.id: topic for topic in inputs.topics}
     tested = [str(measure) for measure in measures if measure.is_tested]
-    comparison = compare(scores, baseline, tested)
-    return Assessment(comparison, tuple(runs), qrels, topics, floors, tuple(inputs.remarks), inputs.posts)
+    return Assessment(
+        compare(scores, baseline, tested),
+        tuple(runs),
+        qrels,
+        {topic.id: topic for topic in inputs.topics},
+        inputs.floors(qrels, runs, measures) if has_floors else (),
+        tuple(inputs.remarks),
+        inputs.posts,
+    )
+
+
+def is_baseline(spec: str) -> bool:
+    """Whether a run is meant as a baseline's name; a file of that name goes first."""
+    return spec in BASELINES and not _exists(spec)
+
+
+def _exists(spec: str) -> bool:
+    try:
+        return spec == "-" or Path(spec).exists()
+    except (OSError, ValueError):
+        return False  # no path at all: too long, or with a character that none can have
 
 
 def skipped_lines(report: Report) -> list[str]:
@@ -147,14 +155,24 @@ def skipped_lines(report: Report) -> list[str]:
     return [f"posts: {line}" for line in report.lines() if line.startswith("skipped")]
 
 
-def _choose_topics(qrels: Qrels, relevant: int | None, is_chosen: bool, remarks: list[str]) -> None:
-    threshold = relevant or RELEVANT
-    without = [topic for topic in qrels.topics if not qrels.relevant(topic, threshold)]
+def _judgments(path: Path, threshold: int, only_with_relevant: bool, remarks: list[str]) -> Qrels:
+    qrels = read_qrels(path)
+    if qrels.unjudged:
+        remarks.append(f"{path}: {qrels.unjudged} negative grades count as unjudged")
+    chosen = qrels.with_relevant(threshold)
+    without = len(qrels.topics) - len(chosen.topics)
     if without:
-        what = "are left out" if is_chosen else "count as zero (--only-with-relevant leaves them out)"
-        remarks.append(
-            f"{len(without)} of {len(qrels.topics)} judged topics have no item of grade {threshold} or more; they {what}"
+        what = (
+            "are left out" if only_with_relevant else "count as zero (--only-with-relevant leaves them out)"
         )
+        remarks.append(
+            f"{without} of {len(qrels.topics)} judged topics have no item of grade {threshold} or more; they {what}"
+        )
+    if not only_with_relevant:
+        return qrels
+    if not chosen.topics:
+        raise MathAMRError(f"{path}: no topic has an item of grade {threshold} or more")
+    return chosen
 
 
 def _specs(sources: Sources) -> list[str]:
