@@ -32,8 +32,7 @@ def scored(size: int, entries: dict[tuple[int, int], dict[str, float]], root: in
         for label, value in probabilities.items():
             row[LABELS.index(label)] = value
         row[0] = max(0.0, 1.0 - sum(probabilities.values()))
-    roots = np.zeros(size, dtype=np.float32)
-    roots[root] = 1.0
+    roots = np.eye(max(1, size), dtype=np.float32)[root][:size]
     return Scores(list(entries), table, roots)
 
 

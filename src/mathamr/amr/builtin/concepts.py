@@ -43,6 +43,23 @@ class Draft:
         self.edges.extend((first + s, role, first + t) for s, role, t in template.edges)
 
 
+def named_in_mathematics(parts: Sequence[str]) -> Template:
+    """What a name in a mathematical sentence belongs to: "Euler" to a person, "ZFC" to a thing."""
+    kind = "person" if all(part[:1].isupper() and part[1:].islower() for part in parts) else "thing"
+    return Template(("*", kind), ((1, ":name", 0),))
+
+
+def ask_for_causes(draft: Draft) -> None:
+    """Gives the cause that a question with "why" asks for its `amr-unknown`, where no word gave one."""
+    if draft.sentence.words[-1:] != ["?"] or any(node.concept == "amr-unknown" for node in draft.nodes):
+        return
+    for number, node in enumerate(draft.nodes):
+        if node.concept == "cause-01" and draft.sentence.lemmas[node.token] == "why":
+            draft.edges.append((number, ":ARG0", len(draft.nodes)))
+            draft.nodes.append(Node("amr-unknown", False, node.token, 1))
+            return
+
+
 def head_of(sentence: Sentence, first: int, last: int) -> int:
     """The word of a span whose own head lies outside it; the last one of several."""
     for token in range(last, first - 1, -1):
@@ -94,10 +111,16 @@ class ConceptModel:
     def identify(self, sentences: Sequence[Sentence]) -> list[Draft]:
         """The nodes of each sentence."""
         contexts = [context(sentence) for sentence in sentences]
-        cores = self._choose_cores(sentences, contexts)
-        return self._add_templates(sentences, contexts, cores)
+        described: dict[tuple[int, int], list[str]] = {}
+        cores = self._choose_cores(sentences, contexts, described)
+        return self._add_templates(sentences, contexts, cores, described)
 
-    def _choose_cores(self, sentences: Sequence[Sentence], contexts: Sequence[Array]) -> list[list[str]]:
+    def _choose_cores(
+        self,
+        sentences: Sequence[Sentence],
+        contexts: Sequence[Array],
+        described: dict[tuple[int, int], list[str]],
+    ) -> list[list[str]]:
         word_rows: list[list[int]] = []
         core_rows: list[list[int]] = []
         detail_rows: list[list[int]] = []
@@ -105,14 +128,15 @@ class ConceptModel:
         places: list[int] = []
         options: list[list[Candidate]] = []
         place = 0
-        for sentence in sentences:
+        for number, sentence in enumerate(sentences):
             for token in range(len(sentence)):
                 known = self._candidates(sentence, token)
                 options.append(known.candidates)
                 if len(known.candidates) > 1:
                     owners.extend([len(word_rows)] * len(known.candidates))
                     places.append(place)
-                    word_rows.append(self._words.ids(word_features(sentence, token)))
+                    features = described[number, token] = word_features(sentence, token)
+                    word_rows.append(self._words.ids(features))
                     core_rows.extend(known.vectors)
                     for candidate, fixed in zip(known.candidates, known.details, strict=True):
                         around = neighbour_features(sentence, token, candidate)
@@ -168,23 +192,28 @@ class ConceptModel:
         return chosen
 
     def _add_templates(
-        self, sentences: Sequence[Sentence], contexts: Sequence[Array], chosen: list[list[str]]
+        self,
+        sentences: Sequence[Sentence],
+        contexts: Sequence[Array],
+        chosen: list[list[str]],
+        described: dict[tuple[int, int], list[str]],
     ) -> list[Draft]:
         drafts = [Draft(sentence) for sentence in sentences]
         rows: list[list[int]] = []
         inputs: list[Array] = []
         places: list[tuple[Draft, Node, bool]] = []
-        for draft, cores, dense in zip(drafts, chosen, contexts, strict=True):
+        for number, (draft, cores, dense) in enumerate(zip(drafts, chosen, contexts, strict=True)):
             sentence = draft.sentence
             for token, core in enumerate(cores):
                 if core in (NONE, INSIDE):
                     continue
                 node = _core_node(sentence, token, core, cores)
                 places.append((draft, node, core == NAME))
-                formula = FORMULA.fullmatch(core) is not None
-                rows.append(
-                    [] if formula else self._template_words.ids(template_features(sentence, node.token, core))
-                )
+                rows.append([])
+                if not FORMULA.fullmatch(core):
+                    token = node.token
+                    word = described.get((number, token)) or word_features(sentence, token)
+                    rows[-1] = self._template_words.ids(template_features(word, sentence.tags[token], core))
                 inputs.append(dense[node.token])
         if not places:
             return drafts
@@ -195,13 +224,16 @@ class ConceptModel:
         scores = hidden @ output + output_bias
         for (draft, node, named), row, features in zip(places, scores, rows, strict=True):
             if not features:
-                best = self._plain
+                draft.add(node, self._templates[self._plain])
+            elif named and draft.sentence.mathematical:
+                draft.add(node, named_in_mathematics(node.text))
             else:
                 fits = self._naming == named
                 if draft.sentence.mathematical:
                     fits &= self._general
-                best = int(np.argmax(np.where(fits, row, -np.inf)))
-            draft.add(node, self._templates[best])
+                draft.add(node, self._templates[int(np.argmax(np.where(fits, row, -np.inf)))])
+        for draft in drafts:
+            ask_for_causes(draft)
         return drafts
 
 

@@ -157,9 +157,9 @@ def neighbour_features(sentence: Sentence, token: int, candidate: Candidate) -> 
     ]
 
 
-def template_features(sentence: Sentence, token: int, core: str) -> list[str]:
-    """A word and the core it was given."""
-    return [*word_features(sentence, token), "core=" + core, "coret=" + core + "|" + sentence.tags[token]]
+def template_features(described: list[str], tag: str, core: str) -> list[str]:
+    """A word, described by `word_features`, and the core it was given."""
+    return [*described, "core=" + core, "coret=" + core + "|" + tag]
 
 
 def bucket(number: int) -> str:

@@ -228,7 +228,9 @@ def _template_data(
     for example in examples:
         inputs = context(example.sentence)
         for token, core, template in example.templates:
-            rows.append(template_features(example.sentence, token, core))
+            rows.append(
+                template_features(word_features(example.sentence, token), example.sentence.tags[token], core)
+            )
             gold.append(numbers.get(template, 0))
             dense.append(inputs[token])
     return rows, np.array(gold, dtype=np.int64), torch.from_numpy(np.array(dense, dtype=np.float32))
