@@ -27,6 +27,7 @@ def opt(latex: str) -> str:
         # sums and products
         ("-a+b", "[U!plus,0[O!minus,0[V!𝑎]],1[V!𝑏]]"),
         ("a+", "[O!limit-from,0[V!𝑎],1[U!plus]]"),
+        (r"\mathinner{ab}c", "[U!times,0[V!𝑎],1[V!𝑏],2[V!𝑐]]"),
         ("a/bc", "[U!times,0[O!divide,0[V!𝑎],1[V!𝑏]],1[V!𝑐]]"),
         (r"a\cup b\cap c", "[U!intersect,0[U!union,0[V!𝑎],1[V!𝑏]],1[V!𝑐]]"),
         # functions

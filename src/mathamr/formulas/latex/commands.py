@@ -307,7 +307,7 @@ def _classed(role: str) -> Command:
             and all(node.kind == TOKEN and node.role in _CONCATENATED for node in content)
         ):
             text = "".join(node.text for node in content)
-            nodes.append(Node(TOKEN, role, text, position=position))
+            nodes.append(Node(TOKEN, role, text, font=reader.font, position=position))
         else:
             nodes.append(expression(content).with_role(role, position))
 

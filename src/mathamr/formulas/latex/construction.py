@@ -179,7 +179,7 @@ class Product:
     def __init__(self, first: Node) -> None:
         self.factors = [first]
         self.sign: Node | None = None
-        if first.kind == APPLY and not first.role and not first.enclosure:
+        if first.kind == APPLY and not first.enclosure:
             head = first.children[0]
             if head is INVISIBLE_TIMES or head.role in ("MULOP", "BINOP"):
                 self.sign = head

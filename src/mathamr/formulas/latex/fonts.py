@@ -61,19 +61,13 @@ def specialized(font: Font, text: str) -> Font:
     """The font that a symbol really gets: capitals of Greek are upright, small ones italic, signs plain."""
     family, series, shape, forced = font
     if len(text) == 1:
-        category = unicodedata.category(text)
-        if category[0] == "L":
-            name = unicodedata.name(text, "")
-            if name.startswith("LATIN") or text in "ªº":
-                return Font(family, series, shape)
-            if name.startswith("GREEK"):
-                if category == "Lu":
-                    return (
-                        Font("serif", series, "upright") if family == "math" else Font(family, series, shape)
-                    )
-                return Font("serif", series if forced else "medium", "italic")
-        elif category[0] == "N":
+        category, name = unicodedata.category(text), unicodedata.name(text, "")
+        if name.startswith("GREEK") and category != "Lu":
+            return Font("serif", series if forced else "medium", "italic")
+        if name.startswith("GREEK") or category[0] == "N":
             return Font("serif", series, "upright") if family == "math" else Font(family, series, shape)
+        if (category[0] == "L" and name.startswith("LATIN")) or text in "ªºℲ":
+            return Font(family, series, shape)
     return Font("serif", series if forced else "medium", "upright")
 
 
