@@ -136,7 +136,7 @@ def test_every_pattern_fills_into_a_graph_with_all_of_its_formulas() -> None:
 
 def test_tree_distances_are_steps_along_the_dependencies() -> None:
     sentence = Sentence(
-        "old fox sleeps well".split(), "old fox sleep well".split(), ["JJ", "NN", "VBZ", "RB"],
+        ["old", "fox", "sleeps", "well"], ["old", "fox", "sleep", "well"], ["JJ", "NN", "VBZ", "RB"],
         ["amod", "nsubj", "ROOT", "ROOT"], [1, 2, 2, 3], [True] * 4, np.zeros((4, 4), dtype=np.float32),
     )  # fmt: skip
     table = tree_distances(sentence)

@@ -45,125 +45,34 @@ for _phrase, _shown in _PHRASES.items():
 for _options in _BY_FIRST.values():
     _options.sort(key=lambda option: -len(option[0]))
 
-STRONG = frozenset(
-    [
-        "integral",
-        "polynomial",
-        "eigenvalue",
-        "eigenvector",
-        "theorem",
-        "lemma",
-        "corollary",
-        "matrix",
-        "derivative",
-        "bijection",
-        "isomorphism",
-        "homomorphism",
-        "subgroup",
-        "subset",
-        "supremum",
-        "infimum",
-        "cardinality",
-        "topology",
-        "metric",
-        "manifold",
-        "logarithm",
-        "exponent",
-        "integer",
-        "calculus",
-        "algebra",
-        "equation",
-        "inequality",
-        "permutation",
-        "convergent",
-        "divergent",
-        "differentiable",
-        "injective",
-        "surjective",
-        "bijective",
-        "modulo",
-        "determinant",
-        "quotient",
-        "numerator",
-        "denominator",
-        "hypotenuse",
-        "triangle",
-        "conjecture",
-        "axiom",
-    ]
-)
+
+def _words_of(listing: str) -> frozenset[str]:
+    return frozenset(listing.split())
+
+
+TERMS = _words_of("""
+    adjoint algebra algebraic antiderivative asymptotic automorphism axiom bijection bijective binomial calculus
+    cardinality coefficient cohomology congruence conjecture contour convergent coprime corollary cosine countable
+    denominator derivative determinant differentiable divergent eigenvalue eigenvector ellipse equation exponent
+    factorial functor gcd homology homomorphism homotopic homotopy hypotenuse inequality infimum injective integer
+    integral integrand irrational irreducible isomorphism lemma logarithm manifold matrix metric modulo monoid monotone
+    morphism numerator parabola permutation polygon polynomial quadratic quotient sine subgroup subset summation
+    supremum surjection surjective tensor theorem topology totient triangle trigonometric uncountable vertex
+""")
 """Words that make a sentence a mathematical one even where it holds no formula."""
 
-NOUNS = STRONG | frozenset(
-    [
-        "limit",
-        "map",
-        "function",
-        "sequence",
-        "series",
-        "set",
-        "group",
-        "ring",
-        "field",
-        "order",
-        "range",
-        "value",
-        "sum",
-        "product",
-        "bound",
-        "measure",
-        "image",
-        "kernel",
-        "space",
-        "number",
-        "point",
-        "root",
-        "expression",
-        "basis",
-        "degree",
-        "factor",
-        "term",
-        "proof",
-        "solution",
-        "norm",
-        "form",
-        "expansion",
-        "union",
-        "intersection",
-        "relation",
-        "operator",
-        "element",
-        "identity",
-        "interval",
-        "neighborhood",
-        "neighbourhood",
-        "closure",
-        "cover",
-        "dimension",
-        "distribution",
-        "equality",
-        "formula",
-        "graph",
-        "ideal",
-        "index",
-        "inverse",
-        "line",
-        "mapping",
-        "multiple",
-        "notation",
-        "partition",
-        "plane",
-        "power",
-        "sign",
-        "square",
-        "substitution",
-        "summation",
-        "symbol",
-        "transform",
-        "variable",
-        "vector",
-    ]
-)
+STRONG = TERMS | _words_of("""
+    banach cauchy converge dedekind diophantine diverge euler fermat fourier gauss hilbert jacobi laplace lebesgue
+    riemann taylor zfc
+""")
+
+NOUNS = TERMS | _words_of("""
+    basis bound closure cover degree dimension distribution element equality expansion expression factor field form
+    formula function graph group ideal identity image index intersection interval inverse kernel limit line map mapping
+    measure multiple neighborhood neighbourhood norm notation number operator order partition plane point power product
+    proof range relation ring root sequence series set sign solution space square substitution sum symbol term transform
+    union value variable vector
+""")
 """Nouns that name mathematical objects: in a mathematical sentence they are concepts of their own, never frames."""
 
 

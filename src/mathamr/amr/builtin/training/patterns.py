@@ -14,82 +14,20 @@ from penman.models.amr import model as amr_model
 
 from mathamr.amr.builtin.training.corpus import Gold
 
-NOUNS = [
-    "sequence",
-    "function",
-    "set",
-    "group",
-    "matrix",
-    "map",
-    "number",
-    "ring",
-    "field",
-    "space",
-    "series",
-    "integral",
-    "limit",
-    "polynomial",
-    "graph",
-    "vector",
-    "equation",
-    "solution",
-    "value",
-    "subset",
-    "point",
-    "element",
-    "integer",
-    "basis",
-    "operator",
-    "ideal",
-    "prime",
-    "derivative",
-    "sum",
-    "product",
-    "interval",
-    "norm",
-    "root",
-    "line",
-    "term",
-    "variable",
-    "constant",
-    "theorem",
-    "lemma",
-    "curve",
-    "surface",
-    "manifold",
-    "kernel",
-    "eigenvalue",
-    "determinant",
-]
-ADJECTIVES = [
-    "continuous",
-    "finite",
-    "infinite",
-    "real",
-    "complex",
-    "compact",
-    "bounded",
-    "positive",
-    "linear",
-    "convergent",
-    "prime",
-    "differentiable",
-    "smooth",
-    "open",
-    "convex",
-    "measurable",
-    "trivial",
-    "rational",
-    "abelian",
-    "cyclic",
-    "discrete",
-    "injective",
-    "surjective",
-    "normal",
-    "constant",
-    "odd",
-    "even",
-]
+
+def _words(listing: str) -> list[str]:
+    return listing.split()
+
+
+NOUNS = _words("""
+    sequence function set group matrix map number ring field space series integral limit polynomial graph vector
+    equation solution value subset point element integer basis operator ideal prime derivative sum product interval
+    norm root line term variable constant theorem lemma curve surface manifold kernel eigenvalue determinant
+""")
+ADJECTIVES = _words("""
+    continuous finite infinite real complex compact bounded positive linear convergent prime differentiable smooth
+    open convex measurable trivial rational abelian cyclic discrete injective surjective normal constant odd even
+""")
 FILLINGS = 10
 
 PATTERNS = """
