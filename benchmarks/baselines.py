@@ -1,8 +1,8 @@
 """Quality of the baselines on arqmath-mini and on both sets of known items, beside the figures recorded with the data.
 
 Means are over topics with a relevant item. "× floor" is the last measure against that of a random order of all
-candidates, measured in the same run. MiniLM runs where its package is installed and there is a GPU: two cores take a
-quarter of an hour for the answers of arqmath-mini, and hours for those of the pairs.
+candidates, measured in the same run. MiniLM runs where its package is installed and there is a GPU: a busy machine of
+two cores encoded 5 texts a second, and the pairs alone have 25,025 answers.
 """
 
 from __future__ import annotations
