@@ -75,21 +75,25 @@ def grouped(nodes: Sequence[Node]) -> list[Node]:
 def _with_scripts(line: Sequence[Node]) -> list[Node]:
     """Scripts on the node before them, or before their base where they float."""
     result: list[Node] = []
-    waiting: list[Node] = []
-    for node in line:
-        role = node.role
-        if role in _FLOAT or (role in _POST and waiting):
-            waiting.append(node)
-        elif role in _POST and result:
-            result[-1] = scripted(result[-1], node)
-        else:
-            for script in reversed(waiting):
-                node = scripted(node, script, "pre")
-            waiting.clear()
-            result.append(node)
-    if waiting:
-        base = ABSENT
-        for script in waiting:
-            base = scripted(base, script, "post")
-        result.append(base)
+    position, count = 0, len(line)
+    while position < count:
+        before: list[Node] = []
+        node = line[position]
+        while node.role in _FLOAT and position + 1 < count:
+            before.append(node)
+            position += 1
+            if line[position].role in _POST:
+                before.append(line[position])
+                position += 1
+                if position == count:
+                    node = scripted(scripted(ABSENT, before.pop(), "post"), before.pop(), "post")
+                    break
+            node = line[position]
+        position += 1
+        while position < count and line[position].role in _POST:
+            node = scripted(node, line[position])
+            position += 1
+        for script in reversed(before):
+            node = scripted(node, script, "pre")
+        result.append(node)
     return result

@@ -46,6 +46,7 @@ def _horizontal_space(reader: Reader, nodes: list[Node]) -> None:
 
 @command("\\hskip", "\\kern", "\\mkern", "\\mskip", "\\vskip")
 def _skip(reader: Reader, nodes: list[Node]) -> None:
+    """Space by a bare length; only math units count as wide, as in the published trees."""
     name = reader.tokens[reader.i - 1]
     text = "".join(reader.tokens[reader.i : reader.i + 24])
     match = _DIMENSION.match(text)
@@ -56,8 +57,7 @@ def _skip(reader: Reader, nodes: list[Node]) -> None:
     while taken > 0 and reader.i < reader.count:
         taken -= len(reader.tokens[reader.i])
         reader.i += 1
-    if name != "\\vskip":
-        nodes.append(space(points_of(text), "hskip"))
+    nodes.append(space(points_of(text) if name in ("\\mkern", "\\mskip") else 0.0, "skip"))
 
 
 @command("\\phantom", "\\hphantom", "\\vphantom")
