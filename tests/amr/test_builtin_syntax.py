@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from mathamr.amr.builtin.mathematics import is_mathematical, merge_phrases
@@ -81,6 +84,14 @@ def test_depths_count_steps_to_the_root() -> None:
 def test_markup_and_control_characters_are_taken_out() -> None:
     assert clean("<i>KRAS</i>\x00 and\u200b FORMULA_1x  y\ud800") == "KRAS and FORMULA_1 x y"
     assert clean("a < b and c > d") == "a < b and c > d"
+
+
+def test_analysis_neither_loads_torch_nor_keeps_it_from_others() -> None:
+    program = (
+        "import sys; from mathamr.amr.builtin.syntax import Analyser; next(Analyser().analyse(['One.'])); "
+        "assert 'torch' not in sys.modules; import importlib.util; importlib.util.find_spec('torch')"
+    )
+    subprocess.run([sys.executable, "-c", program], check=True)
 
 
 @pytest.mark.parametrize("text", ["", "   ", "\x00\x01", "🙂🙂", "你好，世界", "((((", "a" * 3000])
