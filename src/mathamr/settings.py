@@ -26,7 +26,9 @@ class Setting:
         return Path(self.value).expanduser()
 
 
-DATA = Setting("MATHAMR_DATA", "../shared/data", "folder of evaluation data for tests, benchmarks and training")
+DATA = Setting(
+    "MATHAMR_DATA", "../shared/data", "folder of evaluation data for tests, benchmarks and training"
+)
 CACHE = Setting("MATHAMR_CACHE", "~/.cache/mathamr", "folder for caches that may be deleted at any time")
 
 SETTINGS = (DATA, CACHE)

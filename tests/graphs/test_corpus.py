@@ -39,6 +39,7 @@ def test_every_post_gets_a_graph_and_fallbacks_are_counted(tmp_path: Path) -> No
         assert counts.fallbacks["sentence: exception"] == 1
         assert counts.fallbacks["formula dropped by the AMR parser"] == 2
         assert counts.fallbacks["formula repaired"] == 1
+        assert counts.fallbacks["empty formula"] == 0
         assert store.fallbacks() == counts.fallbacks
         first = store.graph("1")
         assert [f.formula_id for f in first.formulas] == ["1:0", "1:1", "1:2"]
@@ -47,6 +48,15 @@ def test_every_post_gets_a_graph_and_fallbacks_are_counted(tmp_path: Path) -> No
         assert first.formulas[0].opt is not None
         assert first.formulas[0].opt.labels[0] == "U!plus"
         assert len(store.graph("3").sentences) == 2
+
+
+def test_an_empty_formula_is_told_from_one_that_cannot_be_read(tmp_path: Path) -> None:
+    body = '<span class="math-container" id="9">$$</span> and <span class="math-container" id="8">$x$</span>'
+    given = Post("1", "answer", body, formulas=(Formula("9", ""), Formula("8", "x")))
+    with GraphStore(tmp_path, create=True) as store:
+        counts = build_graphs([given], store, parser=PARSER)
+    assert counts.fallbacks["empty formula"] == 1
+    assert "formula without a tree" not in counts.fallbacks
 
 
 def test_only_new_and_changed_posts_are_made_again(tmp_path: Path) -> None:

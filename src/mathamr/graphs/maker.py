@@ -65,7 +65,8 @@ def _trees(post: Post, read: Passage, fallbacks: Counter[str]) -> dict[str, Tree
             continue
         trees[place.name], repaired = trees_of(formula, post.macros)
         if trees[place.name] == (None, None):
-            fallbacks["formula without a tree"] += 1
+            empty = not (formula.latex.strip() or formula.presentation_mathml or formula.content_mathml)
+            fallbacks["empty formula" if empty else "formula without a tree"] += 1
         elif repaired:
             fallbacks["formula repaired"] += 1
     return trees
