@@ -20,7 +20,8 @@ def chosen_device(name: str = "auto") -> torch.device:
     except RuntimeError as error:
         raise MathAMRError(f"unknown device {name!r}; known: auto, cpu, cuda, cuda:NUMBER") from error
     if device.type == "cuda":
-        if not torch.cuda.is_available() or (device.index or 0) >= torch.cuda.device_count():
+        count = torch.cuda.device_count() if torch.cuda.is_available() else 0
+        if not 0 <= (device.index or 0) < count:
             raise MathAMRError(f"there is no device {name!r} on this machine; use cpu or auto")
         return torch.device("cuda", device.index if device.index is not None else torch.cuda.current_device())
     return device
