@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import time
 from pathlib import Path
 from typing import Annotated
@@ -10,11 +9,20 @@ from typing import Annotated
 import typer
 
 SHOWN_POST = "101"
+READABLE = 20
+"""About how long the LaTeX of a formula is whose trees fit a screen."""
+
+_NEXT = (
+    ("the trees of a formula", "mathamr formula '\\frac{1}{n^2}'"),
+    ("your own notes, as they are read", "mathamr posts FOLDER"),
+    ("one of them as a picture", "mathamr graph FOLDER --svg note.svg"),
+    ("what is installed or missing", "mathamr doctor"),
+)
 
 
 def command(
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the graphs and the picture; a temporary one by default.")
+        Path | None, typer.Option(help="Folder for the graphs and the picture; by default one in the cache.")
     ] = None,
     workers: Annotated[int, typer.Option("--workers", "-j", help="Processes to build with.", min=1)] = 1,
     limit: Annotated[int | None, typer.Option(help="Only this many posts of the sample.", min=1)] = None,
@@ -26,6 +34,7 @@ def command(
     from rich.panel import Panel
 
     from mathamr.cli.reading import show_reading
+    from mathamr.formulas.parse import parse
     from mathamr.graphs.corpus import build_graphs, build_tensors, build_vocabularies
     from mathamr.graphs.picture import picture
     from mathamr.graphs.store import GraphStore
@@ -35,6 +44,7 @@ def command(
     from mathamr.posts.summary import Summary
     from mathamr.progress import Progress
     from mathamr.sample import folder
+    from mathamr.settings import CACHE
 
     console = Console()
 
@@ -53,8 +63,14 @@ def command(
     for sentence in read.sentences:
         console.print(f"  {sentence.text}", highlight=False, markup=False)
 
-    target = out or Path(tempfile.mkdtemp(prefix="mathamr-demo-"))
-    heading("3. Every post as one graph: meaning (AMR), operators (OPT) and layout (SLT)")
+    formula = min(shown.formulas, key=lambda formula: abs(len(formula.latex) - READABLE))
+    heading("3. A formula as two trees: how it looks, and what it computes")
+    console.print(
+        "\n".join(f"  {line}" for line in parse(formula.latex).lines()), highlight=False, markup=False
+    )
+
+    target = out or CACHE.path / "demo"
+    heading("4. Every post as one graph: meaning (AMR), operators (OPT) and layout (SLT)")
     with GraphStore(target / "graphs", create=True) as store:
         with Progress("graphs", "posts", total=len(posts)) as progress:
             counts = build_graphs(posts, store, workers=workers, progress=progress)
@@ -68,16 +84,13 @@ def command(
         f"  {counts.made:,} graphs made, {counts.kept:,} kept from before: {nodes:,} nodes,"
         f" {coverage.labels:,} labels, {coverage.relations:,} relations"
     )
-    first = graph.sentences[0][0] if graph.sentences else graph.amr.top
-    console.print(
-        Panel(_excerpt(graph.amr.to_penman()), title=f"post {shown.id}, from {first}", expand=False)
-    )
+    console.print(Panel(_excerpt(graph.amr.to_penman()), title=f"what post {shown.id} means", expand=False))
 
     heading("Where to look next")
     console.print(f"  the graph of post {shown.id} as a picture: {picture_path}", highlight=False)
-    console.print("  a formula's trees:        mathamr formula '\\frac{1}{n^2}'", highlight=False)
-    console.print("  your own notes:           mathamr posts FOLDER", highlight=False)
-    console.print("  what is installed:        mathamr doctor", highlight=False)
+    console.print("  with these commands (after: source .venv/bin/activate)")
+    for what, line in _NEXT:
+        console.print(f"    {line:<42} {what}", highlight=False, markup=False)
     console.print(f"\n[dim]{time.perf_counter() - started:.1f} s[/]")
 
 

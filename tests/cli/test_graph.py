@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import penman
+import pytest
+from lxml import etree
+
+from mathamr.graphs import notation
+from mathamr.graphs.store import GraphStore
+from mathamr.sample import folder
+from tests.cli.test_cli import mathamr
+
+SAMPLE = str(folder() / "Posts.xml")
+
+
+def test_prints_penman_that_reads_back() -> None:
+    result = mathamr("graph", SAMPLE, "--limit", "3")
+    assert result.returncode == 0, result.stderr
+    texts = result.stdout.strip().split("\n\n")
+    graphs = [notation.read(text) for text in texts]
+    assert [graph.post_id for graph in graphs] == ["101", "102", "103"]
+    assert all(formula.opt and formula.slt for graph in graphs for formula in graph.formulas)
+    assert all(penman.decode(text).triples for text in texts)
+
+
+def test_builds_a_store_and_its_statistics(tmp_path: Path) -> None:
+    result = mathamr("graph", SAMPLE, "--limit", "5", "--out", str(tmp_path), "--json")
+    assert result.returncode == 0, result.stderr
+    found = json.loads(result.stdout)
+    assert (found["posts"], found["failed"], found["reading"]["skipped"]) == (5, 0, 0)
+    with GraphStore(tmp_path) as store:
+        assert store.count_tensors("both-hierarchy-none") == 5
+    other = mathamr(
+        "graph", SAMPLE, "--limit", "5", "--out", str(tmp_path), "--mode", "opt", "--structure", "global"
+    )
+    assert "posts without a graph" in other.stdout
+    with GraphStore(tmp_path) as store:
+        assert store.count_tensors("opt-global-none") == 5
+
+
+def test_draws_one_post(tmp_path: Path) -> None:
+    picture = tmp_path / "post.svg"
+    assert mathamr("graph", SAMPLE, "--post", "103", "--svg", str(picture)).returncode == 0
+    assert "post 103" in etree.parse(str(picture)).findtext("{http://www.w3.org/2000/svg}title")
+
+
+def test_linear_prints_one_line_a_post() -> None:
+    lines = mathamr("graph", SAMPLE, "--limit", "2", "--linear").stdout.splitlines()
+    assert [line.split("\t")[0] for line in lines] == ["101", "102"]
+    assert all(len(line.split("\t")[1].split()) > 10 for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["--post", "no-such-post"], 1, "no post with the id no-such-post"),
+        (["--mode", "latex"], 1, "known: both, opt, slt, none"),
+        (["--json"], 2, "--out"),
+        (["--svg", "a.svg", "--linear"], 2, "exclude each other"),
+        (["--parser", "magic", "--limit", "1"], 1, "known: builtin, amrlib, transition"),
+        (["--limit", "1", "--svg", "/no/such/folder/a.svg"], 1, "cannot write the picture"),
+    ],
+)
+def test_wrong_requests_say_what_to_do(arguments: list[str], code: int, message: str) -> None:
+    result = mathamr("graph", SAMPLE, *arguments)
+    assert result.returncode == code
+    assert message in " ".join(result.stderr.replace("│", " ").split())
+    assert result.stdout == ""
