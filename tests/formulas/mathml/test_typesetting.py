@@ -5,6 +5,7 @@ import pytest
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.reading import read
 from mathamr.formulas.mathml.typesetting import typeset
+from mathamr.formulas.parse import parse
 
 
 def typeset_text(markup: str) -> Element:
@@ -74,3 +75,14 @@ def test_cases_stand_left_and_matrices_in_the_middle() -> None:
     matrix = typeset_text(f"<mrow><mo>(</mo>{table}<mo>)</mo></mrow>").children[1]
     assert cell_styles(cases) == [["text-align: left"] * 2]
     assert cell_styles(matrix) == [[None] * 2]
+
+
+def test_a_thin_space_sets_names_of_functions_apart_but_not_from_signs_and_fences() -> None:
+    def spaces(latex: str) -> int:
+        return parse(latex).presentation_mathml().count("<mspace")
+
+    assert spaces(r"m\log m") == 2
+    assert spaces(r"\ln N+1") == 1
+    assert spaces(r"\sin^2 x") == 1
+    assert spaces(r"\sin(x)+\cos(y)") == 0
+    assert spaces(r"ab+2x") == 0

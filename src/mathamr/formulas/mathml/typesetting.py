@@ -17,6 +17,8 @@ _TALL = frozenset(["mfrac", "mtable", "munder", "munderover", "mmultiscripts", "
 _ROWS = frozenset(["mrow", "mstyle", "mtd", "msqrt", "mpadded", "mphantom"])
 _OVERLINE, _LONG_OVERLINE = "¯", "―"
 _NO_BREAK_SPACE = "\u00a0"
+_SCRIPTS = frozenset(["msub", "msup", "msubsup", "munder", "mover", "munderover"])
+_THIN_SPACE = Element("mspace", "", (), {"width": "0.1667em"})
 _LEFT, _RIGHT = {"style": "text-align: left"}, {"style": "text-align: right"}
 
 
@@ -30,12 +32,49 @@ def typeset(root: Element) -> Element:
 
 
 class _Typesetter:
-    """Goes from the leaves to the root and remembers which elements are higher than a line."""
+    """Goes from the leaves to the root and remembers which elements are higher than a line, and how they end.
+
+    `_first` and `_last` say of an element whether its outermost leaf on that side is the name of a function (`log`)
+    or an operator sign.
+    """
 
     def __init__(self) -> None:
         self._tall: set[int] = set()
+        self._first: dict[int, str] = {}
+        self._last: dict[int, str] = {}
+        self._kept: list[Element] = []  # ids stay taken while the elements live
 
     def typeset(self, element: Element, children: list[Element]) -> Element:
+        made = self._made(element, children)
+        self._kept.append(made)
+        tag, inner = made.tag, made.children
+        if tag == "mi" and len(made.text) > 1 and made.text.isalpha():
+            self._first[id(made)] = self._last[id(made)] = "name"
+        elif inner and tag in _ROWS and tag != "mtd":
+            self._first[id(made)], self._last[id(made)] = self._end(inner[0]), self._end(inner[-1], last=True)
+        elif inner and tag in _SCRIPTS:
+            self._first[id(made)], self._last[id(made)] = self._end(inner[0]), self._end(inner[0], last=True)
+        return made
+
+    def _end(self, element: Element, last: bool = False) -> str:
+        return "sign" if element.tag == "mo" else (self._last if last else self._first).get(id(element), "")
+
+    def _spaced(self, row: list[Element]) -> list[Element]:
+        """A thin space between the name of a function and what is no sign or fence, as in `m log m`."""
+        spaced: list[Element] = []
+        for place, element in enumerate(row):
+            if place:
+                ends = self._end(row[place - 1], last=True), self._end(element)
+                if (
+                    "name" in ends
+                    and "sign" not in ends
+                    and "mspace" not in (row[place - 1].tag, element.tag)
+                ):
+                    spaced.append(_THIN_SPACE)
+            spaced.append(element)
+        return spaced
+
+    def _made(self, element: Element, children: list[Element]) -> Element:
         tag = element.tag
         if tag == "mtext":
             return Element(tag, _with_fixed_ends(element.text), (), element.attributes)
@@ -45,7 +84,7 @@ class _Typesetter:
         tall = tag in _TALL or any(id(child) in self._tall for child in children)
         attributes = element.attributes
         if tag in _ROWS:
-            children = _row(children, tall)
+            children = self._spaced(_row(children, tall))
         elif tag == "mover" and len(children) == 2:
             children = _accented(children)
         elif tag == "mtable" and _is_aligned(children):
