@@ -56,6 +56,15 @@ def bare_name(path: Path) -> str:
     return name[: -len(path.suffix)] if path.suffix.lower() in SUFFIXES else name
 
 
+def stem(path: Path) -> str:
+    """A file's name without its ending and without a suffix of compression.
+
+    >>> stem(Path("notes/Galois theory.tex.gz"))
+    'Galois theory'
+    """
+    return (path.with_suffix("") if path.suffix.lower() in SUFFIXES else path).stem
+
+
 def shown(path: Path) -> str:
     """A path as messages name it."""
     return "standard input" if path == STDIN else str(path)

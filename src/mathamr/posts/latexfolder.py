@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar
 
-from mathamr.posts.files import STDIN, Head, shown
+from mathamr.posts.files import STDIN, Head, shown, stem
 from mathamr.posts.latexsource import SUFFIXES, Source, Sources
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Post
@@ -92,7 +92,7 @@ class LatexReader:
 
 
 def _posts(source: Source, document: str, report: Report) -> Iterator[Post]:
-    parts = _Outline(source.text, Path(document).stem, report).parts()
+    parts = _Outline(source.text, stem(Path(document)), report).parts()
     labels = _identify(parts, document)
     for part in parts:
         body = part.body

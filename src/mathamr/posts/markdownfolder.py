@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import ClassVar
 from urllib.parse import unquote
 
-from mathamr.posts.files import STDIN, Head, read_text, shown
+from mathamr.posts.files import STDIN, Head, read_text, shown, stem
 from mathamr.posts.frontmatter import FrontMatter
 from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.post import Link, Post
@@ -79,7 +79,7 @@ class MarkdownReader:
 def _posts(text: str, file: Path, notes: _Notes, report: Report) -> Iterator[Post]:
     note = notes.identifier(file)
     front = FrontMatter.read(text, report)
-    for section in sections(text, front, Path(note).stem):
+    for section in sections(text, front, stem(Path(note))):
         identifier = f"{note}#{section.slug}" if section.slug else note
         title, body = ": ".join(section.titles), text[section.start : section.end]
         links = [Link(note)] if section.slug else []
