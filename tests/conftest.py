@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
 
 from mathamr.settings import DATA
+
+# ranx, an oracle, is made of numba functions: running them as they are written is quicker than compiling them. It must be
+# said before anything imports numba.
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 

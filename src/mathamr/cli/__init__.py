@@ -32,24 +32,24 @@ class LazyVerbs(TyperGroup):
         """The verbs, in their order."""
         return list(VERBS)
 
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Loads the verb that is called, and only that one."""
+        self._called = args[0] if args else ""
+        return super().resolve_command(ctx, args)
+
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of a verb; for the list of all verbs one that has only its line of help."""
+        """The command of the verb that is called; for the list of all verbs one that has only its line of help."""
         if cmd_name not in VERBS:
             return None
-        listed = ctx.resilient_parsing or _is_group_help()
-        run = _listed if listed else import_module(f"mathamr.cli.{cmd_name}").command
+        called = cmd_name == getattr(self, "_called", "")
+        run = import_module(f"mathamr.cli.{cmd_name}").command if called else _listed
         verb = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
-        verb.command(name=cmd_name, help=VERBS[cmd_name] if listed else None)(run)
+        verb.command(name=cmd_name, help=None if called else VERBS[cmd_name])(run)
         return typer.main.get_command(verb)
 
 
 def _listed() -> None:
     """Stands for a verb in the list of verbs."""
-
-
-def _is_group_help() -> bool:
-    arguments = sys.argv[1:]
-    return not arguments or arguments[0] in ("--help", "-h")
 
 
 app = typer.Typer(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 from math import log2
 from typing import Any
@@ -159,7 +158,6 @@ def cases() -> tuple[dict[str, dict[str, int]], dict[str, dict[str, float]]]:
 @pytest.fixture(scope="module")
 def ranx() -> Any:
     """The oracle, interpreted: compiling it takes longer than running it."""
-    os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
     return pytest.importorskip("ranx", reason="needs ranx, the oracle of the measures")
 
 
