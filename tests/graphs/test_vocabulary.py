@@ -104,3 +104,15 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
         RelationVocabulary.load(path)
     with pytest.raises(MathAMRError, match="cannot read"):
         Vocabulary.load(tmp_path / "missing.txt")
+
+
+def test_sentences_of_a_very_long_post_share_one_relation() -> None:
+    flat = FlatGraph()
+    root = flat.add("multi-sentence", Part.CONCEPT)
+    flat.edges = [(root, f":snt{n}", flat.add("x", Part.CONCEPT)) for n in range(1, 101)]
+    counts = VocabularyCounts()
+    counts.count(flat)
+    relations = RelationVocabulary.build(counts)
+    assert len(counts.raw_relations) == 100
+    assert len(relations) == 2 * (1 + len(VIRTUAL_EDGES) + 33)
+    assert relations.number(":snt40") == relations.number(":snt5000") != relations.number(":snt32")

@@ -34,6 +34,7 @@ from mathamr.workers import Lost, Work, WorkerPool
 
 CHUNK = 24
 VOCABULARY_SIZE = 20_000
+VOCABULARY_FORMAT = 2
 T = TypeVar("T")
 
 
@@ -96,7 +97,7 @@ def build_vocabularies(
 
     Nothing is done where they were made from the graphs that are there now; tensors of other vocabularies go.
     """
-    made_from = f"{store.state()}, size {size}"
+    made_from = f"{store.state()}, size {size}, vocabulary format {VOCABULARY_FORMAT}"
     known = json.loads(store.meta("vocabularies") or "{}")
     if (
         known.get("made_from") == made_from
@@ -113,7 +114,11 @@ def build_vocabularies(
     vocabulary, relations = Vocabulary.build(counts, size), RelationVocabulary.build(counts)
     use_vocabularies(store, vocabulary, relations)
     coverage = Coverage(
-        len(counts.raw_labels), len(vocabulary), vocabulary.coverage, len(counts.relations), len(relations)
+        len(counts.raw_labels),
+        len(vocabulary),
+        vocabulary.coverage,
+        len(counts.raw_relations),
+        len(relations),
     )
     store.set_meta("vocabularies", json.dumps({"made_from": made_from, "coverage": asdict(coverage)}))
     return coverage

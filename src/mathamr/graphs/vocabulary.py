@@ -26,6 +26,10 @@ SPECIAL = (UNKNOWN, MASK, URL, FORMULA, UNKNOWN_INTEGER, UNKNOWN_DECIMAL, UNKNOW
 UNKNOWN_RELATION = ":UNK"
 INVERSE = "*"
 
+MANY_SENTENCES = 32
+"""Beyond so many sentences the number of a sentence says nothing that could be learned."""
+
+_SENTENCE = re.compile(r":snt(\d+)$")
 _FRAME = re.compile(r"-\d\d+$")
 _INTEGER = re.compile(r"[+\-−]?\d+$")
 _DECIMAL = re.compile(r"[+\-−]?(\d+\.\d*|\.\d+|\d+(\.\d*)?[eE][+-]?\d+)$")
@@ -67,6 +71,17 @@ def _stemmer() -> Any:
     return Stemmer.Stemmer("porter", 0)
 
 
+@lru_cache(maxsize=10_000)
+def normalise_relation(role: str) -> str:
+    """The vocabulary's form of a role: the sentences of a very long post share one.
+
+    >>> normalise_relation(":snt7"), normalise_relation(":snt1204"), normalise_relation(":ARG0")
+    (':snt7', ':snt32+', ':ARG0')
+    """
+    match = _SENTENCE.match(role)
+    return f":snt{MANY_SENTENCES}+" if match and int(match[1]) > MANY_SENTENCES else role
+
+
 def number_class(label: str) -> str | None:
     """The token that stands for a rare number of this kind; None when the label is no number.
 
@@ -90,6 +105,7 @@ class VocabularyCounts:
     labels: Counter[str] = field(default_factory=Counter)
     relations: Counter[str] = field(default_factory=Counter)
     raw_labels: set[str] = field(default_factory=set)
+    raw_relations: set[str] = field(default_factory=set)
 
     def count(self, flat: FlatGraph) -> None:
         """Counts one graph, without its virtual nodes and edges."""
@@ -99,23 +115,25 @@ class VocabularyCounts:
                 self.raw_labels.add(label)
         for _, role, _ in flat.edges:
             if role not in VIRTUAL_EDGES:
-                self.relations[role] += 1
+                self.relations[normalise_relation(role)] += 1
+                self.raw_relations.add(role)
 
     def add(self, other: VocabularyCounts) -> None:
         """Adds the counts of another part of the corpus."""
         self.labels.update(other.labels)
         self.relations.update(other.relations)
         self.raw_labels |= other.raw_labels
+        self.raw_relations |= other.raw_relations
 
     def to_json(self) -> list[Any]:
         """For another process."""
-        return [self.labels, self.relations, sorted(self.raw_labels)]
+        return [self.labels, self.relations, sorted(self.raw_labels), sorted(self.raw_relations)]
 
     @classmethod
     def from_json(cls, row: list[Any]) -> VocabularyCounts:
         """The inverse of `to_json`."""
-        labels, relations, raw_labels = row
-        return cls(Counter(labels), Counter(relations), set(raw_labels))
+        labels, relations, raw_labels, raw_relations = row
+        return cls(Counter(labels), Counter(relations), set(raw_labels), set(raw_relations))
 
 
 @dataclass(frozen=True, slots=True)
@@ -212,7 +230,7 @@ class RelationVocabulary:
 
     def number(self, relation: str) -> int:
         """The number of a forward relation; the inverse is one more."""
-        return self._number.get(relation, 0)
+        return self._number.get(normalise_relation(relation), 0)
 
     def name(self, number: int) -> str:
         """The name of a relation, with ``*`` when it is an inverse one."""
