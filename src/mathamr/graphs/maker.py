@@ -87,7 +87,7 @@ def trees_of(formula: Formula, macros: tuple[str, ...] = ()) -> tuple[Trees, boo
     return (opt, slt), False
 
 
-@lru_cache(maxsize=50_000)
+@lru_cache(maxsize=10_000)
 def _trees_of_latex(latex: str, macros: tuple[str, ...]) -> tuple[Trees, bool]:
     try:
         parsed = parse(latex, macros)
