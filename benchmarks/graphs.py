@@ -34,9 +34,9 @@ def run() -> None:
             f"  {workers} worker(s): {rates[workers]:.1f} posts/s, {POSTS} posts in {seconds:.1f} s, peak {peak:.0f} MB"
         )
     print(f"  two workers against one: {rates[2] / rates[1]:.2f} times as fast")
-    _, small = _build(posts_file, POSTS // 2, 1)
-    _, large = _build(posts_file, 2 * POSTS, 1)
-    print(f"  peak memory: {small:.0f} MB for {POSTS // 2} posts, {large:.0f} MB for {2 * POSTS} posts")
+    for posts in (POSTS // 2, 2 * POSTS, 4 * POSTS):
+        _, peak = _build(posts_file, posts, 2)
+        print(f"  peak memory of two workers and their parent: {peak:.0f} MB for {posts} posts")
     thesis = THESIS_POSTS / (THESIS_DAYS * 86_400)
     print(
         f"  the thesis: {thesis:.2f} posts/s on {THESIS_GPUS} A100s; ours on 2 cores: {rates[2] / thesis:.1f} times that"
