@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr.errors import MathAMRError
-from mathamr.workers import Lost, WorkerPool
+from mathamr.workers import Lost, WorkerPool, _Worker
 
 FACTORY = "tests.works:Doubling"
 
@@ -62,3 +62,17 @@ def test_closed_workers_refuse_to_work() -> None:
     pool.close()
     with pytest.raises(MathAMRError, match="closed"):
         list(pool.map([1]))
+
+
+def test_a_request_that_was_never_sent_does_not_keep_a_dead_worker_from_being_stopped() -> None:
+    worker = _Worker(FACTORY, ["hi"], timeout=60)
+    worker.start()
+    worker.wait_until_ready()
+    process = worker._process
+    assert process is not None
+    assert process.stdin is not None
+    process.stdin.write(b"waits in the buffer")
+    process.kill()
+    process.wait()
+    worker.close()
+    assert process.stdin.closed

@@ -14,6 +14,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -238,7 +239,9 @@ class _Worker:
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe:
-                pipe.close()
+                # A request that was never read may still wait in the pipe: the process is gone, nobody misses it.
+                with suppress(OSError):
+                    pipe.close()
 
 
 def _work(factory: str, arguments: str) -> None:
