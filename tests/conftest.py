@@ -9,6 +9,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from mathamr.settings import DATA
+from tests.models import model_folder, other_model_folder, small_graphs  # noqa: F401  (fixtures)
 
 # ranx, an oracle, is made of numba functions: running them as they are written is quicker than compiling them. It must be
 # said before anything imports numba.

@@ -1,0 +1,94 @@
+"""What every test of indexing and search needs and nobody wants to make twice: a tiny model, the sample's graphs.
+
+The fixtures are made once a test run, also when several processes run it, and are read-only: copy before changing.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Callable
+from itertools import islice
+from pathlib import Path
+
+import pytest
+
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.sample import folder as sample_folder
+
+VOCABULARY_POSTS = 40
+
+
+def sample_posts(count: int | None = None) -> list[Post]:
+    """The first posts of the bundled sample, or all of them."""
+    return list(islice(read_posts(sample_folder() / "Posts.xml", Report()), count))
+
+
+def tiny_model(folder: Path, graphs: Path, *, seed: int = 0) -> Path:
+    """A model folder of the small shape with random weights, for the vocabularies of a graph store."""
+    import torch
+
+    from mathamr.encoders.configuration import model_configuration
+    from mathamr.encoders.graphencoder import GraphEncoder
+    from mathamr.encoders.mathamrplus import MathAMRPlus
+    from mathamr.graphs.configuration import GraphConfiguration
+    from mathamr.graphs.store import GraphStore
+
+    with GraphStore(graphs) as store:
+        vocabulary, relations = store.vocabularies()
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network = MathAMRPlus(model_configuration("small"), len(vocabulary), len(relations))
+    encoder = GraphEncoder(network, vocabulary, relations, GraphConfiguration().name)
+    encoder.save(folder, {"trained": "not at all", "seed": seed})
+    return folder
+
+
+def graph_store(folder: Path, posts: list[Post]) -> Path:
+    """A graph store of these posts with vocabularies of their own."""
+    from mathamr.graphs.corpus import build_graphs, build_tensors, build_vocabularies
+    from mathamr.graphs.store import GraphStore
+
+    with GraphStore(folder, create=True) as store:
+        build_graphs(posts, store)
+        build_vocabularies(store)
+        build_tensors(store)
+    return folder
+
+
+def once_a_run(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], object]) -> Path:
+    """A folder that is made by the first process of a test run that asks for it; the others wait for it."""
+    base = factory.getbasetemp()
+    if os.environ.get("PYTEST_XDIST_WORKER"):
+        base = base.parent
+    folder, done = base / name, base / f"{name}.done"
+    with (base / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            make(folder)
+            done.touch()
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_graphs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A graph store of the first forty posts of the sample."""
+    return once_a_run(
+        tmp_path_factory, "small-graphs", lambda folder: graph_store(folder, sample_posts(VOCABULARY_POSTS))
+    )
+
+
+@pytest.fixture(scope="session")
+def model_folder(tmp_path_factory: pytest.TempPathFactory, small_graphs: Path) -> Path:
+    """A model with random weights: `load_post_encoder(model_folder, "cpu")`."""
+    return once_a_run(tmp_path_factory, "tiny-model", lambda folder: tiny_model(folder, small_graphs))
+
+
+@pytest.fixture(scope="session")
+def other_model_folder(tmp_path_factory: pytest.TempPathFactory, small_graphs: Path) -> Path:
+    """Another model of the same shape: its vectors do not fit an index of the first one."""
+    return once_a_run(
+        tmp_path_factory, "other-model", lambda folder: tiny_model(folder, small_graphs, seed=1)
+    )
