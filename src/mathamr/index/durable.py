@@ -1,0 +1,42 @@
+"""Files that survive a crash: written whole beside their name, synced, then renamed."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from pathlib import Path
+
+from mathamr.errors import MathAMRError
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """A file with that content, or as it was: never a part of it, even when the machine stops."""
+    write_parts(path, [content])
+
+
+def write_parts(path: Path, parts: list[bytes | memoryview]) -> None:
+    """Like `write_whole`, for a content in several pieces."""
+    beside = path.with_name(path.name + ".new")
+    try:
+        with beside.open("wb") as file:
+            for part in parts:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise MathAMRError(
+            f"cannot write {path}: {error.strerror or error}; nothing of it was changed"
+        ) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes new and changed names in a folder survive a crash."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,193 @@
+"""`Point`, `Payload`, `Filter`, `Scored`: what goes into an engine, what narrows a search, what comes out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.errors import MathAMRError
+
+Floats = npt.NDArray[np.float32]
+
+DECIMALS = 6
+"""Scores that agree to so many decimals are equal: rounding of sums must not decide an order."""
+LONGEST_ID = 4096
+"""Characters an id may have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Payload:
+    """What is known about a point besides its vectors; searches are narrowed by it.
+
+    `post` is the post a formula stands in and `visual` the visual key of that formula; both are empty for posts.
+    """
+
+    kind: str = ""
+    tags: tuple[str, ...] = ()
+    date: str | None = None
+    score: int | None = None
+    source: str = ""
+    post: str = ""
+    visual: str = ""
+
+    @property
+    def time(self) -> float | None:
+        """The date in seconds since 1970; none where there is no date that can be read."""
+        try:
+            return seconds(self.date) if self.date else None
+        except MathAMRError:
+            return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Point:
+    """One post with its document vector and the vectors of all its representatives, or one formula with its vector."""
+
+    id: str
+    vector: Floats
+    vectors: Floats | None = None
+    payload: Payload = field(default_factory=Payload)
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """Narrows a search: what is left empty narrows nothing.
+
+    A point passes when it has one of the `kinds`, all of the `tags`, one of the `sources`, a date from `after` on and
+    earlier than `before`, and at least `minimum_score`. A point without a date or a score passes no bound on it.
+    """
+
+    kinds: tuple[str, ...] = ()
+    tags: tuple[str, ...] = ()
+    after: str | None = None
+    before: str | None = None
+    minimum_score: int | None = None
+    sources: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != Filter()
+
+    @property
+    def times(self) -> tuple[float | None, float | None]:
+        """The bounds on the date in seconds since 1970."""
+        return (
+            seconds(self.after) if self.after else None,
+            seconds(self.before) if self.before else None,
+        )
+
+    def passes(self, payload: Payload) -> bool:
+        """Whether a point with that payload is searched: the definition every engine keeps."""
+        after, before = self.times
+        time = payload.time
+        return (
+            (not self.kinds or payload.kind in self.kinds)
+            and set(self.tags) <= set(payload.tags)
+            and (not self.sources or payload.source in self.sources)
+            and (after is None or (time is not None and time >= after))
+            and (before is None or (time is not None and time < before))
+            and (
+                self.minimum_score is None
+                or (payload.score is not None and payload.score >= self.minimum_score)
+            )
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A found point and how well it fits, from -1 to 1."""
+
+    id: str
+    score: float
+
+
+def seconds(date: str) -> float:
+    """An ISO date or a year as seconds since 1970; without a time zone it is UTC.
+
+    >>> seconds("2010"), seconds("2010-07-20T19:09:27.200")
+    (1262304000.0, 1279652967.2)
+    """
+    text = date.strip()
+    if text.isascii() and text.isdigit() and len(text) == 4:
+        text += "-01-01"
+    elif len(text) == 7 and text[4] == "-":
+        text += "-01"
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError) as error:
+        raise MathAMRError(f"{date[:50]!r} is no date; write it like 2021-05-17 or 2021") from error
+
+
+def checked(points: Iterable[Point], size: int, *, multiple: bool) -> Iterator[Point]:
+    """The points as an engine may store them: unit vectors of the right size, or a clear error before any is stored.
+
+    `multiple` says that every point has the vectors of a post.
+    """
+    for point in points:
+        check_id(point.id)
+        vector = unit(point.vector, size, f"the vector of {point.id!r}", dimensions=1)
+        vectors = None
+        if multiple:
+            if point.vectors is None or not len(point.vectors):
+                raise MathAMRError(
+                    f"post {point.id!r} has no vectors; every post needs one at least, give its document's"
+                )
+            vectors = unit(point.vectors, size, f"the vectors of {point.id!r}", dimensions=2)
+        score = point.payload.score
+        if score is not None and not -(2**53) < score < 2**53:
+            raise MathAMRError(f"the score of {point.id!r} is out of range: {score}")
+        yield Point(point.id, vector, vectors, point.payload)
+
+
+def check_id(identifier: str) -> None:
+    """Refuses what cannot be an id."""
+    if not identifier or len(identifier) > LONGEST_ID:
+        shown = f"one of {len(identifier):,} characters" if identifier else "an empty one"
+        raise MathAMRError(f"an id has 1 to {LONGEST_ID:,} characters, not {shown}")
+    try:
+        identifier.encode()
+    except UnicodeEncodeError as error:
+        raise MathAMRError(f"the id {identifier!r} is no valid Unicode") from error
+
+
+def unit(vectors: Floats, size: int, what: str, *, dimensions: int) -> Floats:
+    """Vectors of length one in float32, or zero; what has another size or is no number is refused."""
+    array = np.asarray(vectors, np.float32)
+    if array.ndim != dimensions or array.shape[-1] != size:
+        wanted = f"{size}" if dimensions == 1 else f"n × {size}"
+        raise MathAMRError(
+            f"{what}: expected {wanted} numbers, found {' × '.join(map(str, array.shape)) or 'one'}; "
+            "it was made by another model than the index"
+        )
+    squares = np.einsum("...i,...i->...", array, array)
+    if not np.isfinite(squares).all():
+        raise MathAMRError(f"{what}: not all numbers are finite; encode the text again")
+    if np.allclose(squares, 1, rtol=0, atol=1e-5):
+        return np.ascontiguousarray(array)
+    lengths = np.sqrt(squares)[..., None]
+    return np.ascontiguousarray(
+        np.divide(
+            array, lengths, out=np.zeros_like(array), where=lengths > math.sqrt(np.finfo(np.float32).tiny)
+        )
+    )
+
+
+def check_k(k: int) -> int:
+    """How many results are wanted: a positive number."""
+    if k < 1:
+        raise MathAMRError(f"the number of results must be at least 1, not {k}")
+    return k
+
+
+def best(ids: Iterable[str], scores: Iterable[float], k: int) -> list[Scored]:
+    """The k best of scored ids, best first, equal ones by id."""
+    rows = sorted(
+        (-round(float(score), DECIMALS) + 0.0, identifier)
+        for identifier, score in zip(ids, scores, strict=True)
+    )
+    return [Scored(identifier, -score + 0.0) for score, identifier in rows[:k]]
