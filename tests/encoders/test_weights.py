@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from mathamr.encoders.encoder import load_encoder
-from mathamr.encoders.weights import _hash, read_head
+from mathamr.encoders.weights import file_hash, read_head
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from tests.encoders.test_graphencoder import encoder_of
@@ -32,7 +32,7 @@ def change_weights(folder: Path, tensors: dict[str, torch.Tensor]) -> None:
     path = folder / "weights.safetensors"
     save_file(tensors, path)
     hashes = json.loads((folder / "config.json").read_text())["sha256"]
-    change_config(folder, sha256=hashes | {"weights.safetensors": _hash(path)})
+    change_config(folder, sha256=hashes | {"weights.safetensors": file_hash(path)})
 
 
 def test_a_damaged_file_is_refused_by_its_hash(folder: Path) -> None:
@@ -59,7 +59,7 @@ def test_a_pickle_is_never_loaded(folder: Path) -> None:
     path = folder / "weights.safetensors"
     path.write_bytes(pickle.dumps(Trap()))
     hashes = json.loads((folder / "config.json").read_text())["sha256"]
-    change_config(folder, sha256=hashes | {"weights.safetensors": _hash(path)})
+    change_config(folder, sha256=hashes | {"weights.safetensors": file_hash(path)})
     with pytest.raises(MathAMRError, match="no safetensors file"):
         load_encoder(folder, "cpu")
 

@@ -69,7 +69,7 @@ def save_model(
         temporary.replace(folder / WEIGHTS)
         vocabulary.save(folder / VOCABULARY)
         relations.save(folder / RELATIONS)
-        hashes = {name: _hash(folder / name) for name in (WEIGHTS, VOCABULARY, RELATIONS)}
+        hashes = {name: file_hash(folder / name) for name in (WEIGHTS, VOCABULARY, RELATIONS)}
         complete = ModelHead(head.encoder, head.model, head.graphs, hashes, head.about)
         row = {
             "format": FORMAT,
@@ -114,14 +114,14 @@ def read_head(folder: Path) -> ModelHead:
 def read_weights(folder: Path, head: ModelHead) -> dict[str, Tensor]:
     """The parameters of a model folder, after their hash was checked."""
     path = folder / WEIGHTS
-    _check(path, head)
+    checked_file(path, head.hashes)
     return read_safetensors(path)
 
 
 def read_vocabularies(folder: Path, head: ModelHead) -> tuple[Vocabulary, RelationVocabulary]:
     """The vocabularies of a model folder, after their hashes were checked."""
-    _check(folder / VOCABULARY, head)
-    _check(folder / RELATIONS, head)
+    checked_file(folder / VOCABULARY, head.hashes)
+    checked_file(folder / RELATIONS, head.hashes)
     return Vocabulary.load(folder / VOCABULARY), RelationVocabulary.load(folder / RELATIONS)
 
 
@@ -158,10 +158,11 @@ def _few(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "") or "nothing"
 
 
-def _check(path: Path, head: ModelHead) -> None:
-    expected = head.hashes.get(path.name)
+def checked_file(path: Path, hashes: dict[str, str]) -> None:
+    """Refuses a file of a model that is missing or does not have the hash it should have."""
+    expected = hashes.get(path.name)
     try:
-        found = _hash(path)
+        found = file_hash(path)
     except OSError as error:
         raise MathAMRError(f"the model is not complete: cannot read {path} ({error.strerror})") from error
     if found != expected:
@@ -171,6 +172,7 @@ def _check(path: Path, head: ModelHead) -> None:
         )
 
 
-def _hash(path: Path) -> str:
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file."""
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

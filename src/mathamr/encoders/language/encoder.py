@@ -1,0 +1,159 @@
+"""`TextEncoder`: vectors of a post's formulas, sentences and whole text, each read in its context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from mathamr.encoders.device import chosen_device
+from mathamr.encoders.language.transformer import Transformer
+from mathamr.encoders.language.wording import Wording
+from mathamr.encoders.language.wordpieces import Pieces, WordPieces
+from mathamr.encoders.text import TextVectors
+
+WINDOW = 254
+"""Pieces that are read in one context; with the marks of begin and end they are 256, as MiniLM was trained."""
+WINDOWS = 4
+"""Windows of a post that are read at most; formulas and sentences beyond them have no text vector."""
+AT_A_TIME = 256
+"""Posts that are sorted by length before they are encoded, so that little is padded."""
+BUDGET = 16_384
+"""Pieces that are in the transformer at a time, padding counted."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PieceBatch:
+    """Rows of pieces for the transformer, and the members of spans among all states of the batch."""
+
+    rows: tuple[tuple[Tensor, Tensor], ...]
+    members: Tensor
+    offsets: Tensor
+
+    def to(self, device: torch.device) -> PieceBatch:
+        """The batch on a device."""
+        return PieceBatch(
+            tuple((n.to(device, non_blocking=True), k.to(device, non_blocking=True)) for n, k in self.rows),
+            self.members.to(device, non_blocking=True),
+            self.offsets.to(device, non_blocking=True),
+        )
+
+
+class TextEncoder:
+    """Encodes wordings with a transformer: one pass over a post gives the vectors of all its parts."""
+
+    def __init__(
+        self, model: Transformer, pieces: WordPieces, *, device: str = "cpu", fingerprint: str = ""
+    ) -> None:
+        self.device = chosen_device(device)
+        self.model = model.to(self.device).eval()
+        self.pieces, self.fingerprint = pieces, fingerprint
+        self.size = model.configuration.projection or model.configuration.size
+
+    def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
+        """The vectors of every wording's spans, in the order of the wordings."""
+        stream = iter(wordings)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            cut = [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
+            yield from self.encode_pieces(cut)
+
+    def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
+        """The vectors of the spans of cut wordings, in order."""
+        order = sorted(range(len(posts)), key=lambda place: -len(posts[place]))
+        found: list[TextVectors | None] = [None] * len(posts)
+        for places in _within_budget(order, posts):
+            chosen = [posts[place] for place in places]
+            vectors = self._vectors(chosen)
+            cuts = np.cumsum([len(pieces.of) for pieces in chosen])[:-1]
+            for place, rows in zip(places, np.split(vectors, cuts), strict=True):
+                found[place] = TextVectors(posts[place].of, rows)
+        return [vectors for vectors in found if vectors is not None]
+
+    def _vectors(self, posts: Sequence[Pieces]) -> npt.NDArray[np.float32]:
+        batch = batch_of(posts, self.pieces).to(self.device)
+        with torch.inference_mode(), precision(self.device):
+            vectors = vectors_of(self.model, batch)
+        return vectors.float().cpu().numpy()
+
+
+def vectors_of(model: Transformer, batch: PieceBatch) -> Tensor:
+    """The vectors of all spans of a batch."""
+    size = model.configuration.size
+    states = [model(numbers, lengths).reshape(-1, size) for numbers, lengths in batch.rows]
+    return model.pooled(torch.cat(states), batch.members, batch.offsets)
+
+
+def batch_of(posts: Sequence[Pieces], pieces: WordPieces, groups: int = 1) -> PieceBatch:
+    """Posts as rows of windows, in so many groups of about the same length, each padded for itself.
+
+    A span over a whole post takes in the marks of begin and end, as the mean of Sentence-BERT does.
+    """
+    windows = [
+        (post, start) for post, cut in enumerate(posts) for start in range(0, max(1, len(cut)), WINDOW)
+    ]
+    windows.sort(key=lambda window: -min(WINDOW, len(posts[window[0]]) - window[1]))
+    rows: list[tuple[Tensor, Tensor]] = []
+    # Where the state of each piece of each post will stand.
+    places = [np.zeros(len(cut), np.int64) for cut in posts]
+    marks: list[list[int]] = [[] for _ in posts]
+    done = 0
+    for group in np.array_split(np.arange(len(windows)), min(groups, max(1, len(windows)))):
+        if not len(group):
+            continue
+        chosen = [windows[number] for number in group]
+        cuts = [posts[post].numbers[start : start + WINDOW] for post, start in chosen]
+        width = max(len(cut) for cut in cuts) + 2
+        numbers = np.full((len(cuts), width), pieces.pad, np.int64)
+        for row, (cut, (post, start)) in enumerate(zip(cuts, chosen, strict=True)):
+            numbers[row, 0], numbers[row, 1 + len(cut)] = pieces.begin, pieces.end
+            numbers[row, 1 : 1 + len(cut)] = cut
+            first = done + row * width + 1
+            places[post][start : start + len(cut)] = np.arange(first, first + len(cut))
+            marks[post] += [first - 1, first + len(cut)]
+        lengths = np.array([len(cut) + 2 for cut in cuts], np.int64)
+        rows.append((torch.from_numpy(numbers), torch.from_numpy(lengths)))
+        done += numbers.size
+    members = [
+        np.append(places[post], marks[post]) if end - start == len(cut) else places[post][start:end]
+        for post, cut in enumerate(posts)
+        for start, end in zip(cut.starts, cut.ends, strict=True)
+    ]
+    counts = np.array([len(member) for member in members], np.int64)
+    offsets = np.cumsum(counts) - counts
+    flat = np.concatenate(members) if members else np.zeros(0, np.int64)
+    return PieceBatch(tuple(rows), torch.from_numpy(flat), torch.from_numpy(offsets))
+
+
+def precision(device: torch.device) -> AbstractContextManager[object]:
+    """Sixteen bits for products where the device multiplies them faster."""
+    if device.type == "cuda" or (device.type == "cpu" and _multiplies_bfloat16()):
+        return torch.autocast(device.type, torch.bfloat16)
+    return nullcontext()
+
+
+def _multiplies_bfloat16() -> bool:
+    """Whether this processor has instructions for products of bfloat16 matrices."""
+    asked = getattr(torch.cpu, "_is_amx_tile_supported", None)
+    return bool(asked and asked())
+
+
+def _within_budget(order: Sequence[int], posts: Sequence[Pieces]) -> Iterator[list[int]]:
+    """Posts in their order, the longest first, as many at a time as fit the budget."""
+    waiting: list[int] = []
+    rows = width = 0
+    for place in order:
+        windows = max(1, -(-len(posts[place]) // WINDOW))
+        widest = min(WINDOW, len(posts[place])) + 2
+        if waiting and (rows + windows) * max(width, widest) > BUDGET:
+            yield waiting
+            waiting, rows, width = [], 0, 0
+        waiting.append(place)
+        rows, width = rows + windows, max(width, widest)
+    if waiting:
+        yield waiting

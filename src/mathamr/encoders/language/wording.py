@@ -1,0 +1,88 @@
+"""`Wording`: a post as running text with its formulas as LaTeX in place, and where each representative stands in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mathamr.graphs.tensor import GraphTensor
+from mathamr.graphs.virtual import Level
+from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
+from mathamr.posts.post import Post
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """[start, end) of the text belongs to this representative of the post's graph."""
+
+    representative: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wording:
+    """The text of a post, and the spans of its representatives: its formulas, its sentences, and all of it."""
+
+    text: str
+    spans: tuple[Span, ...]
+
+
+def wording(post: Post, tensor: GraphTensor, read: Passage | None = None) -> Wording:
+    """The wording of a post whose graph has these representatives.
+
+    >>> from mathamr.posts.post import Formula
+    >>> post = Post("7", "answer", "Let $x>0$. Then $x^2>0$!", markup="text",
+    ...             formulas=(Formula("7:0", "x>0"), Formula("7:1", "x^2>0")))
+    >>> text, places = _written(post, passage(post))
+    >>> text
+    'Let $x>0$. Then $x^2>0$!'
+    >>> places[Level.FORMULA, "7:1"]
+    (16, 23)
+    >>> text[slice(*places[Level.SENTENCE, "1"])]
+    'Then $x^2>0$!'
+    """
+    text, places = _written(post, read or passage(post))
+    spans = []
+    for number, (level, reference) in enumerate(zip(tensor.levels, tensor.references, strict=True)):
+        place = places.get((Level(level), reference))
+        if level == Level.DOCUMENT:
+            place = (0, len(text))
+        if place is not None and place[0] < place[1]:
+            spans.append(Span(number, *place))
+    return Wording(text, tuple(spans))
+
+
+def _written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tuple[int, int]]]:
+    latex = {formula.id: formula.latex for formula in post.formulas}
+    parts: list[str] = []
+    places: dict[tuple[Level, str], tuple[int, int]] = {}
+    at = 0
+    for number, sentence in enumerate(read.sentences):
+        if parts:
+            parts.append(" ")
+            at += 1
+        text, formulas = _sentence(sentence, latex)
+        for formula, (start, end) in formulas.items():
+            places[Level.FORMULA, formula] = (at + start, at + end)
+        places[Level.SENTENCE, str(number)] = (at, at + len(text))
+        parts.append(text)
+        at += len(text)
+    return "".join(parts), places
+
+
+def _sentence(sentence: Sentence, latex: dict[str, str]) -> tuple[str, dict[str, tuple[int, int]]]:
+    formula_of = {place.name: place.formula for place in sentence.placeholders}
+    parts: list[str] = []
+    formulas: dict[str, tuple[int, int]] = {}
+    done = at = 0
+    for match in PLACEHOLDER.finditer(sentence.text):
+        formula = formula_of.get(match.group())
+        if formula is None:
+            continue
+        before, written = sentence.text[done : match.start()], f"${' '.join(latex.get(formula, '').split())}$"
+        parts += [before, written]
+        formulas[formula] = (at + len(before), at + len(before) + len(written))
+        at += len(before) + len(written)
+        done = match.end()
+    parts.append(sentence.text[done:])
+    return "".join(parts), formulas
