@@ -1,0 +1,173 @@
+"""`Alignment`: why a post was found, as the similarity of every part of the query to every part of the post."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.encoders.encoder import Vectors
+from mathamr.errors import MathAMRError
+from mathamr.graphs.virtual import Level
+from mathamr.posts.passage import Field, passage
+from mathamr.posts.post import Post
+from mathamr.search.fragment import Fragment, formulas_by_id, fragments, plain, shortened
+
+LevelName = Literal["document", "sentence", "formula"]
+
+_ORDER: dict[int, int] = {Level.DOCUMENT: 0, Level.SENTENCE: 1, Level.FORMULA: 2}
+_NAMES: dict[int, LevelName] = {
+    Level.DOCUMENT: "document",
+    Level.SENTENCE: "sentence",
+    Level.FORMULA: "formula",
+}
+_WHOLE = {"question": "the whole question", "answer": "the whole answer", "note": "the whole note"}
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """What one vector stands for: the whole post, a sentence, or a formula.
+
+    `reference` is the post's id, the number of the sentence, or the formula's id; [start, end) is where it stands in
+    the title or body (`field`), as the author wrote it.
+    """
+
+    level: LevelName
+    reference: str
+    fragments: tuple[Fragment, ...]
+    field: Field | None = None
+    start: int = 0
+    end: int = 0
+
+    @property
+    def text(self) -> str:
+        """The part as one line, formulas between dollar signs."""
+        return plain(self.fragments)
+
+    def label(self, width: int) -> str:
+        """The part in about so many characters."""
+        return plain(shortened(self.fragments, width))
+
+    def to_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "level": self.level,
+            "reference": self.reference,
+            "text": self.text,
+            "fragments": [fragment.to_json() for fragment in self.fragments],
+            "field": self.field,
+            "start": self.start,
+            "end": self.end,
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """The part of the post that a part of the query met, and how similar they are."""
+
+    query: Part
+    post: Part
+    similarity: float
+
+
+@dataclass(frozen=True, eq=False)
+class Alignment:
+    """Parts of the query (rows) against parts of the post (columns), as cosines: Figure 4.1 of the thesis.
+
+    Both sides run from the whole to its sentences and then its formulas, each in the order of the text.
+    """
+
+    post_id: str
+    title: str
+    query: tuple[Part, ...]
+    post: tuple[Part, ...]
+    similarities: npt.NDArray[np.float32]
+    formula_id: str | None = None
+    """The formula of the post that was asked for, where the hit was a formula."""
+
+    @cached_property
+    def matches(self) -> tuple[Match, ...]:
+        """For every part of the query the part of the post that met it best; the first one among equals."""
+        best = self.similarities.argmax(axis=1)
+        return tuple(
+            Match(part, self.post[column], float(self.similarities[row, column]))
+            for row, (part, column) in enumerate(zip(self.query, best, strict=True))
+        )
+
+    @property
+    def score(self) -> float:
+        """MaxSim of query and post: the mean similarity of the best matches."""
+        return float(self.similarities.max(axis=1).mean())
+
+    def to_json(self) -> dict[str, Any]:
+        """For JSON; `best` holds for each part of the query the number of its part of the post."""
+        return {
+            "post": self.post_id,
+            "title": self.title,
+            "formula": self.formula_id,
+            "score": round(self.score, 6),
+            "query_parts": [part.to_json() for part in self.query],
+            "post_parts": [part.to_json() for part in self.post],
+            "similarities": [[round(float(value), 4) for value in row] for row in self.similarities],
+            "best": [int(column) for column in self.similarities.argmax(axis=1)],
+        }
+
+
+def align(
+    query: Post,
+    query_vectors: Vectors,
+    post: Post,
+    post_vectors: Vectors,
+    title: str = "",
+    formula_id: str | None = None,
+) -> Alignment:
+    """The alignment of a query with a post, from the vectors that were searched with."""
+    if not len(query_vectors) or not len(post_vectors):
+        raise MathAMRError(f"{post.id!r} cannot be explained: the query or the post has no vectors")
+    rows, columns = _in_order(query_vectors), _in_order(post_vectors)
+    similarities = query_vectors.vectors[rows] @ post_vectors.vectors[columns].T
+    query_parts, post_parts = parts(query, query_vectors), parts(post, post_vectors)
+    return Alignment(
+        post.id,
+        title or post.title,
+        tuple(query_parts[row] for row in rows),
+        tuple(post_parts[column] for column in columns),
+        np.asarray(similarities, np.float32),
+        formula_id,
+    )
+
+
+def parts(post: Post, vectors: Vectors) -> list[Part]:
+    """What the vectors of a post stand for, one part a vector."""
+    sentences = passage(post).sentences
+    formulas = formulas_by_id(post)
+    places = {
+        place.formula: (place, sentence.field) for sentence in sentences for place in sentence.placeholders
+    }
+    found: list[Part] = []
+    for level, reference in zip(vectors.levels, vectors.references, strict=True):
+        name = _NAMES[int(level)]
+        if name == "formula" and reference in places:
+            place, field = places[reference]
+            formula = formulas.get(reference)
+            shown = Fragment("formula", formula.latex if formula else "", reference, matched=False)
+            found.append(Part(name, reference, (shown,), field, place.start, place.end))
+        elif name == "sentence" and int(reference) < len(sentences):
+            sentence = sentences[int(reference)]
+            stretch = tuple(fragments(sentence, formulas))
+            found.append(Part(name, reference, stretch, sentence.field, sentence.start, sentence.end))
+        elif name == "document":
+            found.append(Part(name, reference, (Fragment("text", _WHOLE[post.kind]),)))
+        else:
+            raise MathAMRError(
+                f"the vectors of {post.id!r} do not fit its text: no {name} {reference!r}; index it again"
+            )
+    return found
+
+
+def _in_order(vectors: Vectors) -> Sequence[int]:
+    return sorted(range(len(vectors)), key=lambda row: (_ORDER[int(vectors.levels[row])], row))

@@ -1,0 +1,95 @@
+"""`Fragment`: a stretch of a sentence as it is shown, so that a formula is never cut in half."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from mathamr.posts.passage import PLACEHOLDER, Sentence
+from mathamr.posts.post import Formula, Post
+
+FragmentKind = Literal["text", "formula", "gap"]
+
+ELLIPSIS = "…"
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """Text, a formula (`text` is its LaTeX), or a gap where something was left out; `matched`: the query has it too."""
+
+    kind: FragmentKind
+    text: str
+    formula: str | None = None
+    display: bool = False
+    matched: bool = False
+
+    def __str__(self) -> str:
+        if self.kind == "formula":
+            return f"${' '.join(self.text.split())}$" if self.text else "[formula]"
+        return self.text
+
+    def __len__(self) -> int:
+        return len(str(self))
+
+    def to_json(self) -> dict[str, Any]:
+        """For JSON: kind, text and, for formulas, id and display."""
+        row: dict[str, Any] = {"kind": self.kind, "text": self.text, "matched": self.matched}
+        return row | {"formula": self.formula, "display": self.display} if self.kind == "formula" else row
+
+
+GAP = Fragment("gap", f" {ELLIPSIS} ")
+
+
+def formulas_by_id(post: Post) -> dict[str, Formula]:
+    """The formulas of a post by their ids."""
+    return {formula.id: formula for formula in post.formulas}
+
+
+def fragments(sentence: Sentence, formulas: Mapping[str, Formula]) -> list[Fragment]:
+    """A sentence with its formulas in their places.
+
+    >>> from mathamr.posts.passage import passage
+    >>> post = Post("7", "note", "Let $x>0$ hold.", markup="text", formulas=(Formula("7:0", "x>0"),))
+    >>> [str(each) for each in fragments(passage(post).sentences[0], formulas_by_id(post))]
+    ['Let ', '$x>0$', ' hold.']
+    """
+    places = {place.name: place.formula for place in sentence.placeholders}
+    found: list[Fragment] = []
+    done = 0
+    for match in PLACEHOLDER.finditer(sentence.text):
+        formula = formulas.get(places.get(match.group(), ""))
+        if formula is None:
+            continue
+        if match.start() > done:
+            found.append(Fragment("text", sentence.text[done : match.start()]))
+        found.append(Fragment("formula", formula.latex, formula.id, formula.display))
+        done = match.end()
+    if done < len(sentence.text):
+        found.append(Fragment("text", sentence.text[done:]))
+    return found
+
+
+def plain(stretch: Iterable[Fragment]) -> str:
+    """Fragments as one line of text, formulas between dollar signs."""
+    return " ".join("".join(map(str, stretch)).split())
+
+
+def shortened(stretch: Sequence[Fragment], width: int) -> list[Fragment]:
+    """The beginning of a sentence in about `width` characters: text ends at a word, and formulas stay whole.
+
+    A formula that is longer than the width is only named by a gap, unless it comes first: it may be all there is.
+    """
+    kept: list[Fragment] = []
+    room = width
+    for fragment in stretch:
+        if len(fragment) <= room or (not kept and fragment.kind == "formula"):
+            kept.append(fragment)
+            room -= len(fragment)
+            continue
+        if fragment.kind == "text" and room > 3:
+            cut = fragment.text[:room].rpartition(" ")[0]
+            if cut.strip():
+                kept.append(replace(fragment, text=cut))
+        return [*kept, Fragment("gap", ELLIPSIS if kept and str(kept[-1]).endswith(" ") else f" {ELLIPSIS}")]
+    return kept

@@ -1,0 +1,113 @@
+"""`Hits`: what a search found, with everything a page or a program shows of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from mathamr.search.fragment import Fragment, plain
+from mathamr.search.query import Query, Task
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaHit:
+    """A found formula at its best place; `places` counts the indexed formulas that look the same, this one too."""
+
+    id: str
+    latex: str
+    visual: str
+    visual_id: str | None = None
+    display: bool = False
+    places: int = 1
+    exact: bool = False
+    """Whether it is what was asked for: the same look, or one that fits the wildcards of the query."""
+
+    def to_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A post that was found, or the post in which a formula was found.
+
+    `evidence` has the score of every component that found it. An answer has the title of its question.
+    """
+
+    id: str
+    rank: int
+    score: float
+    kind: str
+    title: tuple[Fragment, ...] = ()
+    snippet: tuple[Fragment, ...] = ()
+    tags: tuple[str, ...] = ()
+    parent: str | None = None
+    date: str | None = None
+    votes: int | None = None
+    source: str = ""
+    formula: FormulaHit | None = None
+    evidence: Mapping[str, float] = field(default_factory=dict)
+
+    def __str__(self) -> str:
+        return f"{self.rank:>3}. {self.id}  {self.score:.4f}  {plain(self.title) or plain(self.snippet)}"
+
+    def to_json(self) -> dict[str, Any]:
+        """For JSON; title and snippet as text and as fragments."""
+        return {
+            "rank": self.rank,
+            "id": self.id,
+            "score": round(self.score, 6),
+            "kind": self.kind,
+            "title": plain(self.title),
+            "title_fragments": [fragment.to_json() for fragment in self.title],
+            "snippet": plain(self.snippet),
+            "snippet_fragments": [fragment.to_json() for fragment in self.snippet],
+            "tags": list(self.tags),
+            "parent": self.parent,
+            "date": self.date,
+            "votes": self.votes,
+            "source": self.source,
+            "formula": self.formula.to_json() if self.formula else None,
+            "evidence": {name: round(score, 6) for name, score in self.evidence.items()},
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Hits:
+    """The hits of one search, best first, and how it went.
+
+    `seconds` has the time of each stage (parse, amr, encode, search, rank, snippet), `notes` what the person should
+    know about the query, `more` whether there are hits behind these.
+    """
+
+    query: Query
+    task: Task
+    strategy: str
+    hits: tuple[Hit, ...]
+    offset: int = 0
+    more: bool = False
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def __getitem__(self, place: int) -> Hit:
+        return self.hits[place]
+
+    def to_json(self) -> dict[str, Any]:
+        """For JSON."""
+        return {
+            "query": self.query.text,
+            "task": self.task,
+            "strategy": self.strategy,
+            "offset": self.offset,
+            "more": self.more,
+            "notes": list(self.notes),
+            "seconds": {stage: round(seconds, 4) for stage, seconds in self.seconds.items()},
+            "hits": [hit.to_json() for hit in self.hits],
+        }

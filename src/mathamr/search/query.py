@@ -1,0 +1,217 @@
+"""`Query`: what is looked for, always a post: typed text with `$latex$`, a formula alone, or a whole question."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+from mathamr.errors import MathAMRError
+from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.parse import FormulaError, parse
+from mathamr.graphs.maker import trees_of
+from mathamr.graphs.unify import Trees
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.passage import PLACEHOLDER, Passage, passage
+from mathamr.posts.post import Formula, Markup, Post
+from mathamr.posts.text import UNWANTED
+
+Task = Literal["answers", "formulas"]
+
+MAX_CHARACTERS = 50_000
+"""A longer text is no question; the longest of ARQMath's topics has a tenth of this."""
+MAX_FORMULAS = 500
+
+QUERY_ID = "query"
+
+
+class EmptyQueryError(MathAMRError):
+    """A query with nothing in it to search for."""
+
+
+_HINT = "type words, or a formula between dollar signs such as $x^2+1$"
+_COMMAND = re.compile(r"\\[a-zA-Z]+|[_^=]")
+_PROSE = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?![a-zA-Z(])")
+_NOTES_SHOWN = 5
+
+
+@dataclass(frozen=True)
+class Query:
+    """A post to search for, and which formula of it is meant where formulas are searched.
+
+    Everything after reading treats a query as it treats a post of the collection, so that both get the same graphs
+    and vectors. `notes` tell the person what was mended or left out.
+    """
+
+    post: Post
+    formula_id: str | None = None
+    notes: tuple[str, ...] = ()
+
+    @classmethod
+    def of_text(cls, text: str, task: Task = "answers", markup: Markup = "text") -> Query:
+        r"""A query as it is typed; what is LaTeX through and through needs no dollar signs.
+
+        `?x` and `\qvar{x}` are wildcards. Where formulas are searched, a text without any is read as one.
+
+        >>> Query.of_text("Why is $?a^2 \\ge 0$?").formulas[0].latex
+        '\\qvar{a}^2 \\ge 0'
+        >>> Query.of_text(r"\int_0^1 x\,dx").formula_id
+        'query:0'
+        """
+        text = _checked(text)
+        notes: list[str] = []
+        formulas = formulas_of(QUERY_ID, "", text, markup, lambda message, _: notes.append(message))
+        if not formulas and (task == "formulas" or _looks_like_latex(text)):
+            return cls.of_formula(text)
+        post = Post(QUERY_ID, "question", text, markup=markup, formulas=_with_wildcards(formulas))
+        marked = formulas[0].id if len(formulas) == 1 and _is_formula_alone(post) else None
+        return cls(post, marked, tuple(f"{note}: read as text" for note in notes))._read()
+
+    @classmethod
+    def of_formula(cls, latex: str) -> Query:
+        """A formula alone, without dollar signs."""
+        latex = _checked(latex.strip().strip("$"))
+        if len(_PROSE.findall(latex)) > 1 and not _looks_like_latex(latex):
+            raise MathAMRError(f"{latex[:80]!r} holds words and no formula; {_HINT}")
+        post = Post(QUERY_ID, "question", f"${latex}$", markup="text")
+        formulas = formulas_of(QUERY_ID, "", post.body, "text")
+        if len(formulas) != 1 or not _is_formula_alone(post):
+            raise MathAMRError(f"{latex[:80]!r} cannot be read as one formula; {_HINT}")
+        return cls(replace(post, formulas=_with_wildcards(formulas)), formulas[0].id)._read()
+
+    @classmethod
+    def of_post(cls, post: Post, formula_id: str | None = None) -> Query:
+        """A whole question, or one formula in its context; in a post nothing is a wildcard."""
+        _checked(post.title + post.body)
+        if not post.formulas:
+            formulas = formulas_of(post.id, post.title, post.body, post.markup)
+            post = replace(post, formulas=formulas)
+        if formula_id is not None and all(formula.id != formula_id for formula in post.formulas):
+            raise MathAMRError(f"the post {post.id!r} has no formula {formula_id!r}")
+        return cls(post, formula_id)._read()
+
+    @property
+    def text(self) -> str:
+        """The query as one text: the title first, where it has one."""
+        return f"{self.post.title}\n{self.post.body}" if self.post.title else self.post.body
+
+    @property
+    def formulas(self) -> tuple[Formula, ...]:
+        """The formulas of the query in order."""
+        return self.post.formulas
+
+    @cached_property
+    def passage(self) -> Passage:
+        """The query as sentences."""
+        return passage(self.post)
+
+    @cached_property
+    def trees(self) -> dict[str, Trees]:
+        """Both trees of every formula that can be read, by the formula's id."""
+        read = {formula.id: trees_of(formula, self.post.macros)[0] for formula in self.formulas}
+        return {identifier: trees for identifier, trees in read.items() if trees != (None, None)}
+
+    @property
+    def has_words(self) -> bool:
+        """Whether there is more than formulas."""
+        return any(map(_has_words, (sentence.text for sentence in self.passage.sentences)))
+
+    def target(self) -> tuple[Formula, str | None]:
+        """The formula that is meant where formulas are searched, and a note where it had to be guessed: the largest."""
+        readable = [formula for formula in self.formulas if formula.id in self.trees]
+        marked = next((formula for formula in readable if formula.id == self.formula_id), None)
+        if marked is not None:
+            return marked, None
+        if not readable:
+            raise EmptyQueryError(f"the query has no formula that can be read; {_HINT}")
+        largest = max(readable, key=lambda formula: max(len(tree or ()) for tree in self.trees[formula.id]))
+        if len(readable) == 1:
+            return largest, None
+        return largest, f"{len(readable)} formulas in the query; searched for the largest, ${largest.latex}$"
+
+    def _read(self) -> Query:
+        """The query with the notes on its formulas; refused where nothing of it can be searched."""
+        if len(self.formulas) > MAX_FORMULAS:
+            raise MathAMRError(
+                f"the query has {len(self.formulas)} formulas; at most {MAX_FORMULAS} are searched, so shorten it"
+            )
+        if not self.passage.sentences:
+            raise EmptyQueryError(f"the query holds neither words nor formulas; {_HINT}")
+        notes = list(_formula_notes(self.post))
+        if not self.has_words and not self.trees:
+            if not self.formulas:
+                raise EmptyQueryError(f"the query holds neither words nor formulas; {_HINT}")
+            raise _first_error(self.post)
+        if len(notes) > _NOTES_SHOWN:
+            notes[_NOTES_SHOWN:] = [f"… and {len(notes) - _NOTES_SHOWN} more notes of this kind"]
+        return replace(self, notes=(*self.notes, *notes))
+
+
+def _checked(text: str) -> str:
+    if len(text) > MAX_CHARACTERS:
+        raise MathAMRError(
+            f"the query has {len(text):,} characters; at most {MAX_CHARACTERS:,} are searched, so shorten it"
+        )
+    text = UNWANTED.sub(" ", text)
+    if not text.strip():
+        raise EmptyQueryError(f"the query is empty; {_HINT}")
+    return text
+
+
+def _looks_like_latex(text: str) -> bool:
+    """Whether a text without dollar signs is a formula: commands, scripts or equations, and no words."""
+    return bool(_COMMAND.search(text)) and not _PROSE.search(re.sub(r"\{[a-zA-Z*]+\}", "", text))
+
+
+def _is_formula_alone(post: Post) -> bool:
+    return not any(_has_words(sentence.text) for sentence in passage(post).sentences)
+
+
+def _has_words(sentence: str) -> bool:
+    return any(map(str.isalnum, PLACEHOLDER.sub(" ", sentence)))
+
+
+def _with_wildcards(formulas: tuple[Formula, ...]) -> tuple[Formula, ...]:
+    r"""The formulas with every `?x` written as `\qvar{x}`, which any parse of them takes for a wildcard."""
+    return tuple(
+        replace(formula, latex=_qvars(formula.latex)) if "?" in formula.latex else formula
+        for formula in formulas
+    )
+
+
+def _qvars(latex: str) -> str:
+    tokens, offsets = tokenize(latex)
+    parts: list[str] = []
+    done = 0
+    for place in range(len(tokens) - 1):
+        following = tokens[place + 1]
+        if tokens[place] == "?" and len(following) == 1 and following.isalnum() and offsets[place] >= done:
+            parts += [latex[done : offsets[place]], rf"\qvar{{{following}}}"]
+            done = offsets[place + 1] + 1
+    return "".join([*parts, latex[done:]])
+
+
+def _formula_notes(post: Post) -> Iterator[str]:
+    for formula in post.formulas:
+        if not formula.latex.strip() and (formula.presentation_mathml or formula.content_mathml):
+            continue
+        try:
+            repairs = parse(formula.latex, post.macros).repairs
+        except FormulaError as error:
+            yield f"the formula ${formula.latex[:80]}$ cannot be read ({error.message}); searched without it"
+            continue
+        for repair in repairs[:1]:
+            yield f"the formula ${formula.latex[:80]}$ was repaired: {repair.message}"
+
+
+def _first_error(post: Post) -> FormulaError:
+    for formula in post.formulas:
+        try:
+            parse(formula.latex, post.macros)
+        except FormulaError as error:
+            return FormulaError(
+                f"the query's formula cannot be read: {error.message}", error.text, error.offset
+            )
+    raise AssertionError("every formula of the query can be read")
