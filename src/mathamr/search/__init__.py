@@ -1,0 +1,1 @@
+"""Search: queries, strategies, fusion of evidence, and why a hit was found."""

@@ -1,0 +1,235 @@
+"""Fusion: one ranking from several, by name.
+
+A fusion takes rankings of the same kind of things, each best first, and gives one. Ranks or scores count, as its name
+says. Scores of different systems mean different things (BM25 has no upper bound, a cosine has), so they are
+normalised query by query before they meet.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.index.point import Scored
+from mathamr.registry import Registry
+
+RANK_OFFSET = 60
+"""Cormack's constant: how little the first ranks differ."""
+
+Ranking = Sequence[Scored]
+
+
+class Fusion(Protocol):
+    """Makes one ranking of several."""
+
+    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+        """Everything that one of the rankings has, best first; equal scores in the order of their ids.
+
+        `weights` say how much each ranking counts, by default all the same. What a ranking lacks it puts last.
+        """
+        ...
+
+
+FUSIONS: Registry[Callable[..., Fusion]] = Registry(
+    "fusion",
+    {
+        "rrf": "mathamr.search.fusion:ReciprocalRank",
+        "score-rrf": "mathamr.search.fusion:ScoredReciprocalRank",
+        "max": "mathamr.search.fusion:Maximum",
+        "mean": "mathamr.search.fusion:Mean",
+        "f1": "mathamr.search.fusion:HarmonicMean",
+        "weighted-sum": "mathamr.search.fusion:WeightedSum",
+    },
+)
+
+
+def fuse(
+    name: str,
+    rankings: Sequence[Ranking],
+    weights: Sequence[float] | None = None,
+    k: int | None = None,
+) -> list[Scored]:
+    """The best `k` of a fusion by name with its defaults.
+
+    >>> words = [Scored("a", 9.0), Scored("b", 8.0)]
+    >>> vectors = [Scored("b", 0.7), Scored("c", 0.6)]
+    >>> [hit.id for hit in fuse("rrf", [words, vectors])]
+    ['b', 'a', 'c']
+    """
+    return FUSIONS[name]()(rankings, weights)[:k]
+
+
+def min_max(scores: Sequence[float]) -> list[float]:
+    """From 0, the last, to 1, the first; equal scores are all 1."""
+    low, high = min(scores), max(scores)
+    if high == low:
+        return [1.0] * len(scores)
+    return [(score - low) / (high - low) for score in scores]
+
+
+def by_top(scores: Sequence[float]) -> list[float]:
+    """Shares of the best score; where none is positive, as `min_max` has it."""
+    high = max(scores)
+    return [max(score, 0.0) / high for score in scores] if high > 0 else min_max(scores)
+
+
+def standard(scores: Sequence[float]) -> list[float]:
+    """How many standard deviations above the mean of the ranking, lifted so that the last has 0."""
+    mean = math.fsum(scores) / len(scores)
+    deviation = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
+    low = min(scores)
+    return [(score - low) / deviation for score in scores] if deviation > 0 else [1.0] * len(scores)
+
+
+def unchanged(scores: Sequence[float]) -> list[float]:
+    """Scores that are comparable already, such as shares of a theoretical maximum."""
+    return list(scores)
+
+
+NORMALISATIONS: dict[str, Callable[[Sequence[float]], list[float]]] = {
+    "min-max": min_max,
+    "top": by_top,
+    "z": standard,
+    "none": unchanged,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ReciprocalRank:
+    """Σ w / (60 + rank): Cormack, Clarke and Büttcher, SIGIR 2009."""
+
+    offset: float = RANK_OFFSET
+
+    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+        """Ranks alone count."""
+        sums: dict[str, float] = {}
+        for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
+            for place, hit in enumerate(_unique(ranking), 1):
+                sums[hit.id] = sums.get(hit.id, 0.0) + weight / (self.offset + place)
+        return _ordered(sums)
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredReciprocalRank:
+    """Σ w · score / (60 + rank), as Tangent-CFT2 and MathAMR combine runs (Mansouri et al., CIKM 2022)."""
+
+    offset: float = RANK_OFFSET
+    normalisation: str = "top"
+
+    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+        """Ranks count, and among them those with high scores more."""
+        sums: dict[str, float] = {}
+        for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
+            for place, (item, score) in enumerate(_normalised(ranking, self.normalisation).items(), 1):
+                sums[item] = sums.get(item, 0.0) + weight * score / (self.offset + place)
+        return _ordered(sums)
+
+
+@dataclass(frozen=True, slots=True)
+class WeightedSum:
+    """Σ w · score, scores normalised: linear fusion, with the normalisation as a parameter."""
+
+    normalisation: str = "min-max"
+
+    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+        """Scores alone count; one that a ranking lacks is 0."""
+        sums: dict[str, float] = {}
+        for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
+            for item, score in _normalised(ranking, self.normalisation).items():
+                sums[item] = sums.get(item, 0.0) + weight * score
+        return _ordered(sums)
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The mean of normalised scores (Amador and Zanibbi, SIGIR 2025), with weights a weighted mean."""
+
+    normalisation: str = "min-max"
+
+    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+        """Scores alone count; one that a ranking lacks is 0."""
+        chosen = _weights(rankings, weights)
+        total = math.fsum(chosen) or 1.0
+        return WeightedSum(self.normalisation)(rankings, [weight / total for weight in chosen])
+
+
+@dataclass(frozen=True, slots=True)
+class Maximum:
+    """The best of the normalised scores, each times its ranking's weight: one system that is sure is enough."""
+
+    normalisation: str = "min-max"
+
+    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+        """Scores alone count."""
+        best: dict[str, float] = {}
+        for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
+            for item, score in _normalised(ranking, self.normalisation).items():
+                best[item] = max(best.get(item, 0.0), weight * score)
+        return _ordered(best)
+
+
+@dataclass(frozen=True, slots=True)
+class HarmonicMean:
+    """The harmonic mean of normalised scores, F1 of two: only what all rankings have is above 0.
+
+    What some ranking lacks comes after, in the order of the mean.
+    """
+
+    normalisation: str = "min-max"
+
+    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+        """Scores alone count."""
+        chosen = _weights(rankings, weights)
+        scores = [_normalised(ranking, self.normalisation) for ranking in rankings]
+        counted = [(weight, found) for weight, found in zip(chosen, scores, strict=True) if weight > 0]
+        total = math.fsum(weight for weight, _ in counted)
+        arithmetic = Mean(self.normalisation)(rankings, chosen)
+        means = {hit.id: hit.score for hit in arithmetic}
+        harmonic = {
+            item: total / math.fsum(weight / found[item] for weight, found in counted)
+            if all(found.get(item, 0.0) > 0 for _, found in counted)
+            else 0.0
+            for item in means
+        }
+        order = sorted(means, key=lambda item: (-harmonic[item], -means[item], item))
+        return [Scored(item, harmonic[item]) for item in order]
+
+
+def _weights(rankings: Sequence[Ranking], weights: Sequence[float] | None) -> Sequence[float]:
+    if weights is None:
+        return [1.0] * len(rankings)
+    if len(weights) != len(rankings):
+        raise MathAMRError(f"{len(rankings)} rankings need as many weights, not {len(weights)}")
+    for weight in weights:
+        if not math.isfinite(weight) or weight < 0:
+            raise MathAMRError(f"the weight of a ranking must be a number of at least 0, not {weight}")
+    return weights
+
+
+def _unique(ranking: Ranking) -> list[Scored]:
+    """A ranking with every id once, where it stands first."""
+    first: dict[str, Scored] = {}
+    for hit in ranking:
+        if not math.isfinite(hit.score):
+            raise MathAMRError(f"the score of {hit.id!r} in a ranking is no finite number: {hit.score}")
+        first.setdefault(hit.id, hit)
+    return list(first.values())
+
+
+def _normalised(ranking: Ranking, name: str) -> dict[str, float]:
+    if name not in NORMALISATIONS:
+        raise UnknownNameError("normalisation", name, list(NORMALISATIONS))
+    hits = _unique(ranking)
+    if not hits:
+        return {}
+    scores = NORMALISATIONS[name]([hit.score for hit in hits])
+    return {hit.id: score for hit, score in zip(hits, scores, strict=True)}
+
+
+def _ordered(scores: dict[str, float]) -> list[Scored]:
+    return [
+        Scored(item, score) for item, score in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
+    ]
