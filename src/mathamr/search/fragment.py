@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -75,17 +75,20 @@ def plain(stretch: Iterable[Fragment]) -> str:
     return " ".join("".join(map(str, stretch)).split())
 
 
-def shortened(stretch: Sequence[Fragment], width: int) -> list[Fragment]:
+def shortened(
+    stretch: Sequence[Fragment], width: int, length: Callable[[Fragment], int] = len
+) -> list[Fragment]:
     """The beginning of a sentence in about `width` characters: text ends at a word, and formulas stay whole.
 
     A formula that is longer than the width is only named by a gap, unless it comes first: it may be all there is.
+    `length` tells how much room a fragment takes, for those who draw formulas instead of printing their LaTeX.
     """
     kept: list[Fragment] = []
     room = width
     for fragment in stretch:
-        if len(fragment) <= room or (not kept and fragment.kind == "formula"):
+        if length(fragment) <= room or (not kept and fragment.kind == "formula"):
             kept.append(fragment)
-            room -= len(fragment)
+            room -= length(fragment)
             continue
         if fragment.kind == "text" and room > 3:
             cut = fragment.text[:room].rpartition(" ")[0]

@@ -25,7 +25,22 @@ VALUES_UP_TO = 16
 
 _CELL = 0.34
 _LEVEL_COLOURS = {"document": "#6b4c9a", "sentence": "#2c6e9b", "formula": "#a8572a"}
-_UNKNOWN_TO_MATHTEXT = re.compile(r"\\(?:begin|end|displaystyle|label|tag)|&|\\\\")
+_DRAWN = re.compile(r"\\[a-zA-Z]+|[^\s{}^_\\]")
+_UNKNOWN_TO_MATHTEXT = re.compile(r"\\(?:begin|end|label|tag|qvar)|[&$]|\\\\")
+_TO_MATHTEXT = tuple(
+    (re.compile(pattern), replacement)
+    for pattern, replacement in (
+        (r"\\[dt]?frac\s*(\w)\s*(\w)(?![a-zA-Z])", r"\\frac{\1}{\2}"),
+        (r"\\[dt]frac", r"\\frac"),
+        (r"\\sqrt\s*(\d)", r"\\sqrt{\1}"),
+        (r"\\(le|ge|ne)(?![a-zA-Z])", r"\\\1q"),
+        (r"\\to(?![a-zA-Z])", r"\\rightarrow"),
+        (r"\\(?:text|mbox|textrm)\s*\{", r"\\mathrm{"),
+        (r"\\[lr]?(?:Vert|\|)", r"\\Vert "),
+        (r"\\[lr]vert", "|"),
+        (r"\\(?:displaystyle|textstyle|limits|nolimits|[bB]igg?[lrm]?(?![a-zA-Z]))", ""),
+    )
+)
 
 
 def save_heatmap(alignment: Alignment, path: Path) -> None:
@@ -39,18 +54,18 @@ def save_heatmap(alignment: Alignment, path: Path) -> None:
     rows = list(range(len(alignment.query)))[:ROWS]
     columns = _columns(alignment, [int(best[row]) for row in rows])
     values = alignment.similarities[np.ix_(rows, columns)]
-    width, height = len(columns) * _CELL + 5.2, len(rows) * _CELL + 4.4
+    width, height = len(columns) * _CELL + 5.2, len(rows) * _CELL + 4.1
     figure = Figure(figsize=(width, height), dpi=110)
     FigureCanvasAgg(figure)
     axes = figure.add_axes(
-        (3.4 / width, 0.75 / height, len(columns) * _CELL / width, len(rows) * _CELL / height)
+        (3.4 / width, 0.45 / height, len(columns) * _CELL / width, len(rows) * _CELL / height)
     )
     low = min(0.0, float(values.min()))
     image = axes.imshow(values, cmap="viridis", vmin=low, vmax=1.0, aspect="auto")
     _label(axes, [alignment.query[row] for row in rows], [alignment.post[column] for column in columns])
     _mark(axes, values, [columns.index(int(best[row])) for row in rows])
     bar = figure.add_axes(
-        ((3.4 + len(columns) * _CELL + 0.15) / width, 0.75 / height, 0.12 / width, axes.get_position().height)
+        ((3.4 + len(columns) * _CELL + 0.15) / width, 0.45 / height, 0.12 / width, axes.get_position().height)
     )
     figure.colorbar(image, cax=bar, label="cosine")
     left_out = len(alignment.post) - len(columns), len(alignment.query) - len(rows)
@@ -68,7 +83,7 @@ def save_heatmap(alignment: Alignment, path: Path) -> None:
         parse_math=False,
     )
     try:
-        figure.savefig(path, format="png")
+        figure.savefig(path, format="png", bbox_inches="tight", pad_inches=0.15)
     except OSError as error:
         raise MathAMRError(f"{path}: the heatmap cannot be written ({error.strerror or error})") from error
 
@@ -126,25 +141,38 @@ def _mark(axes: Axes, values: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
 
 def _shown(part: Part) -> str:
     """A part's label: formulas set as mathematics where matplotlib can, else as LaTeX."""
-    return "".join(_typeset(fragment) for fragment in shortened(part.fragments, LABEL))
+    return "".join(map(_typeset, shortened(part.fragments, LABEL, _room)))
+
+
+def _room(fragment: Fragment) -> int:
+    """About how many characters a fragment takes in the picture."""
+    return len(_DRAWN.findall(fragment.text)) if fragment.kind == "formula" else len(fragment)
 
 
 def _typeset(fragment: Fragment) -> str:
-    text = " ".join(fragment.text.split()) if fragment.kind == "formula" else fragment.text
-    if fragment.kind == "formula" and len(text) <= LABEL and _mathtext_can(text):
-        return f"${text}$"
-    if fragment.kind == "formula" and len(text) > LABEL:
-        text = text[: LABEL - 1] + "…"
-    return text.replace("$", r"\$")
+    if fragment.kind != "formula":
+        return fragment.text.replace("$", r"\$")
+    latex = mathtext(" ".join(fragment.text.split()))
+    if latex is not None and _room(fragment) <= LABEL:
+        return f"${latex}$"
+    text = fragment.text if len(fragment.text) <= LABEL else fragment.text[: LABEL - 1] + "…"
+    return text.replace("$", r"\$") or "(formula)"
 
 
-def _mathtext_can(latex: str) -> bool:
-    if not latex or _UNKNOWN_TO_MATHTEXT.search(latex) or "$" in latex:
-        return False
+def mathtext(latex: str) -> str | None:
+    """LaTeX as matplotlib's own typesetting reads it, or None where it cannot.
+
+    >>> mathtext(r"\\frac12 \\le x"), mathtext(r"\\begin{matrix}1\\end{matrix}")
+    ('\\\\frac{1}{2} \\\\leq x', None)
+    """
+    if not latex.strip() or _UNKNOWN_TO_MATHTEXT.search(latex):
+        return None
+    for pattern, replacement in _TO_MATHTEXT:
+        latex = pattern.sub(replacement, latex)
     from matplotlib.mathtext import MathTextParser
 
     try:
         MathTextParser("agg").parse(f"${latex}$")
     except (ValueError, RuntimeError):
-        return False
-    return True
+        return None
+    return latex
