@@ -61,10 +61,14 @@ def build_graphs(
     model: str | None = None,
     workers: int = 1,
     progress: Progress | None = None,
+    work: GraphWork | None = None,
 ) -> BuildCounts:
-    """Makes and stores the graph of every post; what was stored before a kill stays stored."""
+    """Makes and stores the graph of every post; what was stored before a kill stays stored.
+
+    One worker may be given as `work`, with its parser loaded already.
+    """
     counts = BuildCounts()
-    with _Crew("mathamr.graphs.corpus:GraphWork", (parser, model), workers) as crew:
+    with _Crew("mathamr.graphs.corpus:GraphWork", (parser, model), workers, work) as crew:
         fingerprint = str(crew.hello)
 
         def waiting() -> Iterator[str]:
@@ -164,7 +168,7 @@ class GraphWork:
 
     def __init__(self, parser: str, model: str | None) -> None:
         self._parser: AmrParser = load_parser(parser, model)
-        self._maker = GraphMaker(self._parser)
+        self.maker = GraphMaker(self._parser)
 
     @property
     def hello(self) -> str:
@@ -174,7 +178,7 @@ class GraphWork:
     def __call__(self, request: list[str]) -> list[dict[str, Any]]:
         """One row a post."""
         posts = [Post.from_json(line) for line in request]
-        return [_row(made, self.hello) for made in self._maker.make(posts)]
+        return [_row(made, self.hello) for made in self.maker.make(posts)]
 
 
 class CountWork:
@@ -222,16 +226,19 @@ class _MinimalParser:
 class _Crew(AbstractContextManager["_Crew"]):
     """One worker works in this process, several in processes of their own."""
 
-    def __init__(self, factory: str, arguments: Sequence[Any], workers: int) -> None:
+    def __init__(
+        self, factory: str, arguments: Sequence[Any], workers: int, work: Work | None = None
+    ) -> None:
         self._pool: WorkerPool | None = None
-        self._work: Work | None = None
-        if workers > 1:
+        self._work = work
+        if work is None and workers > 1:
             self._pool = WorkerPool(factory, arguments, workers=workers)
             self.hello = self._pool.hello
-        else:
+            return
+        if work is None:
             module, _, attribute = factory.partition(":")
-            work: Work = getattr(import_module(module), attribute)(*arguments)
-            self._work, self.hello = work, work.hello
+            work = self._work = getattr(import_module(module), attribute)(*arguments)
+        self.hello = work.hello
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
         """(request, answer) in order."""

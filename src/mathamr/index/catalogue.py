@@ -1,0 +1,527 @@
+"""`Catalogue`: the posts of an index and their formulas, in SQLite; what everything else of the index is derived from.
+
+A post's row also says which of the derived parts (graph, vectors, lexical entry) are up to date and safe on disk. It
+is changed together with the post, in one transaction, and marked again only after the part was flushed: so whatever
+moment a process is killed at, the rows tell what has still to be made. A deleted post keeps its row, unseen by
+readers, until it is gone from all parts; so do the formulas that a changed post no longer has.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import threading
+import zlib
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Literal, Self
+
+from mathamr.errors import MathAMRError
+from mathamr.index.point import LONGEST_ID
+from mathamr.posts.post import Formula, Post
+
+FORMAT = 1
+CATALOGUE = "catalogue.db"
+Stage = Literal["graph", "vectors", "lexical"]
+STAGES: tuple[Stage, ...] = ("graph", "vectors", "lexical")
+_AT_A_TIME = 500
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS posts (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, parent TEXT,
+    input TEXT NOT NULL, digest BLOB NOT NULL, deleted INTEGER NOT NULL DEFAULT 0,
+    graph INTEGER NOT NULL DEFAULT 0, vectors INTEGER NOT NULL DEFAULT 0, lexical INTEGER NOT NULL DEFAULT 0,
+    rows INTEGER NOT NULL DEFAULT 0, sketch REAL NOT NULL DEFAULT 0, post BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS posts_parent ON posts (parent) WHERE parent IS NOT NULL;
+CREATE INDEX IF NOT EXISTS posts_input ON posts (input);
+CREATE INDEX IF NOT EXISTS waiting_graph ON posts (number) WHERE graph = 0;
+CREATE INDEX IF NOT EXISTS waiting_vectors ON posts (number) WHERE vectors = 0;
+CREATE INDEX IF NOT EXISTS waiting_lexical ON posts (number) WHERE lexical = 0;
+CREATE INDEX IF NOT EXISTS posts_deleted ON posts (number) WHERE deleted = 1;
+CREATE TABLE IF NOT EXISTS tags (
+    tag TEXT NOT NULL, post INTEGER NOT NULL, PRIMARY KEY (tag, post)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS tags_post ON tags (post);
+CREATE TABLE IF NOT EXISTS formulas (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, post INTEGER NOT NULL, position INTEGER NOT NULL,
+    visual TEXT NOT NULL, visual_id TEXT, gone INTEGER NOT NULL DEFAULT 0);
+CREATE INDEX IF NOT EXISTS formulas_post ON formulas (post, position);
+CREATE INDEX IF NOT EXISTS formulas_visual ON formulas (visual);
+CREATE INDEX IF NOT EXISTS formulas_visual_id ON formulas (visual_id) WHERE visual_id IS NOT NULL;
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaEntry:
+    """One occurrence of a formula: its id in the index, its post, and the formula itself.
+
+    `visual` is the key of how it looks, `formula.visual_id` what the input called that. `id` is the formula's own
+    id, unless another post has a formula of that id already.
+    """
+
+    id: str
+    post: str
+    position: int
+    visual: str
+    formula: Formula
+
+    @property
+    def latex(self) -> str:
+        """Its LaTeX source, empty where only MathML is known."""
+        return self.formula.latex
+
+    @property
+    def display(self) -> bool:
+        """Whether it stands on a line of its own."""
+        return self.formula.display
+
+    @property
+    def visual_id(self) -> str | None:
+        """The visual id that the input gave, as ARQMath's does."""
+        return self.formula.visual_id
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A post that a derived part has still to follow: the post as it is now, or `None` when it was deleted.
+
+    `formulas` are the ids its formulas have in the index, in the order of `post.formulas`, with their visual keys;
+    `gone` the ids of formulas it had before.
+    """
+
+    number: int
+    id: str
+    digest: bytes
+    post: Post | None
+    formulas: tuple[tuple[str, str], ...] = ()
+    gone: tuple[str, ...] = ()
+
+
+class Catalogue:
+    """Posts and formulas by id. Any thread may read; writing is one thread's at a time, inside `transaction`."""
+
+    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
+        self.path, self.read_only = path, read_only
+        self._local = threading.local()
+        self._connections: list[sqlite3.Connection] = []
+        self._guard = threading.Lock()
+        if not create and not path.is_file():
+            raise MathAMRError(
+                f"there is no catalogue {path}; build the index again from its posts with: mathamr index PATH --out {path.parent}"
+            )
+        with self._errors():
+            if create:
+                self._db.executescript(_SCHEMA)
+                if self.meta("format") is None:
+                    with self.transaction():
+                        self.set_meta("format", str(FORMAT))
+            found = self.meta("format")
+        if found != str(FORMAT):
+            raise MathAMRError(
+                f"{path} has format {found}, this version reads {FORMAT}; build the index again in another folder"
+            )
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        """This thread's connection."""
+        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
+        if found is None:
+            found = self._local.connection = self._connected()
+            with self._guard:
+                self._connections.append(found)
+        return found
+
+    def _connected(self) -> sqlite3.Connection:
+        place = self.path.resolve().as_uri()
+        if self.read_only:
+            # On a medium that cannot be written, SQLite cannot make the files beside it that it shares with writers.
+            alone = (
+                not _writable(self.path.parent) and not self.path.with_name(self.path.name + "-wal").exists()
+            )
+            place += "?mode=ro" + ("&immutable=1" if alone else "")
+        connection = sqlite3.connect(
+            place, uri=True, isolation_level=None, timeout=30, check_same_thread=False
+        )
+        if not self.read_only:
+            connection.execute("PRAGMA journal_mode=WAL")
+            connection.execute("PRAGMA synchronous=FULL")
+        return connection
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """SQLite's errors as ours."""
+        try:
+            yield
+        except sqlite3.OperationalError as error:
+            raise MathAMRError(f"cannot use {self.path}: {error}") from error
+        except sqlite3.DatabaseError as error:
+            raise MathAMRError(
+                f"{self.path} is damaged ({error}); see what is lost with: mathamr index --check --out {self.path.parent}"
+            ) from error
+
+    def close(self) -> None:
+        """Ends all connections; everything acknowledged is on disk already."""
+        with self._guard:
+            connections, self._connections = self._connections, []
+        for connection in connections:
+            connection.close()
+        self._local = threading.local()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # -- reading
+
+    def __len__(self) -> int:
+        return int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))
+
+    def __contains__(self, post_id: object) -> bool:
+        return bool(self._rows("SELECT 1 FROM posts WHERE id = ? AND deleted = 0", (post_id,)))
+
+    def ids(self) -> Iterator[str]:
+        """The ids of all posts, in the order in which they came."""
+        for (post_id,) in self._each("SELECT number, id FROM posts WHERE deleted = 0"):
+            yield post_id
+
+    def post(self, post_id: str) -> Post:
+        """The post with that id."""
+        found = self.posts([post_id]).get(post_id)
+        if found is None:
+            raise MathAMRError(f"no post {post_id!r} in the index {self.path.parent}")
+        return found
+
+    def posts(self, ids: Sequence[str]) -> dict[str, Post]:
+        """Posts by id; what is not there (any more) is left out."""
+        sql = "SELECT id, post FROM posts WHERE deleted = 0 AND id IN "
+        return {post_id: _unpacked(blob) for post_id, blob in self._chosen(sql, ids)}
+
+    def every_post(self) -> Iterator[Post]:
+        """All posts, in the order in which they came."""
+        for (blob,) in self._each("SELECT number, post FROM posts WHERE deleted = 0"):
+            yield _unpacked(blob)
+
+    def answers(self, post_id: str) -> list[str]:
+        """The ids of the posts whose parent is that post."""
+        sql = "SELECT id FROM posts WHERE parent = ? AND deleted = 0 ORDER BY number"
+        return [answer for (answer,) in self._rows(sql, (post_id,))]
+
+    def formula(self, formula_id: str) -> FormulaEntry:
+        """The formula with that id."""
+        found = self.formulas([formula_id]).get(formula_id)
+        if found is None:
+            raise MathAMRError(f"no formula {formula_id!r} in the index {self.path.parent}")
+        return found
+
+    def formulas(self, ids: Sequence[str]) -> dict[str, FormulaEntry]:
+        """Formulas by id; what is not there (any more) is left out."""
+        sql = (
+            "SELECT f.id, p.id, position, visual, p.post FROM formulas f JOIN posts p ON p.number = f.post"
+            " WHERE gone = 0 AND deleted = 0 AND f.id IN "
+        )
+        return {row[0]: _entry(row) for row in self._chosen(sql, ids)}
+
+    def formulas_of(self, post_id: str) -> list[FormulaEntry]:
+        """The formulas of a post, in their order."""
+        sql = (
+            "SELECT f.id, p.id, position, visual, p.post FROM formulas f JOIN posts p ON p.number = f.post"
+            " WHERE gone = 0 AND deleted = 0 AND p.id = ? ORDER BY position"
+        )
+        return [_entry(row) for row in self._rows(sql, (post_id,))]
+
+    def formula_ids(self) -> Iterator[str]:
+        """The ids of all formulas."""
+        sql = (
+            "SELECT f.number, f.id FROM formulas f JOIN posts p ON p.number = f.post"
+            " WHERE gone = 0 AND deleted = 0"
+        )
+        for (formula_id,) in self._each(sql, "f.number"):
+            yield formula_id
+
+    def with_visual(self, key: str) -> list[str]:
+        """The ids of the formulas that look like that, by their visual key."""
+        return self._formulas_by("visual", key)
+
+    def with_visual_id(self, visual_id: str) -> list[str]:
+        """The ids of the formulas with that visual id of the input."""
+        return self._formulas_by("visual_id", visual_id)
+
+    def _formulas_by(self, column: str, value: str) -> list[str]:
+        sql = (
+            "SELECT f.id FROM formulas f JOIN posts p ON p.number = f.post"
+            f" WHERE {column} = ? AND gone = 0 AND deleted = 0 ORDER BY f.number"
+        )
+        return [formula_id for (formula_id,) in self._rows(sql, (value,))]
+
+    def count_formulas(self) -> int:
+        """How many formulas there are."""
+        sql = (
+            "SELECT count(*) FROM formulas f JOIN posts p ON p.number = f.post WHERE gone = 0 AND deleted = 0"
+        )
+        return int(self._value(sql))
+
+    def visuals(self, ids: Sequence[str]) -> dict[str, str]:
+        """The visual keys of formulas by id."""
+        sql = (
+            "SELECT f.id, visual FROM formulas f JOIN posts p ON p.number = f.post"
+            " WHERE gone = 0 AND deleted = 0 AND f.id IN "
+        )
+        return dict(self._chosen(sql, ids))
+
+    def tags(self) -> Counter[str]:
+        """How many posts have each tag."""
+        sql = "SELECT tag, count(*) FROM tags JOIN posts ON post = number WHERE deleted = 0 GROUP BY tag"
+        return Counter(dict(self._rows(sql)))
+
+    def kinds(self) -> Counter[str]:
+        """How many posts there are of each kind."""
+        return Counter(dict(self._rows("SELECT kind, count(*) FROM posts WHERE deleted = 0 GROUP BY kind")))
+
+    def inputs(self) -> Counter[str]:
+        """How many posts came from each input; those that were put one by one came from the input without a name."""
+        return Counter(dict(self._rows("SELECT input, count(*) FROM posts WHERE deleted = 0 GROUP BY input")))
+
+    def meta(self, key: str) -> str | None:
+        """A note about the whole catalogue."""
+        rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
+        return str(rows[0][0]) if rows else None
+
+    def checksum(self) -> str:
+        """One word for all posts as they are, whatever their order."""
+        total = 0
+        for (digest,) in self._each("SELECT number, digest FROM posts WHERE deleted = 0"):
+            total += int.from_bytes(digest, "little")
+        return f"{total % (1 << 128):032x}"
+
+    # -- what has still to be done
+
+    def count_waiting(self, stage: Stage) -> int:
+        """How many posts that part does not follow yet, deleted ones included."""
+        return int(self._value(f"SELECT count(*) FROM posts WHERE {stage} = 0"))
+
+    @property
+    def settled(self) -> bool:
+        """Whether all parts follow all posts."""
+        return not any(self.count_waiting(stage) for stage in STAGES)
+
+    def waiting(self, stage: Stage) -> Iterator[Waiting]:
+        """The posts that part does not follow yet, in order; they may be marked while this is read."""
+        last = 0
+        sql = (
+            "SELECT number, id, digest, deleted, post FROM posts"
+            f" WHERE {stage} = 0 AND number > ? ORDER BY number LIMIT {_AT_A_TIME}"
+        )
+        while rows := self._rows(sql, (last,)):
+            last = rows[-1][0]
+            formulas: dict[int, list[tuple[str, str]]] = {}
+            gone: dict[int, list[str]] = {}
+            each = "SELECT post, id, visual, gone FROM formulas WHERE post IN "
+            for post, formula_id, visual, is_gone in self._chosen(
+                each, [row[0] for row in rows], " ORDER BY post, position"
+            ):
+                if is_gone:
+                    gone.setdefault(post, []).append(formula_id)
+                else:
+                    formulas.setdefault(post, []).append((formula_id, visual))
+            for number, post_id, digest, deleted, blob in rows:
+                own = tuple(formulas.get(number, ()))
+                left = tuple(gone.get(number, ()))
+                if deleted:
+                    yield Waiting(number, post_id, digest, None, (), left + tuple(name for name, _ in own))
+                else:
+                    yield Waiting(number, post_id, digest, _unpacked(blob), own, left)
+
+    def sketches(self) -> Iterator[tuple[str, int, float]]:
+        """(id, number of vectors, sketch of their values) of every post whose vectors are up to date."""
+        yield from self._each("SELECT number, id, rows, sketch FROM posts WHERE deleted = 0 AND vectors = 1")
+
+    # -- writing
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing of what is written inside; on disk when it has ended."""
+        with self._errors():
+            self._db.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self._db.execute("COMMIT")
+            except BaseException:
+                # After a full disk SQLite may have rolled back already.
+                if self._db.in_transaction:
+                    self._db.execute("ROLLBACK")
+                raise
+
+    def set_meta(self, key: str, value: str) -> None:
+        """Writes a note about the whole catalogue."""
+        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
+
+    def known(self, post_id: str) -> tuple[int, bytes, str] | None:
+        """(number, digest, input) of a post that is there."""
+        rows = self._rows("SELECT number, digest, input FROM posts WHERE id = ? AND deleted = 0", (post_id,))
+        return rows[0] if rows else None
+
+    def of_input(self, source: str) -> list[tuple[int, str]]:
+        """(number, id) of the posts that came from an input."""
+        return self._rows(
+            "SELECT number, id FROM posts WHERE input = ? AND deleted = 0 ORDER BY number", (source,)
+        )
+
+    def move(self, number: int, source: str) -> None:
+        """The post belongs to another input from now on."""
+        self._db.execute("UPDATE posts SET input = ? WHERE number = ?", (source, number))
+
+    def put(self, post: Post, source: str, visuals: Sequence[str]) -> int:
+        """Adds or replaces a post of an input, given the visual keys of its formulas; its number."""
+        parent = None if post.parent is None else _text(post.parent)
+        row = (_text(post.kind), parent, source, digest_of(post), _packed(post))
+        found = self._rows("SELECT number FROM posts WHERE id = ?", (post.id,))
+        if found:
+            number = int(found[0][0])
+            self._db.execute(
+                "UPDATE posts SET kind = ?, parent = ?, input = ?, digest = ?, post = ?, deleted = 0,"
+                " graph = 0, vectors = 0, lexical = 0 WHERE number = ?",
+                (*row, number),
+            )
+            self._db.execute("DELETE FROM tags WHERE post = ?", (number,))
+            self._db.execute("UPDATE formulas SET gone = 1 WHERE post = ?", (number,))
+        else:
+            sql = "INSERT INTO posts (id, kind, parent, input, digest, post) VALUES (?,?,?,?,?,?)"
+            number = int(self._db.execute(sql, (post.id, *row)).lastrowid or 0)
+        self._db.executemany(
+            "INSERT OR IGNORE INTO tags VALUES (?, ?)", ((_text(tag), number) for tag in post.tags)
+        )
+        for position, (formula, visual) in enumerate(zip(post.formulas, visuals, strict=True)):
+            self._put_formula(number, post.id, position, formula, visual)
+        return number
+
+    def _put_formula(self, number: int, post_id: str, position: int, formula: Formula, visual: str) -> None:
+        """A formula under its own id; under one of its post's where another formula has that id, or it is no id."""
+        visual_id = None if formula.visual_id is None else _text(formula.visual_id)
+        for name in (
+            formula.id,
+            f"{post_id}/{formula.id}",
+            f"{post_id}/{position}",
+            f"{post_id}/#{position}",
+        ):
+            if not name or len(name) > LONGEST_ID or _text(name) != name:
+                continue
+            changed = self._db.execute(
+                "INSERT INTO formulas (id, post, position, visual, visual_id) VALUES (?,?,?,?,?)"
+                " ON CONFLICT (id) DO UPDATE SET post = excluded.post, position = excluded.position,"
+                " visual = excluded.visual, visual_id = excluded.visual_id, gone = 0"
+                " WHERE gone = 1 OR post IN (SELECT number FROM posts WHERE deleted = 1)",
+                (name, number, position, visual, visual_id),
+            )
+            if changed.rowcount:
+                return
+        raise MathAMRError(f"formula {position} of post {post_id!r} has no id that is free in the index")
+
+    def delete(self, post_id: str) -> bool:
+        """Marks a post as deleted; whether it was there."""
+        changed = self._db.execute(
+            "UPDATE posts SET deleted = 1, graph = 0, vectors = 0, lexical = 0 WHERE id = ? AND deleted = 0",
+            (post_id,),
+        )
+        return changed.rowcount > 0
+
+    def mark(self, stage: Stage, waiting: Iterable[Waiting]) -> None:
+        """That part now follows these posts, unless they were changed again meanwhile."""
+        self._db.executemany(
+            f"UPDATE posts SET {stage} = 1 WHERE number = ? AND digest = ? AND deleted = ?",
+            ((each.number, each.digest, int(each.post is None)) for each in waiting),
+        )
+
+    def mark_vectors(self, marks: Iterable[tuple[Waiting, int, float]]) -> None:
+        """The engine now has the vectors of these posts: how many each, and the sketch of their values."""
+        self._db.executemany(
+            "UPDATE posts SET vectors = 1, rows = ?, sketch = ? WHERE number = ? AND digest = ? AND deleted = ?",
+            (
+                (rows, sketch, each.number, each.digest, int(each.post is None))
+                for each, rows, sketch in marks
+            ),
+        )
+
+    def unmark(self, stage: Stage, ids: Iterable[str] | None = None) -> None:
+        """That part has lost these posts, or all of them."""
+        if ids is None:
+            self._db.execute(f"UPDATE posts SET {stage} = 0")
+        else:
+            self._db.executemany(f"UPDATE posts SET {stage} = 0 WHERE id = ?", ((each,) for each in ids))
+
+    def purge(self) -> None:
+        """Forgets deleted posts, and formulas their posts no longer have, once all parts have let go of them."""
+        gone = "SELECT number FROM posts WHERE deleted = 1 AND graph = 1 AND vectors = 1 AND lexical = 1"
+        self._db.execute(f"DELETE FROM formulas WHERE post IN ({gone})")
+        self._db.execute(f"DELETE FROM tags WHERE post IN ({gone})")
+        self._db.execute(f"DELETE FROM posts WHERE number IN ({gone})")
+        self._db.execute(
+            "DELETE FROM formulas WHERE gone = 1 AND post IN"
+            " (SELECT number FROM posts WHERE vectors = 1 AND lexical = 1)"
+        )
+
+    # -- SQL
+
+    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._errors():
+            return self._db.execute(sql, values).fetchall()
+
+    def _value(self, sql: str) -> Any:
+        return self._rows(sql)[0][0]
+
+    def _each(self, sql: str, number: str = "number") -> Iterator[Any]:
+        """The rows of a query whose first column is a number and whose condition is open, without that column.
+
+        A page at a time, so that nobody who reads slowly keeps writers' files from being tidied up.
+        """
+        last = -1
+        page = f"{sql} AND {number} > ? ORDER BY {number} LIMIT 2000"
+        while rows := self._rows(page, (last,)):
+            last = rows[-1][0]
+            for row in rows:
+                yield row[1:]
+
+    def _chosen(self, sql: str, values: Sequence[Any], order: str = "") -> Iterator[Any]:
+        """The rows whose key is among the values, some hundred values at a time."""
+        for start in range(0, len(values), _AT_A_TIME):
+            few = values[start : start + _AT_A_TIME]
+            yield from self._rows(f"{sql}({','.join('?' * len(few))}){order}", few)
+
+
+def digest_of(post: Post) -> bytes:
+    """What tells one content of a post from another."""
+    return blake2b(post.to_json().encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _packed(post: Post) -> bytes:
+    return zlib.compress(post.to_json().encode("utf-8", "surrogatepass"), 6)
+
+
+def _unpacked(blob: bytes) -> Post:
+    try:
+        return Post.from_json(zlib.decompress(blob).decode("utf-8", "surrogatepass"))
+    except (zlib.error, ValueError, TypeError, KeyError) as error:
+        raise MathAMRError(
+            f"a post of the catalogue is damaged ({error}); check it with: mathamr index --check"
+        ) from error
+
+
+def _entry(row: Any) -> FormulaEntry:
+    formula_id, post_id, position, visual, blob = row
+    return FormulaEntry(formula_id, post_id, position, visual, _unpacked(blob).formulas[position])
+
+
+def _text(text: str) -> str:
+    """A text that SQLite can keep: lone halves of surrogate pairs are replaced."""
+    return text.encode("utf-8", "replace").decode()
+
+
+def _writable(folder: Path) -> bool:
+    return os.access(folder, os.W_OK)

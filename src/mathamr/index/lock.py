@@ -1,0 +1,71 @@
+"""`WriterLock`: one process at a time changes an index directory."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from mathamr.errors import MathAMRError
+
+LOCK = "lock"
+
+
+class WriterLock:
+    """Held from construction until `release`; the operating system lets go of it when the process ends, however it ends.
+
+    The file stays where it is, with a line about its last holder: it is the lock on the file that counts, so what a
+    killed process leaves behind hinders nobody.
+    """
+
+    def __init__(self, folder: Path, purpose: str) -> None:
+        self.path = folder / LOCK
+        self._handle: int | None = None
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise MathAMRError(f"cannot write in {folder}: {error.strerror}") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = _holder(handle)
+            os.close(handle)
+            raise MathAMRError(
+                f"{folder} is being changed by {holder}; wait until it has ended, or stop it"
+            ) from error
+        self._handle = handle
+        row = {"pid": os.getpid(), "host": socket.gethostname(), "purpose": purpose}
+        try:
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, json.dumps(row).encode() + b"\n", 0)
+        except OSError as error:
+            self.release()
+            raise MathAMRError(f"cannot write in {folder}: {error.strerror}") from error
+
+    def release(self) -> None:
+        """Lets the next writer in; a second time is no error."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def _holder(handle: int) -> str:
+    try:
+        row: dict[str, Any] = json.loads(os.pread(handle, 4096, 0))
+        own = (row["pid"], row["host"]) == (os.getpid(), socket.gethostname())
+        which = "this very process" if own else f"process {row['pid']} on {row['host']}"
+        return f"{which} ({row['purpose']})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"

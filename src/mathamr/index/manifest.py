@@ -1,0 +1,124 @@
+"""`Manifest`: what an index directory says about itself, for people and for the check before anything is read."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field, fields, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from mathamr import __version__
+from mathamr.errors import MathAMRError
+from mathamr.index.durable import write_whole
+
+FORMAT = 1
+MANIFEST = "manifest.json"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelRecord:
+    """Which model made the vectors; `folder` is where it was, `None` for the model in the box."""
+
+    name: str
+    fingerprint: str
+    size: int
+    folder: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParserRecord:
+    """Which AMR parser made the graphs."""
+
+    name: str
+    fingerprint: str
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EngineRecord:
+    """Which engine keeps the vectors, and how it was made."""
+
+    name: str
+    options: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class InputRecord:
+    """A file or folder that posts came from."""
+
+    path: str
+    format: str | None = None
+    beside: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """Everything on which the content of an index depends, and how much there is of it.
+
+    `finished` is false until the first build has come to its end: before that there is nothing to search.
+    `checksums` are those of the files that never change and of the posts as a whole.
+    """
+
+    model: ModelRecord
+    graphs: str
+    parser: ParserRecord
+    engine: EngineRecord
+    finished: bool = False
+    inputs: tuple[InputRecord, ...] = ()
+    counts: dict[str, int] = field(default_factory=dict)
+    checksums: dict[str, str] = field(default_factory=dict)
+    created: str = ""
+    updated: str = ""
+    made_by: str = f"mathamr {__version__}"
+    format: int = FORMAT
+
+    def to_json(self) -> str:
+        """The text of the file."""
+        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+
+    @classmethod
+    def from_json(cls, text: str, where: str = MANIFEST) -> Manifest:
+        """The inverse of `to_json`; another format version is refused with the way out."""
+        try:
+            row: dict[str, Any] = json.loads(text)
+            found = row["format"]
+            if found == FORMAT:
+                row["model"] = ModelRecord(**row["model"])
+                row["parser"] = ParserRecord(**row["parser"])
+                row["engine"] = EngineRecord(**row["engine"])
+                row["inputs"] = tuple(
+                    InputRecord(item["path"], item["format"], tuple(item["beside"])) for item in row["inputs"]
+                )
+                return cls(**{each.name: row[each.name] for each in fields(cls)})
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+            raise MathAMRError(
+                f"{where} is damaged ({type(error).__name__}: {error}); mend it with: mathamr index --check --out DIR"
+            ) from error
+        made_by = row.get("made_by", "another version")
+        raise MathAMRError(
+            f"{where} has format {found}, this version reads {FORMAT}; search it with {made_by},"
+            " or build the index again in another folder"
+        )
+
+    def write(self, folder: Path) -> Manifest:
+        """Puts it into the folder, whole or not at all, and returns it as written."""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        written = replace(self, created=self.created or now, updated=now)
+        write_whole(folder / MANIFEST, written.to_json().encode("utf-8", "surrogateescape"))
+        return written
+
+    @classmethod
+    def read(cls, folder: Path) -> Manifest:
+        """The manifest of an index directory, or a clear word about what the folder is instead."""
+        path = folder / MANIFEST
+        try:
+            text = path.read_text(encoding="utf-8", errors="surrogateescape")
+        except FileNotFoundError as error:
+            what = "is no index: it has no" if folder.is_dir() else "does not exist, so there is no"
+            raise MathAMRError(
+                f"{folder} {what} {MANIFEST}; build one with: mathamr index PATH --out {folder}"
+            ) from error
+        except OSError as error:
+            raise MathAMRError(f"cannot read {path}: {error.strerror}") from error
+        return cls.from_json(text, str(path))
