@@ -1,0 +1,192 @@
+"""Snippets: the sentences of a post that met the query, matched words and formulas marked, no formula cut."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from mathamr.formulas.visualkey import visual_key
+from mathamr.index.terms import latex_tokens, ngrams, word_tokens, words
+from mathamr.posts.markup import title_pieces
+from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
+from mathamr.posts.post import Formula, Post
+from mathamr.search.fragment import GAP, Fragment, formulas_by_id, fragments, shortened
+from mathamr.search.query import Query
+from mathamr.search.stopwords import STOP_WORDS
+
+LENGTH = 300
+"""About how many characters a snippet has; a long formula may make it longer."""
+ALIKE = 0.6
+"""Formulas that share so much of their LaTeX (Dice coefficient of 1- to 3-grams) count as matched."""
+
+_WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
+_DENSE_SHARE = 0.5
+
+
+class Wanted:
+    """What a query wants to see in a snippet: its words, and its formulas however they are written."""
+
+    def __init__(self, query: Query) -> None:
+        self._stems = frozenset(
+            stem for sentence in query.passage.sentences for stem in _stems(sentence.text)
+        )
+        layouts = (query.trees[formula.id][1] for formula in query.formulas if formula.id in query.trees)
+        self._visuals = {visual_key(layout) for layout in layouts if layout is not None}
+        self._formulas = [_grams(formula.latex) for formula in query.formulas]
+
+    def word(self, word: str) -> bool:
+        """Whether the query has the word in some form."""
+        return not self._stems.isdisjoint(_stems(word))
+
+    def words(self, text: str) -> float:
+        """Which share of the query's words a sentence has."""
+        return len(self._stems.intersection(_stems(text))) / max(1, len(self._stems))
+
+    def formula(self, formula: Formula, visual: str | None = None) -> float:
+        """How much of a formula is in one of the query's, from 0 to 1."""
+        if visual is not None and visual in self._visuals:
+            return 1.0
+        grams = _grams(formula.latex)
+        return max((_dice(grams, wanted) for wanted in self._formulas), default=0.0)
+
+
+def snippet(
+    post: Post, wanted: Wanted, similarities: Mapping[int, float] | None = None, formula: str | None = None
+) -> tuple[Fragment, ...]:
+    """The best sentences of a post in about `LENGTH` characters, in the order of the text.
+
+    `similarities` are those of the sentences by number, where the search had vectors. With `formula`, the sentence
+    that holds this formula comes first of all.
+    """
+    read = passage(post)
+    formulas = formulas_by_id(post)
+    alike = {identifier: wanted.formula(each) for identifier, each in formulas.items()}
+    if formula is not None:
+        alike[formula] = 1.0
+    candidates = [n for n, sentence in enumerate(read.sentences) if sentence.field == "body"]
+    candidates = candidates or list(range(len(read.sentences)))
+    worth = _worth(read, candidates, wanted, alike, similarities)
+    if formula is not None:
+        for number in candidates:
+            if any(place.formula == formula for place in read.sentences[number].placeholders):
+                worth[number] = 10.0
+    marked = {n: _marked(read.sentences[n], formulas, wanted, alike) for n in candidates}
+    chosen: list[int] = []
+    room = LENGTH
+    for number in sorted(candidates, key=lambda n: (-worth[n], n)):
+        length = sum(map(len, marked[number]))
+        if not chosen or (length <= room and worth[number] > 0):
+            chosen.append(number)
+            room -= length
+    return _joined([(number, _windowed(marked[number])) for number in sorted(chosen)], len(read.sentences))
+
+
+def title(post: Post, wanted: Wanted | None = None) -> tuple[Fragment, ...]:
+    """The title of a post; its formulas come first in the post, so their ids are those of the first ones."""
+    formulas = iter(post.formulas)
+    found: list[Fragment] = []
+    for piece in title_pieces(post.title, post.markup):
+        if piece.kind == "formula":
+            formula = next(formulas, None)
+            latex = formula.latex if formula else piece.text
+            is_alike = wanted is not None and formula is not None and wanted.formula(formula) >= ALIKE
+            found.append(Fragment("formula", latex, formula.id if formula else None, False, is_alike))
+        elif piece.kind in ("text", "code"):
+            text = Fragment("text", " ".join(piece.text.split("\n")))
+            found.extend(_split(text, wanted) if wanted else [text])
+    return tuple(found)
+
+
+def _worth(
+    read: Passage,
+    candidates: Sequence[int],
+    wanted: Wanted,
+    alike: Mapping[str, float],
+    similarities: Mapping[int, float] | None,
+) -> dict[int, float]:
+    """What each sentence is worth: shared words, its best formula, and how near its vector is."""
+    worth = {}
+    values = [similarities[n] for n in candidates if n in similarities] if similarities else []
+    low, span = (min(values), max(values) - min(values)) if values else (0.0, 0.0)
+    for number in candidates:
+        sentence = read.sentences[number]
+        formulas = (alike.get(place.formula, 0.0) for place in sentence.placeholders)
+        worth[number] = wanted.words(sentence.text) + max(formulas, default=0.0)
+        if similarities and number in similarities and span:
+            worth[number] += _DENSE_SHARE * (similarities[number] - low) / span
+    return worth
+
+
+def _marked(
+    sentence: Sentence, formulas: Mapping[str, Formula], wanted: Wanted, alike: Mapping[str, float]
+) -> list[Fragment]:
+    found: list[Fragment] = []
+    for fragment in fragments(sentence, formulas):
+        if fragment.kind == "formula":
+            found.append(replace(fragment, matched=alike.get(fragment.formula or "", 0.0) >= ALIKE))
+        else:
+            found.extend(_split(fragment, wanted))
+    return found
+
+
+def _split(fragment: Fragment, wanted: Wanted) -> list[Fragment]:
+    """A text cut so that the words of the query are fragments of their own."""
+    found: list[Fragment] = []
+    done = 0
+    for match in _WORD.finditer(fragment.text):
+        if wanted.word(match.group()):
+            if match.start() > done:
+                found.append(Fragment("text", fragment.text[done : match.start()]))
+            found.append(Fragment("text", match.group(), matched=True))
+            done = match.end()
+    if done < len(fragment.text):
+        found.append(Fragment("text", fragment.text[done:]))
+    return found
+
+
+def _windowed(sentence: list[Fragment]) -> list[Fragment]:
+    """A sentence that is too long, from a little before its first match on."""
+    if sum(map(len, sentence)) <= LENGTH + LENGTH // 4:
+        return sentence
+    first = next((n for n, fragment in enumerate(sentence) if fragment.matched), 0)
+    start, before = first, 0
+    while start > 0 and before + len(sentence[start - 1]) <= LENGTH // 4:
+        start -= 1
+        before += len(sentence[start])
+    window = sentence[start:]
+    if start > 0 and sentence[start - 1].kind == "text":
+        tail = sentence[start - 1].text[-(LENGTH // 4) :].partition(" ")[2]
+        window = [GAP, replace(sentence[start - 1], text=tail), *window]
+    elif start > 0:
+        window = [GAP, *window]
+    return shortened(window, LENGTH)
+
+
+def _joined(sentences: list[tuple[int, list[Fragment]]], count: int) -> tuple[Fragment, ...]:
+    found: list[Fragment] = []
+    last: int | None = None
+    for number, sentence in sentences:
+        if last is not None:
+            found.append(Fragment("text", " ") if number == last + 1 else GAP)
+        found.extend(sentence)
+        last = number
+    if last is not None and last + 1 < count and found[-1].kind != "gap":
+        found.append(replace(GAP, text=GAP.text.rstrip()))
+    return tuple(found)
+
+
+def _stems(text: str) -> list[str]:
+    """The stems of the words of a sentence that say something."""
+    telling = [word for word in words(PLACEHOLDER.sub(" ", text)) if word not in STOP_WORDS]
+    return word_tokens(" ".join(telling))
+
+
+def _grams(latex: str) -> Counter[str]:
+    return Counter(ngrams(latex_tokens(latex), 3))
+
+
+def _dice(one: Counter[str], other: Counter[str]) -> float:
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 0.0
