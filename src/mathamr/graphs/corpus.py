@@ -130,10 +130,12 @@ def build_vocabularies(
 
 def use_vocabularies(store: GraphStore, vocabulary: Vocabulary, relations: RelationVocabulary) -> None:
     """Makes these the store's vocabularies; where they are others than before, the tensors go."""
-    same = False
-    if store.vocabulary_path.exists() and store.relations_path.exists():
+    try:
         labels, names = store.vocabularies()
         same = (labels.labels, names.relations) == (vocabulary.labels, relations.relations)
+    except MathAMRError:
+        # There are none, or what a kill left of them.
+        same = False
     if not same:
         store.drop_tensors()
         vocabulary.save(store.vocabulary_path)

@@ -8,6 +8,7 @@ committed survives a kill at any moment.
 from __future__ import annotations
 
 import json
+import os
 import sqlite3
 import zlib
 from collections import Counter
@@ -60,7 +61,7 @@ class StoredPost:
 class GraphStore:
     """Graphs by post id, loaded lazily; a context manager."""
 
-    def __init__(self, folder: Path, *, create: bool = False) -> None:
+    def __init__(self, folder: Path, *, create: bool = False, read_only: bool = False) -> None:
         self.folder = folder
         path = folder / "graphs.db"
         if create:
@@ -73,10 +74,13 @@ class GraphStore:
                 f"no graph store at {folder}; make one with: mathamr graph PATH --out {folder}"
             )
         try:
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
-            self._db.execute("PRAGMA journal_mode=WAL")
-            self._db.execute("PRAGMA synchronous=NORMAL")
-            self._db.executescript(_SCHEMA)
+            if read_only:
+                self._db = sqlite3.connect(_read_only(path), uri=True, isolation_level=None, timeout=30)
+            else:
+                self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
+                self._db.execute("PRAGMA journal_mode=WAL")
+                self._db.execute("PRAGMA synchronous=NORMAL")
+                self._db.executescript(_SCHEMA)
             self._check_format()
         except sqlite3.DatabaseError as error:
             raise MathAMRError(f"{path} is no graph store, or it is damaged: {error}") from error
@@ -98,6 +102,10 @@ class GraphStore:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+    def flush(self) -> None:
+        """Everything acknowledged survives not only a kill, but also the end of the machine's power."""
+        self._db.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def close(self) -> None:
         """Ends the connection; everything acknowledged is on disk already."""
@@ -279,6 +287,12 @@ class GraphStore:
     def vocabularies(self) -> tuple[Vocabulary, RelationVocabulary]:
         """The vocabularies of the tensors."""
         return Vocabulary.load(self.vocabulary_path), RelationVocabulary.load(self.relations_path)
+
+
+def _read_only(path: Path) -> str:
+    """How to open a database without writing; on a medium that cannot be written, without files beside it."""
+    alone = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+    return path.resolve().as_uri() + "?mode=ro" + ("&immutable=1" if alone else "")
 
 
 def _text(blob: bytes, post_id: str) -> str:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
+from itertools import chain, count
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Literal, Self
@@ -48,7 +49,7 @@ CREATE TABLE IF NOT EXISTS tags (
 CREATE INDEX IF NOT EXISTS tags_post ON tags (post);
 CREATE TABLE IF NOT EXISTS formulas (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, post INTEGER NOT NULL, position INTEGER NOT NULL,
-    visual TEXT NOT NULL, visual_id TEXT, gone INTEGER NOT NULL DEFAULT 0);
+    visual TEXT NOT NULL, visual_id TEXT, gone INTEGER NOT NULL DEFAULT 0, placed INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS formulas_post ON formulas (post, position);
 CREATE INDEX IF NOT EXISTS formulas_visual ON formulas (visual);
 CREATE INDEX IF NOT EXISTS formulas_visual_id ON formulas (visual_id) WHERE visual_id IS NOT NULL;
@@ -246,6 +247,11 @@ class Catalogue:
         for (formula_id,) in self._each(sql, "f.number"):
             yield formula_id
 
+    def placed_formulas(self) -> Iterator[str]:
+        """The ids of the formulas that have a vector in the engine."""
+        for (formula_id,) in self._each("SELECT number, id FROM formulas WHERE placed = 1"):
+            yield formula_id
+
     def with_visual(self, key: str) -> list[str]:
         """The ids of the formulas that look like that, by their visual key."""
         return self._formulas_by("visual", key)
@@ -405,24 +411,18 @@ class Catalogue:
     def _put_formula(self, number: int, post_id: str, position: int, formula: Formula, visual: str) -> None:
         """A formula under its own id; under one of its post's where another formula has that id, or it is no id."""
         visual_id = None if formula.visual_id is None else _text(formula.visual_id)
-        for name in (
-            formula.id,
-            f"{post_id}/{formula.id}",
-            f"{post_id}/{position}",
-            f"{post_id}/#{position}",
-        ):
+        for name in chain((formula.id, f"{post_id}/{formula.id}"), _numbered(f"{post_id}/{position}")):
             if not name or len(name) > LONGEST_ID or _text(name) != name:
                 continue
             changed = self._db.execute(
                 "INSERT INTO formulas (id, post, position, visual, visual_id) VALUES (?,?,?,?,?)"
                 " ON CONFLICT (id) DO UPDATE SET post = excluded.post, position = excluded.position,"
-                " visual = excluded.visual, visual_id = excluded.visual_id, gone = 0"
+                " visual = excluded.visual, visual_id = excluded.visual_id, gone = 0, placed = 0"
                 " WHERE gone = 1 OR post IN (SELECT number FROM posts WHERE deleted = 1)",
                 (name, number, position, visual, visual_id),
             )
             if changed.rowcount:
                 return
-        raise MathAMRError(f"formula {position} of post {post_id!r} has no id that is free in the index")
 
     def delete(self, post_id: str) -> bool:
         """Marks a post as deleted; whether it was there."""
@@ -439,14 +439,16 @@ class Catalogue:
             ((each.number, each.digest, int(each.post is None)) for each in waiting),
         )
 
-    def mark_vectors(self, marks: Iterable[tuple[Waiting, int, float]]) -> None:
-        """The engine now has the vectors of these posts: how many each, and the sketch of their values."""
-        self._db.executemany(
+    def mark_vectors(self, each: Waiting, rows: int, sketch: float, formulas: Iterable[str]) -> None:
+        """The engine now has the vectors of this post: how many, the sketch of their values, of which formulas."""
+        self._db.execute(
             "UPDATE posts SET vectors = 1, rows = ?, sketch = ? WHERE number = ? AND digest = ? AND deleted = ?",
-            (
-                (rows, sketch, each.number, each.digest, int(each.post is None))
-                for each, rows, sketch in marks
-            ),
+            (rows, sketch, each.number, each.digest, int(each.post is None)),
+        )
+        self._db.execute("UPDATE formulas SET placed = 0 WHERE post = ?", (each.number,))
+        self._db.executemany(
+            "UPDATE formulas SET placed = 1 WHERE id = ? AND post = ?",
+            ((formula_id, each.number) for formula_id in formulas),
         )
 
     def unmark(self, stage: Stage, ids: Iterable[str] | None = None) -> None:
@@ -493,6 +495,11 @@ class Catalogue:
         for start in range(0, len(values), _AT_A_TIME):
             few = values[start : start + _AT_A_TIME]
             yield from self._rows(f"{sql}({','.join('?' * len(few))}){order}", few)
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}.{number}" for number in count())
 
 
 def digest_of(post: Post) -> bytes:

@@ -87,8 +87,8 @@ def sketch(rows: Floats) -> float:
 
 @lru_cache(maxsize=256)
 def _weights(size: int, rows: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    columns = np.random.default_rng(7).standard_normal(size)
-    return columns / np.linalg.norm(columns), 1.0 + np.arange(rows) % 7
+    columns: npt.NDArray[np.float64] = np.random.default_rng(7).standard_normal(size)
+    return columns / np.linalg.norm(columns), (1 + np.arange(rows) % 7).astype(np.float64)
 
 
 def fits(rows: Floats, count: int, expected: float) -> bool:
