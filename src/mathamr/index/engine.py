@@ -143,7 +143,7 @@ class Engine(Protocol):
 ENGINES: Registry[type[Engine]] = Registry(
     "engine",
     {
-        "flat": "mathamr.index.flat:FlatEngine",
+        "flat": "mathamr.index.flat.engine:FlatEngine",
     },
 )
 DEFAULT = "flat"

@@ -19,12 +19,12 @@ import numpy as np
 
 from mathamr.errors import MathAMRError
 from mathamr.index.arrays import intact, map_arrays, write_arrays
-from mathamr.index.columns import Mask, Rows
 from mathamr.index.durable import write_whole
 from mathamr.index.engine import Capabilities, EngineHead, read_options
+from mathamr.index.flat.columns import Mask, Rows
+from mathamr.index.flat.segment import Segment
 from mathamr.index.lock import WriterLock
 from mathamr.index.point import Filter, Floats, Payload, Point, Scored, best, check_k, checked, unit
-from mathamr.index.segment import Segment
 
 _LIST = "flat.json"
 _SEGMENT, _DEAD = ".safetensors", ".dead"

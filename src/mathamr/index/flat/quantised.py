@@ -19,8 +19,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.index.arrays import Array
+from mathamr.index.flat.slots import BLOCK, Slots
 from mathamr.index.maxsim import Floats
-from mathamr.index.slots import BLOCK, Slots
 
 _LARGEST = 127
 _ROUNDING = np.float32(2e-6)

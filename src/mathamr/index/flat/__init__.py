@@ -1,0 +1,1 @@
+"""The flat engine: vectors in memory-mapped files, searched exactly."""
