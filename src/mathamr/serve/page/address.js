@@ -1,0 +1,71 @@
+// What the page shows, as its address: it can be shared, and the back button walks through it.
+
+export const TASKS = ["answers", "formulas"];
+export const VIEWS = ["text", "why", "graph", "trees"];
+
+/** A page that has been asked nothing. */
+export const START = Object.freeze({
+  query: "",
+  task: "answers",
+  strategy: "",
+  tags: [],
+  kinds: [],
+  page: 1,
+  post: "",
+  formula: "",
+  latex: "",
+  view: "text",
+});
+
+/** The state that an address asks for; what makes no sense in it is left at its start. */
+export function fromAddress(search) {
+  const given = new URLSearchParams(search);
+  const page = Number.parseInt(given.get("page") ?? "1", 10);
+  return {
+    query: given.get("q") ?? "",
+    task: known(given.get("task"), TASKS),
+    strategy: given.get("strategy") ?? "",
+    tags: distinct(given.getAll("tag")),
+    kinds: distinct(given.getAll("kind")),
+    page: Number.isInteger(page) && page > 0 ? Math.min(page, 10000) : 1,
+    post: given.get("post") ?? "",
+    formula: given.get("formula") ?? "",
+    latex: given.get("latex") ?? "",
+    view: known(given.get("view"), VIEWS),
+  };
+}
+
+/** The address of a state, without what is at its start. */
+export function toAddress(state) {
+  const said = new URLSearchParams();
+  const say = (name, value, start) => {
+    if (value && value !== start) said.append(name, value);
+  };
+  say("q", state.query);
+  say("task", state.task, START.task);
+  say("strategy", state.strategy);
+  for (const tag of state.tags) say("tag", tag);
+  for (const kind of state.kinds) say("kind", kind);
+  if (state.page > 1) said.append("page", state.page);
+  say("post", state.post);
+  say("formula", state.formula);
+  say("latex", state.latex);
+  say("view", state.view, START.view);
+  const text = said.toString();
+  return text ? `?${text}` : location.pathname;
+}
+
+/** Whether two states ask the server the same search. */
+export function sameSearch(one, other) {
+  const asked = ({ query, task, strategy, tags, kinds, page }) =>
+    JSON.stringify([query, task, strategy, tags, kinds, page]);
+  return asked(one) === asked(other);
+}
+
+function known(value, values) {
+  return values.includes(value) ? value : values[0];
+}
+
+function distinct(values) {
+  return [...new Set(values.filter((value) => value !== ""))];
+}

@@ -1,0 +1,164 @@
+// Why a post was found: every part of the question against every part of the post, as a map of heat.
+
+import { element } from "./dom.js";
+import { score } from "./numbers.js";
+import { pieceNodes } from "./pieces.js";
+
+/** With more parts than this a post shows at first only those that meet the question best. */
+const PARTS = 24;
+
+/** The map of an explanation of the server: `rows` are parts of the question, `columns` parts of the post. */
+export class AlignmentMap {
+  constructor(explanation) {
+    Object.assign(this, explanation);
+    const values = this.matrix.flat();
+    this.low = Math.max(0, Math.min(...values));
+    this.high = Math.max(this.low + 1e-6, ...values);
+    this.all = this.columns.length <= PARTS;
+    this.node = element("div", { class: "alignment" });
+    this.show();
+    for (const event of ["pointerover", "focusin"]) this.node.addEventListener(event, ({ target }) => this.light(target));
+    for (const event of ["pointerleave", "focusout"]) this.node.addEventListener(event, () => this.light(null));
+    this.node.addEventListener("keydown", (event) => this.key(event));
+  }
+
+  show() {
+    this.shown = this.all ? this.columns.map((_, column) => column) : this.strongest();
+    this.table = this.heatmap();
+    this.said = element("p", { class: "reading faint" }, "Point at a square: it shows which parts met, and how closely.");
+    this.node.replaceChildren(
+      element("h3", {}, "Your question"),
+      this.question(),
+      element("h3", {}, "Where it met the post"),
+      this.said,
+      element("div", { class: "scroll" }, this.table),
+      ...(this.all ? [] : [this.rest()]),
+    );
+  }
+
+  /** The parts of the question with the part of the post that each met best. */
+  question() {
+    return element(
+      "ol",
+      { class: "parts" },
+      ...this.rows.map((part, row) => {
+        const best = this.best.find((each) => each.row === row);
+        return element(
+          "li",
+          { data: { row } },
+          badge(row, "question"),
+          element("span", { class: "part" }, ...content(part, "the whole question")),
+          best ? element("span", { class: "met", title: "closest part of the post" }, score(best.score)) : null,
+        );
+      }),
+    );
+  }
+
+  heatmap() {
+    const heads = this.rows.map((part, row) =>
+      element("th", { scope: "col", data: { row } }, badge(row, "question"), element("span", { class: "hidden" }, name(part, "the whole question"))),
+    );
+    const body = this.shown.map((column, place) =>
+      element(
+        "tr",
+        {},
+        element(
+          "th",
+          { scope: "row", data: { column } },
+          element("span", { class: "part" }, ...content(this.columns[column], "the whole post")),
+        ),
+        ...this.rows.map((_, row) => this.square(row, column, place === 0 && row === 0)),
+      ),
+    );
+    return element(
+      "table",
+      { class: "heatmap", "aria-label": "Similarity of the parts of the question and the parts of the post" },
+      element("thead", {}, element("tr", {}, element("td", { class: "faint" }, "parts of the post"), ...heads)),
+      element("tbody", {}, ...body),
+    );
+  }
+
+  square(row, column, isFirst) {
+    const value = this.matrix[row][column];
+    const isBest = this.best.some((each) => each.row === row && each.column === column);
+    const square = element(
+      "td",
+      {
+        class: isBest ? "square best" : "square",
+        tabindex: isFirst ? "0" : "-1",
+        data: { row, column },
+        title: isBest ? "the closest to this part of the question" : null,
+      },
+      value.toFixed(2),
+    );
+    square.style.setProperty("--heat", Math.max(0, (value - this.low) / (this.high - this.low)).toFixed(3));
+    return square;
+  }
+
+  strongest() {
+    const best = new Set(this.best.map(({ column }) => column));
+    const heat = this.columns.map((_, column) => Math.max(...this.matrix.map((line) => line[column])));
+    const order = this.columns.map((_, column) => column).sort((one, other) => best.has(other) - best.has(one) || heat[other] - heat[one]);
+    return order.slice(0, PARTS).sort((one, other) => one - other);
+  }
+
+  rest() {
+    const showAll = () => {
+      this.all = true;
+      this.show();
+    };
+    return element(
+      "p",
+      {},
+      element("button", { type: "button", class: "secondary", on: { click: showAll } }, `Show all ${this.columns.length} parts of the post`),
+    );
+  }
+
+  /** Lights up the parts on both sides of what is pointed at. */
+  light(target) {
+    const at = target?.closest?.("[data-row], [data-column]");
+    let { row, column } = at?.dataset ?? {};
+    if (row !== undefined && column === undefined) column = String(this.best.find((each) => each.row === Number(row))?.column ?? "");
+    for (const each of this.node.querySelectorAll("[data-row], [data-column]")) {
+      const { row: itsRow, column: itsColumn } = each.dataset;
+      const isSquare = itsRow !== undefined && itsColumn !== undefined;
+      const lit = isSquare ? itsRow === row && itsColumn === column : (itsRow ?? row) === row && (itsColumn ?? column) === column;
+      each.classList.toggle("lit", at !== undefined && at !== null && lit && (row !== undefined || itsRow === undefined));
+    }
+    if (row === undefined || !this.columns[column]) return;
+    const value = this.matrix[row][column];
+    this.said.replaceChildren(
+      `${score(value)}: “${name(this.rows[row], "the whole question")}” met “${name(this.columns[column], "the whole post")}”`,
+    );
+  }
+
+  /** Arrow keys walk over the squares. */
+  key(event) {
+    const square = event.target.closest?.(".square");
+    const step = { ArrowLeft: [0, -1], ArrowRight: [0, 1], ArrowUp: [-1, 0], ArrowDown: [1, 0] }[event.key];
+    if (!square || !step) return;
+    event.preventDefault();
+    event.stopPropagation();
+    const lines = [...this.table.tBodies[0].rows];
+    const line = lines[lines.indexOf(square.parentElement) + step[0]];
+    const next = line?.cells[square.cellIndex + step[1]];
+    if (!next?.classList.contains("square")) return;
+    square.tabIndex = -1;
+    next.tabIndex = 0;
+    next.focus();
+  }
+}
+
+function badge(row, side) {
+  return element("span", { class: `badge ${side}` }, String(row + 1));
+}
+
+function content(part, whole) {
+  if (part.kind === "document") return [element("em", {}, whole)];
+  return part.pieces.length ? pieceNodes(part.pieces, { active: false }) : [part.label];
+}
+
+function name(part, whole) {
+  if (part.kind === "document") return whole;
+  return part.label.length > 90 ? `${part.label.slice(0, 89)}…` : part.label;
+}

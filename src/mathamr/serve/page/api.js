@@ -1,0 +1,131 @@
+// The page's only way to the server: JSON in, JSON out, and one kind of error.
+
+/** What went wrong, as the server's error shape says it; `code` is "unreachable" when nobody answered. */
+export class ServerError extends Error {
+  constructor({ code, message, status = 0, offset = null, field = null, retryAfter = null }) {
+    super(message);
+    Object.assign(this, { code, status, offset, field, retryAfter });
+  }
+}
+
+const KEY = "mathamr-key";
+let memory = "";
+
+/** The key that this reader typed; it is forgotten with the browser's tab. */
+export function setKey(key) {
+  memory = key;
+  try {
+    sessionStorage.setItem(KEY, key);
+  } catch {
+    // Without storage the key lasts as long as the page.
+  }
+}
+
+function key() {
+  try {
+    return memory || sessionStorage.getItem(KEY) || "";
+  } catch {
+    return memory;
+  }
+}
+
+async function answer(path, { body = null, signal = undefined } = {}) {
+  const headers = {};
+  if (body !== null) headers["Content-Type"] = "application/json";
+  if (key()) headers["X-API-Key"] = key();
+  let response;
+  try {
+    response = await fetch(`v1/${path}`, {
+      method: body === null ? "GET" : "POST",
+      headers,
+      body: body === null ? undefined : JSON.stringify(body),
+      signal,
+    });
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new ServerError({ code: "unreachable", message: "The server does not answer." });
+  }
+  if (response.ok) return response;
+  const wait = Number.parseFloat(response.headers.get("Retry-After") ?? "");
+  const said = await response.json().catch(() => ({}));
+  throw new ServerError({
+    code: "unexpected",
+    message: `The server answered ${response.status}.`,
+    ...said.error,
+    status: response.status,
+    retryAfter: Number.isFinite(wait) ? wait : null,
+  });
+}
+
+async function json(path, options) {
+  const response = await answer(path, options);
+  return response.json();
+}
+
+async function text(path, options) {
+  const response = await answer(path, options);
+  return response.text();
+}
+
+const piece = encodeURIComponent;
+
+/** Hits of a search; see docs/api.md for what comes back from this and all the others. */
+export function search({ query, task, strategy, tags, kinds, page }, size, signal) {
+  const filter = {};
+  if (kinds.length) filter.kinds = kinds;
+  if (tags.length) filter.tags = tags;
+  const body = { q: query, task, k: size, offset: (page - 1) * size };
+  if (strategy) body.strategy = strategy;
+  if (kinds.length || tags.length) body.filter = filter;
+  return json("search", { body, signal });
+}
+
+/** The parts of the query against the parts of a post. */
+export function explain(query, id, signal) {
+  return json("explain", { body: { q: query, id }, signal });
+}
+
+/** A post with its text as clean HTML. */
+export function post(id, signal) {
+  return json(`posts/${piece(id)}`, { signal });
+}
+
+/** The picture of a post's graph, as SVG. */
+export function graphPicture(id, signal) {
+  return text(`graphs/${piece(id)}?format=svg`, { signal });
+}
+
+/** A formula of the index, with its trees as text. */
+export function formula(id, signal) {
+  return json(`formulas/${piece(id)}`, { signal });
+}
+
+/** The two trees of a formula of the index, as SVG. */
+export function formulaPicture(id, signal) {
+  return text(`formulas/${piece(id)}/picture`, { signal });
+}
+
+/** The two trees of any LaTeX, as SVG. */
+export function latexPicture(latex, signal) {
+  return text(`picture?latex=${piece(latex)}`, { signal });
+}
+
+/** A text with formulas in pieces, each formula as MathML. */
+export function render(source, signal) {
+  return json("render", { body: { text: source }, signal });
+}
+
+/** LaTeX commands that the server reads. */
+export function commands() {
+  return json("commands");
+}
+
+/** What is indexed. */
+export function index() {
+  return json("index");
+}
+
+/** Whether the server is up. */
+export function health() {
+  return json("health");
+}

@@ -1,0 +1,284 @@
+// The page: one state, which is its address; whatever changes the state goes through `go`.
+
+import { START, fromAddress, sameSearch, toAddress } from "./address.js";
+import * as api from "./api.js";
+import { Box } from "./box.js";
+import { byId, element } from "./dom.js";
+import { Filters } from "./filters.js";
+import { FormulaMenu } from "./menu.js";
+import { emptyIndex, failure, noHit, welcome } from "./notice.js";
+import { counted, duration } from "./numbers.js";
+import { Panel } from "./panel.js";
+import { Results } from "./results.js";
+import { startTheme } from "./theme.js";
+
+const SIZE = 10;
+const POLL = 3000;
+const TRIES = 3;
+
+let state = fromAddress(location.search);
+let searched = null;
+let found = [];
+let indexed = null;
+let asking = null;
+let tries = 0;
+let timer = 0;
+
+const status = byId("status");
+const messages = byId("messages");
+const address = (change) => toAddress({ ...state, ...change });
+const box = new Box({ ask: submit, leave: () => results.enter(), task: () => byId("search").elements.task.value });
+const results = new Results(byId("results"), { address, go });
+const filters = new Filters(byId("filters"), (change, pressed) => {
+  go(change);
+  filters.focusOn(pressed);
+});
+const panel = new Panel(byId("panel"), { go, link: results.link.bind(results), searchFormula, close: closePanel });
+
+/** Goes on to a changed state: a new place in the history, and what it shows. */
+function go(change, { replace = false } = {}) {
+  const next = { ...state, ...change };
+  const target = toAddress(next);
+  if (target !== (location.search || location.pathname)) {
+    if (replace) history.replaceState(null, "", target);
+    else history.pushState(null, "", target);
+  }
+  state = next;
+  show();
+}
+
+/** Shows the state; only what has changed is asked from the server. */
+function show() {
+  const form = byId("search").elements;
+  form.task.value = state.task;
+  form.strategy.value = state.strategy;
+  document.title = state.query ? `${state.query} · mathamr` : "mathamr";
+  filters.show(state);
+  if (!searched || !sameSearch(searched, state)) runSearch();
+  showPanel();
+}
+
+function showPanel() {
+  results.mark(state.post, state.formula);
+  if (state.post || state.formula || state.latex) {
+    panel.show(state, found.find((hit) => hit.id === state.post && (!hit.formula || !state.formula || hit.formula.id === state.formula)));
+  } else if (panel.isOpen) {
+    const { post } = panel;
+    const held = panel.place.contains(document.activeElement);
+    panel.hide();
+    if (held && !results.focusOn(post)) box.focus();
+  }
+}
+
+function closePanel() {
+  go({ post: "", formula: "", latex: "", view: "text" });
+}
+
+function submit() {
+  tries = 0;
+  searched = null; // asked again, even when it is the same
+  panel.forget();
+  go({ query: box.question, task: byId("search").elements.task.value, page: 1, post: "", formula: "", latex: "", view: "text" });
+}
+
+function searchFormula(latex) {
+  box.text = latex;
+  go({ ...START, query: `$${latex}$`, task: "formulas", strategy: state.strategy });
+  scrollTo({ top: 0 });
+}
+
+async function runSearch() {
+  asking?.abort();
+  clearTimeout(timer);
+  const asked = state;
+  searched = asked;
+  if (!asked.query) {
+    found = [];
+    return say("", indexed?.posts === 0 ? emptyIndex() : welcome(askExample));
+  }
+  asking = new AbortController();
+  const { signal } = asking;
+  byId("results").setAttribute("aria-busy", "true");
+  try {
+    const answer = await api.search(asked, SIZE, signal);
+    if (signal.aborted) return;
+    tries = 0;
+    showHits(answer, asked);
+  } catch (error) {
+    if (error.name !== "AbortError") showFailure(error, asked);
+  } finally {
+    if (!signal.aborted) byId("results").removeAttribute("aria-busy");
+  }
+}
+
+function showHits(answer, asked) {
+  found = answer.hits;
+  if (found.length === 0) {
+    const nothing = indexed?.posts === 0 ? emptyIndex() : noHit(asked, ways);
+    return say("Nothing found", nothing, ...notes(answer));
+  }
+  const first = (asked.page - 1) * SIZE + 1;
+  const noun = asked.task === "formulas" ? "formulas" : "results";
+  const places = `${noun[0].toUpperCase()}${noun.slice(1)} ${first}–${first + found.length - 1}`;
+  say(`${places}, found in ${duration(answer.seconds.total)}`, ...notes(answer));
+  results.show(found, asked);
+  paging(asked.page, answer.more);
+  showPanel();
+  return undefined;
+}
+
+/** Empties the list and says something instead. */
+function say(line, ...nodes) {
+  results.clear();
+  paging(1, false);
+  status.textContent = line;
+  messages.replaceChildren(...nodes);
+}
+
+function notes({ query }) {
+  return query.notes.map((note) => element("p", { class: "note" }, note));
+}
+
+const ways = {
+  clearFilters: () => go({ tags: [], kinds: [], page: 1 }),
+  firstPage: () => go({ page: 1 }),
+  otherTask: () => go({ task: state.task === "formulas" ? "answers" : "formulas", page: 1 }),
+};
+
+function askExample(query, task) {
+  box.text = query;
+  byId("search").elements.task.value = task;
+  submit();
+}
+
+function again() {
+  tries = 0;
+  searched = null;
+  if (!indexed) learnIndex();
+  show();
+}
+
+function showFailure(error, asked) {
+  found = [];
+  if (error.code === "busy" && tries < TRIES) {
+    tries += 1;
+    error.waiting = Math.min(60, Math.max(1, Math.ceil(error.retryAfter ?? 1)));
+    timer = setTimeout(runSearch, error.waiting * 1000);
+  } else if (error.code === "unreachable") {
+    timer = setTimeout(waitForServer, POLL);
+  }
+  say(error.code === "unreachable" ? "No answer from the server" : "The search failed", failure(error, { again, state: asked }));
+}
+
+/** Asks now and then whether the server is back, and goes on when it is. */
+async function waitForServer() {
+  try {
+    await api.health();
+  } catch {
+    timer = setTimeout(waitForServer, POLL);
+    return;
+  }
+  again();
+}
+
+function paging(page, more) {
+  const nav = byId("paging");
+  nav.hidden = page === 1 && !more;
+  if (nav.hidden) return nav.replaceChildren();
+  const turn = (label, to, enabled) =>
+    enabled
+      ? results.link({ page: to, post: "", formula: "", latex: "" }, { class: "secondary", rel: to > page ? "next" : "prev" }, label)
+      : element("span", { class: "secondary", "aria-disabled": "true" }, label);
+  nav.replaceChildren(turn("Previous", page - 1, page > 1), element("span", { class: "faint" }, `Page ${page}`), turn("Next", page + 1, more));
+  return undefined;
+}
+
+/** What is indexed: the filters, the strategies, the figures in the foot of the page. */
+async function learnIndex() {
+  try {
+    indexed = await api.index();
+  } catch (error) {
+    if (!state.query) showFailure(error, state);
+    return;
+  }
+  filters.learn(indexed);
+  filters.show(state);
+  const strategy = byId("search").elements.strategy;
+  strategy.replaceChildren(
+    element("option", { value: "" }, `usual (${indexed.strategies[0]})`),
+    ...indexed.strategies.slice(1).map((name) => element("option", { value: name }, name)),
+  );
+  strategy.value = state.strategy;
+  byId("about").textContent = [
+    counted(indexed.posts, "post"),
+    counted(indexed.formulas, "formula"),
+    `model ${indexed.model}`,
+    `mathamr ${indexed.version}`,
+  ].join(" · ");
+  if (indexed.posts === 0 && !state.query) say("", emptyIndex());
+  box.learnCommands().catch(() => {
+    // The common commands are offered all the same.
+  });
+}
+
+new FormulaMenu([
+  { label: "Search this formula", act: ({ latex }) => searchFormula(latex) },
+  {
+    label: "Show its trees",
+    act: ({ latex, id }) => go(id ? { formula: id, latex: "", view: "trees" } : { post: "", formula: "", latex, view: "trees" }),
+  },
+  { label: "Add to the question", act: ({ latex }) => box.append(latex) },
+  { label: "Copy LaTeX", act: ({ latex }) => navigator.clipboard?.writeText(latex) },
+]);
+
+byId("search").addEventListener("submit", (event) => {
+  event.preventDefault();
+  submit();
+});
+byId("search").addEventListener("change", (event) => {
+  if (event.target.name === "task") {
+    box.changed(false);
+    if (box.text.trim()) submit();
+    else go({ task: event.target.value });
+  } else if (event.target.name === "strategy") {
+    go({ strategy: event.target.value, page: 1 });
+  }
+});
+byId("results").addEventListener("leave", () => box.focus());
+byId("help-button").addEventListener("click", () => byId("help").showModal());
+byId("home").addEventListener("click", (event) => {
+  if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  box.text = "";
+  go({ ...START });
+  box.focus();
+});
+addEventListener("popstate", () => {
+  state = fromAddress(location.search);
+  box.text = shownQuery();
+  show();
+});
+document.addEventListener("keydown", (event) => {
+  const typing = event.target.closest?.("textarea, input, select, dialog");
+  if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.key === "Escape" && !byId("help").open && panel.isOpen) closePanel();
+  else if (typing) return;
+  else if (event.key === "/") box.focus();
+  else if (event.key === "?") byId("help").showModal();
+  else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && event.target === document.body) results.enter();
+  else return;
+  event.preventDefault();
+});
+
+/** The question as it stands in the box: a formula alone needs no marks in a search for formulas. */
+function shownQuery() {
+  const alone = /^\$([^$]+)\$$/.exec(state.query);
+  return state.task === "formulas" && alone ? alone[1] : state.query;
+}
+
+startTheme(byId("theme"));
+byId("search").elements.task.value = state.task;
+box.text = shownQuery();
+learnIndex();
+show();
+if (!state.query && matchMedia("(pointer: fine)").matches) box.focus();

@@ -1,0 +1,111 @@
+// Filters: kinds and tags of what is indexed, as buttons that are pressed or not.
+
+import { element } from "./dom.js";
+
+const SHOWN = 14;
+
+/** Writes the filters; `go(change)` is called when one is pressed. */
+export class Filters {
+  constructor(place, go) {
+    this.place = place;
+    this.go = go;
+    this.kinds = {};
+    this.tags = {};
+    this.all = false;
+    this.wanted = "";
+  }
+
+  /** What is indexed: kinds and tags with how many posts have them. */
+  learn({ kinds, tags }) {
+    this.kinds = kinds;
+    this.tags = tags;
+  }
+
+  show(state) {
+    this.state = state;
+    const kinds = distinct([...Object.keys(this.kinds), ...state.kinds]);
+    const tags = distinct([...state.tags, ...Object.keys(this.tags)]);
+    const groups = [];
+    if (kinds.length > 1 || state.kinds.length) groups.push(this.group("Kind", kinds, "kinds", this.kinds));
+    if (tags.length) groups.push(this.group("Tags", this.narrowed(tags), "tags", this.tags, this.more(tags)));
+    this.place.replaceChildren(...groups);
+    this.place.hidden = groups.length === 0;
+  }
+
+  group(label, values, field, counts, more = null) {
+    return element(
+      "div",
+      { class: "group", role: "group", "aria-label": label },
+      element("span", { class: "label" }, label),
+      ...values.map((value) => this.chip(value, field, counts[value])),
+      more,
+    );
+  }
+
+  chip(value, field, count) {
+    const chosen = this.state[field];
+    const pressed = chosen.includes(value);
+    const next = pressed ? chosen.filter((each) => each !== value) : [...chosen, value];
+    return element(
+      "button",
+      {
+        type: "button",
+        class: "chip",
+        "aria-pressed": String(pressed),
+        data: { [field]: value },
+        on: { click: () => this.go({ [field]: next, page: 1, post: "", formula: "", latex: "" }, { field, value }) },
+      },
+      value,
+      count ? element("span", { class: "count" }, String(count)) : null,
+    );
+  }
+
+  narrowed(tags) {
+    const chosen = this.state.tags;
+    if (!this.all) return tags.slice(0, Math.max(SHOWN, chosen.length));
+    const wanted = this.wanted.trim().toLowerCase();
+    return tags.filter((tag) => chosen.includes(tag) || tag.toLowerCase().includes(wanted));
+  }
+
+  more(tags) {
+    if (tags.length <= SHOWN) return null;
+    if (!this.all) {
+      return element(
+        "button",
+        { type: "button", class: "plain", on: { click: () => this.open() } },
+        `${tags.length - SHOWN} more…`,
+      );
+    }
+    return element("input", {
+      type: "search",
+      class: "narrow",
+      placeholder: "Find a tag",
+      "aria-label": "Find a tag",
+      value: this.wanted,
+      on: {
+        input: (event) => {
+          this.wanted = event.target.value;
+          this.show(this.state);
+          const field = this.place.querySelector(".narrow");
+          field.focus();
+          field.setSelectionRange(this.wanted.length, this.wanted.length);
+        },
+      },
+    });
+  }
+
+  open() {
+    this.all = true;
+    this.show(this.state);
+    this.place.querySelector(".narrow")?.focus();
+  }
+
+  /** The focus stays on the filter that was pressed, which has been written anew. */
+  focusOn({ field, value }) {
+    [...this.place.querySelectorAll(".chip")].find((chip) => chip.dataset[field] === value)?.focus({ preventScroll: true });
+  }
+}
+
+function distinct(values) {
+  return [...new Set(values)];
+}

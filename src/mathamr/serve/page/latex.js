@@ -1,0 +1,76 @@
+// Text with formulas in it, as the search box holds it: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`; `\$` is a dollar sign.
+
+const OPENINGS = [
+  ["$$", "$$", true],
+  ["$", "$", false],
+  ["\\[", "\\]", true],
+  ["\\(", "\\)", false],
+];
+
+/**
+ * The pieces of a text in order: `{kind: "text", text, start, end}` or
+ * `{kind: "formula", latex, display, closed, start, end, inside}`; `inside` is where the LaTeX begins.
+ */
+export function pieces(text) {
+  const found = [];
+  let place = 0;
+  let start = 0;
+  const textUntil = (end) => {
+    if (end > start) found.push({ kind: "text", text: text.slice(start, end), start, end });
+  };
+  while (place < text.length) {
+    const opening = OPENINGS.find(([mark]) => text.startsWith(mark, place));
+    if (opening) {
+      const [mark, closing, display] = opening;
+      const inside = place + mark.length;
+      const close = closingPlace(text, closing, inside);
+      const end = close < 0 ? text.length : close + closing.length;
+      textUntil(place);
+      found.push({
+        kind: "formula",
+        latex: text.slice(inside, close < 0 ? text.length : close),
+        display,
+        closed: close >= 0,
+        start: place,
+        end,
+        inside,
+      });
+      place = start = end;
+    } else {
+      place += text[place] === "\\" ? 2 : 1;
+    }
+  }
+  textUntil(text.length);
+  return found;
+}
+
+/** Where a formula ends: at its closing mark, unless a backslash stands before it. */
+function closingPlace(text, closing, from) {
+  for (let place = from; place < text.length; ) {
+    if (text.startsWith(closing, place)) return place;
+    place += text[place] === "\\" && closing[0] === "$" ? 2 : 1;
+  }
+  return -1;
+}
+
+/** The formula in which the caret stands, or null. */
+export function formulaAt(text, caret) {
+  return (
+    pieces(text).find(
+      (piece) =>
+        piece.kind === "formula" && caret >= piece.inside && (caret < piece.end || (!piece.closed && caret === piece.end)),
+    ) ?? null
+  );
+}
+
+/** Whether any formula is marked in the text. */
+export function hasFormula(text) {
+  return pieces(text).some((piece) => piece.kind === "formula" && piece.latex.trim() !== "");
+}
+
+/** Whether an unmarked text looks like one formula: commands, scripts or signs and hardly a word. */
+export function looksLikeFormula(text) {
+  if (hasFormula(text) || text.trim() === "") return false;
+  const words = text.replace(/\\[A-Za-z]+/g, " ").match(/[A-Za-z]{3,}/g) ?? [];
+  return words.length === 0 && /[\\^_=+<>]|\d\s*[a-z]|[a-z]\s*\(/.test(text);
+}

@@ -1,0 +1,151 @@
+// What the page says when there are no results to show, and what can be done about it.
+
+import { setKey } from "./api.js";
+import { element } from "./dom.js";
+
+const EXAMPLES = [
+  ["Why does $\\sum_{n=1}^\\infty \\frac{1}{n}$ diverge?", "answers"],
+  ["inverse of a matrix $A$ when $A^2 = A + I$", "answers"],
+  ["\\int_0^\\infty e^{-x^2} dx", "formulas"],
+];
+
+function notice(title, ...content) {
+  return element("div", { class: "notice" }, element("h2", {}, title), ...content);
+}
+
+function paragraph(...content) {
+  return element("p", {}, ...content);
+}
+
+function button(label, act) {
+  return element("button", { type: "button", class: "secondary", on: { click: act } }, label);
+}
+
+/** Before the first question: what is here and what can be asked. */
+export function welcome(ask) {
+  return element(
+    "div",
+    { class: "notice welcome" },
+    element("h2", {}, "Ask with words and formulas"),
+    paragraph(
+      "Write LaTeX between ",
+      element("code", {}, "$"),
+      " signs. Results show which formulas met yours; press any formula to search on from it.",
+    ),
+    element(
+      "ul",
+      { class: "examples", "aria-label": "Examples" },
+      ...EXAMPLES.map(([query, task]) =>
+        element(
+          "li",
+          {},
+          element("button", { type: "button", class: "example", on: { click: () => ask(query, task) } }, query),
+          element("span", { class: "faint" }, task === "formulas" ? " among formulas" : ""),
+        ),
+      ),
+    ),
+  );
+}
+
+/** Nothing is indexed yet. */
+export function emptyIndex() {
+  return notice(
+    "This index is empty",
+    paragraph("There is nothing to find yet. Stop the server, add your posts or notes, and start it again:"),
+    element("pre", {}, "mathamr index PATH --out DIR\nmathamr serve DIR"),
+    paragraph("PATH is a folder of Markdown, LaTeX or HTML, a JSON lines file, or a Stack Exchange dump."),
+  );
+}
+
+/** A search that found nothing: what could be in its way. */
+export function noHit(state, { clearFilters, firstPage, otherTask }) {
+  const filtered = state.tags.length + state.kinds.length > 0;
+  const hints = [];
+  if (state.page > 1) hints.push(paragraph("There are no more results on this page. ", button("First page", firstPage)));
+  else if (filtered) hints.push(paragraph("The filters leave nothing over. ", button("Search without filters", clearFilters)));
+  else {
+    const other = state.task === "formulas" ? "answers" : "formulas";
+    hints.push(
+      paragraph("Try fewer or more general words, write formulas between $ signs, or use ?x for any part of a formula."),
+      paragraph(button(`Search ${other} instead`, otherTask)),
+    );
+  }
+  return notice("Nothing found", ...hints);
+}
+
+/** A search that failed: what happened, and what to do. */
+export function failure(error, { again, state }) {
+  switch (error.code) {
+    case "unreachable":
+      return notice(
+        "The server does not answer",
+        paragraph("It may have been stopped. Start it again where it ran:"),
+        element("pre", {}, "mathamr serve DIR"),
+        paragraph("This page goes on by itself when the server is back. ", button("Try again", again)),
+      );
+    case "busy":
+      return notice(
+        "The server is busy",
+        paragraph("Too many searches at once. "),
+        error.waiting ? paragraph(`Trying again in ${error.waiting} s. `, button("Try now", again)) : button("Try again", again),
+      );
+    case "timeout":
+      return notice(
+        "That took too long",
+        paragraph("The search was stopped at the server's time limit. A shorter question is quicker. ", button("Try again", again)),
+      );
+    case "broken_formula":
+      return notice("A formula cannot be read", paragraph(error.message), position(error, state));
+    case "empty_query":
+      return notice("There is nothing to search for", paragraph(error.message));
+    case "unauthorised":
+      return keyForm(again);
+    case "unknown_post":
+    case "unknown_formula":
+      return notice("It is not in this index", paragraph(error.message));
+    case "internal":
+    case "unexpected":
+      return notice(
+        "The server made a mistake",
+        paragraph("Its log has the details. ", button("Try again", again)),
+      );
+    default:
+      return notice("That did not work", paragraph(error.message), paragraph(button("Try again", again)));
+  }
+}
+
+/** The question with the place where reading stopped. */
+function position({ offset, field }, state) {
+  const text = state.query;
+  if (field !== "q" || !Number.isInteger(offset) || offset < 0 || offset > text.length) return null;
+  return element(
+    "pre",
+    {},
+    text.slice(0, offset),
+    element("span", { class: "here" }, text.slice(offset, offset + 1) || "␣"),
+    text.slice(offset + 1),
+  );
+}
+
+function keyForm(again) {
+  const field = element("input", { type: "password", id: "key", autocomplete: "off", required: true });
+  return notice(
+    "This server wants a key",
+    element(
+      "form",
+      {
+        class: "key",
+        on: {
+          submit: (event) => {
+            event.preventDefault();
+            setKey(field.value.trim());
+            again();
+          },
+        },
+      },
+      element("label", { for: "key" }, "API key"),
+      field,
+      element("button", { class: "primary" }, "Go on"),
+    ),
+  );
+}

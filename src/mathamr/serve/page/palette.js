@@ -1,0 +1,29 @@
+// A small palette of symbols: for those who do not know LaTeX by heart, and for phones.
+
+import { PALETTE } from "./commands.js";
+import { element } from "./dom.js";
+
+/** Fills the palette and lets a button show it; `insert(snippet)` puts a symbol at the caret. */
+export function startPalette(button, palette, insert) {
+  for (const [group, symbols] of PALETTE) {
+    palette.append(
+      element(
+        "div",
+        { role: "group", "aria-label": group },
+        ...symbols.map(([shown, snippet, name]) =>
+          element(
+            "button",
+            { type: "button", title: name, "aria-label": name, on: { click: () => insert(snippet) } },
+            shown,
+          ),
+        ),
+      ),
+    );
+  }
+  // Pressing a symbol must not take the caret out of the box.
+  palette.addEventListener("mousedown", (event) => event.preventDefault());
+  button.addEventListener("click", () => {
+    palette.hidden = !palette.hidden;
+    button.setAttribute("aria-expanded", String(!palette.hidden));
+  });
+}

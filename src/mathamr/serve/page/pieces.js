@@ -1,0 +1,44 @@
+// Pieces of text and formulas from the server, as nodes; a formula can be clicked for what can be done with it.
+
+import { element } from "./dom.js";
+import { mathNode } from "./markup.js";
+
+/**
+ * Nodes for pieces. With `active`, formulas are buttons that open the formula's menu; without, they are only shown
+ * (inside a link or a button).
+ */
+export function pieceNodes(pieces, { active = true } = {}) {
+  return pieces.map((piece) => (piece.kind === "formula" ? formulaNode(piece, active) : textNode(piece)));
+}
+
+/** The text of pieces, for names and titles. */
+export function plainText(pieces) {
+  return pieces.map((piece) => (piece.kind === "formula" ? piece.latex : piece.text)).join("");
+}
+
+function textNode({ text, matched }) {
+  return matched ? element("mark", {}, text) : document.createTextNode(text);
+}
+
+function formulaNode(piece, active) {
+  const math = piece.mathml ? mathNode(piece.mathml) : null;
+  const shown = math ?? element("code", { class: "source" }, piece.latex || piece.text);
+  const classes = ["formula"];
+  if (piece.display) classes.push("display");
+  if (piece.matched) classes.push("matched");
+  if (!math) classes.push("broken");
+  const node = element("span", { class: classes.join(" "), title: piece.error?.message }, shown);
+  return active ? activated(node, piece) : node;
+}
+
+/** Makes a formula that is shown something to press: the page listens for it (`menu.js`). */
+export function activated(node, { latex, id = null }) {
+  node.setAttribute("role", "button");
+  node.setAttribute("tabindex", "0");
+  node.setAttribute("aria-haspopup", "menu");
+  node.setAttribute("aria-label", `Formula ${latex}`);
+  node.classList.add("active");
+  node.dataset.latex = latex;
+  if (id) node.dataset.formula = id;
+  return node;
+}

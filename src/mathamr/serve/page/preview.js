@@ -1,0 +1,90 @@
+// The question as it will be read, formulas drawn, while it is being typed.
+
+import * as api from "./api.js";
+import { element, patient } from "./dom.js";
+import { hasFormula, looksLikeFormula, pieces } from "./latex.js";
+import { pieceNodes } from "./pieces.js";
+
+const PATIENCE = 120;
+
+/** Draws what is typed below the box; `mark()` is called when the reader says that the whole text is a formula. */
+export class Preview {
+  constructor(place, { mark }) {
+    this.place = place;
+    this.mark = mark;
+    this.asked = null;
+    this.shown = "";
+    this.drawSoon = patient(() => this.draw(), PATIENCE);
+  }
+
+  /** Says what is in the box and what will be asked. */
+  update(text, question) {
+    this.text = text;
+    this.question = question;
+    this.drawSoon();
+  }
+
+  async draw() {
+    const { text, question } = this;
+    this.asked?.abort();
+    this.asked = null;
+    if (looksLikeFormula(text) && text === question) return this.put(text, this.hint());
+    if (!hasFormula(question)) return this.put("");
+    if (question === this.shown) return undefined;
+    const asked = (this.asked = new AbortController());
+    try {
+      const drawn = await api.render(question, asked.signal);
+      if (!asked.signal.aborted) this.put(question, this.drawing(drawn.pieces, question));
+    } catch (error) {
+      if (error.name === "AbortError") return undefined;
+      // The search itself tells of a server that is gone; a preview that is late is no news.
+      this.put("", error.code === "unreachable" || error.code === "busy" ? null : note(error.message));
+    }
+    return undefined;
+  }
+
+  put(shown, ...nodes) {
+    this.shown = shown;
+    this.place.replaceChildren(...nodes.flat().filter(Boolean));
+    this.place.hidden = this.place.childElementCount === 0;
+  }
+
+  drawing(drawn, question) {
+    const notes = [];
+    for (const { error, latex } of drawn) if (error) notes.push(broken(latex, error));
+    if (pieces(question).some((piece) => piece.kind === "formula" && !piece.closed))
+      notes.unshift(note("A formula is not closed: its last $ is missing."));
+    return [element("p", { class: "drawn" }, ...pieceNodes(drawn)), ...notes];
+  }
+
+  hint() {
+    return element(
+      "p",
+      { class: "note" },
+      "Formulas stand between $ signs. ",
+      element("button", { type: "button", class: "plain", on: { click: this.mark } }, "Read it as a formula"),
+    );
+  }
+}
+
+function note(message) {
+  return element("p", { class: "note" }, message);
+}
+
+/** A formula that cannot be read, with the place where reading stopped. */
+function broken(latex, { message, offset }) {
+  if (!Number.isInteger(offset) || offset < 0 || offset > latex.length) return note(message);
+  const from = Math.max(0, offset - 24);
+  return element(
+    "p",
+    { class: "note problem" },
+    element("span", {}, `${message} `),
+    element(
+      "code",
+      {},
+      `${from > 0 ? "…" : ""}${latex.slice(from, offset)}`,
+      element("span", { class: "here" }, latex.slice(offset, offset + 1) || "␣"),
+      `${latex.slice(offset + 1, offset + 25)}${latex.length > offset + 25 ? "…" : ""}`,
+    ),
+  );
+}

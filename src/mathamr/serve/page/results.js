@@ -1,0 +1,155 @@
+// The list of results: each is one post, or one formula at its best place.
+
+import { element, icon } from "./dom.js";
+import { day, score } from "./numbers.js";
+import { pieceNodes, plainText } from "./pieces.js";
+
+/** Writes hits into a list; `address(change)` is the address of the page after a change, `go(change)` goes there. */
+export class Results {
+  constructor(list, { address, go }) {
+    this.list = list;
+    this.address = address;
+    this.go = go;
+    list.addEventListener("keydown", (event) => this.key(event));
+    list.addEventListener("focusin", (event) => this.hold(event.target.closest(".hit")));
+  }
+
+  show(hits, state) {
+    this.state = state;
+    this.list.replaceChildren(...hits.map((hit, index) => this.hit(hit, index)));
+  }
+
+  clear() {
+    this.list.replaceChildren();
+  }
+
+  /** Moves the focus to the first result; false when there is none. */
+  enter() {
+    const first = this.list.querySelector(".hit");
+    first?.focus();
+    return Boolean(first);
+  }
+
+  /** Marks the result whose post is open. */
+  mark(post, formula) {
+    for (const item of this.list.children) {
+      const isOpen = item.dataset.post === post && (!item.dataset.formula || !formula || item.dataset.formula === formula);
+      item.classList.toggle("open", post !== "" && isOpen);
+    }
+  }
+
+  /** Gives the focus back to the result of a post that was open. */
+  focusOn(post) {
+    const item = [...this.list.children].find((each) => each.dataset.post === post);
+    item?.focus({ preventScroll: true });
+    return Boolean(item);
+  }
+
+  hit(hit, index) {
+    const name = hit.title.length ? hit.title : [{ kind: "text", text: hit.id, matched: false }];
+    const open = { post: hit.id, formula: "", latex: "", view: "text" };
+    const titleId = `hit-${index}`;
+    const isFormula = hit.formula !== null && hit.formula !== undefined;
+    return element(
+      "li",
+      {
+        class: isFormula ? "hit of-formula" : "hit",
+        tabindex: index === 0 ? "0" : "-1",
+        "aria-labelledby": titleId,
+        data: { post: hit.id, ...(isFormula ? { formula: hit.formula.id } : {}) },
+      },
+      isFormula ? this.found(hit.formula) : null,
+      element("h3", { id: titleId }, this.link(open, {}, ...pieceNodes(name, { active: false }))),
+      element("p", { class: "snippet" }, ...pieceNodes(hit.snippet)),
+      element("div", { class: "about" }, ...this.facts(hit), ...this.tags(hit)),
+      element(
+        "div",
+        { class: "actions" },
+        this.link({ ...open, view: "why" }, { class: "action", "aria-label": `Why this result: ${plainText(name)}` }, icon("why"), "Why this result"),
+        this.link({ ...open, view: "graph" }, { class: "action", "aria-label": `Graph of ${plainText(name)}` }, icon("graph"), "Graph"),
+        isFormula
+          ? this.link(
+              { ...open, formula: hit.formula.id, view: "trees" },
+              { class: "action", "aria-label": `Trees of ${hit.formula.latex}` },
+              icon("trees"),
+              "Trees",
+            )
+          : null,
+      ),
+    );
+  }
+
+  found(formula) {
+    const { places } = formula;
+    return element(
+      "div",
+      { class: "found" },
+      ...pieceNodes([{ ...formula, kind: "formula", text: formula.latex, display: true }]),
+      places > 1 ? element("span", { class: "faint places" }, `stands in ${places} places`) : null,
+    );
+  }
+
+  facts(hit) {
+    const parts = Object.entries(hit.evidence ?? {}).map(([name, value]) => `${name} ${score(value)}`);
+    return [
+      element("span", { class: `kind ${hit.kind}` }, hit.kind),
+      element("span", { class: "score", title: parts.join(", ") || null }, `score ${score(hit.score)}`),
+      Number.isFinite(hit.votes) && hit.votes !== null ? element("span", {}, `${hit.votes} votes`) : null,
+      hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
+    ];
+  }
+
+  tags(hit) {
+    const chosen = this.state.tags;
+    return hit.tags.map((tag) => {
+      const tags = chosen.includes(tag) ? chosen : [...chosen, tag];
+      return this.link({ tags, page: 1, post: "" }, { class: "tag", title: `Only posts with ${tag}` }, tag);
+    });
+  }
+
+  /** A link to the page after a change: pressed, the page changes by itself; opened in a new tab, it is an address. */
+  link(change, attributes, ...content) {
+    return element(
+      "a",
+      {
+        ...attributes,
+        href: this.address(change),
+        on: {
+          click: (event) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey || event.button !== 0) return;
+            event.preventDefault();
+            this.go(change);
+          },
+        },
+      },
+      ...content,
+    );
+  }
+
+  /** The one result that the tab key reaches is the one that had the focus last. */
+  hold(item) {
+    if (!item) return;
+    for (const each of this.list.children) each.tabIndex = each === item ? 0 : -1;
+  }
+
+  key(event) {
+    const item = event.target.closest(".hit");
+    if (!item || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === "ArrowDown" || event.key === "ArrowUp") {
+      const next = event.key === "ArrowDown" ? item.nextElementSibling : item.previousElementSibling;
+      event.preventDefault();
+      if (next) {
+        next.focus();
+        next.scrollIntoView({ block: "nearest" });
+      } else if (event.key === "ArrowUp") {
+        this.list.dispatchEvent(new CustomEvent("leave"));
+      }
+    } else if (event.target === item && event.key === "Enter") {
+      event.preventDefault();
+      item.querySelector("h3 a").click();
+    } else if (event.target === item && event.key === "w") {
+      event.preventDefault();
+      item.querySelector(".action").click();
+    }
+  }
+}
