@@ -1,0 +1,99 @@
+"""Who may read and who may write: keys compared in constant time, and the hosts a request may name."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import Iterable
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+from mathamr.errors import MathAMRError
+from mathamr.serve.errors import ApiError
+
+SHORTEST_KEY = 16
+LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
+
+
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """The keys in force: without `write` nobody can write, without `read` everybody can read.
+
+    The key for writing opens reading too.
+    """
+
+    write: str = ""
+    read: str = ""
+
+    def __post_init__(self) -> None:
+        for name, key in (("writing", self.write), ("reading", self.read)):
+            if key and (len(key) < SHORTEST_KEY or not key.isascii() or not key.isprintable()):
+                raise MathAMRError(
+                    f"the key for {name} must have at least {SHORTEST_KEY} printable ASCII characters; make one with: "
+                    "python -c 'import secrets; print(secrets.token_urlsafe())'"
+                )
+
+    def check_read(self, given: str) -> None:
+        """Raises unless a request with this key may read."""
+        if self.read and not (_same(given, self.read) | _same(given, self.write)):
+            raise _refused("reading")
+
+    def check_write(self, given: str) -> None:
+        """Raises unless a request with this key may write."""
+        if not self.write:
+            raise ApiError("read_only", "this server was started without a key for writing (MATHAMR_API_KEY)")
+        if not _same(given, self.write):
+            raise _refused("writing")
+
+
+def given_key(authorization: str | None, api_key: str | None) -> str:
+    """The key of a request: `X-API-Key`, or `Authorization: Bearer`."""
+    if api_key:
+        return api_key
+    scheme, _, key = (authorization or "").partition(" ")
+    return key.strip() if scheme.lower() == "bearer" else ""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach a server that listens on `host`."""
+    if host == "localhost":
+        return True
+    try:
+        return ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def allowed_hosts(host: str, more: Iterable[str] = ()) -> frozenset[str] | None:
+    """The names a `Host` header may have; None allows every name, as a server open to a network must.
+
+    A page of another site can make a browser call a server on this machine under that site's name (DNS rebinding);
+    a server on loopback therefore answers only to its own names.
+    """
+    names = frozenset(name.lower() for name in more)
+    if not is_loopback(host):
+        return names or None
+    return names | {host.lower(), *LOOPBACK_NAMES}
+
+
+def host_name(header: str) -> str:
+    """The name in a `Host` header, without the port.
+
+    >>> host_name("LOCALHOST:8080"), host_name("[::1]:80"), host_name("a.org")
+    ('localhost', '[::1]', 'a.org')
+    """
+    name = header.strip().lower()
+    if name.startswith("["):
+        return name.partition("]")[0] + "]"
+    return name.rpartition(":")[0] if ":" in name else name
+
+
+def _same(given: str, key: str) -> bool:
+    return bool(key) and hmac.compare_digest(given.encode("utf-8", "replace"), key.encode())
+
+
+def _refused(what: str) -> ApiError:
+    return ApiError(
+        "unauthorised",
+        f"{what} needs the server's key, as X-API-Key or as Authorization: Bearer",
+        headers={"WWW-Authenticate": 'Bearer realm="mathamr"'},
+    )

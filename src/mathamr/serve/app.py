@@ -1,0 +1,88 @@
+"""The application: routes under `/v1`, the page at `/`, one shape of error, and the gate around all of it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+from mathamr import __version__
+from mathamr.errors import MathAMRError
+from mathamr.serve.errors import ApiError, from_error, from_status, from_validation
+from mathamr.serve.gate import Gate
+from mathamr.serve.routes import formulas, posts, search, status
+from mathamr.serve.schemas import errors
+from mathamr.serve.service import Service
+
+DESCRIPTION = "Search mathematics: text, operators and layout of formulas in one graph."
+
+
+def create_app(service: Service, hosts: frozenset[str] | None = None, log_queries: bool = False) -> Gate:
+    """The application for one index, as a server runs it."""
+    return Gate(application(service), service.limits, service.metrics, hosts, log_queries)
+
+
+def application(service: Service) -> FastAPI:
+    """The routes alone, without the gate."""
+
+    @asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        service.close()
+
+    app = FastAPI(
+        title="mathamr",
+        version=__version__,
+        description=DESCRIPTION,
+        openapi_url="/v1/openapi.json",
+        docs_url=None,
+        redoc_url=None,
+        redirect_slashes=False,
+        lifespan=lifespan,
+    )
+    app.state.service = service
+    for module in (search, posts, formulas, status):
+        app.include_router(module.router, prefix="/v1", responses=errors())
+    app.add_exception_handler(HTTPException, _http)
+    app.add_exception_handler(RequestValidationError, _validation)
+    app.add_exception_handler(MathAMRError, _mathamr)
+    app.add_exception_handler(Exception, _unexpected)
+    page = Path(str(files("mathamr.serve") / "page"))
+    if page.is_dir():
+        app.mount("/", StaticFiles(directory=page, html=True), name="page")
+    return app
+
+
+def _answer(request: Request, error: ApiError) -> Response:
+    body = error.body(request.state.request)
+    return Response(body, error.status, dict(error.headers), "application/json")
+
+
+async def _http(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    told = from_status(error.status_code, str(error.detail))
+    if error.headers:
+        told.headers = dict(error.headers)
+    return _answer(request, told)
+
+
+async def _validation(request: Request, error: Exception) -> Response:
+    assert isinstance(error, RequestValidationError)
+    problems: list[Any] = list(error.errors())
+    return _answer(request, from_validation(problems))
+
+
+async def _mathamr(request: Request, error: Exception) -> Response:
+    assert isinstance(error, MathAMRError)
+    return _answer(request, from_error(error))
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    return _answer(request, ApiError("internal", "a mistake of the server; its log has the details"))

@@ -1,0 +1,86 @@
+"""LaTeX commands that the formula parser knows, for completion in a search box."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from functools import lru_cache
+
+MOST_FREQUENT = tuple(
+    f"\\{name}"
+    for name in """
+    frac sum int sqrt lim infty mathbb in to le ge ne cdot times alpha beta gamma delta epsilon lambda mu pi sigma theta
+    phi omega partial nabla forall exists subset cup cap text mathcal binom prod pmod equiv approx sim implies iff
+    left right begin log ln sin cos tan exp max min gcd det dim ker vec hat bar overline operatorname quad ldots cdots
+    """.split()  # noqa: SIM905
+)
+"""What is offered first."""
+
+_ARGUMENTS = {
+    **dict.fromkeys(
+        ["frac", "dfrac", "tfrac", "cfrac", "binom", "dbinom", "tbinom", "overset", "underset"], 2
+    ),
+    **dict.fromkeys(["stackrel", "textcolor", "dv", "pdv", "braket", "href"], 2),
+    **dict.fromkeys(
+        ["sqrt", "text", "mbox", "operatorname", "pmod", "substack", "boxed", "cancel", "phantom"], 1
+    ),
+    **dict.fromkeys(["mathrm", "mathit", "mathbf", "mathsf", "mathtt", "mathcal", "mathscr", "mathbb"], 1),
+    **dict.fromkeys(["mathfrak", "boldsymbol", "bm", "textbf", "textit", "textrm", "emph", "abs", "norm"], 1),
+    **dict.fromkeys(["floor", "ceil", "xrightarrow", "xleftarrow", "qvar", "tag"], 1),
+}
+_ENVIRONMENTS = ("matrix", "pmatrix", "bmatrix", "vmatrix", "cases", "aligned", "array", "gathered", "split")
+_LETTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ")
+
+
+@dataclass(frozen=True, slots=True)
+class Completion:
+    """A command, the character it draws (empty where it draws none by itself), and what to insert for it."""
+
+    command: str
+    character: str
+    snippet: str
+
+
+@lru_cache(maxsize=1)
+def completions() -> tuple[Completion, ...]:
+    r"""Every command in words, those used most first, then by name; then environments.
+
+    >>> [each.snippet for each in completions()[:3]]
+    ['\\frac{}{}', '\\sum', '\\int']
+    """
+    from mathamr.formulas.latex.reader import COMMANDS
+    from mathamr.formulas.latex.symbols import ACCENTS, SYMBOLS, UNDER_ACCENTS
+    from mathamr.formulas.parse import VOCABULARY
+
+    assert VOCABULARY, "importing the vocabulary fills the table of commands"
+    arguments = {f"\\{name}": count for name, count in _ARGUMENTS.items()}
+    arguments |= dict.fromkeys([*ACCENTS, *UNDER_ACCENTS], 1)
+    names = [name for name in {*COMMANDS, *SYMBOLS} if _is_word(name)]
+    first = {name: place for place, name in enumerate(MOST_FREQUENT)}
+    names.sort(key=lambda name: (first.get(name, len(first)), name.lower(), name))
+    known = [
+        Completion(
+            name,
+            _character(SYMBOLS[name].text) if name in SYMBOLS else "",
+            name + "{}" * arguments.get(name, 0),
+        )
+        for name in names
+        if name not in ("\\begin", "\\end")
+    ]
+    known += [
+        Completion(rf"\begin{{{name}}}", "", rf"\begin{{{name}}}\end{{{name}}}") for name in _ENVIRONMENTS
+    ]
+    return tuple(known)
+
+
+def completed(prefix: str, k: int) -> list[dict[str, str]]:
+    """The first `k` completions that begin with `prefix`."""
+    found = (each for each in completions() if each.command.startswith(prefix))
+    return [asdict(each) for each, _ in zip(found, range(k), strict=False)]
+
+
+def _is_word(name: str) -> bool:
+    return len(name) > 1 and name[0] == "\\" and _LETTERS.issuperset(name[1:])
+
+
+def _character(text: str) -> str:
+    return text if len(text) == 1 else ""

@@ -1,0 +1,207 @@
+"""`Gate`: what every request passes before and after its route: limits, headers, log, metrics, the last resort."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import secrets
+import time
+import traceback
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from mathamr.serve.access import host_name
+from mathamr.serve.errors import ApiError
+from mathamr.serve.limits import Limits
+from mathamr.serve.metrics import Metrics
+
+Message = MutableMapping[str, Any]
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[Message]]
+Send = Callable[[Message], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+LOG = logging.getLogger("mathamr.serve")
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; font-src 'self'; "
+    "manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+"""The page's Content-Security-Policy: everything from this server, nothing inline, no frames."""
+
+PICTURE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
+"""The policy of a picture that is opened on its own: its own style, and nothing else."""
+
+HEADERS = {
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
+}
+
+
+class Gate:
+    """Wraps the application; every answer leaves with the same headers, every error in the same shape."""
+
+    def __init__(
+        self,
+        app: App,
+        limits: Limits,
+        metrics: Metrics,
+        hosts: frozenset[str] | None = None,
+        log_queries: bool = False,
+    ) -> None:
+        self._app, self._limits, self._metrics = app, limits, metrics
+        self._hosts, self._log_queries = hosts, log_queries
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """One request, from its head to the end of its answer."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started = time.perf_counter()
+        state = scope.setdefault("state", {})
+        state["request"] = request = secrets.token_hex(8)
+        answer = _Answer(send, request)
+        try:
+            self._check_host(_headers(scope))
+            body = await self._body(scope, receive)
+            await self._app(scope, _replayed(body, receive), answer.send)
+        except ApiError as error:
+            await answer.fail(error)
+        except Exception as error:
+            self._log_failure(request, error)
+            await answer.fail(ApiError("internal", "a mistake of the server; its log has the details"))
+        finally:
+            self._record(scope, answer.status, time.perf_counter() - started, request)
+
+    def _check_host(self, headers: dict[bytes, bytes]) -> None:
+        if self._hosts is None:
+            return
+        name = host_name(headers.get(b"host", b"").decode("latin-1"))
+        if name not in self._hosts:
+            raise ApiError(
+                "wrong_host",
+                "this server does not answer to that host; allow it with: mathamr serve --allow-host NAME",
+            )
+
+    async def _body(self, scope: Scope, receive: Receive) -> bytes:
+        """The whole body, or an error as soon as it is known to be too large, of another type or too slow."""
+        headers = _headers(scope)
+        length = headers.get(b"content-length", b"0").decode("latin-1")
+        if length.isdecimal() and int(length[:20]) > self._limits.body_bytes:
+            raise self._too_large()
+        if length in ("", "0") and b"transfer-encoding" not in headers:
+            return b""
+        kind = headers.get(b"content-type", b"").decode("latin-1").partition(";")[0].strip().lower()
+        parts: list[bytes] = []
+        size = 0
+        try:
+            async with asyncio.timeout(self._limits.body_seconds):
+                while True:
+                    message = await receive()
+                    if message["type"] == "http.disconnect":
+                        raise ApiError("bad_request", "the body ended early", headers=_CLOSE)
+                    parts.append(message.get("body", b""))
+                    size += len(parts[-1])
+                    if size > self._limits.body_bytes:
+                        raise self._too_large()
+                    if not message.get("more_body"):
+                        break
+        except TimeoutError:
+            raise ApiError(
+                "slow_client",
+                f"the body did not arrive within {self._limits.body_seconds:g} seconds",
+                headers=_CLOSE,
+            ) from None
+        if size and kind != "application/json" and scope["method"] in ("POST", "PUT", "PATCH"):
+            raise ApiError("unsupported_media_type", "the body must be application/json")
+        return b"".join(parts)
+
+    def _too_large(self) -> ApiError:
+        return ApiError(
+            "too_large", f"a body may have at most {self._limits.body_bytes} bytes", headers=_CLOSE
+        )
+
+    def _log_failure(self, request: str, error: Exception) -> None:
+        """Where it happened; what the exception says only where queries may be logged, since it may quote one."""
+        if self._log_queries:
+            LOG.error("request %s failed", request, exc_info=error)
+        else:
+            frames = "".join(traceback.format_tb(error.__traceback__))
+            LOG.error("request %s failed with %s\n%s", request, type(error).__name__, frames)
+
+    def _record(self, scope: Scope, status: int, seconds: float, request: str) -> None:
+        route = getattr(scope.get("route"), "path", "")
+        route = route.replace(":path}", "}") if route else "other"
+        method = scope["method"] if scope["method"] in _METHODS else "other"
+        self._metrics.request(method, route, status, seconds)
+        client = (scope.get("client") or ("-", 0))[0]
+        asked = ""
+        if self._log_queries and (query := scope["state"].get("query")):
+            asked = " " + json.dumps(query[:1000])
+        LOG.info("%s %s %s %d %.3f s %s%s", client, method, route, status, seconds, request, asked)
+
+
+_CLOSE = {"Connection": "close"}
+_METHODS = frozenset(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
+
+
+class _Answer:
+    """What goes back to the client, with the headers that every answer has."""
+
+    def __init__(self, send: Send, request: str) -> None:
+        self.status = 0
+        self._send, self._request = send, request
+
+    async def send(self, message: Message) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+            headers = list(message.get("headers", ()))
+            present = {name.lower() for name, _ in headers}
+            is_picture = any(
+                value.startswith(b"image/svg") for name, value in headers if name == b"content-type"
+            )
+            policy = PICTURE_POLICY if is_picture and b"etag" not in present else POLICY
+            added = {**HEADERS, "Content-Security-Policy": policy, "X-Request-Id": self._request}
+            if b"cache-control" not in present:
+                added["Cache-Control"] = "no-store"
+            headers += [(name.lower().encode(), value.encode()) for name, value in added.items()]
+            message = {**message, "headers": headers}
+        await self._send(message)
+
+    async def fail(self, error: ApiError) -> None:
+        """Answers with an error, unless an answer is already on its way."""
+        if self.status:
+            return
+        body = error.body(self._request)
+        headers = {"Content-Type": "application/json", "Content-Length": str(len(body)), **error.headers}
+        await self.send(
+            {
+                "type": "http.response.start",
+                "status": error.status,
+                "headers": [(name.lower().encode(), value.encode()) for name, value in headers.items()],
+            }
+        )
+        await self._send({"type": "http.response.body", "body": body})
+
+
+def _headers(scope: Scope) -> dict[bytes, bytes]:
+    return dict(scope["headers"])
+
+
+def _replayed(body: bytes, receive: Receive) -> Receive:
+    """A `receive` that gives the body that was read already, and then whatever comes."""
+    given = False
+
+    async def again() -> Message:
+        nonlocal given
+        if given:
+            return await receive()
+        given = True
+        return {"type": "http.request", "body": body, "more_body": False}
+
+    return again

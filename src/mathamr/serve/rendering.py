@@ -1,0 +1,259 @@
+"""Formulas as MathML and posts as HTML, for answers of the API: whatever is shown of a post goes through here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from html import escape
+from typing import Any
+
+from mathamr.errors import MathAMRError, ParseError
+from mathamr.formulas.mathml.writing import sanitised
+from mathamr.formulas.parse import parse
+from mathamr.posts.markup import formula_id, pieces, title_pieces
+from mathamr.posts.markup.piece import Piece
+from mathamr.posts.post import Formula, Post
+from mathamr.serve.sanitiser import place, safe_link, sanitised_html, without_places
+
+REMEMBERED = 20_000
+LONGEST_REMEMBERED = 1000
+"""Formulas that are drawn again and again are short; long ones would fill the memory."""
+
+_CLASSES = {
+    ' style="text-align: left"': ' class="left"',
+    ' style="text-align: right"': ' class="right"',
+    ' style="border: 1px solid; padding: 0.2em"': ' class="boxed"',
+}
+"""The page forbids inline styles, so what our renderer writes as a style is a class for its style sheet."""
+
+_BLOCKS = {
+    "heading": ("<h4>", "</h4>"),
+    "item": ('<p class="item">', "</p>"),
+    "quote": ("<blockquote>", "</blockquote>"),
+    "cell": ('<p class="cell">', "</p>"),
+    "code": ("<pre>", "</pre>"),
+}
+_PAIRED = frozenset(["heading", "quote", "code"])
+"""Blocks that a break begins and another one ends."""
+_LINE = "\u2028"
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """A formula as MathML, or why it has none."""
+
+    mathml: str | None
+    error: dict[str, Any] | None = None
+
+
+def draw(latex: str, macros: tuple[str, ...] = (), display: bool = False, mathml: str | None = None) -> Drawn:
+    """A formula as MathML: from its LaTeX, else from the MathML that came with it."""
+    remember = len(latex) <= LONGEST_REMEMBERED and not macros and mathml is None
+    return _remembered(latex, display) if remember else _draw(latex, macros, display, mathml)
+
+
+def draw_formula(formula: Formula, macros: tuple[str, ...] = ()) -> Drawn:
+    """A formula of a post as MathML."""
+    given = None if formula.latex.strip() else formula.presentation_mathml
+    return draw(formula.latex, macros, formula.display, given)
+
+
+def _draw(latex: str, macros: tuple[str, ...], display: bool, mathml: str | None) -> Drawn:
+    try:
+        if mathml and not latex.strip():
+            return Drawn(_without_styles(sanitised(mathml)))
+        return Drawn(_without_styles(parse(latex, macros).presentation_mathml(display=display)))
+    except ParseError as error:
+        return Drawn(None, {"message": error.message, "offset": error.offset})
+    except MathAMRError as error:
+        return Drawn(None, {"message": str(error), "offset": 0})
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _remembered(latex: str, display: bool) -> Drawn:
+    return _draw(latex, (), display, None)
+
+
+def _without_styles(mathml: str) -> str:
+    for style, name in _CLASSES.items():
+        mathml = mathml.replace(style, name)
+    return mathml
+
+
+def text_piece(text: str, matched: bool = False, kind: str = "text") -> dict[str, Any]:
+    """A run of text, or a gap where something is left out, as answers hold it."""
+    return {"kind": kind, "text": text, "matched": matched}
+
+
+def formula_piece(
+    latex: str,
+    drawn: Drawn,
+    id: str | None = None,
+    display: bool = False,
+    matched: bool = False,
+) -> dict[str, Any]:
+    """A formula as answers hold it."""
+    return {
+        "kind": "formula",
+        "text": latex,
+        "id": id,
+        "latex": latex,
+        "mathml": drawn.mathml,
+        "display": display,
+        "matched": matched,
+        "error": drawn.error,
+    }
+
+
+def shown_pieces(read: Iterable[Piece], macros: tuple[str, ...] = ()) -> Iterator[dict[str, Any]]:
+    """Pieces of a text as answers hold them, each with its place in the source; links and pictures as text."""
+    for piece in read:
+        if piece.kind == "formula":
+            drawn = draw(piece.text, macros, piece.display, piece.mathml)
+            shown = formula_piece(piece.text, drawn, None, piece.display)
+        elif piece.kind == "break":
+            shown = text_piece("\n")
+        elif piece.kind == "link":
+            continue
+        else:
+            shown = text_piece(piece.text.replace(_LINE, "\n"))
+        yield shown | {"start": piece.start, "end": piece.end}
+
+
+def title_shown(post: Post, names: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """The title of a post as pieces; `names` are the ids of the post's formulas in the index, in their order."""
+    shown: list[dict[str, Any]] = []
+    formulas = _Formulas(post, names)
+    for piece in title_pieces(post.title, post.markup):
+        if piece.kind == "formula":
+            formula = formulas.next(piece)
+            drawn = draw_formula(formula, post.macros)
+            shown.append(formula_piece(formula.latex, drawn, formula.id, formula.display))
+        elif piece.kind in ("text", "code", "image"):
+            shown.append(text_piece(piece.text.replace(_LINE, " ")))
+    return shown
+
+
+def title_html(post: Post, names: Sequence[str] = ()) -> str:
+    """The title of a post in one line."""
+    return "".join(
+        _formula_html(piece["id"], piece["latex"], Drawn(piece["mathml"]), False)
+        if piece["kind"] == "formula"
+        else escape(piece["text"])
+        for piece in title_shown(post, names)
+    )
+
+
+def body_html(post: Post, longest: int, names: Sequence[str] = ()) -> str:
+    """The body of a post, or as much of it as may be shown, as safe HTML."""
+    body = post.body[:longest]
+    formulas = _Formulas(post, names)
+    for piece in title_pieces(post.title, post.markup):
+        if piece.kind == "formula":
+            formulas.next(piece)
+    if post.markup == "html":
+        written = _html_body(without_places(body), post, formulas)
+    else:
+        writer = _BlockWriter(post, formulas)
+        for piece in pieces(body, post.markup):
+            writer.add(piece)
+        written = writer.html()
+    if len(body) < len(post.body):
+        written += '\n<p class="faint">… (the rest of this post is not shown)</p>'
+    return written
+
+
+def _html_body(body: str, post: Post, formulas: _Formulas) -> str:
+    """HTML with its own structure: formulas are cut out of the source, and come back as MathML."""
+    parts: list[str] = []
+    drawn: list[str] = []
+    done = 0
+    for piece in pieces(body, "html"):
+        if piece.kind == "formula":
+            formula = formulas.next(piece)
+            if piece.start < done:
+                continue
+            parts += [body[done : piece.start], place(len(drawn))]
+            drawn.append(formula_html(formula, post.macros))
+            done = piece.end
+    parts.append(body[done:])
+    return sanitised_html("".join(parts), drawn)
+
+
+def formula_html(formula: Formula, macros: tuple[str, ...] = ()) -> str:
+    """A formula of a post for a page, under its id."""
+    return _formula_html(formula.id, formula.latex, draw_formula(formula, macros), formula.display)
+
+
+def _formula_html(id: str, latex: str, drawn: Drawn, display: bool) -> str:
+    kind = "formula display" if display else "formula"
+    inside = drawn.mathml or f'<code class="broken">{escape(latex) or "MathML"}</code>'
+    return f'<span class="{kind}" data-formula="{escape(id)}">{inside}</span>'
+
+
+class _Formulas:
+    """Finds the formula of a post that a piece of its text is, in the order of the text, under its id in the index."""
+
+    def __init__(self, post: Post, names: Sequence[str] = ()) -> None:
+        self._post = post
+        own = [formula.id for formula in post.formulas]
+        self._by_id: Mapping[str, Formula] = {
+            formula.id: replace(formula, id=name)
+            for formula, name in zip(post.formulas, names or own, strict=False)
+        }
+        self._seen: set[str] = set()
+        self._place = 0
+
+    def next(self, piece: Piece) -> Formula:
+        name = formula_id(piece, self._post.id, self._place, self._seen)
+        self._place += 1
+        return self._by_id.get(name) or Formula(name, piece.text, piece.display, None, piece.mathml)
+
+
+class _BlockWriter:
+    """Writes the pieces of a post that is not HTML as paragraphs."""
+
+    def __init__(self, post: Post, formulas: _Formulas) -> None:
+        self._post, self._formulas = post, formulas
+        self._blocks: list[str] = []
+        self._inside: list[str] = []
+        self._block = "paragraph"
+        self._open: str | None = None
+
+    def add(self, piece: Piece) -> None:
+        """Writes one more piece."""
+        if piece.kind == "break":
+            self._end_block(piece.text)
+        elif piece.kind == "formula":
+            self._inside.append(formula_html(self._formulas.next(piece), self._post.macros))
+        elif piece.kind == "code":
+            code = escape(piece.text)
+            self._inside.append(code if self._block == "code" else f"<code>{code}</code>")
+        elif piece.kind == "image":
+            self._inside.append(f'<span class="picture">[picture: {escape(piece.text)}]</span>')
+        elif piece.kind == "link":
+            if target := safe_link(piece.text):
+                self._inside.append(
+                    f'<a href="{escape(target)}" rel="nofollow noopener noreferrer" class="reference">↗</a> '
+                )
+        else:
+            self._inside.append(escape(piece.text).replace(_LINE, "<br>"))
+
+    def html(self) -> str:
+        """All that was written."""
+        self._end_block("paragraph")
+        return "\n".join(self._blocks)
+
+    def _end_block(self, following: str) -> None:
+        inside = "".join(self._inside).strip()
+        if inside:
+            before, after = _BLOCKS.get(self._block, ("<p>", "</p>"))
+            self._blocks.append(before + inside + after)
+        self._inside.clear()
+        if following in _PAIRED:
+            self._open = None if self._open == following else following
+            self._block = self._open or "paragraph"
+        else:
+            self._open = self._open if self._open == "quote" else None
+            self._block = self._open or following

@@ -1,0 +1,171 @@
+"""Formulas: of the index, and whatever LaTeX a client sends."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Query, Response
+
+from mathamr.errors import MathAMRError
+from mathamr.formulas.notation import to_string
+from mathamr.formulas.outline import outline
+from mathamr.formulas.parse import ParsedFormula, parse
+from mathamr.formulas.picture import svg
+from mathamr.graphs.maker import trees_of
+from mathamr.posts.markup import pieces
+from mathamr.posts.text import UNWANTED
+from mathamr.serve.completion import completed, completions
+from mathamr.serve.errors import ApiError
+from mathamr.serve.rendering import draw, draw_formula, shown_pieces
+from mathamr.serve.schemas import (
+    CommandsAnswer,
+    Format,
+    FormulaAnswer,
+    Id,
+    RenderAnswer,
+    RenderRequest,
+    TextAnswer,
+)
+from mathamr.serve.service import Reader, Service, of_index, of_request
+
+router = APIRouter(tags=["formulas"])
+POSTS_SHOWN = 20
+PICTURE = "image/svg+xml"
+_SVG: dict[int | str, dict[str, Any]] = {200: {"content": {PICTURE: {"schema": {"type": "string"}}}}}
+
+
+@router.get("/formulas/{id:path}", response_model=FormulaAnswer, responses=_SVG)
+async def formula(service: Reader, id: Annotated[Id, Path()], format: Format = "json") -> Any:
+    """A formula of the index with its trees, and where else it stands; as SVG a picture of the trees."""
+    return await service.look(
+        lambda: _formula_picture(service, id) if format == "svg" else _formula(service, id)
+    )
+
+
+@router.get("/render", response_model=RenderAnswer | TextAnswer)
+async def render_link(
+    service: Reader, latex: str | None = None, text: str | None = None, display: bool = False
+) -> Any:
+    """LaTeX, or text with `$LaTeX$`, as MathML."""
+    return await _render(service, RenderRequest(latex=latex, text=text, display=display))
+
+
+@router.post("/render", response_model=RenderAnswer | TextAnswer)
+async def render(service: Reader, asked: RenderRequest) -> Any:
+    """LaTeX, or text with `$LaTeX$`, as MathML."""
+    return await _render(service, asked)
+
+
+@router.get("/picture", response_class=Response, responses=_SVG)
+async def picture(service: Reader, latex: str) -> Response:
+    """The two trees of a formula as SVG."""
+    _check_length(service, latex, "latex")
+
+    def work() -> Response:
+        parsed = _parsed(latex)
+        return _picture(parsed.slt, parsed.opt, latex)
+
+    return await service.look(work)
+
+
+@router.get("/commands", response_model=CommandsAnswer)
+async def commands(
+    service: Reader,
+    response: Response,
+    prefix: Annotated[str, Query(max_length=100)] = "",
+    k: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
+) -> Any:
+    """LaTeX commands for completion, those used most first."""
+    await service.look(completions)
+    response.headers["Cache-Control"] = "private, max-age=3600"
+    return {"commands": completed(prefix, k)}
+
+
+async def _render(service: Service, asked: RenderRequest) -> dict[str, Any]:
+    if (asked.latex is None) == (asked.text is None):
+        raise ApiError("invalid", "give either latex or text", "latex")
+    if asked.latex is not None:
+        latex = asked.latex
+        _check_length(service, latex, "latex")
+        return await service.look(lambda: _rendered(latex, asked.display))
+    text = UNWANTED.sub(" ", asked.text or "")
+    _check_length(service, text, "text")
+    return await service.look(lambda: _rendered_text(service, text))
+
+
+def _rendered(latex: str, display: bool) -> dict[str, Any]:
+    parsed = _parsed(latex)
+    drawn = draw(latex, (), display)
+    return parsed.to_dict() | {"mathml": drawn.mathml, "display": display}
+
+
+def _rendered_text(service: Service, text: str) -> dict[str, Any]:
+    read = list(pieces(text, "text"))
+    if sum(piece.kind == "formula" for piece in read) > service.limits.formulas:
+        raise ApiError("invalid", f"a text may have at most {service.limits.formulas} formulas", "text")
+    return {"text": text, "pieces": list(shown_pieces(read))}
+
+
+def _parsed(latex: str) -> ParsedFormula:
+    return of_request(lambda: parse(latex, wildcards=True), "latex")
+
+
+def _check_length(service: Service, text: str, field: str) -> None:
+    if len(text) > service.limits.query_characters:
+        raise ApiError(
+            "invalid", f"{field} may have at most {service.limits.query_characters} characters", field
+        )
+
+
+def _formula(service: Service, id: str) -> dict[str, Any]:
+    entry, macros = _entry(service, id)
+    places = of_index(lambda: service.index.catalogue.with_visual(entry.visual)) if entry.visual else [id]
+    others = of_index(lambda: service.index.catalogue.formulas(places[: 5 * POSTS_SHOWN]))
+    (opt, slt), _ = trees_of(entry.formula, macros)
+    drawn = draw_formula(entry.formula, macros)
+    repairs: list[Any] = []
+    if entry.latex.strip():
+        try:
+            repairs = list(parse(entry.latex, macros).to_dict()["repairs"])  # type: ignore[call-overload]
+        except MathAMRError:
+            repairs = []  # `drawn.error` tells it
+    return {
+        "id": entry.id,
+        "post": entry.post,
+        "latex": entry.latex,
+        "mathml": drawn.mathml,
+        "display": entry.display,
+        "error": drawn.error,
+        "slt": to_string(slt) if slt else None,
+        "opt": to_string(opt) if opt else None,
+        "slt_outline": outline(slt) if slt else [],
+        "opt_outline": outline(opt) if opt else [],
+        "repairs": repairs,
+        "visual": entry.visual,
+        "visual_id": entry.visual_id,
+        "places": len(places),
+        "posts": list(dict.fromkeys(other.post for other in others.values()))[:POSTS_SHOWN],
+    }
+
+
+def _formula_picture(service: Service, id: str) -> Response:
+    entry, macros = _entry(service, id)
+    (opt, slt), _ = trees_of(entry.formula, macros)
+    return _picture(slt, opt, entry.latex)
+
+
+def _entry(service: Service, id: str) -> Any:
+    catalogue = service.index.catalogue
+    entry = of_index(lambda: catalogue.formulas([id])).get(id)
+    if entry is None:
+        raise ApiError("unknown_formula", "there is no formula of that id in the index", "id")
+    post = of_index(lambda: catalogue.posts([entry.post])).get(entry.post)
+    return entry, post.macros if post else ()
+
+
+def _picture(slt: Any, opt: Any, latex: str) -> Response:
+    try:
+        drawn = svg(slt, opt, latex)
+    except MathAMRError as error:
+        raise ApiError("too_complex", str(error)) from error
+    return Response(drawn.encode("utf-8", "replace"), media_type=PICTURE)

@@ -1,0 +1,215 @@
+"""Posts: read, put, delete, and their graphs."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Path, Response
+
+from mathamr.graphs import notation
+from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.mathgraph import MathGraph
+from mathamr.graphs.picture import picture
+from mathamr.graphs.virtual import Part, flatten
+from mathamr.posts.jsonlines import markup_of
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Post
+from mathamr.posts.report import Report
+from mathamr.posts.text import cleaned
+from mathamr.serve.errors import ApiError
+from mathamr.serve.rendering import body_html, draw_formula, formula_piece, title_html, title_shown
+from mathamr.serve.schemas import (
+    DeleteAnswer,
+    GraphAnswer,
+    GraphFormat,
+    Id,
+    PostAnswer,
+    PostRequest,
+    PostsAnswer,
+    PostsRequest,
+    PutAnswer,
+    Trees,
+)
+from mathamr.serve.service import Reader, Service, Writer, of_index
+
+router = APIRouter(tags=["posts"])
+PICTURE = "image/svg+xml"
+_UNREACHABLE = frozenset([".", ".."])
+_KINDS = {
+    Part.CONCEPT: "amr",
+    Part.CONSTANT: "amr",
+    Part.FORMULA: "formula",
+    Part.OPT: "opt",
+    Part.SLT: "slt",
+    Part.VIRTUAL: "virtual",
+}
+_TEXTS: dict[int | str, dict[str, Any]] = {
+    200: {"content": {PICTURE: {"schema": {"type": "string"}}, "text/plain": {"schema": {"type": "string"}}}}
+}
+
+
+@router.get("/posts/{id:path}", response_model=PostAnswer)
+async def post(service: Reader, id: Annotated[Id, Path()]) -> Any:
+    """A post: safe HTML with MathML, its formulas, and its text as it was written."""
+    return await service.look(lambda: _shown(service, id))
+
+
+@router.put("/posts/{id:path}", response_model=PutAnswer, responses={201: {"model": PutAnswer}})
+async def put(service: Writer, response: Response, id: Annotated[Id, Path()], asked: PostRequest) -> Any:
+    """Adds a post or replaces it; when this answers, it is on disk and every later search finds it."""
+    started = time.perf_counter()
+    made = await service.look(lambda: _made(id, asked))
+    (written,) = await service.write(lambda: _put(service, [made]))
+    response.status_code = 201 if written["created"] else 200
+    return written | {"seconds": round(time.perf_counter() - started, 4)}
+
+
+@router.post("/posts", response_model=PostsAnswer)
+async def put_many(service: Writer, asked: PostsRequest) -> Any:
+    """Adds or replaces several posts, all of them or none."""
+    started = time.perf_counter()
+    if len(asked.posts) > service.limits.posts:
+        raise ApiError("invalid", f"one write may have at most {service.limits.posts} posts", "posts")
+    if len({each.id for each in asked.posts}) < len(asked.posts):
+        raise ApiError("invalid", "two of the posts have the same id", "posts")
+    made = await service.look(lambda: [_made(each.id, each) for each in asked.posts])
+    written = await service.write(lambda: _put(service, made))
+    return {"posts": written, "seconds": round(time.perf_counter() - started, 4)}
+
+
+@router.delete("/posts/{id:path}", response_model=DeleteAnswer)
+async def delete(service: Writer, id: Annotated[Id, Path()]) -> Any:
+    """Deletes a post; when this answers, no later search finds it."""
+    if not await service.write(lambda: of_index(lambda: service.index.delete([id]))):
+        raise _unknown()
+    return {"id": id, "deleted": True}
+
+
+@router.get("/graphs/{id:path}", response_model=GraphAnswer, responses=_TEXTS)
+async def graph(
+    service: Reader, id: Annotated[Id, Path()], format: GraphFormat = "json", formulas: Trees = "both"
+) -> Any:
+    """The MathAMR+ graph of a post, as JSON, as Penman text, or as a picture."""
+    return await service.look(lambda: _graph(service, id, format, formulas))
+
+
+def _unknown() -> ApiError:
+    return ApiError("unknown_post", "there is no post of that id in the index", "id")
+
+
+def _stored(service: Service, id: str) -> Post:
+    found = of_index(lambda: service.index.catalogue.posts([id])).get(id)
+    if found is None:
+        raise _unknown()
+    return found
+
+
+def _shown(service: Service, id: str) -> dict[str, Any]:
+    catalogue, longest = service.index.catalogue, service.limits.shown_characters
+    stored = _stored(service, id)
+    entries = of_index(lambda: catalogue.formulas_of(id))
+    names = [entry.id for entry in sorted(entries, key=lambda entry: entry.position)]
+    return {
+        "id": id,
+        "kind": stored.kind,
+        "title": title_shown(stored, names),
+        "title_html": title_html(stored, names),
+        "html": body_html(stored, longest, names),
+        "truncated": len(stored.body) > longest,
+        "markup": stored.markup,
+        "source_title": stored.title[:longest],
+        "source_body": stored.body[:longest],
+        "tags": list(stored.tags),
+        "parent": stored.parent,
+        "accepted_answer": stored.accepted_answer,
+        "answers": of_index(lambda: catalogue.answers(id)),
+        "date": stored.date,
+        "votes": stored.score,
+        "source": stored.source,
+        "links": [{"target": link.target, "type": link.type} for link in stored.links],
+        "formulas": [
+            formula_piece(entry.latex, draw_formula(entry.formula, stored.macros), entry.id, entry.display)
+            for entry in entries[: service.limits.drawn_nodes]
+        ],
+    }
+
+
+def _made(id: str, asked: PostRequest) -> tuple[Post, list[str]]:
+    """The post as a reader of files would make it, and what had to be mended."""
+    if id in _UNREACHABLE:
+        raise ApiError("invalid", "an id may not be . or .., which no address can hold", "id")
+    if not (asked.body.strip() or asked.title.strip()):
+        raise ApiError("invalid", "a post needs a body or a title", "body")
+    report = Report()
+    if cleaned(id, report) != id:
+        raise ApiError("invalid", "an id may not have control characters", "id")
+    body, title = cleaned(asked.body, report), cleaned(asked.title, report)
+    markup = asked.markup or markup_of(body)
+    made = Post(
+        id=id,
+        kind=asked.kind or ("answer" if asked.parent else "note"),
+        body=body,
+        title=title,
+        markup=markup,
+        parent=asked.parent,
+        accepted_answer=asked.accepted_answer,
+        tags=tuple(cleaned(tag, report) for tag in asked.tags),
+        score=asked.score,
+        date=asked.date,
+        source=cleaned(asked.source, report),
+        macros=tuple(cleaned(macro, report) for macro in asked.macros),
+    )
+    made = replace(made, formulas=formulas_of(id, title, body, markup, report.note))
+    return made, report.lines()[:20]
+
+
+def _put(service: Service, made: list[tuple[Post, list[str]]]) -> list[dict[str, Any]]:
+    known = of_index(lambda: service.index.catalogue.posts([each.id for each, _ in made]))
+    of_index(lambda: service.index.put([each for each, _ in made]))
+    return [
+        {"id": each.id, "created": each.id not in known, "formulas": len(each.formulas), "notes": notes}
+        for each, notes in made
+    ]
+
+
+def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> Any:
+    _stored(service, id)
+    found: MathGraph = of_index(lambda: service.index.graph(id))
+    flat = flatten(found, GraphConfiguration(formulas=formulas))
+    if len(flat.labels) > service.limits.drawn_nodes:
+        raise ApiError(
+            "too_complex",
+            f"the graph has {len(flat.labels)} nodes; at most {service.limits.drawn_nodes} are shown",
+        )
+    if format == "svg":
+        return Response(picture(found, formulas).encode("utf-8", "replace"), media_type=PICTURE)
+    if format == "penman":
+        return Response(notation.write(found, formulas).encode("utf-8", "replace"), media_type="text/plain")
+    kinds = [_KINDS[part] for part in flat.parts]
+    return {
+        "id": id,
+        "top": "0",
+        "nodes": [
+            {"id": str(number), "label": label, "kind": kinds[number]}
+            for number, label in enumerate(flat.labels)
+        ],
+        "edges": [
+            {
+                "source": str(source),
+                "target": str(target),
+                "label": role,
+                "kind": _edge(kinds[source], kinds[target]),
+            }
+            for source, role, target in flat.edges
+        ],
+        "sentences": list(found.texts),
+    }
+
+
+def _edge(source: str, target: str) -> str:
+    """An edge has the kind of the tree it leads into; what a virtual node gathers is virtual."""
+    if "virtual" in (source, target):
+        return "virtual"
+    return target if target in ("opt", "slt") else "amr"

@@ -1,0 +1,271 @@
+"""Search and explain."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+from fastapi import APIRouter, Query, Request
+
+from mathamr.index.point import Filter
+from mathamr.posts.markup import pieces
+from mathamr.posts.post import Formula, Kind, Post
+from mathamr.search.query import EmptyQueryError
+from mathamr.search.query import Query as SearchQuery
+from mathamr.serve.errors import ApiError
+from mathamr.serve.rendering import draw, draw_formula, formula_piece, shown_pieces, text_piece
+from mathamr.serve.schemas import (
+    Date,
+    ExplainAnswer,
+    ExplainRequest,
+    FilterRequest,
+    Id,
+    SearchAnswer,
+    SearchRequest,
+    Strategy,
+    Task,
+    Word,
+)
+from mathamr.serve.service import Reader, Service, of_index, of_request
+
+if TYPE_CHECKING:
+    from mathamr.search.alignment import Alignment, Part
+    from mathamr.search.fragment import Fragment
+    from mathamr.search.hits import Hit
+
+router = APIRouter(tags=["search"])
+LABEL_WIDTH = 60
+
+
+@router.get("/search", response_model=SearchAnswer)
+async def search_link(
+    request: Request,
+    service: Reader,
+    q: Annotated[str, Query(description="text with `$latex$`")],
+    task: Task = "answers",
+    strategy: Strategy = "hybrid",
+    k: Annotated[int, Query(ge=1, le=2**31)] = 10,
+    offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
+    exact: bool = True,
+    kind: Annotated[Sequence[Kind], Query()] = (),
+    tag: Annotated[Sequence[Word], Query()] = (),
+    source: Annotated[Sequence[Word], Query()] = (),
+    after: Annotated[Date | None, Query()] = None,
+    before: Annotated[Date | None, Query()] = None,
+    minimum_score: Annotated[int | None, Query(ge=-(2**53), le=2**53)] = None,
+) -> Any:
+    """Hits for a query, as a link that can be shared."""
+    where = FilterRequest(
+        kinds=list(kind),
+        tags=list(tag),
+        sources=list(source),
+        after=after,
+        before=before,
+        minimum_score=minimum_score,
+    )
+    return await _search(
+        request,
+        service,
+        SearchRequest(q=q, task=task, strategy=strategy, k=k, offset=offset, exact=exact, filter=where),
+    )
+
+
+@router.post("/search", response_model=SearchAnswer)
+async def search(request: Request, service: Reader, asked: SearchRequest) -> Any:
+    """Hits for a query."""
+    return await _search(request, service, asked)
+
+
+@router.get("/explain", response_model=ExplainAnswer)
+async def explain_link(
+    request: Request, service: Reader, q: str, id: Annotated[Id, Query()], task: Task = "answers"
+) -> Any:
+    """Why a post is found, as a link that can be shared."""
+    return await _explain(request, service, ExplainRequest(q=q, id=id, task=task))
+
+
+@router.post("/explain", response_model=ExplainAnswer)
+async def explain(request: Request, service: Reader, asked: ExplainRequest) -> Any:
+    """Why a post is found."""
+    return await _explain(request, service, asked)
+
+
+async def _search(request: Request, service: Service, asked: SearchRequest) -> dict[str, Any]:
+    request.state.query = asked.q
+    limits = service.limits
+    if asked.k > limits.k:
+        raise ApiError("invalid", f"k may be at most {limits.k}", "k")
+    if asked.offset + asked.k > limits.depth:
+        raise ApiError("invalid", f"offset and k may reach at most place {limits.depth}", "offset")
+    where = _filter(service, asked.filter)
+    answer = await service.search(lambda: _found(service, asked, where))
+    service.metrics.query(answer["seconds"])
+    return answer
+
+
+def _found(service: Service, asked: SearchRequest, where: Filter) -> dict[str, Any]:
+    started = time.perf_counter()
+    query = _query(service, asked.q, asked.task)
+    hits = of_index(
+        lambda: service.index.search(
+            query,
+            task=asked.task,
+            strategy=asked.strategy,
+            k=asked.k,
+            offset=asked.offset,
+            exact=asked.exact,
+            where=where,
+        )
+    )
+    drawing = time.perf_counter()
+    posts = _posts(service, hits)
+    shown = [_hit(hit, posts) for hit in hits]
+    now = time.perf_counter()
+    return {
+        "query": _query_shown(query, hits.notes),
+        "task": asked.task,
+        "strategy": asked.strategy,
+        "k": asked.k,
+        "offset": asked.offset,
+        "more": hits.more,
+        "seconds": _seconds(hits.seconds, now - drawing, now - started),
+        "hits": shown,
+    }
+
+
+async def _explain(request: Request, service: Service, asked: ExplainRequest) -> dict[str, Any]:
+    request.state.query = asked.q
+    answer = await service.search(lambda: _explained(service, asked))
+    service.metrics.query(answer["seconds"])
+    return answer
+
+
+def _explained(service: Service, asked: ExplainRequest) -> dict[str, Any]:
+    started = time.perf_counter()
+    query = _query(service, asked.q, asked.task)
+    found = of_index(lambda: service.index.catalogue.posts([asked.id]))
+    if asked.id not in found:
+        raise ApiError("unknown_post", "there is no post of that id in the index", "id")
+    alignment: Alignment = of_index(lambda: service.index.explain(query, asked.id))
+    drawing = time.perf_counter()
+    sides = [
+        [_part(part, post) for part in parts]
+        for parts, post in ((alignment.query, query.post), (alignment.post, found[asked.id]))
+    ]
+    now = time.perf_counter()
+    best = alignment.similarities.argmax(axis=1)
+    return {
+        "query": _query_shown(query, query.notes),
+        "id": asked.id,
+        "score": round(alignment.score, 6),
+        "rows": sides[0],
+        "columns": sides[1],
+        "matrix": [[round(float(value), 4) for value in row] for row in alignment.similarities],
+        "best": [
+            {"row": row, "column": int(column), "score": round(float(alignment.similarities[row, column]), 4)}
+            for row, column in enumerate(best)
+        ],
+        "seconds": _seconds({"search": drawing - started}, now - drawing, now - started),
+    }
+
+
+def _query(service: Service, text: str, task: Task) -> SearchQuery:
+    """The query as it was typed; everything wrong with it is told to the client."""
+    limits = service.limits
+    if len(text) > limits.query_characters:
+        raise ApiError("invalid", f"a query may have at most {limits.query_characters} characters", "q")
+    try:
+        query = of_request(lambda: SearchQuery.of_text(text, task), "q")
+    except ApiError as error:
+        if isinstance(error.__cause__, EmptyQueryError):
+            raise ApiError("empty_query", error.message, "q") from error
+        raise
+    if len(query.formulas) > limits.formulas:
+        raise ApiError("invalid", f"a query may have at most {limits.formulas} formulas", "q")
+    if task == "formulas":
+        try:
+            query.target()
+        except EmptyQueryError as error:
+            raise ApiError("empty_query", str(error), "q") from error
+    return query
+
+
+def _filter(service: Service, asked: FilterRequest) -> Filter:
+    if len(asked.kinds) + len(asked.tags) + len(asked.sources) > service.limits.filters:
+        raise ApiError("invalid", f"a filter may name at most {service.limits.filters} things", "filter")
+    where = Filter(
+        kinds=tuple(asked.kinds),
+        tags=tuple(asked.tags),
+        after=asked.after,
+        before=asked.before,
+        minimum_score=asked.minimum_score,
+        sources=tuple(asked.sources),
+    )
+    of_request(lambda: where.times, "after or before")
+    return where
+
+
+def _posts(service: Service, hits: Iterable[Hit]) -> dict[str, Post]:
+    """The posts whose formulas are shown: macros and MathML of a formula are known to its post alone."""
+    ids = dict.fromkeys(id for hit in hits for id in (hit.id, hit.parent) if id)
+    return of_index(lambda: service.index.catalogue.posts(list(ids)))
+
+
+def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
+    own = [posts[id] for id in (hit.id, hit.parent) if id and id in posts]
+    formulas = {formula.id: (formula, post.macros) for post in reversed(own) for formula in post.formulas}
+    shown: dict[str, Any] = {
+        name: getattr(hit, name) for name in ("id", "rank", "kind", "parent", "date", "votes", "source")
+    }
+    found = None
+    if hit.formula is not None:
+        formula, macros = formulas.get(hit.formula.id, (Formula("", hit.formula.latex), ()))
+        found = hit.formula.to_json() | {"mathml": draw_formula(formula, macros).mathml}
+    return shown | {
+        "score": round(hit.score, 6),
+        "title": _pieces(hit.title, formulas),
+        "snippet": _pieces(hit.snippet, formulas),
+        "tags": list(hit.tags),
+        "evidence": {name: round(float(score), 6) for name, score in hit.evidence.items()},
+        "formula": found,
+    }
+
+
+def _part(part: Part, post: Post) -> dict[str, Any]:
+    formulas = {formula.id: (formula, post.macros) for formula in post.formulas}
+    is_whole = part.level == "document"
+    return {
+        "kind": part.level,
+        "label": part.label(LABEL_WIDTH),
+        "pieces": _pieces(part.fragments, formulas),
+        "formula": part.reference if part.level == "formula" else None,
+        "field": part.field,
+        "start": None if is_whole else part.start,
+        "end": None if is_whole else part.end,
+    }
+
+
+def _pieces(
+    fragments: Iterable[Fragment], formulas: Mapping[str, tuple[Formula, tuple[str, ...]]]
+) -> list[dict[str, Any]]:
+    shown = []
+    for fragment in fragments:
+        if fragment.kind != "formula":
+            shown.append(text_piece(fragment.text, fragment.matched, fragment.kind))
+            continue
+        known = formulas.get(fragment.formula or "")
+        drawn = draw_formula(*known) if known else draw(fragment.text, (), fragment.display)
+        shown.append(
+            formula_piece(fragment.text, drawn, fragment.formula, fragment.display, fragment.matched)
+        )
+    return shown
+
+
+def _query_shown(query: SearchQuery, notes: Sequence[str]) -> dict[str, Any]:
+    shown = list(shown_pieces(pieces(query.text, query.post.markup)))
+    return {"text": query.text, "pieces": shown, "notes": list(notes)}
+
+
+def _seconds(stages: Mapping[str, float], render: float, total: float) -> dict[str, float]:
+    return {name: round(value, 5) for name, value in {**stages, "render": render, "total": total}.items()}

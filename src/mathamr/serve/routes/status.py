@@ -1,0 +1,58 @@
+"""What is served, whether it is up, and how it goes."""
+
+from __future__ import annotations
+
+from typing import Any, get_args
+
+from fastapi import APIRouter, Response
+
+from mathamr import __version__
+from mathamr.serve.metrics import CONTENT_TYPE
+from mathamr.serve.schemas import HealthAnswer, IndexAnswer, Strategy, Task
+from mathamr.serve.service import Reader, Service, of_index
+
+router = APIRouter(tags=["status"])
+TAGS_SHOWN = 200
+
+
+@router.get("/index", response_model=IndexAnswer)
+async def index(service: Reader) -> Any:
+    """What is indexed, and what may be asked."""
+    return await service.look(lambda: of_index(lambda: _about(service)))
+
+
+@router.get("/health", response_model=HealthAnswer)
+async def health() -> Any:
+    """Whether the server is up; needs no key."""
+    return {"status": "ok", "version": __version__}
+
+
+@router.get(
+    "/metrics",
+    response_class=Response,
+    responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}},
+)
+async def metrics(service: Reader) -> Response:
+    """Counts and times for Prometheus."""
+    return Response(service.metrics.text(), media_type=CONTENT_TYPE)
+
+
+def _about(service: Service) -> dict[str, Any]:
+    served = service.index
+    catalogue, manifest = served.catalogue, served.manifest
+    return {
+        "name": served.path.resolve().name,
+        "version": __version__,
+        "posts": len(catalogue),
+        "formulas": catalogue.count_formulas(),
+        "kinds": dict(catalogue.kinds().most_common()),
+        "tags": dict(catalogue.tags().most_common(TAGS_SHOWN)),
+        "model": manifest.model.name,
+        "engine": manifest.engine.name,
+        "updated": manifest.updated,
+        "tasks": list(get_args(Task)),
+        "strategies": list(get_args(Strategy)),
+        "limits": service.limits.shown(),
+        "writable": service.writable,
+        "read_key_needed": bool(service.keys.read),
+    }

@@ -1,0 +1,389 @@
+"""The JSON of requests and answers; the OpenAPI document is made from these."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+
+from mathamr.posts.post import Kind, LinkType, Markup
+
+Task = Literal["answers", "formulas"]
+Strategy = Literal["hybrid", "maxsim", "rerank", "single", "lexical"]
+Format = Literal["json", "svg"]
+GraphFormat = Literal["json", "penman", "svg"]
+Trees = Literal["both", "opt", "slt", "none"]
+
+DATE = r"^\d{4}(-\d{2}(-\d{2}([T ][0-9:.]{1,15}(Z|[+-]\d{2}:?\d{2})?)?)?)?$"
+LONGEST_ID = 500
+
+Date = Annotated[str, StringConstraints(pattern=DATE)]
+Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
+Word = Annotated[str, StringConstraints(max_length=LONGEST_ID)]
+
+
+class Strict(BaseModel):
+    """A request: a name that it does not know is an error, so that a misspelt one is noticed."""
+
+    model_config = ConfigDict(extra="forbid")
+
+
+class FilterRequest(Strict):
+    """Which posts may be found."""
+
+    kinds: list[Kind] = []
+    tags: list[Word] = []
+    sources: list[Word] = []
+    after: Date | None = None
+    before: Date | None = None
+    minimum_score: Annotated[int, Field(ge=-(2**53), le=2**53)] | None = None
+
+
+class SearchRequest(Strict):
+    """A search."""
+
+    q: str
+    task: Task = "answers"
+    strategy: Strategy = "hybrid"
+    k: int = Field(10, ge=1, le=2**31)
+    offset: int = Field(0, ge=0, le=2**31)
+    exact: bool = True
+    filter: FilterRequest = FilterRequest()
+
+
+class ExplainRequest(Strict):
+    """Why a post is found."""
+
+    q: str
+    id: Id
+    task: Task = "answers"
+
+
+class RenderRequest(Strict):
+    """LaTeX, or text with `$LaTeX$`, to be drawn: one of the two."""
+
+    latex: str | None = None
+    text: str | None = None
+    display: bool = False
+
+
+class PostRequest(Strict):
+    """A post as it is written; a body or a title is needed."""
+
+    body: str = ""
+    title: str = ""
+    kind: Kind | None = None
+    markup: Markup | None = None
+    tags: list[Word] = Field([], max_length=100)
+    parent: Id | None = None
+    accepted_answer: Id | None = None
+    date: Date | None = None
+    score: Annotated[int, Field(ge=-(2**53) + 1, le=2**53 - 1)] | None = None
+    source: Word = ""
+    macros: list[str] = Field([], max_length=1000)
+
+
+class NamedPostRequest(PostRequest):
+    """A post with its id."""
+
+    id: Id
+
+
+class PostsRequest(Strict):
+    """Several posts at once."""
+
+    posts: list[NamedPostRequest] = Field(min_length=1)
+
+
+class Problem(BaseModel):
+    """What is wrong with a formula or was repaired in it, and where."""
+
+    message: str
+    offset: int
+
+
+class Piece(BaseModel):
+    """A run of text, a formula, or a gap where something is left out."""
+
+    kind: Literal["text", "formula", "gap"]
+    text: str
+    matched: bool = False
+    id: str | None = None
+    latex: str | None = None
+    mathml: str | None = None
+    display: bool = False
+    error: Problem | None = None
+    start: int | None = None
+    end: int | None = None
+
+
+class QueryShown(BaseModel):
+    """The query as it was read."""
+
+    text: str
+    pieces: list[Piece]
+    notes: list[str]
+
+
+class FormulaHit(BaseModel):
+    """A found formula at its best place."""
+
+    id: str
+    latex: str
+    mathml: str | None
+    display: bool
+    visual: str
+    visual_id: str | None
+    places: int
+    exact: bool
+
+
+class Hit(BaseModel):
+    """A post that was found, or in which a formula was found."""
+
+    id: str
+    rank: int
+    score: float
+    kind: str
+    title: list[Piece]
+    snippet: list[Piece]
+    tags: list[str]
+    parent: str | None
+    date: str | None
+    votes: int | None
+    source: str
+    evidence: dict[str, float]
+    formula: FormulaHit | None
+
+
+class SearchAnswer(BaseModel):
+    """The hits of a search."""
+
+    query: QueryShown
+    task: Task
+    strategy: Strategy
+    k: int
+    offset: int
+    more: bool
+    seconds: dict[str, float]
+    hits: list[Hit]
+
+
+class Part(BaseModel):
+    """What one vector of a query or post stands for."""
+
+    kind: Literal["document", "sentence", "formula"]
+    label: str
+    pieces: list[Piece]
+    formula: str | None
+    field: Literal["title", "body"] | None
+    start: int | None
+    end: int | None
+
+
+class BestMatch(BaseModel):
+    """The part of the post that a part of the query met."""
+
+    row: int
+    column: int
+    score: float
+
+
+class ExplainAnswer(BaseModel):
+    """The parts of the query against the parts of the post."""
+
+    query: QueryShown
+    id: str
+    score: float
+    rows: list[Part]
+    columns: list[Part]
+    matrix: list[list[float]]
+    best: list[BestMatch]
+    seconds: dict[str, float]
+
+
+class LinkShown(BaseModel):
+    """A link to another post."""
+
+    target: str
+    type: LinkType
+
+
+class PostAnswer(BaseModel):
+    """A post as it is shown, and as it was written."""
+
+    id: str
+    kind: Kind
+    title: list[Piece]
+    title_html: str
+    html: str
+    truncated: bool
+    markup: Markup
+    source_title: str
+    source_body: str
+    tags: list[str]
+    parent: str | None
+    accepted_answer: str | None
+    answers: list[str]
+    date: str | None
+    votes: int | None
+    source: str
+    links: list[LinkShown]
+    formulas: list[Piece]
+
+
+class Written(BaseModel):
+    """A post that is now in the index."""
+
+    id: str
+    created: bool
+    formulas: int
+    notes: list[str]
+
+
+class PutAnswer(Written):
+    """The post that was put."""
+
+    seconds: float
+
+
+class PostsAnswer(BaseModel):
+    """The posts that were put."""
+
+    posts: list[Written]
+    seconds: float
+
+
+class DeleteAnswer(BaseModel):
+    """The post that was deleted."""
+
+    id: str
+    deleted: bool
+
+
+class GraphNode(BaseModel):
+    """A node of a graph."""
+
+    id: str
+    label: str
+    kind: Literal["amr", "formula", "opt", "slt", "virtual"]
+
+
+class GraphEdge(BaseModel):
+    """An edge of a graph."""
+
+    source: str
+    target: str
+    label: str
+    kind: Literal["amr", "formula", "opt", "slt", "virtual"]
+
+
+class GraphAnswer(BaseModel):
+    """The graph of a post."""
+
+    id: str
+    top: str
+    nodes: list[GraphNode]
+    edges: list[GraphEdge]
+    sentences: list[str]
+
+
+class RenderAnswer(BaseModel):
+    """A formula as MathML and trees."""
+
+    latex: str
+    mathml: str
+    display: bool
+    slt: str
+    opt: str
+    repairs: list[Problem]
+
+
+class TextAnswer(BaseModel):
+    """A text with its formulas drawn."""
+
+    text: str
+    pieces: list[Piece]
+
+
+class FormulaAnswer(BaseModel):
+    """A formula of the index."""
+
+    id: str
+    post: str
+    latex: str
+    mathml: str | None
+    display: bool
+    error: Problem | None
+    slt: str | None
+    opt: str | None
+    slt_outline: list[str]
+    opt_outline: list[str]
+    repairs: list[Problem]
+    visual: str
+    visual_id: str | None
+    places: int
+    posts: list[str]
+
+
+class CommandShown(BaseModel):
+    """A LaTeX command."""
+
+    command: str
+    character: str
+    snippet: str
+
+
+class CommandsAnswer(BaseModel):
+    """LaTeX commands."""
+
+    commands: list[CommandShown]
+
+
+class IndexAnswer(BaseModel):
+    """What is indexed, and what may be asked."""
+
+    name: str
+    version: str
+    posts: int
+    formulas: int
+    kinds: dict[str, int]
+    tags: dict[str, int]
+    model: str
+    engine: str
+    updated: str
+    tasks: list[str]
+    strategies: list[str]
+    limits: dict[str, float]
+    writable: bool
+    read_key_needed: bool
+
+
+class HealthAnswer(BaseModel):
+    """The server is up."""
+
+    status: Literal["ok"]
+    version: str
+
+
+class ErrorShown(BaseModel):
+    """What went wrong."""
+
+    code: str
+    message: str
+    status: int
+    request: str
+    field: str | None = None
+    offset: int | None = None
+
+
+class ErrorAnswer(BaseModel):
+    """The one shape of an error."""
+
+    error: ErrorShown
+
+
+def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
+    """The errors that a route documents, beside those that any route may give."""
+    common = (400, 401, 403, 404, 405, 408, 413, 415, 422, 429, 500, 503, 504)
+    return {status: {"model": ErrorAnswer} for status in (*common, *statuses)}

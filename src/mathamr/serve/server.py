@@ -1,0 +1,127 @@
+"""Running the application: uvicorn, with time limits for slow clients that it lacks."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import sys
+from typing import Any
+
+from uvicorn import Config, Server
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from mathamr.serve.access import is_loopback
+from mathamr.serve.gate import Gate
+from mathamr.serve.limits import Limits
+
+STOPPING_SECONDS = 5
+LOG = logging.getLogger("mathamr.serve")
+
+
+def protocol(limits: Limits) -> type[H11Protocol]:
+    """The protocol of one connection, under these limits."""
+
+    class LimitedProtocol(H11Protocol):
+        """Closes connections whose request does not arrive or whose answer is not taken, and those above the limit."""
+
+        _deadline: asyncio.TimerHandle | None = None
+        _taking: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            if len(self.connections) > limits.connections:
+                transport.close()
+            else:
+                self._await_request()
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            if self._is_answering:
+                self._cancel()
+            elif self._deadline is None:
+                self._await_request()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._cancel()
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._taking = self.loop.call_later(limits.send_seconds, self.transport.abort)
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            if self._taking is not None:
+                self._taking.cancel()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            super().connection_lost(exc)
+            self._cancel()
+            if self._taking is not None:
+                self._taking.cancel()
+
+        @property
+        def _is_answering(self) -> bool:
+            return self.cycle is not None and not self.cycle.response_complete
+
+        def _await_request(self) -> None:
+            self._deadline = self.loop.call_later(limits.head_seconds, self._give_up)
+
+        def _give_up(self) -> None:
+            self._deadline = None
+            if not self._is_answering:
+                self.transport.close()
+
+        def _cancel(self) -> None:
+            if self._deadline is not None:
+                self._deadline.cancel()
+                self._deadline = None
+
+    return LimitedProtocol
+
+
+def server(app: Gate, limits: Limits, host: str, port: int) -> Server:
+    """A server for the application, not yet running."""
+    return Server(
+        Config(
+            app,
+            host=host,
+            port=port,
+            http=protocol(limits),
+            ws="none",
+            lifespan="on",
+            access_log=False,
+            log_config=None,
+            server_header=False,
+            proxy_headers=False,
+            timeout_graceful_shutdown=STOPPING_SECONDS,
+        )
+    )
+
+
+def set_up_log(quiet: bool) -> None:
+    """The server's log on stderr: a line a request, unless `quiet`."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
+    for name in ("mathamr.serve", "uvicorn.error"):
+        logger = logging.getLogger(name)
+        logger.handlers[:] = [handler]
+        logger.propagate = False
+        logger.setLevel(logging.WARNING if quiet or name != "mathamr.serve" else logging.INFO)
+
+
+def address(host: str, port: int) -> str:
+    """Where a browser finds a server that listens there.
+
+    >>> address("0.0.0.0", 8080), address("::1", 80)
+    ('http://localhost:8080/', 'http://[::1]:80/')
+    """
+    name = "localhost" if host in ("0.0.0.0", "::", "") else f"[{host}]" if ":" in host else host
+    return f"http://{name}:{port}/"
+
+
+def warning(host: str, has_read_key: bool) -> str | None:
+    """What the person who starts the server should know about who can reach it."""
+    if is_loopback(host) or has_read_key:
+        return None
+    return "everybody who can reach this machine can search the index; set MATHAMR_READ_KEY to ask for a key"

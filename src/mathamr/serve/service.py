@@ -1,0 +1,136 @@
+"""`Service`: the index that is served, and what the routes share: limits, keys, lanes, metrics."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from fastapi import Depends, Header, Request
+
+from mathamr.errors import MathAMRError
+from mathamr.serve.access import Keys, given_key
+from mathamr.serve.errors import ApiError, from_error
+from mathamr.serve.lanes import Lane
+from mathamr.serve.limits import Limits
+from mathamr.serve.metrics import Metrics
+
+if TYPE_CHECKING:
+    from mathamr.search.library import Index
+
+T = TypeVar("T")
+LOG = logging.getLogger("mathamr.serve")
+
+
+@dataclass
+class Service:
+    """One index and the rules under which it is served.
+
+    Searches, quick work (rendering while someone types) and writes have lanes of their own, so that none of them has
+    to wait behind the others.
+    """
+
+    index: Index
+    limits: Limits = field(default_factory=Limits)
+    keys: Keys = field(default_factory=Keys)
+    metrics: Metrics = field(default_factory=Metrics)
+
+    def __post_init__(self) -> None:
+        limits = self.limits
+        self.searches = Lane("search", limits.workers, limits.waiting)
+        self.quick = Lane("quick", limits.workers, limits.waiting)
+        self.writes = Lane("write", 1, limits.waiting_writes)
+        for lane in self.lanes:
+            self._watch(lane)
+
+    @property
+    def lanes(self) -> tuple[Lane, ...]:
+        """All lanes."""
+        return self.searches, self.quick, self.writes
+
+    @property
+    def writable(self) -> bool:
+        """Whether a client with the right key can change the index."""
+        return bool(self.keys.write) and not self.index.read_only
+
+    async def search(self, work: Callable[[], T]) -> T:
+        """The result of a search, within its time."""
+        return await self.searches.run(work, self.limits.seconds)
+
+    async def look(self, work: Callable[[], T]) -> T:
+        """The result of quick work, within its time."""
+        return await self.quick.run(work, self.limits.seconds)
+
+    async def write(self, work: Callable[[], T]) -> T:
+        """The result of a write, whenever it is durable."""
+        return await self.writes.run(work, None)
+
+    def close(self) -> None:
+        """Takes no more work."""
+        for lane in self.lanes:
+            lane.close()
+
+    def _watch(self, lane: Lane) -> None:
+        name = f"mathamr_{lane.name}"
+        gauges = self.metrics.gauges
+        gauges[f"{name}_work"] = (f"Work of the {lane.name} lane that runs or waits.", lambda: lane.taken)
+        gauges[f"{name}_refused"] = ("Requests sent away with 429 since the start.", lambda: lane.refused)
+        gauges[f"{name}_timed_out"] = ("Requests that took too long.", lambda: lane.timed_out)
+
+
+def service_of(request: Request) -> Service:
+    """The service that the application was made for."""
+    service: Service = request.app.state.service
+    return service
+
+
+def reader(
+    request: Request,
+    authorization: Annotated[str | None, Header(include_in_schema=False)] = None,
+    x_api_key: Annotated[str | None, Header(include_in_schema=False)] = None,
+) -> Service:
+    """The service, for a client that may read."""
+    service = service_of(request)
+    service.keys.check_read(given_key(authorization, x_api_key))
+    return service
+
+
+def writer(
+    request: Request,
+    authorization: Annotated[str | None, Header(include_in_schema=False)] = None,
+    x_api_key: Annotated[str | None, Header(include_in_schema=False)] = None,
+) -> Service:
+    """The service, for a client that may write."""
+    service = service_of(request)
+    service.keys.check_write(given_key(authorization, x_api_key))
+    if service.index.read_only:
+        raise ApiError("read_only", "the index is open for reading only")
+    return service
+
+
+Reader = Annotated[Service, Depends(reader)]
+Writer = Annotated[Service, Depends(writer)]
+
+
+def of_index(work: Callable[[], T]) -> T:
+    """Work on the index itself: an error there is the server's, and its text (paths, files) is for the log only."""
+    try:
+        return work()
+    except ApiError:
+        raise
+    except MathAMRError as error:
+        LOG.error("the index cannot answer: %s", error)
+        raise ApiError(
+            "unavailable", "the index cannot answer just now; the server's log says why"
+        ) from error
+
+
+def of_request(work: Callable[[], T], field_name: str) -> T:
+    """Work on what a client sent: an error there is about that field."""
+    try:
+        return work()
+    except MathAMRError as error:
+        told = from_error(error)
+        told.field = told.field or field_name
+        raise told from error
