@@ -1,0 +1,153 @@
+"""Formula search: formulas by how they look, each look once, at the place that fits the query best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from mathamr.formulas.tree import Opt
+from mathamr.formulas.visualkey import visual_key
+from mathamr.graphs.maker import trees_of
+from mathamr.index.catalogue import Catalogue
+from mathamr.index.engine import Collection
+from mathamr.index.lexical import LexicalPart
+from mathamr.index.point import Filter, Scored
+from mathamr.index.terms import formula_terms
+from mathamr.posts.post import Formula
+from mathamr.search.analysis import Analysis
+from mathamr.search.hybrid import HybridConfiguration
+from mathamr.search.query import Query
+from mathamr.search.ranked import Demand, Ranked
+from mathamr.search.strategies import check_strategy, filtered, fused
+from mathamr.search.wildcards import Fit, fit, has_wildcards
+
+PATTERN_CANDIDATES = 400
+"""Formulas of the best ranks that are tried against the wildcards of a query."""
+
+_FIT_BONUS: dict[Fit, float] = {"whole": 1.0, "inside": 0.5}
+_BELOW_A_BONUS = 0.49
+"""What the best score counts beside a bonus: less than the difference of two bonuses."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaSearch:
+    """Everything that ranks formulas for one query formula.
+
+    Where the query has one vector, MaxSim is its cosine: `single`, `rerank` and `maxsim` are the same here.
+    """
+
+    query: Query
+    formula: Formula
+    points: Collection
+    lexicon: LexicalPart
+    catalogue: Catalogue
+    analysis: Callable[[], Analysis]
+    configuration: HybridConfiguration
+
+    def rank(self, strategy: str, demand: Demand) -> list[Ranked]:
+        """The formulas a strategy finds, best first; by `hybrid`, what is just what was asked for before all others."""
+        check_strategy(strategy)
+        places: dict[str, str] = {}
+        if strategy != "hybrid":
+            found = self._component(strategy, demand, places)
+            looks = [Ranked(hit.id, hit.score, {strategy: hit.score}) for hit in found]
+            return self._placed(looks, places, demand)
+        deep = replace(demand, depth=max(demand.depth, self.configuration.depth))
+        weights = {name: weight for name, weight in self.configuration.formulas.items() if weight > 0}
+        rankings = {name: self._component(name, deep, places) for name in weights}
+        looks = fused(self.configuration.fusion, rankings, weights)
+        return self._placed(self._promoted(looks), places, demand)
+
+    def _component(self, name: str, demand: Demand, places: dict[str, str]) -> list[Scored]:
+        return self._lexical(demand, places) if name == "lexical" else self._dense(demand, places)
+
+    def _dense(self, demand: Demand, places: dict[str, str]) -> list[Scored]:
+        """Looks by the cosine of their best formula, whose place is remembered."""
+        vector = self.analysis().formula(self.formula.id)
+        asked = 4 * demand.depth
+        total = self.points.count()
+        if not total:
+            return []
+        while True:
+            found = self.points.search(vector, min(asked, total), demand.where, demand.exact)
+            visuals = self.catalogue.visuals([hit.id for hit in found])
+            best: dict[str, Scored] = {}
+            for hit in found:
+                look = visuals.get(hit.id)
+                if look is not None and look not in best:
+                    best[look] = hit
+            if len(best) >= demand.depth or len(found) < asked:
+                break
+            asked *= 4
+        for look, hit in best.items():
+            places[look] = hit.id
+        return [Scored(look, hit.score) for look, hit in best.items()][: demand.depth]
+
+    def _lexical(self, demand: Demand, places: dict[str, str]) -> list[Scored]:
+        """Looks by BM25 over LaTeX and paths of trees."""
+        terms = formula_terms(self.formula, self.query.post.macros)
+
+        def passing(looks: Sequence[str]) -> set[str]:
+            first = {look: self._first_place(look, demand.where) for look in looks}
+            known = {look: place for look, place in first.items() if place is not None}
+            for look, place in known.items():
+                places.setdefault(look, place)
+            return set(known)
+
+        return filtered(self.lexicon, terms, demand, passing)
+
+    def _first_place(self, look: str, where: Filter | None) -> str | None:
+        """The first formula with that look that passes the filter."""
+        ids = self.catalogue.with_visual(look)
+        if not where:
+            return ids[0] if ids else None
+        payloads = self.points.payloads(ids)
+        return next((each for each in ids if each in payloads and where.passes(payloads[each])), None)
+
+    def _promoted(self, looks: list[Ranked]) -> list[Ranked]:
+        """What is just what was asked for, then what holds it inside, then the rest by their scores.
+
+        Without wildcards that is the same look; with them, whatever fits.
+        """
+        opt, _ = self.query.trees[self.formula.id]
+        if opt is not None and has_wildcards(opt):
+            formulas = self._formulas_of([each.id for each in looks[:PATTERN_CANDIDATES]])
+            fits = {look: _fit(opt, formula) for look, formula in formulas.items()}
+            bonuses = {look: (_FIT_BONUS[found], "pattern") for look, found in fits.items() if found}
+        else:
+            bonuses = {self._look: (_FIT_BONUS["whole"], "identical")}
+        top = max((each.score for each in looks), default=0.0) or 1.0
+        raised: list[Ranked] = []
+        for each in looks:
+            bonus, name = bonuses.get(each.id, (0.0, ""))
+            evidence = {**each.evidence, name: bonus} if bonus else each.evidence
+            raised.append(replace(each, score=bonus + _BELOW_A_BONUS * each.score / top, evidence=evidence))
+        return sorted(raised, key=lambda each: (-each.score, each.id))
+
+    @property
+    def _look(self) -> str:
+        """The visual key of the query formula; of one with wildcards nothing in an index has it."""
+        _, slt = self.query.trees[self.formula.id]
+        return visual_key(slt) if slt is not None else ""
+
+    def _formulas_of(self, looks: Sequence[str]) -> dict[str, Formula]:
+        first = {look: ids[0] for look in looks if (ids := self.catalogue.with_visual(look))}
+        entries = self.catalogue.formulas(list(first.values()))
+        return {look: entries[place].formula for look, place in first.items() if place in entries}
+
+    def _placed(self, looks: list[Ranked], places: dict[str, str], demand: Demand) -> list[Ranked]:
+        """Looks as formulas at their best places."""
+        found: list[Ranked] = []
+        for each in looks:
+            place = places.get(each.id) or self._first_place(each.id, demand.where)
+            if place is not None:
+                whole = each.evidence.get("pattern") == _FIT_BONUS["whole"]
+                found.append(replace(each, id=place, visual=each.id, exact=whole or each.id == self._look))
+            if len(found) == demand.depth:
+                break
+        return found
+
+
+def _fit(pattern: Opt, formula: Formula) -> Fit | None:
+    (opt, _), _ = trees_of(formula)
+    return fit(pattern, opt) if opt is not None else None

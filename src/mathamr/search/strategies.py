@@ -1,0 +1,110 @@
+"""Strategies: ways to rank the posts of an index for a query (thesis, section 3.5.2), and lexical search beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from mathamr.errors import UnknownNameError
+from mathamr.index.engine import Collection
+from mathamr.index.lexical import LexicalPart
+from mathamr.index.point import Filter, Scored
+from mathamr.index.terms import Terms
+from mathamr.search.analysis import Analysis
+from mathamr.search.fusion import fuse
+from mathamr.search.hybrid import HybridConfiguration
+from mathamr.search.ranked import Demand, Ranked
+
+STRATEGIES = ("hybrid", "maxsim", "rerank", "single", "lexical")
+"""The names of the strategies, the default first."""
+
+
+def check_strategy(name: str) -> None:
+    """Refuses what is no strategy."""
+    if name not in STRATEGIES:
+        raise UnknownNameError("strategy", name, list(STRATEGIES))
+
+
+@dataclass(frozen=True, slots=True)
+class PostSearch:
+    """Everything that ranks posts for one query; the analysis is made only for strategies that need vectors."""
+
+    posts: Collection
+    lexicon: LexicalPart
+    terms: Callable[[], Terms]
+    analysis: Callable[[], Analysis]
+    configuration: HybridConfiguration
+
+    def rank(self, strategy: str, demand: Demand) -> list[Ranked]:
+        """The posts a strategy finds, best first."""
+        check_strategy(strategy)
+        if strategy == "hybrid":
+            return self._hybrid(demand)
+        return [Ranked(hit.id, hit.score, {strategy: hit.score}) for hit in self._component(strategy, demand)]
+
+    def single(self, demand: Demand) -> list[Scored]:
+        """By the cosine of the document vectors."""
+        return self.posts.search(self.analysis().document, demand.depth, demand.where, demand.exact)
+
+    def rerank(self, demand: Demand) -> list[Scored]:
+        """The first `pool` posts by document vector, ranked again by exact MaxSim over all vectors."""
+        analysis = self.analysis()
+        pool = max(demand.pool, demand.depth)
+        found = self.posts.search(analysis.document, pool, demand.where, demand.exact)
+        ids = [hit.id for hit in found]
+        return self.posts.score(analysis.vectors.vectors, ids)[: demand.depth] if ids else []
+
+    def maxsim(self, demand: Demand) -> list[Scored]:
+        """By MaxSim over all vectors: every vector of the query looks for its best match."""
+        vectors = self.analysis().vectors.vectors
+        return self.posts.search_maxsim(vectors, demand.depth, demand.where, demand.exact)
+
+    def lexical(self, demand: Demand) -> list[Scored]:
+        """By BM25 over words, LaTeX and paths of formula trees."""
+        return filtered(
+            self.lexicon, self.terms(), demand, lambda ids: _passing(self.posts, ids, demand.where)
+        )
+
+    def _component(self, name: str, demand: Demand) -> list[Scored]:
+        found: list[Scored] = getattr(self, name)(demand)
+        return found
+
+    def _hybrid(self, demand: Demand) -> list[Ranked]:
+        """Several components fused; each brings its best candidates."""
+        deep = Demand(max(demand.depth, self.configuration.depth), demand.where, demand.exact, demand.pool)
+        weights = {name: weight for name, weight in self.configuration.answers.items() if weight > 0}
+        rankings = {name: self._component(name, deep) for name in weights}
+        return fused(self.configuration.fusion, rankings, weights)[: demand.depth]
+
+
+def fused(
+    fusion: str, rankings: Mapping[str, Sequence[Scored]], weights: Mapping[str, float]
+) -> list[Ranked]:
+    """One ranking of several by name, each hit with the score of every component that found it."""
+    scores = {name: {hit.id: hit.score for hit in ranking} for name, ranking in rankings.items()}
+    joined = fuse(fusion, list(rankings.values()), [weights[name] for name in rankings])
+    return [
+        Ranked(hit.id, hit.score, {name: found[hit.id] for name, found in scores.items() if hit.id in found})
+        for hit in joined
+    ]
+
+
+def filtered(
+    lexicon: LexicalPart, terms: Terms, demand: Demand, passing: Callable[[Sequence[str]], set[str]]
+) -> list[Scored]:
+    """The best entries of a lexicon that pass the filter: more are asked for until there are enough or no more."""
+    if not demand.where:
+        return lexicon.search(terms, demand.depth)
+    asked = 2 * demand.depth
+    while True:
+        found = lexicon.search(terms, asked)
+        allowed = passing([hit.id for hit in found])
+        kept = [hit for hit in found if hit.id in allowed][: demand.depth]
+        if len(kept) == demand.depth or len(found) < asked:
+            return kept
+        asked *= 4
+
+
+def _passing(posts: Collection, ids: Sequence[str], where: Filter | None) -> set[str]:
+    payloads = posts.payloads(ids)
+    return {identifier for identifier, payload in payloads.items() if where is None or where.passes(payload)}
