@@ -6,6 +6,7 @@ import { pieceNodes } from "./pieces.js";
 
 /** With more parts than this a post shows at first only those that meet the question best. */
 const PARTS = 24;
+const GROUPS = { sentence: "sentences", formula: "formulas" };
 
 /** The map of an explanation of the server: `rows` are parts of the question, `columns` parts of the post. */
 export class AlignmentMap {
@@ -58,8 +59,10 @@ export class AlignmentMap {
     const heads = this.rows.map((part, row) =>
       element("th", { scope: "col", data: { row } }, badge(row, "question"), element("span", { class: "hidden" }, name(part, "the whole question"))),
     );
-    const body = this.shown.map((column, place) =>
-      element(
+    const body = this.shown.flatMap((column, place) => {
+      const { kind } = this.columns[column];
+      const isNew = GROUPS[kind] && kind !== this.columns[this.shown[place - 1]]?.kind;
+      const line = element(
         "tr",
         {},
         element(
@@ -68,12 +71,14 @@ export class AlignmentMap {
           element("span", { class: "part" }, ...content(this.columns[column], "the whole post")),
         ),
         ...this.rows.map((_, row) => this.square(row, column, place === 0 && row === 0)),
-      ),
-    );
+      );
+      const name = () => element("tr", {}, element("th", { class: "of", scope: "rowgroup", colspan: this.rows.length + 1 }, GROUPS[kind]));
+      return isNew ? [name(), line] : [line];
+    });
     return element(
       "table",
       { class: "heatmap", "aria-label": "Similarity of the parts of the question and the parts of the post" },
-      element("thead", {}, element("tr", {}, element("td", { class: "faint" }, "parts of the post"), ...heads)),
+      element("thead", {}, element("tr", {}, element("td", {}), ...heads)),
       element("tbody", {}, ...body),
     );
   }
@@ -139,7 +144,7 @@ export class AlignmentMap {
     if (!square || !step) return;
     event.preventDefault();
     event.stopPropagation();
-    const lines = [...this.table.tBodies[0].rows];
+    const lines = [...this.table.tBodies[0].rows].filter((line) => line.cells.length > 1);
     const line = lines[lines.indexOf(square.parentElement) + step[0]];
     const next = line?.cells[square.cellIndex + step[1]];
     if (!next?.classList.contains("square")) return;
@@ -155,7 +160,7 @@ function badge(row, side) {
 
 function content(part, whole) {
   if (part.kind === "document") return [element("em", {}, whole)];
-  return part.pieces.length ? pieceNodes(part.pieces, { active: false }) : [part.label];
+  return part.pieces.length ? pieceNodes(part.pieces, { active: false, inline: true }) : [part.label];
 }
 
 function name(part, whole) {

@@ -81,8 +81,8 @@ export function search({ query, task, strategy, tags, kinds, page }, size, signa
 }
 
 /** The parts of the query against the parts of a post. */
-export function explain(query, id, signal) {
-  return json("explain", { body: { q: query, id }, signal });
+export function explain({ query, task, post }, signal) {
+  return json("explain", { body: { q: query, id: post, task }, signal });
 }
 
 /** A post with its text as clean HTML. */

@@ -29,10 +29,7 @@ const messages = byId("messages");
 const address = (change) => toAddress({ ...state, ...change });
 const box = new Box({ ask: submit, leave: () => results.enter(), task: () => byId("search").elements.task.value });
 const results = new Results(byId("results"), { address, go });
-const filters = new Filters(byId("filters"), (change, pressed) => {
-  go(change);
-  filters.focusOn(pressed);
-});
+const filters = new Filters(byId("filters"), go);
 const panel = new Panel(byId("panel"), { go, link: results.link.bind(results), searchFormula, close: closePanel });
 
 /** Goes on to a changed state: a new place in the history, and what it shows. */
@@ -75,6 +72,7 @@ function closePanel() {
 }
 
 function submit() {
+  box.fold();
   tries = 0;
   searched = null; // asked again, even when it is the same
   panel.forget();
@@ -122,6 +120,7 @@ function showHits(answer, asked) {
   const places = `${noun[0].toUpperCase()}${noun.slice(1)} ${first}–${first + found.length - 1}`;
   say(`${places}, found in ${duration(answer.seconds.total)}`, ...notes(answer));
   results.show(found, asked);
+  filters.show(asked, found);
   paging(asked.page, answer.more);
   showPanel();
   return undefined;
@@ -167,7 +166,8 @@ function showFailure(error, asked) {
   } else if (error.code === "unreachable") {
     timer = setTimeout(waitForServer, POLL);
   }
-  say(error.code === "unreachable" ? "No answer from the server" : "The search failed", failure(error, { again, state: asked }));
+  const lines = { unreachable: "No answer from the server", busy: "The server is busy" };
+  say(lines[error.code] ?? "The search failed", failure(error, { again, state: asked }));
 }
 
 /** Asks now and then whether the server is back, and goes on when it is. */

@@ -3,7 +3,7 @@
 import * as api from "./api.js";
 import { Completion } from "./completion.js";
 import { byId } from "./dom.js";
-import { formulaAt, hasFormula, looksLikeFormula } from "./latex.js";
+import { closed, formulaAt, hasFormula, looksLikeFormula, prose } from "./latex.js";
 import { startPalette } from "./palette.js";
 import { Preview } from "./preview.js";
 
@@ -12,19 +12,18 @@ export class Box {
   constructor({ ask, leave, task }) {
     this.area = byId("question");
     this.task = task;
-    this.preview = new Preview(byId("preview"), { mark: () => this.markAll() });
+    this.preview = new Preview(byId("preview"));
     this.completion = new Completion(this.area, byId("completions"), {
       insert: (start, end, snippet) => this.insert(snippet, start, end),
       isMath: (caret) => this.isMath(caret),
     });
-    startPalette(byId("palette-button"), byId("palette"), (snippet) => this.insertSymbol(snippet));
+    this.closePalette = startPalette(byId("palette-button"), byId("palette"), (snippet) => this.insertSymbol(snippet));
     this.area.addEventListener("input", () => this.changed());
     this.area.addEventListener("blur", () => this.completion.close());
     this.area.addEventListener("keydown", (event) => {
       if (this.completion.key(event) || event.isComposing) return;
       if (event.key === "Enter" && !event.shiftKey) {
         event.preventDefault();
-        this.completion.close();
         ask();
       } else if (event.key === "ArrowDown" && this.caretIsLast() && leave()) {
         event.preventDefault();
@@ -47,10 +46,17 @@ export class Box {
     this.changed(false);
   }
 
-  /** What will be asked: in a search for formulas, a text without marks is a formula. */
+  /** What will be asked: LaTeX through and through needs no marks, and in a search for formulas hardly anything does. */
   get question() {
     const text = this.text.trim();
-    return this.task() === "formulas" && text !== "" && !hasFormula(text) ? `$${text}$` : text;
+    const isFormula = looksLikeFormula(text) || (this.task() === "formulas" && !hasFormula(text) && prose(text).length < 2);
+    return isFormula && text !== "" ? `$${text}$` : closed(text);
+  }
+
+  /** Closes what it offers: the reader wants results now. */
+  fold() {
+    this.completion.close();
+    this.closePalette();
   }
 
   focus() {
@@ -68,7 +74,7 @@ export class Box {
   changed(typed = true) {
     this.grow();
     if (typed) this.completion.look();
-    this.preview.update(this.text.trim(), this.question);
+    this.preview.update(this.question);
   }
 
   /** As high as its text, up to what the style sheet allows. */
@@ -83,12 +89,6 @@ export class Box {
 
   caretIsLast() {
     return !this.text.slice(this.area.selectionStart).includes("\n");
-  }
-
-  markAll() {
-    this.area.value = `$${this.text.trim()}$`;
-    this.changed(false);
-    this.focus();
   }
 
   /** A symbol of the palette: outside a formula it opens one. */

@@ -2,7 +2,7 @@
 
 import { element } from "./dom.js";
 
-const SHOWN = 14;
+const SHOWN = 8;
 
 /** Writes the filters; `go(change)` is called when one is pressed. */
 export class Filters {
@@ -13,6 +13,7 @@ export class Filters {
     this.tags = {};
     this.all = false;
     this.wanted = "";
+    this.hits = [];
   }
 
   /** What is indexed: kinds and tags with how many posts have them. */
@@ -21,15 +22,19 @@ export class Filters {
     this.tags = tags;
   }
 
-  show(state) {
+  /** Tags of the posts that were found stand before the others. */
+  show(state, hits = this.hits) {
     this.state = state;
+    this.hits = hits;
     const kinds = distinct([...Object.keys(this.kinds), ...state.kinds]);
-    const tags = distinct([...state.tags, ...Object.keys(this.tags)]);
+    const tags = distinct([...state.tags, ...frequent(hits), ...Object.keys(this.tags)]);
     const groups = [];
     if (kinds.length > 1 || state.kinds.length) groups.push(this.group("Kind", kinds, "kinds", this.kinds));
     if (tags.length) groups.push(this.group("Tags", this.narrowed(tags), "tags", this.tags, this.more(tags)));
+    const held = this.place.contains(document.activeElement) ? { ...document.activeElement.dataset } : null;
     this.place.replaceChildren(...groups);
-    this.place.hidden = groups.length === 0;
+    if (held) this.focusOn(held);
+    this.place.hidden = groups.length === 0 || !(state.query || state.tags.length || state.kinds.length);
   }
 
   group(label, values, field, counts, more = null) {
@@ -53,7 +58,7 @@ export class Filters {
         class: "chip",
         "aria-pressed": String(pressed),
         data: { [field]: value },
-        on: { click: () => this.go({ [field]: next, page: 1, post: "", formula: "", latex: "" }, { field, value }) },
+        on: { click: () => this.go({ [field]: next, page: 1, post: "", formula: "", latex: "" }) },
       },
       value,
       count ? element("span", { class: "count" }, String(count)) : null,
@@ -86,12 +91,21 @@ export class Filters {
         input: (event) => {
           this.wanted = event.target.value;
           this.show(this.state);
-          const field = this.place.querySelector(".narrow");
-          field.focus();
-          field.setSelectionRange(this.wanted.length, this.wanted.length);
         },
       },
     });
+  }
+
+  /** What had the focus has been written anew, and has it again. */
+  focusOn({ kinds, tags }) {
+    const chip = [...this.place.querySelectorAll(".chip")].find(({ dataset }) => dataset.kinds === kinds && dataset.tags === tags);
+    const field = this.place.querySelector(".narrow");
+    if (chip) {
+      chip.focus({ preventScroll: true });
+    } else if (field) {
+      field.focus({ preventScroll: true });
+      field.setSelectionRange(this.wanted.length, this.wanted.length);
+    }
   }
 
   open() {
@@ -99,13 +113,15 @@ export class Filters {
     this.show(this.state);
     this.place.querySelector(".narrow")?.focus();
   }
-
-  /** The focus stays on the filter that was pressed, which has been written anew. */
-  focusOn({ field, value }) {
-    [...this.place.querySelectorAll(".chip")].find((chip) => chip.dataset[field] === value)?.focus({ preventScroll: true });
-  }
 }
 
 function distinct(values) {
   return [...new Set(values)];
+}
+
+/** The tags of hits, the most frequent first. */
+function frequent(hits) {
+  const counts = new Map();
+  for (const tag of hits.flatMap((hit) => hit.tags)) counts.set(tag, (counts.get(tag) ?? 0) + 1);
+  return [...counts.keys()].sort((one, other) => counts.get(other) - counts.get(one));
 }

@@ -63,14 +63,25 @@ export function formulaAt(text, caret) {
   );
 }
 
+/** The text with its last formula closed, when its closing mark is still to be typed; a price is no formula. */
+export function closed(text) {
+  const last = pieces(text).at(-1);
+  if (last?.kind !== "formula" || last.closed || last.latex.trim() === "" || prose(last.latex).length > 1) return text;
+  const mark = text.slice(last.start, last.inside);
+  return text + OPENINGS.find(([opening]) => opening === mark)[1];
+}
+
 /** Whether any formula is marked in the text. */
 export function hasFormula(text) {
   return pieces(text).some((piece) => piece.kind === "formula" && piece.latex.trim() !== "");
 }
 
-/** Whether an unmarked text looks like one formula: commands, scripts or signs and hardly a word. */
+/** Whether an unmarked text is a formula: commands, scripts or an equation, and no words. */
 export function looksLikeFormula(text) {
-  if (hasFormula(text) || text.trim() === "") return false;
-  const words = text.replace(/\\[A-Za-z]+/g, " ").match(/[A-Za-z]{3,}/g) ?? [];
-  return words.length === 0 && /[\\^_=+<>]|\d\s*[a-z]|[a-z]\s*\(/.test(text);
+  return !hasFormula(text) && /\\[A-Za-z]|[_^=]/.test(text) && prose(text).length === 0;
+}
+
+/** The words of an unmarked text: names of commands and environments are none, nor are single letters. */
+export function prose(text) {
+  return text.replace(/\\[A-Za-z]+(\{[A-Za-z*]+\})?/g, " ").match(/[A-Za-z]{3,}(?![A-Za-z(])/g) ?? [];
 }

@@ -1,7 +1,8 @@
 // What the page says when there are no results to show, and what can be done about it.
 
-import { setKey } from "./api.js";
+import { render, setKey } from "./api.js";
 import { element } from "./dom.js";
+import { pieceNodes } from "./pieces.js";
 
 const EXAMPLES = [
   ["Why does $\\sum_{n=1}^\\infty \\frac{1}{n}$ diverge?", "answers"],
@@ -35,16 +36,20 @@ export function welcome(ask) {
     element(
       "ul",
       { class: "examples", "aria-label": "Examples" },
-      ...EXAMPLES.map(([query, task]) =>
-        element(
-          "li",
-          {},
-          element("button", { type: "button", class: "example", on: { click: () => ask(query, task) } }, query),
-          element("span", { class: "faint" }, task === "formulas" ? " among formulas" : ""),
-        ),
-      ),
+      ...EXAMPLES.map(([query, task]) => element("li", {}, example(query, task, ask))),
     ),
   );
+}
+
+/** A question to try, drawn as soon as the server has done it. */
+function example(query, task, ask) {
+  const text = element("span", {}, query);
+  const kind = task === "formulas" ? element("span", { class: "faint" }, " among formulas") : null;
+  render(task === "formulas" ? `$${query}$` : query).then(
+    ({ pieces }) => text.replaceChildren(...pieceNodes(pieces, { active: false, inline: true })),
+    () => null, // the text says the same
+  );
+  return element("button", { type: "button", class: "example", on: { click: () => ask(query, task) } }, text, kind);
 }
 
 /** Nothing is indexed yet. */

@@ -3,7 +3,10 @@
 import { PALETTE } from "./commands.js";
 import { element } from "./dom.js";
 
-/** Fills the palette and lets a button show it; `insert(snippet)` puts a symbol at the caret. */
+/**
+ * Fills the palette and lets a button show it; `insert(snippet)` puts a symbol at the caret. What comes back closes
+ * the palette.
+ */
 export function startPalette(button, palette, insert) {
   for (const [group, symbols] of PALETTE) {
     palette.append(
@@ -22,8 +25,10 @@ export function startPalette(button, palette, insert) {
   }
   // Pressing a symbol must not take the caret out of the box.
   palette.addEventListener("mousedown", (event) => event.preventDefault());
-  button.addEventListener("click", () => {
-    palette.hidden = !palette.hidden;
-    button.setAttribute("aria-expanded", String(!palette.hidden));
-  });
+  const show = (isShown) => {
+    palette.hidden = !isShown;
+    button.setAttribute("aria-expanded", String(isShown));
+  };
+  button.addEventListener("click", () => show(palette.hidden));
+  return () => show(false);
 }

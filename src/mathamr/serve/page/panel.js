@@ -143,7 +143,7 @@ export class Panel {
   }
 
   title(post) {
-    return element("h2", {}, ...(post.title.length ? pieceNodes(post.title) : [post.id]));
+    return element("h2", {}, ...(post.title.length ? pieceNodes(post.title, { inline: true }) : [post.id]));
   }
 
   facts(post) {
@@ -192,7 +192,7 @@ export class Panel {
   // -- why it was found
 
   async why(state, signal) {
-    const explanation = await api.explain(state.query, state.post, signal);
+    const explanation = await api.explain(state, signal);
     const evidence = Object.entries(this.hit?.evidence ?? {});
     return [
       element(
@@ -209,6 +209,7 @@ export class Panel {
 
   async graph(id, signal) {
     const viewer = new Viewer(await api.graphPicture(id, signal), `Graph of post ${id}`, "graph");
+    withoutLegend(viewer.drawing);
     const legend = COLOURS.map(([kind, label]) =>
       element(
         "button",
@@ -266,4 +267,10 @@ export class Panel {
     const links = posts.map((post) => this.link({ post, formula: "", latex: "", view: "text" }, {}, post));
     return [element("p", { class: "neighbours", data: { formula: id } }, element("span", { class: "label" }, "In posts"), ...links)];
   }
+}
+
+/** The picture has a legend of its own; here the buttons are one. */
+function withoutLegend(drawing) {
+  const labels = new Set(COLOURS.map(([, label]) => label));
+  for (const node of drawing.querySelectorAll(".node")) if (labels.has(node.textContent)) node.remove();
 }

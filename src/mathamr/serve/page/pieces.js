@@ -5,10 +5,10 @@ import { mathNode } from "./markup.js";
 
 /**
  * Nodes for pieces. With `active`, formulas are buttons that open the formula's menu; without, they are only shown
- * (inside a link or a button).
+ * (inside a link or a button). With `inline`, formulas stay in the line even where their author gave them their own.
  */
-export function pieceNodes(pieces, { active = true } = {}) {
-  return pieces.map((piece) => (piece.kind === "formula" ? formulaNode(piece, active) : textNode(piece)));
+export function pieceNodes(pieces, { active = true, inline = false } = {}) {
+  return pieces.map((piece) => (piece.kind === "formula" ? formulaNode(piece, active, inline) : textNode(piece)));
 }
 
 /** The text of pieces, for names and titles. */
@@ -16,15 +16,17 @@ export function plainText(pieces) {
   return pieces.map((piece) => (piece.kind === "formula" ? piece.latex : piece.text)).join("");
 }
 
-function textNode({ text, matched }) {
+function textNode({ kind, text, matched }) {
+  if (kind === "gap") return element("span", { class: "faint" }, text || " … ");
   return matched ? element("mark", {}, text) : document.createTextNode(text);
 }
 
-function formulaNode(piece, active) {
+function formulaNode(piece, active, inline) {
   const math = piece.mathml ? mathNode(piece.mathml) : null;
   const shown = math ?? element("code", { class: "source" }, piece.latex || piece.text);
   const classes = ["formula"];
-  if (piece.display) classes.push("display");
+  if (inline) math?.setAttribute("display", "inline");
+  else if (piece.display) classes.push("display");
   if (piece.matched) classes.push("matched");
   if (!math) classes.push("broken");
   const node = element("span", { class: classes.join(" "), title: piece.error?.message }, shown);

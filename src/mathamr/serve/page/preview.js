@@ -2,33 +2,29 @@
 
 import * as api from "./api.js";
 import { element, patient } from "./dom.js";
-import { hasFormula, looksLikeFormula, pieces } from "./latex.js";
+import { hasFormula, pieces } from "./latex.js";
 import { pieceNodes } from "./pieces.js";
 
 const PATIENCE = 120;
 
-/** Draws what is typed below the box; `mark()` is called when the reader says that the whole text is a formula. */
+/** Draws below the box what will be asked. */
 export class Preview {
-  constructor(place, { mark }) {
+  constructor(place) {
     this.place = place;
-    this.mark = mark;
     this.asked = null;
     this.shown = "";
     this.drawSoon = patient(() => this.draw(), PATIENCE);
   }
 
-  /** Says what is in the box and what will be asked. */
-  update(text, question) {
-    this.text = text;
+  update(question) {
     this.question = question;
     this.drawSoon();
   }
 
   async draw() {
-    const { text, question } = this;
+    const { question } = this;
     this.asked?.abort();
     this.asked = null;
-    if (looksLikeFormula(text) && text === question) return this.put(text, this.hint());
     if (!hasFormula(question)) return this.put("");
     if (question === this.shown) return undefined;
     const asked = (this.asked = new AbortController());
@@ -53,17 +49,8 @@ export class Preview {
     const notes = [];
     for (const { error, latex } of drawn) if (error) notes.push(broken(latex, error));
     if (pieces(question).some((piece) => piece.kind === "formula" && !piece.closed))
-      notes.unshift(note("A formula is not closed: its last $ is missing."));
+      notes.unshift(note("The last formula is not closed: its $ is missing."));
     return [element("p", { class: "drawn" }, ...pieceNodes(drawn)), ...notes];
-  }
-
-  hint() {
-    return element(
-      "p",
-      { class: "note" },
-      "Formulas stand between $ signs. ",
-      element("button", { type: "button", class: "plain", on: { click: this.mark } }, "Read it as a formula"),
-    );
   }
 }
 

@@ -59,8 +59,8 @@ export class Results {
         data: { post: hit.id, ...(isFormula ? { formula: hit.formula.id } : {}) },
       },
       isFormula ? this.found(hit.formula) : null,
-      element("h3", { id: titleId }, this.link(open, {}, ...pieceNodes(name, { active: false }))),
-      element("p", { class: "snippet" }, ...pieceNodes(hit.snippet)),
+      element("h3", { id: titleId }, this.link(open, {}, ...pieceNodes(name, { active: false, inline: true }))),
+      element("p", { class: "snippet" }, ...pieceNodes(hit.snippet, { inline: true })),
       element("div", { class: "about" }, ...this.facts(hit), ...this.tags(hit)),
       element(
         "div",
