@@ -13,7 +13,7 @@ from mathamr.index.arrays import Array, map_arrays, write_arrays
 from mathamr.index.flat.columns import Mask, PayloadColumns, Ragged, Rows, Strings
 from mathamr.index.flat.quantised import FEWEST_ROWS, Quantised, worthwhile
 from mathamr.index.flat.slots import Slots
-from mathamr.index.maxsim import Floats
+from mathamr.index.maxsim import Floats, products
 from mathamr.index.point import DECIMALS, Point
 
 _FEW = 8
@@ -91,9 +91,10 @@ class Segment:
             (rows,) = np.nonzero(passing)
             return _best(rows, self.documents[rows].astype(np.float32, copy=False) @ vector, k)
         scores = np.empty(len(self), np.float32)
+        column = vector[:, None]
         for start in range(0, len(self), _PIECE):
             piece = self.documents[start : start + _PIECE].astype(np.float32, copy=False)
-            np.matmul(piece, vector, out=scores[start : start + _PIECE])
+            scores[start : start + _PIECE] = products(piece, column)[:, 0]
         return _best(*_passing(scores, passing), k)
 
     def search_maxsim(
@@ -137,7 +138,8 @@ class Segment:
         """The exact MaxSim of some points."""
         if self.slots is not None:
             return self.slots.score(query, rows)
-        means: Floats = (self.documents[rows].astype(np.float32, copy=False) @ query.T).mean(axis=1)
+        documents = self.documents[rows].astype(np.float32, copy=False)
+        means: Floats = products(documents, np.ascontiguousarray(query.T)).mean(axis=1)
         return means
 
     def _slots(self) -> Slots:

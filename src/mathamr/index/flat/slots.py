@@ -17,12 +17,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.index.arrays import Array
-from mathamr.index.maxsim import Floats
+from mathamr.index.flat.threads import share
+from mathamr.index.maxsim import Floats, products
 
 Rows = npt.NDArray[np.int64]
 
 BLOCK = 8192
 """Vectors of a block: their similarities with a query stay in the cache."""
+_FEW = 4
+"""Fewer blocks are not worth sharing among threads."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,18 +81,27 @@ class Slots:
         counts = self.counts[posts]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         where = np.repeat(firsts, counts) + within * np.repeat(strides, counts)
-        vectors: Floats = self.vectors[where].astype(np.float32, copy=False)
+        vectors: Floats = self.vectors.take(where, axis=0).astype(np.float32, copy=False)
         return vectors
 
     def scan(self, query: Floats) -> Floats:
         """The MaxSim of every post with a query."""
         scores = np.empty(len(self), np.float32)
         columns, bases, widths = np.ascontiguousarray(query.T), self.bases.tolist(), self.widths.tolist()
-        for block, begin, end in self.blocks():
-            vectors = self.vectors[bases[block] : bases[block + 1]].astype(np.float32, copy=False)
-            similarities = vectors @ columns
-            best = similarities.reshape(widths[block], end - begin, -1).max(axis=0)
-            scores[begin:end] = best.mean(axis=1)
+        bounds = self.bounds.tolist()
+
+        def scan(first: int, last: int) -> None:
+            for block in range(first, last):
+                begin, end = bounds[block], bounds[block + 1]
+                vectors = self.vectors[bases[block] : bases[block + 1]].astype(np.float32, copy=False)
+                similarities = products(vectors, columns)
+                best = similarities.reshape(widths[block], end - begin, -1).max(axis=0)
+                scores[begin:end] = best.mean(axis=1)
+
+        if len(widths) < _FEW:
+            scan(0, len(widths))
+        else:
+            share(scan, len(widths))
         return scores
 
     def score(self, query: Floats, posts: Rows) -> Floats:
@@ -102,8 +114,9 @@ class Slots:
         bounds = _bounds(counts).tolist()
         for begin, end in pairwise(bounds):
             slots = np.minimum(np.arange(counts[end - 1])[:, None], counts[begin:end] - 1)
-            where = firsts[begin:end] + slots * strides[begin:end]
-            similarities = self.vectors[where.ravel()].astype(np.float32, copy=False) @ columns
+            where = (firsts[begin:end] + slots * strides[begin:end]).astype(np.int64, copy=False)
+            vectors = self.vectors.take(where.ravel(), axis=0).astype(np.float32, copy=False)
+            similarities = products(vectors, columns)
             best = similarities.reshape(len(slots), end - begin, -1).max(axis=0)
             scores[order[begin:end]] = best.mean(axis=1)
         return scores
