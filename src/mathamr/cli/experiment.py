@@ -1,0 +1,106 @@
+"""`mathamr experiment`: an experiment of the thesis, in stages, as tables and pictures."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    name: Annotated[
+        str,
+        typer.Argument(
+            help="formula-representations, virtual-nodes, connectivity, initialisation, retrieval-strategies,"
+            " document-loss or benchmark.",
+            show_default=False,
+        ),
+    ],
+    corpus: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="Posts to search: a file or a folder. The bundled sample if not given. Repeatable."
+        ),
+    ] = None,
+    topics: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="ARQMath topics, one file for each --qrels; topics/ beside the posts if not given."
+        ),
+    ] = None,
+    qrels: Annotated[
+        list[Path] | None, typer.Option(help="Judgments, in the order of --topics; qrels/ if not given.")
+    ] = None,
+    without: Annotated[
+        list[Path] | None,
+        typer.Option(
+            help="File of ids, one a line, whose pairs are not trained on; heldout*.txt if not given."
+        ),
+    ] = None,
+    scale: Annotated[
+        str | None,
+        typer.Option(
+            help="tiny, small, few-pairs, thesis or thesis-full; the experiment's own if not given."
+        ),
+    ] = None,
+    changes: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Change a field of the configuration. Repeatable."),
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="How many seeds every variant is trained with.", min=1)] = 3,
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option(help="A baseline to print beside: random, bm25, minilm, … Repeatable; bm25 by default."),
+    ] = None,
+    store: Annotated[
+        Path | None,
+        typer.Option(
+            help="A graph store that has the posts already (mathamr graph --out); further tensors are added to it."
+        ),
+    ] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
+    workers: Annotated[
+        int, typer.Option(help="Processes that make graphs, and models trained at a time.", min=1)
+    ] = 1,
+    out: Annotated[
+        Path,
+        typer.Option(help="Folder for everything; experiments in the same folder share graphs and models."),
+    ] = Path("experiments"),
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Only print the stages, what is done, and about how long it takes."),
+    ] = False,
+) -> None:
+    """Run an experiment of the thesis; prints its tables. A killed one goes on where it stopped."""
+    from mathamr import sample
+    from mathamr.evaluation.experiments import EXPERIMENTS
+    from mathamr.evaluation.experiments.collection import collection_of
+    from mathamr.evaluation.experiments.plan import Setting
+    from mathamr.evaluation.experiments.runner import planned, run, threads_of
+    from mathamr.evaluation.experiments.scale import scale_named
+
+    experiment = EXPERIMENTS[name]
+    setting = Setting(
+        experiment,
+        collection_of(corpus or [sample.folder()], topics or (), qrels or (), without or ()),
+        out,
+        scale_named(scale or experiment.scale).changed(changes or ()),
+        seeds,
+        tuple(changes or ()),
+        store,
+        tuple(baseline or ("bm25",)),
+        device,
+        workers,
+        threads_of(workers),
+    )
+    if dry_run:
+        for line in planned(setting).lines():
+            print(line)
+        return
+    from mathamr.evaluation.experiments.report import write_report
+
+    folder, _ = write_report(run(setting))
+    print((folder / "results.md").read_text(encoding="utf-8"), end="")
+    print(f"results and pictures are in {folder}", file=sys.stderr)

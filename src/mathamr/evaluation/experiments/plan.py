@@ -1,0 +1,403 @@
+"""`Plan`: the stages of an experiment in order, shared between variants and between experiments of one folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.evaluation.baselines import BASELINES
+from mathamr.evaluation.baselines import run as run_baseline
+from mathamr.evaluation.experiments import graphs, retrieval, training, vectors
+from mathamr.evaluation.experiments.collection import Collection, TestSet
+from mathamr.evaluation.experiments.experiment import Experiment, Strategy, Variant
+from mathamr.evaluation.experiments.scale import Scale
+from mathamr.evaluation.experiments.stage import Figures, Kind, Stage, read_mark
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.runs import read_run, write_run
+from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.graphs.configuration import GraphConfiguration
+
+PACES: dict[Kind, float] = {"graphs": 12.0, "train": 100.0, "index": 200.0, "run": 30.0, "evaluate": 500.0}
+"""Posts, pairs or topics a second on one core, about, until this folder has stages to learn from."""
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What an experiment is run with: where, on what, how large, how often, and by which means.
+
+    `changes` are those that the user made to the named scale; `scale` has them already.
+    """
+
+    experiment: Experiment
+    collection: Collection
+    out: Path
+    scale: Scale
+    seeds: int = 3
+    changes: tuple[str, ...] = ()
+    store: Path | None = None
+    baselines: tuple[str, ...] = ()
+    device: str = "auto"
+    workers: int = 1
+    threads: int = 1
+
+    def __post_init__(self) -> None:
+        for name in self.baselines:
+            if name not in BASELINES:
+                raise UnknownNameError("baseline", name, list(BASELINES))
+        if not any(test.task == "answers" for test in self.tests):
+            raise MathAMRError("the experiments rank answers: give topics and judgments of answers, too")
+
+    @property
+    def tests(self) -> tuple[TestSet, ...]:
+        """The test sets that belong to the question."""
+        return tuple(
+            test for test in self.collection.tests if test.task == "answers" or self.experiment.formulas
+        )
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One run that is measured: a variant with a seed (or a baseline, with none) on a test set."""
+
+    variant: Variant | None
+    baseline: str | None
+    seed: int
+    test: TestSet
+    train: Stage | None
+    index: Stage | None
+    run: Stage
+    evaluate: Stage
+    scores_path: Path
+
+    def scores(self) -> Scores | None:
+        """The scores, or `None` where the variant cannot do this task."""
+        mark = self.evaluate.mark()
+        if mark is None or "not applicable" in mark.figures:
+            return None
+        return Scores(str(mark.figures["name"]), mark.figures["values"], tuple(mark.figures["missing"]))
+
+
+@dataclass
+class Plan:
+    """All stages of an experiment: `stages` in an order in which they can be done, `measured` what comes out."""
+
+    setting: Setting
+    posts: int
+    pairs: int
+    stages: list[Stage] = field(default_factory=list)
+    measured: list[Measured] = field(default_factory=list)
+    _known: dict[Path, Stage] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        # Seed by seed, so that all variants can be compared early.
+        for seed in range(self.setting.seeds):
+            for variant in self.setting.experiment.variants:
+                self._variant(variant, seed)
+        for name in self.setting.baselines:
+            self._baseline(name)
+
+    def index_folder(self, variant: Variant, seed: int) -> Path:
+        """Where the vectors of a variant's model are."""
+        return self.setting.out / "index" / self._model_path(variant, seed)
+
+    def seconds_left(self, stage: Stage) -> float:
+        """About how long a stage takes: by the pace of stages of its kind that are done here, or a rough guess."""
+        paces = [
+            mark.seconds / max(1, each.units)
+            for each in self.stages
+            if each.kind == stage.kind and (mark := read_mark(each.mark_path)) is not None
+        ]
+        return stage.units * (sum(paces) / len(paces) if paces else 1 / stage.pace)
+
+    def _add(self, stage: Stage) -> Stage:
+        if stage.mark_path not in self._known:
+            self._known[stage.mark_path] = stage
+            self.stages.append(stage)
+        return self._known[stage.mark_path]
+
+    def _corpus(self) -> Stage:
+        setting = self.setting
+        folder = setting.out / "graphs"
+        inputs = {"posts": setting.collection.digest(), "store": str(setting.store or "")}
+        work = partial(
+            graphs.build_corpus,
+            setting.collection,
+            folder,
+            self._store,
+            given=setting.store is not None,
+            workers=setting.workers,
+        )
+        pace = 2000.0 if setting.store else PACES["graphs"] * setting.workers
+        return self._add(
+            Stage("graphs", "graphs of the posts", folder / "corpus.json", inputs, (), work, self.posts, pace)
+        )
+
+    @property
+    def _store(self) -> Path:
+        return self.setting.store or self.setting.out / "graphs" / "corpus"
+
+    @property
+    def _topics(self) -> Path:
+        return self.setting.out / "graphs" / "topics"
+
+    def _topic_graphs(self) -> Stage:
+        setting = self.setting
+        count = sum(len(test.topics) for test in setting.collection.tests)
+        return self._add(
+            Stage(
+                "graphs",
+                "graphs of the topics",
+                setting.out / "graphs" / "topics.json",
+                {"topics": [test.digest() for test in setting.collection.tests]},
+                (self._corpus(),),
+                partial(
+                    graphs.build_topics,
+                    setting.collection,
+                    self._store,
+                    self._topics,
+                    workers=setting.workers,
+                ),
+                count,
+                PACES["graphs"] * setting.workers,
+            )
+        )
+
+    def _tensors(self, configuration: GraphConfiguration) -> Stage:
+        return self._add(
+            Stage(
+                "graphs",
+                f"tensors {configuration.name}",
+                self.setting.out / "graphs" / f"{configuration.name}.json",
+                {"configuration": configuration.name},
+                (self._corpus(), self._topic_graphs()),
+                partial(
+                    graphs.build_both_tensors,
+                    self._store,
+                    self._topics,
+                    configuration,
+                    self.setting.workers,
+                ),
+                self.posts,
+                200.0 * self.setting.workers,
+            )
+        )
+
+    def _catalogue(self) -> graphs.Catalogue:
+        return graphs.Catalogue.read(self.setting.out / "graphs")
+
+    def _pairs(self, configuration: GraphConfiguration) -> Stage:
+        setting = self.setting
+        path = self._shard(configuration)
+        without = sorted(setting.collection.without)
+
+        def work() -> Figures:
+            return graphs.export_pairs(
+                self._store,
+                self._catalogue(),
+                configuration.name,
+                setting.collection.without,
+                setting.scale.pairs,
+                path,
+            )
+
+        return self._add(
+            Stage(
+                "graphs",
+                f"pairs {configuration.name}",
+                path.with_suffix(".json"),
+                {"configuration": configuration.name, "without": without, "pairs": setting.scale.pairs},
+                (self._corpus(), self._tensors(configuration)),
+                work,
+                self.posts,
+                2000.0,
+            )
+        )
+
+    def _shard(self, configuration: GraphConfiguration) -> Path:
+        return self.setting.out / "pairs" / f"{configuration.name}-{self.setting.scale.pairs or 'all'}.npz"
+
+    def _model_path(self, variant: Variant, seed: int) -> Path:
+        scale = self.setting.scale
+        changed = ",".join((scale.name, *scale.changed(variant.changes).changes))
+        return Path(variant.graphs.name) / changed / f"seed-{seed}"
+
+    def _train(self, variant: Variant, seed: int) -> Stage:
+        setting = self.setting
+        path = self._model_path(variant, seed)
+        folder = setting.out / "models" / path
+        model, way = setting.scale.configurations(variant.changes, seed)
+        work = partial(
+            training.train_model,
+            self._shard(variant.graphs),
+            folder,
+            setting.scale.config,
+            setting.scale.settings(variant.changes, seed),
+            setting.device,
+            setting.threads,
+        )
+        return self._add(
+            Stage(
+                "train",
+                f"train {path}",
+                folder / "done.json",
+                {"model": model, "training": way},
+                (self._pairs(variant.graphs),),
+                work,
+                min(self.pairs, setting.scale.pairs or self.pairs) * int(way["epochs"]),
+                setting.scale.pace,
+            )
+        )
+
+    def _index(self, variant: Variant, seed: int) -> Stage:
+        setting = self.setting
+        path = self._model_path(variant, seed)
+
+        def work() -> Figures:
+            return vectors.encode_all(
+                setting.out / "models" / path,
+                self._store,
+                self._catalogue().posts,
+                self._topics,
+                setting.out / "index" / path,
+                setting.device,
+            )
+
+        return self._add(
+            Stage(
+                "index",
+                f"index {path}",
+                setting.out / "index" / path / "done.json",
+                {},
+                (self._train(variant, seed), self._tensors(variant.graphs), self._topic_graphs()),
+                work,
+                self.posts,
+                PACES["index"],
+            )
+        )
+
+    def _engine(self, variant: Variant, seed: int) -> Stage:
+        path = self._model_path(variant, seed)
+        index = self.setting.out / "index" / path
+        folder = index / retrieval.APPROXIMATE
+        return self._add(
+            Stage(
+                "index",
+                f"index {path} in the engine {retrieval.APPROXIMATE}",
+                index / f"{retrieval.APPROXIMATE}.json",
+                {"engine": retrieval.APPROXIMATE},
+                (self._index(variant, seed),),
+                lambda: retrieval.build_engine(index, self._catalogue(), folder),
+                self.posts,
+                PACES["index"],
+            )
+        )
+
+    def _variant(self, variant: Variant, seed: int) -> None:
+        strategy = variant.strategy
+        path = self._model_path(variant, seed)
+        train, index = self._train(variant, seed), self._index(variant, seed)
+        needs = (index,) if strategy.exact else (index, self._engine(variant, seed))
+        engine = None if strategy.exact else self.setting.out / "index" / path / retrieval.APPROXIMATE
+        for test in self.setting.tests:
+            # Formulas have one vector each: how posts are ranked does not matter to them.
+            ranking = strategy if test.task == "answers" else Strategy()
+            name = f"{path}/{ranking.name}/{test.name}"
+            run_path = self.setting.out / "runs" / f"{name}.run"
+            run = self._add(
+                Stage(
+                    "run",
+                    f"run {name}",
+                    run_path.with_suffix(".json"),
+                    {"strategy": ranking.name, "topics": test.digest()},
+                    needs,
+                    partial(self._search, test, ranking, self.setting.out / "index" / path, engine, run_path),
+                    len(test.topics),
+                    PACES["run"],
+                )
+            )
+            self._measure(variant, None, seed, test, train, index, run, run_path)
+
+    def _search(
+        self, test: TestSet, strategy: Strategy, index: Path, engine: Path | None, path: Path
+    ) -> Figures:
+        try:
+            return retrieval.search(test, strategy, index, self._catalogue(), engine, path)
+        except retrieval.NotApplicableError as error:
+            return {"not applicable": str(error)}
+
+    def _baseline(self, name: str) -> None:
+        for test in self.setting.tests:
+            path = self.setting.out / "runs" / "baselines" / name / f"{test.name}.run"
+
+            def work(test: TestSet = test, path: Path = path) -> Figures:
+                path.parent.mkdir(parents=True, exist_ok=True)
+                found = run_baseline(name, self.setting.collection.posts(), test.topics, test.task)
+                write_run(found, path)
+                return {"topics": len(test.topics)}
+
+            stage = Stage(
+                "run",
+                f"run {name}/{test.name}",
+                path.with_suffix(".json"),
+                {"baseline": name, "topics": test.digest()},
+                (self._corpus(),),
+                work,
+                len(test.topics),
+                PACES["run"],
+            )
+            self._measure(None, name, 0, test, None, None, self._add(stage), path)
+
+    def _measure(
+        self,
+        variant: Variant | None,
+        baseline: str | None,
+        seed: int,
+        test: TestSet,
+        train: Stage | None,
+        index: Stage | None,
+        run: Stage,
+        run_path: Path,
+    ) -> None:
+        path = run_path.with_suffix(".scores.json")
+        stage = Stage(
+            "evaluate",
+            run.name.replace("run", "evaluate", 1),
+            path,
+            {"qrels": test.digest(), "measures": [str(measure) for measure in test.measures]},
+            (run,),
+            partial(_evaluated, run, run_path, test.qrels, test),
+            len(test.topics),
+            PACES["evaluate"],
+        )
+        self.measured.append(
+            Measured(variant, baseline, seed, test, train, index, run, self._add(stage), path)
+        )
+
+    def lines(self) -> Iterator[str]:
+        """The plan for people: what is done, what is left, and about how long that takes."""
+        from mathamr.progress import duration
+
+        left = 0.0
+        for stage in self.stages:
+            mark = stage.mark()
+            seconds = 0.0 if mark else self.seconds_left(stage)
+            left += seconds / (self.setting.workers if stage.kind == "train" else 1)
+            state = f"done in {duration(mark.seconds)}" if mark else f"about {duration(seconds)}"
+            yield f"{stage.kind:<8} {state:>18}  {stage.name}"
+        done = sum(stage.mark() is not None for stage in self.stages)
+        yield f"{done} of {len(self.stages)} stages done; about {duration(left)} left"
+
+
+def _evaluated(run: Stage, path: Path, qrels: Qrels, test: TestSet) -> Figures:
+    mark = run.mark()
+    if mark is not None and "not applicable" in mark.figures:
+        return {"not applicable": mark.figures["not applicable"]}
+    scores = evaluate(read_run(path), qrels, test.measures)
+    return {
+        "name": scores.run,
+        "values": {measure: dict(values) for measure, values in scores.values.items()},
+        "missing": list(scores.missing),
+    }

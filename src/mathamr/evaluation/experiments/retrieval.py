@@ -1,0 +1,210 @@
+"""The stage that searches: the topics of a test set against the indexed posts, by one strategy, as a TREC run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+
+from mathamr.encoders.encoder import Vectors
+from mathamr.errors import MathAMRError
+from mathamr.evaluation.experiments.collection import TestSet
+from mathamr.evaluation.experiments.experiment import Strategy
+from mathamr.evaluation.experiments.graphs import Catalogue
+from mathamr.evaluation.experiments.stage import Figures
+from mathamr.evaluation.experiments.vectors import Floats, VectorTable
+from mathamr.evaluation.runs import DEPTH, Hit, Run, write_run
+from mathamr.graphs.virtual import Level
+from mathamr.index.engine import Collection, Engine, Point, create_engine, open_engine
+from mathamr.index.maxsim import maxsim
+
+APPROXIMATE = "edge"
+"""The engine whose approximate search is measured."""
+BATCH = 512
+
+
+class NotApplicableError(MathAMRError):
+    """What a variant cannot do: search for formulas where graphs have none, or single vectors where posts have none."""
+
+
+class Searcher(Protocol):
+    """Ranks candidates for the vectors of one topic."""
+
+    def ranked(self, topic: Vectors) -> list[Hit]:
+        """The best candidates, at most `DEPTH`."""
+        ...
+
+
+class ExactAnswers:
+    """Answers by exact search in memory."""
+
+    def __init__(self, table: VectorTable, strategy: Strategy) -> None:
+        self._table, self._strategy = table, strategy
+        self._documents = None if strategy.ranking == "maxsim" else _documents(table)
+        self._pool = strategy.pool_size(len(table.ids))
+
+    def ranked(self, topic: Vectors) -> list[Hit]:
+        """By MaxSim with all, by MaxSim with those that the document vectors choose, or by these alone."""
+        if self._documents is None:
+            return self._best(maxsim(topic.vectors, self._table.vectors, self._table.starts[:-1]))
+        scores = self._documents @ _document(topic)
+        if self._strategy.ranking == "single":
+            return self._best(scores)
+        places = _top(scores, self._pool)
+        found = [
+            float(maxsim(topic.vectors, self._rows(place), np.zeros(1, np.int64))[0]) for place in places
+        ]
+        hits = [Hit(self._table.ids[place], score) for place, score in zip(places, found, strict=True)]
+        return sorted(hits, key=lambda hit: -hit.score)[:DEPTH]
+
+    def _rows(self, place: int) -> Floats:
+        return self._table.vectors[self._table.starts[place] : self._table.starts[place + 1]]
+
+    def _best(self, scores: Floats) -> list[Hit]:
+        return [Hit(self._table.ids[place], float(scores[place])) for place in _top(scores, DEPTH)]
+
+
+class ApproximateAnswers:
+    """Answers by an engine's approximate search."""
+
+    def __init__(self, posts: Collection, strategy: Strategy) -> None:
+        self._posts, self._strategy = posts, strategy
+        self._pool = strategy.pool_size(posts.count())
+
+    def ranked(self, topic: Vectors) -> list[Hit]:
+        """As `ExactAnswers`, with what the engine finds in its approximate index."""
+        if self._strategy.ranking == "maxsim":
+            found = self._posts.search_maxsim(topic.vectors, DEPTH, exact=False)
+        elif self._strategy.ranking == "single":
+            found = self._posts.search(_document(topic), DEPTH, exact=False)
+        else:
+            pool = self._posts.search(_document(topic), self._pool, exact=False)
+            found = self._posts.score(topic.vectors, [each.id for each in pool])[:DEPTH]
+        return [Hit(each.id, each.score) for each in found]
+
+
+class Formulas:
+    """Formulas by the cosine of their vectors, each look once."""
+
+    def __init__(self, table: VectorTable, looks: dict[str, str], formula_of: dict[str, str]) -> None:
+        rows = [
+            row
+            for row in np.flatnonzero(table.levels == Level.FORMULA).tolist()
+            if table.references[row] in looks
+        ]
+        if not rows:
+            raise NotApplicableError("the graphs have no formulas to find")
+        names = [looks[table.references[row]] for row in rows]
+        self._looks = sorted(set(names))
+        place = {look: number for number, look in enumerate(self._looks)}
+        owners = np.array([place[name] for name in names], np.int64)
+        order = np.argsort(owners, kind="stable")
+        self.vectors = table.vectors[np.array(rows)[order]]
+        self._starts = np.searchsorted(owners[order], np.arange(len(self._looks)))
+        self._formula_of = formula_of
+
+    def ranked(self, topic: Vectors) -> list[Hit]:
+        """By the best of the formulas that look the same."""
+        references, vectors = topic.at(Level.FORMULA)
+        wanted = self._formula_of[topic.post_id]
+        if wanted not in references:
+            return []
+        scores = np.maximum.reduceat(self.vectors @ vectors[references.index(wanted)], self._starts)
+        return [Hit(self._looks[place], float(scores[place])) for place in _top(scores, DEPTH)]
+
+
+def search(
+    test: TestSet, strategy: Strategy, index: Path, catalogue: Catalogue, engine: Path | None, path: Path
+) -> Figures:
+    """Ranks for every topic and writes the run; figures on speed are those of searching alone, one topic at a time."""
+    posts, topics = VectorTable.load(index / "posts.npz"), VectorTable.load(index / "topics.npz")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    opened: Engine | None = None
+    try:
+        if test.task == "formulas":
+            formulas = Formulas(
+                posts, catalogue.looks, {test.key(topic): topic.formula_id or "" for topic in test.topics}
+            )
+            searcher: Searcher = formulas
+            vectors = formulas.vectors
+        elif engine is None:
+            table = posts.chosen(catalogue.answers)
+            searcher, vectors = ExactAnswers(table, strategy), table.vectors
+        else:
+            opened = open_engine(engine, read_only=True)
+            searcher, vectors = (
+                ApproximateAnswers(opened.posts, strategy),
+                posts.chosen(catalogue.answers).vectors,
+            )
+        queries = [topics.of_post(test.key(topic)) for topic in test.topics]
+        searcher.ranked(queries[0])  # what is loaded on first use is no part of a query
+        began = time.perf_counter()
+        found = [searcher.ranked(query) for query in queries]
+        seconds = time.perf_counter() - began
+    finally:
+        if opened is not None:
+            opened.close()
+    rankings = {topic.id: hits for topic, hits in zip(test.topics, found, strict=True) if hits}
+    if not rankings:
+        raise NotApplicableError("no topic's formula is in its graph")
+    write_run(Run.of(strategy.name, rankings), path)
+    return {
+        "topics": len(test.topics),
+        "without hits": len(test.topics) - len(rankings),
+        "queries a second": len(queries) / max(seconds, 1e-9),
+        "vectors": len(vectors),
+        "index bytes": vectors.nbytes,
+    }
+
+
+def build_engine(index: Path, catalogue: Catalogue, folder: Path) -> Figures:
+    """The answers in an engine with an approximate index."""
+    import shutil
+
+    table = VectorTable.load(index / "posts.npz").chosen(catalogue.answers)
+    shutil.rmtree(folder, ignore_errors=True)
+    engine = create_engine(folder, table.vectors.shape[1], APPROXIMATE)
+    try:
+        for points in _batches(table):
+            engine.posts.upsert(points)
+        engine.flush()
+        engine.optimize()
+    finally:
+        engine.close()
+    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return {"posts": len(table.ids), "bytes on disk": size}
+
+
+def _batches(table: VectorTable) -> Iterator[list[Point]]:
+    for start in range(0, len(table.ids), BATCH):
+        vectors = [table.of_post(post_id) for post_id in table.ids[start : start + BATCH]]
+        yield [Point(each.post_id, _document(each), each.vectors) for each in vectors]
+
+
+def _documents(table: VectorTable) -> Floats:
+    """The document vector of every post: always its last."""
+    last = table.starts[1:] - 1
+    if not (table.levels[last] == Level.DOCUMENT).all():
+        raise NotApplicableError("posts of these graphs have no document vector")
+    return table.vectors[last]
+
+
+def _document(post: Vectors) -> Floats:
+    document = post.document
+    if document is None:
+        raise NotApplicableError(f"{post.post_id} has no document vector")
+    return document
+
+
+def _top(scores: Floats, count: int) -> Sequence[int]:
+    """The places of the highest scores, highest first, equal ones in their order."""
+    if count < len(scores):
+        chosen = np.argpartition(-scores, count - 1)[:count]
+        chosen.sort()
+    else:
+        chosen = np.arange(len(scores))
+    places: list[int] = chosen[np.argsort(-scores[chosen], kind="stable")].tolist()
+    return places

@@ -1,0 +1,73 @@
+"""`Scale`: how large an experiment's models are and how long they learn, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from mathamr.errors import UnknownNameError
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """A named configuration of the encoder and its training, with some fields changed.
+
+    `pairs` bounds the pairs to train on. `pace` is about how many pairs a second one core learns, for estimates
+    before anything was measured.
+    """
+
+    name: str
+    help: str
+    config: str
+    changes: tuple[str, ...] = ()
+    pairs: int | None = None
+    pace: float = 100.0
+
+    def changed(self, changes: Iterable[str]) -> Scale:
+        """The scale with further changes, later ones before earlier ones of the same field."""
+        kept = {change.partition("=")[0]: change for change in (*self.changes, *changes)}
+        return Scale(self.name, self.help, self.config, tuple(kept.values()), self.pairs, self.pace)
+
+    def configurations(self, changes: Iterable[str], seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """(model, training) as JSON, with a variant's own changes, which are what the experiment is about."""
+        from mathamr.training.command import configured
+
+        model, training = configured(self.config, self.settings(changes, seed))
+        return model.to_json(), training.to_json()
+
+    def settings(self, changes: Iterable[str], seed: int) -> tuple[str, ...]:
+        """All fields that differ from the named configuration, as ``name=value``."""
+        return (*self.changed(changes).changes, f"seed={seed}")
+
+
+SCALES = {
+    scale.name: scale
+    for scale in (
+        Scale(
+            "tiny",
+            "a few seconds a model: to see that everything runs",
+            "small",
+            ("epochs=2", "layers=1"),
+            pairs=100,
+            pace=600,
+        ),
+        Scale("small", "a small model on a small corpus", "small", pace=500),
+        Scale(
+            "few-pairs",
+            "the thesis's model for corpora of a few thousand pairs: ten times its rate, 4 epochs",
+            "thesis",
+            ("learning_rate=0.001", "epochs=4"),
+            pairs=50_000,
+        ),
+        Scale("thesis", "the experiments of the thesis (Table 4.5)", "thesis", pairs=50_000),
+        Scale("thesis-full", "the benchmark of the thesis (Table 4.18)", "thesis-full", pace=50),
+    )
+}
+
+
+def scale_named(name: str) -> Scale:
+    """The scale of that name."""
+    if name not in SCALES:
+        raise UnknownNameError("scale", name, list(SCALES))
+    return SCALES[name]
