@@ -103,7 +103,7 @@ def _optional() -> list[Finding]:
 
 
 def _settings() -> list[Finding]:
-    return [Finding("setting", setting.name, "ok", setting.value, setting.help) for setting in SETTINGS]
+    return [Finding("setting", setting.name, "ok", setting.shown, setting.help) for setting in SETTINGS]
 
 
 def _version(package: str) -> str | None:

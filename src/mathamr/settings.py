@@ -14,11 +14,17 @@ class Setting:
     name: str
     default: str
     help: str
+    secret: bool = False
 
     @property
     def value(self) -> str:
         """The value in force: the environment's, or the default."""
         return os.environ.get(self.name, self.default)
+
+    @property
+    def shown(self) -> str:
+        """The value for a report that others may see."""
+        return ("set" if self.value else "not set") if self.secret else self.value
 
     @property
     def path(self) -> Path:
@@ -31,4 +37,14 @@ DATA = Setting(
 )
 CACHE = Setting("MATHAMR_CACHE", "~/.cache/mathamr", "folder for caches that may be deleted at any time")
 
-SETTINGS = (DATA, CACHE)
+API_KEY = Setting(
+    "MATHAMR_API_KEY", "", "key that clients of `mathamr serve` need to add or delete posts", secret=True
+)
+READ_KEY = Setting(
+    "MATHAMR_READ_KEY",
+    "",
+    "key that clients of `mathamr serve` need to search; empty asks for none",
+    secret=True,
+)
+
+SETTINGS = (DATA, CACHE, API_KEY, READ_KEY)

@@ -19,7 +19,13 @@ VERBS = {
     "amr": "Meaning graphs of sentences.",
     "graph": "MathAMR+ graphs of posts, a store of them, or a picture of one.",
     "train": "An encoder from pairs of stored graphs.",
+    "index": "An index of posts: built, brought up to date, checked, mended.",
+    "search": "Posts that answer a query, or formulas like the one in it.",
+    "explain": "Why a post is found: which part met which part of the query.",
+    "run": "A TREC run of an index for ARQMath topics.",
     "evaluate": "Measures of runs: nDCG', MAP', P'@10, Bpref, with tests against a baseline.",
+    "experiment": "An experiment of the thesis: variants trained, measured and compared.",
+    "serve": "The web page and the HTTP API of an index.",
     "demo": "The bundled sample, end to end.",
     "doctor": "Versions, engines, models, and what is missing.",
 }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -31,12 +29,6 @@ def create_app(service: Service, hosts: frozenset[str] | None = None, log_querie
 
 def application(service: Service) -> FastAPI:
     """The routes alone, without the gate."""
-
-    @asynccontextmanager
-    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
-        yield
-        service.close()
-
     app = FastAPI(
         title="mathamr",
         version=__version__,
@@ -45,7 +37,6 @@ def application(service: Service) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
-        lifespan=lifespan,
     )
     app.state.service = service
     for module in (search, posts, formulas, status):

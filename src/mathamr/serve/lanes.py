@@ -56,8 +56,8 @@ class Lane:
         return waiter.result()
 
     def close(self) -> None:
-        """Takes no more work and drops what waits; what runs ends by itself."""
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        """Takes no more work, drops what waits, and returns when what runs has ended."""
+        self._threads.shutdown(wait=True, cancel_futures=True)
 
     def _submitted(self, work: Callable[[], T]) -> Future[T]:
         try:

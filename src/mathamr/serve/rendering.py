@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape
+from pathlib import PurePath
 from typing import Any
 
 from mathamr.errors import MathAMRError, ParseError
@@ -79,6 +80,15 @@ def _without_styles(mathml: str) -> str:
     for style, name in _CLASSES.items():
         mathml = mathml.replace(style, name)
     return mathml
+
+
+def source_shown(source: str) -> str:
+    """Where a post came from, without telling clients the folders of this machine.
+
+    >>> source_shown("/home/ada/notes/limits.md"), source_shown("https://example.org/a"), source_shown("forum")
+    ('limits.md', 'https://example.org/a', 'forum')
+    """
+    return PurePath(source).name if PurePath(source).is_absolute() else source
 
 
 def text_piece(text: str, matched: bool = False, kind: str = "text") -> dict[str, Any]:

@@ -102,26 +102,50 @@ class Problem(BaseModel):
     offset: int
 
 
-class Piece(BaseModel):
-    """A run of text, a formula, or a gap where something is left out."""
+class TextPiece(BaseModel):
+    """A run of text, or a gap where something is left out."""
 
-    kind: Literal["text", "formula", "gap"]
+    kind: Literal["text", "gap"]
     text: str
-    matched: bool = False
-    id: str | None = None
-    latex: str | None = None
-    mathml: str | None = None
-    display: bool = False
-    error: Problem | None = None
-    start: int | None = None
-    end: int | None = None
+    matched: bool
+
+
+class FormulaPiece(BaseModel):
+    """A formula; `text` is its LaTeX, as `latex` is."""
+
+    kind: Literal["formula"]
+    text: str
+    matched: bool
+    id: str | None
+    latex: str
+    mathml: str | None
+    display: bool
+    error: Problem | None
+
+
+class PlacedText(TextPiece):
+    """A run of text at its place in the source."""
+
+    start: int
+    end: int
+
+
+class PlacedFormula(FormulaPiece):
+    """A formula at its place in the source."""
+
+    start: int
+    end: int
+
+
+Piece = Annotated[TextPiece | FormulaPiece, Field(discriminator="kind")]
+PlacedPiece = Annotated[PlacedText | PlacedFormula, Field(discriminator="kind")]
 
 
 class QueryShown(BaseModel):
     """The query as it was read."""
 
     text: str
-    pieces: list[Piece]
+    pieces: list[PlacedPiece]
     notes: list[str]
 
 
@@ -194,6 +218,7 @@ class ExplainAnswer(BaseModel):
 
     query: QueryShown
     id: str
+    formula: str | None
     score: float
     rows: list[Part]
     columns: list[Part]
@@ -229,7 +254,7 @@ class PostAnswer(BaseModel):
     votes: int | None
     source: str
     links: list[LinkShown]
-    formulas: list[Piece]
+    formulas: list[FormulaPiece]
 
 
 class Written(BaseModel):
@@ -303,7 +328,7 @@ class TextAnswer(BaseModel):
     """A text with its formulas drawn."""
 
     text: str
-    pieces: list[Piece]
+    pieces: list[PlacedPiece]
 
 
 class FormulaAnswer(BaseModel):

@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+from collections.abc import Callable
+from socket import socket
 from typing import Any
 
 from uvicorn import Config, Server
@@ -15,7 +17,6 @@ from mathamr.serve.gate import Gate
 from mathamr.serve.limits import Limits
 
 STOPPING_SECONDS = 5
-LOG = logging.getLogger("mathamr.serve")
 
 
 def protocol(limits: Limits) -> type[H11Protocol]:
@@ -80,23 +81,33 @@ def protocol(limits: Limits) -> type[H11Protocol]:
     return LimitedProtocol
 
 
-def server(app: Gate, limits: Limits, host: str, port: int) -> Server:
-    """A server for the application, not yet running."""
-    return Server(
-        Config(
-            app,
-            host=host,
-            port=port,
-            http=protocol(limits),
-            ws="none",
-            lifespan="on",
-            access_log=False,
-            log_config=None,
-            server_header=False,
-            proxy_headers=False,
-            timeout_graceful_shutdown=STOPPING_SECONDS,
-        )
+class AnnouncingServer(Server):
+    """A server that says when it answers."""
+
+    def __init__(self, config: Config, started: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._say_started = started
+
+    async def startup(self, sockets: list[socket] | None = None) -> None:
+        """Begins to listen."""
+        await super().startup(sockets)
+        self._say_started()
+
+
+def server(app: Gate, limits: Limits, started: Callable[[], None]) -> Server:
+    """A server for the application, not yet running; `started` is called when it answers."""
+    config = Config(
+        app,
+        http=protocol(limits),
+        ws="none",
+        lifespan="off",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        proxy_headers=False,
+        timeout_graceful_shutdown=STOPPING_SECONDS,
     )
+    return AnnouncingServer(config, started)
 
 
 def set_up_log(quiet: bool) -> None:

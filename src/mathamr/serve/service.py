@@ -17,6 +17,7 @@ from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
 
 if TYPE_CHECKING:
+    from mathamr.index.archive import Archive
     from mathamr.search.library import Index
 
 T = TypeVar("T")
@@ -45,6 +46,11 @@ class Service:
             self._watch(lane)
 
     @property
+    def archive(self) -> Archive:
+        """The index directory behind the index."""
+        return self.index.archive
+
+    @property
     def lanes(self) -> tuple[Lane, ...]:
         """All lanes."""
         return self.searches, self.quick, self.writes
@@ -52,7 +58,7 @@ class Service:
     @property
     def writable(self) -> bool:
         """Whether a client with the right key can change the index."""
-        return bool(self.keys.write) and not self.index.read_only
+        return bool(self.keys.write) and not self.archive.read_only
 
     async def search(self, work: Callable[[], T]) -> T:
         """The result of a search, within its time."""
@@ -104,7 +110,7 @@ def writer(
     """The service, for a client that may write."""
     service = service_of(request)
     service.keys.check_write(given_key(authorization, x_api_key))
-    if service.index.read_only:
+    if service.archive.read_only:
         raise ApiError("read_only", "the index is open for reading only")
     return service
 

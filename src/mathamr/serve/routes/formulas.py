@@ -119,8 +119,8 @@ def _check_length(service: Service, text: str, field: str) -> None:
 
 def _formula(service: Service, id: str) -> dict[str, Any]:
     entry, macros = _entry(service, id)
-    places = of_index(lambda: service.index.catalogue.with_visual(entry.visual)) if entry.visual else [id]
-    others = of_index(lambda: service.index.catalogue.formulas(places[: 5 * POSTS_SHOWN]))
+    places = of_index(lambda: service.archive.catalogue.with_visual(entry.visual)) if entry.visual else [id]
+    others = of_index(lambda: service.archive.catalogue.formulas(places[: 5 * POSTS_SHOWN]))
     (opt, slt), _ = trees_of(entry.formula, macros)
     drawn = draw_formula(entry.formula, macros)
     repairs: list[Any] = []
@@ -155,7 +155,7 @@ def _formula_picture(service: Service, id: str) -> Response:
 
 
 def _entry(service: Service, id: str) -> Any:
-    catalogue = service.index.catalogue
+    catalogue = service.archive.catalogue
     entry = of_index(lambda: catalogue.formulas([id])).get(id)
     if entry is None:
         raise ApiError("unknown_formula", "there is no formula of that id in the index", "id")

@@ -19,7 +19,14 @@ from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 from mathamr.posts.text import cleaned
 from mathamr.serve.errors import ApiError
-from mathamr.serve.rendering import body_html, draw_formula, formula_piece, title_html, title_shown
+from mathamr.serve.rendering import (
+    body_html,
+    draw_formula,
+    formula_piece,
+    source_shown,
+    title_html,
+    title_shown,
+)
 from mathamr.serve.schemas import (
     DeleteAnswer,
     GraphAnswer,
@@ -82,7 +89,7 @@ async def put_many(service: Writer, asked: PostsRequest) -> Any:
 @router.delete("/posts/{id:path}", response_model=DeleteAnswer)
 async def delete(service: Writer, id: Annotated[Id, Path()]) -> Any:
     """Deletes a post; when this answers, no later search finds it."""
-    if not await service.write(lambda: of_index(lambda: service.index.delete([id]))):
+    if not await service.write(lambda: of_index(lambda: service.archive.delete([id]))):
         raise _unknown()
     return {"id": id, "deleted": True}
 
@@ -100,14 +107,14 @@ def _unknown() -> ApiError:
 
 
 def _stored(service: Service, id: str) -> Post:
-    found = of_index(lambda: service.index.catalogue.posts([id])).get(id)
+    found = of_index(lambda: service.archive.catalogue.posts([id])).get(id)
     if found is None:
         raise _unknown()
     return found
 
 
 def _shown(service: Service, id: str) -> dict[str, Any]:
-    catalogue, longest = service.index.catalogue, service.limits.shown_characters
+    catalogue, longest = service.archive.catalogue, service.limits.shown_characters
     stored = _stored(service, id)
     entries = of_index(lambda: catalogue.formulas_of(id))
     names = [entry.id for entry in sorted(entries, key=lambda entry: entry.position)]
@@ -127,7 +134,7 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
         "answers": of_index(lambda: catalogue.answers(id)),
         "date": stored.date,
         "votes": stored.score,
-        "source": stored.source,
+        "source": source_shown(stored.source),
         "links": [{"target": link.target, "type": link.type} for link in stored.links],
         "formulas": [
             formula_piece(entry.latex, draw_formula(entry.formula, stored.macros), entry.id, entry.display)
@@ -166,8 +173,8 @@ def _made(id: str, asked: PostRequest) -> tuple[Post, list[str]]:
 
 
 def _put(service: Service, made: list[tuple[Post, list[str]]]) -> list[dict[str, Any]]:
-    known = of_index(lambda: service.index.catalogue.posts([each.id for each, _ in made]))
-    of_index(lambda: service.index.put([each for each, _ in made]))
+    known = of_index(lambda: service.archive.catalogue.posts([each.id for each, _ in made]))
+    of_index(lambda: service.archive.put([each for each, _ in made]))
     return [
         {"id": each.id, "created": each.id not in known, "formulas": len(each.formulas), "notes": notes}
         for each, notes in made
@@ -176,7 +183,7 @@ def _put(service: Service, made: list[tuple[Post, list[str]]]) -> list[dict[str,
 
 def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> Any:
     _stored(service, id)
-    found: MathGraph = of_index(lambda: service.index.graph(id))
+    found: MathGraph = of_index(lambda: service.archive.graph(id))
     flat = flatten(found, GraphConfiguration(formulas=formulas))
     if len(flat.labels) > service.limits.drawn_nodes:
         raise ApiError(

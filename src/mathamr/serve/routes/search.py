@@ -11,10 +11,11 @@ from fastapi import APIRouter, Query, Request
 from mathamr.index.point import Filter
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Kind, Post
+from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery
 from mathamr.serve.errors import ApiError
-from mathamr.serve.rendering import draw, draw_formula, formula_piece, shown_pieces, text_piece
+from mathamr.serve.rendering import draw, draw_formula, formula_piece, shown_pieces, source_shown, text_piece
 from mathamr.serve.schemas import (
     Date,
     ExplainAnswer,
@@ -144,20 +145,19 @@ async def _explain(request: Request, service: Service, asked: ExplainRequest) ->
 def _explained(service: Service, asked: ExplainRequest) -> dict[str, Any]:
     started = time.perf_counter()
     query = _query(service, asked.q, asked.task)
-    found = of_index(lambda: service.index.catalogue.posts([asked.id]))
-    if asked.id not in found:
-        raise ApiError("unknown_post", "there is no post of that id in the index", "id")
-    alignment: Alignment = of_index(lambda: service.index.explain(query, asked.id))
+    alignment = of_index(lambda: _alignment(service, query, asked.id))
+    post = of_index(lambda: service.archive.catalogue.post(alignment.post_id))
     drawing = time.perf_counter()
     sides = [
         [_part(part, post) for part in parts]
-        for parts, post in ((alignment.query, query.post), (alignment.post, found[asked.id]))
+        for parts, post in ((alignment.query, query.post), (alignment.post, post))
     ]
     now = time.perf_counter()
     best = alignment.similarities.argmax(axis=1)
     return {
         "query": _query_shown(query, query.notes),
-        "id": asked.id,
+        "id": alignment.post_id,
+        "formula": alignment.formula_id,
         "score": round(alignment.score, 6),
         "rows": sides[0],
         "columns": sides[1],
@@ -168,6 +168,13 @@ def _explained(service: Service, asked: ExplainRequest) -> dict[str, Any]:
         ],
         "seconds": _seconds({"search": drawing - started}, now - drawing, now - started),
     }
+
+
+def _alignment(service: Service, query: SearchQuery, identifier: str) -> Alignment:
+    try:
+        return service.index.explain(query, identifier)
+    except UnknownPostError as error:
+        raise ApiError("unknown_post", "there is no post or formula of that id in the index", "id") from error
 
 
 def _query(service: Service, text: str, task: Task) -> SearchQuery:
@@ -209,14 +216,14 @@ def _filter(service: Service, asked: FilterRequest) -> Filter:
 def _posts(service: Service, hits: Iterable[Hit]) -> dict[str, Post]:
     """The posts whose formulas are shown: macros and MathML of a formula are known to its post alone."""
     ids = dict.fromkeys(id for hit in hits for id in (hit.id, hit.parent) if id)
-    return of_index(lambda: service.index.catalogue.posts(list(ids)))
+    return of_index(lambda: service.archive.catalogue.posts(list(ids)))
 
 
 def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
     own = [posts[id] for id in (hit.id, hit.parent) if id and id in posts]
     formulas = {formula.id: (formula, post.macros) for post in reversed(own) for formula in post.formulas}
     shown: dict[str, Any] = {
-        name: getattr(hit, name) for name in ("id", "rank", "kind", "parent", "date", "votes", "source")
+        name: getattr(hit, name) for name in ("id", "rank", "kind", "parent", "date", "votes")
     }
     found = None
     if hit.formula is not None:
@@ -224,6 +231,7 @@ def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
         found = hit.formula.to_json() | {"mathml": draw_formula(formula, macros).mathml}
     return shown | {
         "score": round(hit.score, 6),
+        "source": source_shown(hit.source),
         "title": _pieces(hit.title, formulas),
         "snippet": _pieces(hit.snippet, formulas),
         "tags": list(hit.tags),

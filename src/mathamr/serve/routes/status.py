@@ -38,10 +38,10 @@ async def metrics(service: Reader) -> Response:
 
 
 def _about(service: Service) -> dict[str, Any]:
-    served = service.index
+    served = service.archive
     catalogue, manifest = served.catalogue, served.manifest
     return {
-        "name": served.path.resolve().name,
+        "name": served.folder.resolve().name,
         "version": __version__,
         "posts": len(catalogue),
         "formulas": catalogue.count_formulas(),

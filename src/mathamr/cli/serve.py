@@ -1,0 +1,54 @@
+"""`mathamr serve`: the web page and the HTTP API of an index."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    index: Annotated[Path, typer.Argument(help="The index directory.", metavar="DIR")],
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; 127.0.0.1 is this machine only.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int, typer.Option("--port", "-p", help="Port to listen on; 0 takes a free one.", min=0, max=65535)
+    ] = 8080,
+    allow_host: Annotated[
+        list[str] | None, typer.Option(help="Another name the server answers to; may be repeated.")
+    ] = None,
+    model: Annotated[
+        Path | None, typer.Option(help="Where the index's model is, if no longer where it was.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where the model runs: auto, cpu, cuda.")] = "auto",
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A limit as NAME=VALUE, such as seconds=5; may be repeated; docs/api.md lists them."
+        ),
+    ] = None,
+    log_queries: Annotated[
+        bool, typer.Option("--log-queries", help="Write the text of queries to the log.")
+    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log only what goes wrong.")] = False,
+) -> None:
+    """Serve an index: the page at / and the API under /v1, until Ctrl-C.
+
+    A key in MATHAMR_API_KEY allows clients that have it to add and delete posts; MATHAMR_READ_KEY asks for a key for
+    searching too. The address of the page is printed on stdout when the server answers.
+    """
+    from mathamr.serve.launch import serve
+
+    serve(
+        index,
+        host=host,
+        port=port,
+        hosts=allow_host or (),
+        model=model,
+        device=device,
+        limits=limit or (),
+        log_queries=log_queries,
+        quiet=quiet,
+    )

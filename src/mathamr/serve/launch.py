@@ -1,0 +1,89 @@
+"""`serve`: from an index directory to a running server, until it is told to stop."""
+
+from __future__ import annotations
+
+import signal
+import socket
+import sys
+from collections.abc import Callable, Iterable
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from mathamr.errors import MathAMRError
+from mathamr.index.archive import Archive
+from mathamr.search.library import Index
+from mathamr.serve.access import Keys, allowed_hosts
+from mathamr.serve.app import create_app
+from mathamr.serve.limits import Limits
+from mathamr.serve.server import address, server, set_up_log, warning
+from mathamr.serve.service import Service
+from mathamr.settings import API_KEY, READ_KEY
+
+
+def serve(
+    path: Path,
+    *,
+    host: str = "127.0.0.1",
+    port: int = 8080,
+    hosts: Iterable[str] = (),
+    model: Path | None = None,
+    device: str = "auto",
+    limits: Iterable[str] = (),
+    log_queries: bool = False,
+    quiet: bool = False,
+    announce: Callable[[str], None] = print,
+) -> None:
+    """Serves the index in a folder; with a key for writing the index is opened for changes.
+
+    `announce` is told the address of the page as soon as the server answers there.
+    """
+    keys = Keys(API_KEY.value, READ_KEY.value)
+    allowed = Limits().changed(limits)
+    set_up_log(quiet)
+    signal.signal(signal.SIGTERM, _stop)
+    with closing(bound(host, port)) as listening, _opened(path, keys, device, model) as index:
+        _say(f"loading the model of {path}")
+        index.warm()
+        if told := warning(host, bool(keys.read)):
+            _say(told)
+        where = address(host, listening.getsockname()[1])
+        service = Service(index, allowed, keys)
+        app = create_app(service, allowed_hosts(host, hosts), log_queries)
+        try:
+            server(app, allowed, lambda: announce(where)).run([listening])
+        except (KeyboardInterrupt, SystemExit):
+            _say("stopped")
+        finally:
+            service.close()
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """A socket at that address, not yet listening: a port that is taken is known before anything is loaded."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+    except (OSError, UnicodeError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise MathAMRError(
+            f"cannot listen on {host} port {port}: {reason}; choose another with --port"
+        ) from error
+    return listening
+
+
+def _opened(path: Path, keys: Keys, device: str, model: Path | None) -> Index:
+    return Index(
+        Archive.open(path, read_only=not keys.write, device=device, model=model, purpose="mathamr serve")
+    )
+
+
+def _say(message: str) -> None:
+    print(f"mathamr: {message}", file=sys.stderr, flush=True)
+
+
+def _stop(*_: Any) -> None:
+    raise SystemExit(0)

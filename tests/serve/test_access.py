@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+
+from mathamr.errors import MathAMRError
+from mathamr.serve.access import Keys, allowed_hosts, given_key, is_loopback
+from mathamr.serve.errors import ApiError
+
+WRITE, READ = "w" * 20, "r" * 20
+
+
+def _code(check: object, key: str) -> str:
+    try:
+        check(key)  # type: ignore[operator]
+    except ApiError as error:
+        return error.code
+    return "ok"
+
+
+@pytest.mark.parametrize(
+    ("keys", "given", "reads", "writes"),
+    [
+        (Keys(), "", "ok", "read_only"),
+        (Keys(), WRITE, "ok", "read_only"),
+        (Keys(write=WRITE), "", "ok", "unauthorised"),
+        (Keys(write=WRITE), WRITE, "ok", "ok"),
+        (Keys(write=WRITE), WRITE + "x", "ok", "unauthorised"),
+        (Keys(write=WRITE), WRITE[:-1], "ok", "unauthorised"),
+        (Keys(write=WRITE, read=READ), "", "unauthorised", "unauthorised"),
+        (Keys(write=WRITE, read=READ), READ, "ok", "unauthorised"),
+        (Keys(write=WRITE, read=READ), WRITE, "ok", "ok"),
+        (Keys(read=READ), "", "unauthorised", "read_only"),
+        (Keys(read=READ), "\ud800é", "unauthorised", "read_only"),
+    ],
+)
+def test_who_may_read_and_write(keys: Keys, given: str, reads: str, writes: str) -> None:
+    assert (_code(keys.check_read, given), _code(keys.check_write, given)) == (reads, writes)
+
+
+@pytest.mark.parametrize("key", ["short", "é" * 20, "with\nline" * 5])
+def test_a_key_that_is_easily_guessed_or_cannot_be_a_header_is_refused(key: str) -> None:
+    with pytest.raises(MathAMRError, match="16 printable"):
+        Keys(write=key)
+
+
+def test_a_key_comes_in_either_header() -> None:
+    assert given_key("Bearer abc", None) == given_key(None, "abc") == given_key("bearer  abc ", "") == "abc"
+    assert given_key("Basic abc", None) == given_key(None, None) == given_key("Bearer", None) == ""
+
+
+@pytest.mark.parametrize(
+    ("host", "expected"),
+    [
+        ("127.0.0.1", True),
+        ("127.1.2.3", True),
+        ("::1", True),
+        ("localhost", True),
+        ("0.0.0.0", False),
+        ("::", False),
+    ],
+)
+def test_loopback(host: str, expected: bool) -> None:
+    assert is_loopback(host) is expected
+
+
+def test_a_server_on_loopback_answers_only_to_its_names() -> None:
+    hosts = allowed_hosts("127.0.0.1", ["Notes.example"])
+    assert hosts is not None
+    assert {"localhost", "127.0.0.1", "[::1]", "notes.example"} <= hosts
+    assert "evil.example" not in hosts
+    assert allowed_hosts("0.0.0.0") is None
+    assert allowed_hosts("0.0.0.0", ["a.org"]) == {"a.org"}
