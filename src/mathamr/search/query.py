@@ -118,6 +118,14 @@ class Query:
         """Whether there is more than formulas."""
         return any(map(_has_words, (sentence.text for sentence in self.passage.sentences)))
 
+    def marked(self, number: int) -> Query:
+        """The query with its formula of that number, from 1, as the one that is meant."""
+        if not 1 <= number <= len(self.formulas):
+            raise MathAMRError(
+                f"the query has {len(self.formulas)} formulas, so there is no formula {number}"
+            )
+        return replace(self, formula_id=self.formulas[number - 1].id)
+
     def target(self) -> tuple[Formula, str | None]:
         """The formula that is meant where formulas are searched, and a note where it had to be guessed: the largest."""
         readable = [formula for formula in self.formulas if formula.id in self.trees]

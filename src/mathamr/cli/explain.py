@@ -1,0 +1,42 @@
+"""`mathamr explain`: why a post is found."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The index.", show_default=False)],
+    query: Annotated[str, typer.Argument(help="The query, as for mathamr search.", show_default=False)],
+    identifier: Annotated[
+        str, typer.Argument(metavar="ID", help="The id of a post or a formula.", show_default=False)
+    ],
+    png: Annotated[
+        Path | None, typer.Option(help="Write the heatmap of all similarities to this file.")
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
+    model: Annotated[Path | None, typer.Option(help="Where the index's model is now.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
+) -> None:
+    """Show which part of a post met which part of the query, and how well."""
+    from mathamr.search.library import Index
+
+    text = sys.stdin.read() if query == "-" else query
+    with Index.open(folder, device=device, model=model) as index:
+        alignment = index.explain(text, identifier)
+    if png is not None:
+        from mathamr.search.heatmap import save_heatmap
+
+        save_heatmap(alignment, png)
+        print(f"heatmap written to {png}", file=sys.stderr)
+    if as_json:
+        print(json.dumps(alignment.to_json(), ensure_ascii=False))
+        return
+    from mathamr.cli.found import show_alignment
+
+    show_alignment(alignment)

@@ -1,0 +1,63 @@
+"""`mathamr run`: a run file for the topics of a test collection."""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The index.", show_default=False)],
+    task: Annotated[str, typer.Option(help="answers (ARQMath's Task 1) or formulas (Task 2).")],
+    topics: Annotated[Path, typer.Option(help="Topics in ARQMath's XML.")],
+    out: Annotated[Path, typer.Option(help="The run file to write; - is standard output.")],
+    strategy: Annotated[str, typer.Option(help="hybrid, maxsim, rerank, single or lexical.")] = "hybrid",
+    depth: Annotated[int, typer.Option(help="Results a topic.", min=1)] = 1000,
+    exact: Annotated[
+        bool,
+        typer.Option("--exact/--approximate", help="Exact vector search, or as the engine approximates it."),
+    ] = True,
+    pool: Annotated[int, typer.Option(help="Posts that rerank looks at again.", min=1)] = 1000,
+    arqmath: Annotated[
+        bool, typer.Option("--arqmath", help="ARQMath's columns (formula and post ids) instead of TREC's.")
+    ] = False,
+    name: Annotated[str, typer.Option(help="The name of the run; by default the strategy's.")] = "",
+    model: Annotated[Path | None, typer.Option(help="Where the index's model is now.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
+) -> None:
+    """Search the topics of ARQMath and write a TREC run: answers by id, formulas by visual id, each look once."""
+    from mathamr.errors import MathAMRError, UnknownNameError
+    from mathamr.evaluation.retrieval import retrieve
+    from mathamr.evaluation.runs import run_lines
+    from mathamr.evaluation.topics import read_topics
+    from mathamr.search.library import TASKS, Index
+
+    if task not in TASKS:
+        raise UnknownNameError("task", task, list(TASKS))
+    chosen = next(each for each in TASKS if each == task)
+    asked = read_topics(topics)
+    with Index.open(folder, device=device, model=model) as index:
+        started = time.perf_counter()
+        found = retrieve(
+            index, asked, chosen, strategy=strategy, depth=depth, exact=exact, pool=pool, name=name
+        )
+        seconds = time.perf_counter() - started
+    text = "".join(found.arqmath_lines() if arqmath else run_lines(found.run(), depth))
+    if str(out) == "-":
+        sys.stdout.write(text)
+    else:
+        try:
+            out.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise MathAMRError(f"{out}: the run cannot be written ({error.strerror or error})") from error
+    for remark in found.remarks:
+        print(remark, file=sys.stderr)
+    results = sum(map(len, found.results.values()))
+    print(
+        f"{len(asked):,} topics, {results:,} results in {seconds:.1f} s ({len(asked) / seconds:.1f} topics/s)",
+        file=sys.stderr,
+    )

@@ -1,0 +1,68 @@
+"""`mathamr search`: hits for a query, for people or as JSON."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def command(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The index.", show_default=False)],
+    query: Annotated[
+        str,
+        typer.Argument(
+            help="Text with $latex$, or a formula alone; ?x in a formula stands for anything. - reads standard input.",
+            show_default=False,
+        ),
+    ],
+    task: Annotated[str, typer.Option(help="answers finds posts, formulas finds formulas.")] = "answers",
+    strategy: Annotated[str, typer.Option(help="hybrid, maxsim, rerank, single or lexical.")] = "hybrid",
+    exact: Annotated[
+        bool,
+        typer.Option("--exact/--approximate", help="Exact vector search, or as the engine approximates it."),
+    ] = True,
+    k: Annotated[int, typer.Option("-k", help="How many hits.", min=1)] = 10,
+    offset: Annotated[int, typer.Option(help="How many hits to leave out before them.", min=0)] = 0,
+    mark: Annotated[
+        int | None,
+        typer.Option(help="With --task formulas: which formula of the query is meant, from 1.", min=1),
+    ] = None,
+    kind: Annotated[list[str] | None, typer.Option(help="Only question, answer or note. Repeatable.")] = None,
+    tag: Annotated[
+        list[str] | None, typer.Option(help="Only with this tag. Repeatable: all of them.")
+    ] = None,
+    source: Annotated[list[str] | None, typer.Option(help="Only from this source. Repeatable.")] = None,
+    after: Annotated[str | None, typer.Option(help="Only of this date or later: 2020, 2020-05-17.")] = None,
+    before: Annotated[str | None, typer.Option(help="Only earlier than this date.")] = None,
+    minimum_score: Annotated[int | None, typer.Option(help="Only with at least so many votes.")] = None,
+    pool: Annotated[int, typer.Option(help="Posts that rerank looks at again.", min=1)] = 1000,
+    model: Annotated[Path | None, typer.Option(help="Where the index's model is now.")] = None,
+    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
+) -> None:
+    """Search an index: posts that answer a query, or formulas like the one in it."""
+    from mathamr.errors import UnknownNameError
+    from mathamr.index.point import Filter
+    from mathamr.search.library import TASKS, Index
+    from mathamr.search.query import Query
+
+    if task not in TASKS:
+        raise UnknownNameError("task", task, list(TASKS))
+    chosen = next(each for each in TASKS if each == task)
+    text = sys.stdin.read() if query == "-" else query
+    asked = Query.of_text(text, chosen)
+    if mark is not None:
+        asked = asked.marked(mark)
+    where = Filter(tuple(kind or ()), tuple(tag or ()), after, before, minimum_score, tuple(source or ()))
+    with Index.open(folder, device=device, model=model) as index:
+        hits = index.search(asked, chosen, strategy, k, offset=offset, exact=exact, where=where, pool=pool)
+    if as_json:
+        print(json.dumps(hits.to_json(), ensure_ascii=False))
+        return
+    from mathamr.cli.found import show_hits
+
+    show_hits(hits)

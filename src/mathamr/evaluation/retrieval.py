@@ -1,0 +1,110 @@
+"""Runs of our own: the topics of a test collection searched in an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from mathamr.errors import MathAMRError
+from mathamr.evaluation.runs import DEPTH, Run
+from mathamr.evaluation.topics import Topic
+from mathamr.index.catalogue import Catalogue
+from mathamr.index.point import Filter
+from mathamr.progress import Progress
+from mathamr.search.library import Index
+from mathamr.search.query import Query, Task
+from mathamr.search.ranked import POOL, Ranked
+
+PLACES = 20
+"""Formulas of one look that are asked for their visual ids: converters give nearly every look only one."""
+
+
+class Found(NamedTuple):
+    """One result of a topic: what is judged (a post, or a look), and for a look the formula and its post."""
+
+    id: str
+    score: float
+    formula: str = ""
+    post: str = ""
+
+
+@dataclass(frozen=True)
+class Retrieval:
+    """The results of all topics, best first, and what should be known about them."""
+
+    name: str
+    results: dict[str, list[Found]]
+    remarks: list[str] = field(default_factory=list)
+
+    def run(self) -> Run:
+        """As a run in TREC's columns: posts by id, looks by the visual id of the collection."""
+        return Run.of(
+            self.name,
+            {topic: [(hit.id, hit.score) for hit in found] for topic, found in self.results.items()},
+        )
+
+    def arqmath_lines(self) -> list[str]:
+        """In the columns of ARQMath: topic, post, rank, score, run, or topic, formula, post, rank, score, run."""
+        lines: list[str] = []
+        tag = "_".join(self.name.split()) or "run"
+        for topic, found in self.results.items():
+            for rank, hit in enumerate(found, 1):
+                item = f"{hit.formula}\t{hit.post}" if hit.formula else hit.id
+                lines.append(f"{topic}\t{item}\t{rank}\t{hit.score!r}\t{tag}\n")
+        return lines
+
+
+def retrieve(
+    index: Index,
+    topics: Sequence[Topic],
+    task: Task,
+    *,
+    strategy: str = "hybrid",
+    depth: int = DEPTH,
+    exact: bool = True,
+    pool: int = POOL,
+    name: str = "",
+) -> Retrieval:
+    """The results of every topic: answers for whole questions, or formulas for the formula a topic names.
+
+    In a collection that has answers only they are results of Task 1, as in ARQMath. A topic that cannot be searched
+    for has no results, and a remark says why.
+    """
+    has_answers = index.archive.catalogue.kinds()["answer"] > 0
+    where = Filter(kinds=("answer",)) if task == "answers" and has_answers else None
+    results: dict[str, list[Found]] = {}
+    remarks: list[str] = []
+    with Progress("searching", "topics", total=len(topics)) as progress:
+        for topic in progress.each(topics):
+            if task == "formulas" and topic.formula_id is None:
+                raise MathAMRError(
+                    f"topic {topic.id!r} names no formula; a topic of Task 2 has a <Formula_Id>"
+                )
+            try:
+                query = Query.of_post(topic.post, topic.formula_id if task == "formulas" else None)
+                ranked, _ = index.rank(query, task, strategy, depth, exact=exact, where=where, pool=pool)
+            except MathAMRError as error:
+                remarks.append(f"topic {topic.id} was not searched for: {error}")
+                ranked = []
+            results[topic.id] = (
+                _looks(ranked, index.archive.catalogue, depth)
+                if task == "formulas"
+                else [Found(each.id, each.score) for each in ranked]
+            )
+    return Retrieval(name or strategy, results, remarks)
+
+
+def _looks(ranked: Sequence[Ranked], catalogue: Catalogue, depth: int) -> list[Found]:
+    """Formulas by the visual ids of the collection, each once; by their own id where the collection has none."""
+    found: dict[str, Found] = {}
+    places = {each.visual: [each.id, *catalogue.with_visual(each.visual)[:PLACES]] for each in ranked}
+    entries = catalogue.formulas(sorted({place for ids in places.values() for place in ids}))
+    for each in ranked:
+        for place in places[each.visual]:
+            entry = entries.get(place)
+            if entry is None:
+                continue
+            look = entry.visual_id or each.id
+            found.setdefault(look, Found(look, each.score, entry.id, entry.post))
+    return list(found.values())[:depth]
