@@ -13,7 +13,7 @@ import sqlite3
 import threading
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -50,6 +50,7 @@ CREATE INDEX IF NOT EXISTS tags_post ON tags (post);
 CREATE TABLE IF NOT EXISTS formulas (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, post INTEGER NOT NULL, position INTEGER NOT NULL,
     visual TEXT NOT NULL, visual_id TEXT, gone INTEGER NOT NULL DEFAULT 0, placed INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS stale_visuals (visual TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS formulas_post ON formulas (post, position);
 CREATE INDEX IF NOT EXISTS formulas_visual ON formulas (visual);
 CREATE INDEX IF NOT EXISTS formulas_visual_id ON formulas (visual_id) WHERE visual_id IS NOT NULL;
@@ -205,10 +206,11 @@ class Catalogue:
         sql = "SELECT id, post FROM posts WHERE deleted = 0 AND id IN "
         return {post_id: _unpacked(blob) for post_id, blob in self._chosen(sql, ids)}
 
-    def every_post(self) -> Iterator[Post]:
-        """All posts, in the order in which they came."""
-        for (blob,) in self._each("SELECT number, post FROM posts WHERE deleted = 0"):
-            yield _unpacked(blob)
+    def every_post(self, without: Container[str] = ()) -> Iterator[Post]:
+        """All posts but those with these ids, in the order in which they came."""
+        for post_id, blob in self._each("SELECT number, id, post FROM posts WHERE deleted = 0"):
+            if post_id not in without:
+                yield _unpacked(blob)
 
     def answers(self, post_id: str) -> list[str]:
         """The ids of the posts whose parent is that post."""
@@ -284,7 +286,7 @@ class Catalogue:
 
     def tags(self) -> Counter[str]:
         """How many posts have each tag."""
-        sql = "SELECT tag, count(*) FROM tags JOIN posts ON post = number WHERE deleted = 0 GROUP BY tag"
+        sql = "SELECT tag, count(*) FROM tags t JOIN posts p ON t.post = p.number WHERE deleted = 0 GROUP BY tag"
         return Counter(dict(self._rows(sql)))
 
     def kinds(self) -> Counter[str]:
@@ -316,7 +318,38 @@ class Catalogue:
     @property
     def settled(self) -> bool:
         """Whether all parts follow all posts."""
-        return not any(self.count_waiting(stage) for stage in STAGES)
+        return not any(self.count_waiting(stage) for stage in STAGES) and not self.stale_visuals(1)
+
+    def stale_visuals(self, most: int) -> list[str]:
+        """Some of the visual keys whose lexical entry does not follow the formulas yet."""
+        sql = "SELECT visual FROM stale_visuals ORDER BY visual LIMIT ?"
+        return [visual for (visual,) in self._rows(sql, (most,))]
+
+    def count_stale_visuals(self) -> int:
+        """How many visual keys there are whose lexical entry does not follow the formulas yet."""
+        return int(self._value("SELECT count(*) FROM stale_visuals"))
+
+    def looking(self, visual: str) -> tuple[Formula, tuple[str, ...]] | None:
+        """The formula, with the macros it is read with, that stands for all that look the same; always the same one."""
+        sql = (
+            "SELECT p.post, position FROM formulas f JOIN posts p ON p.number = f.post"
+            " WHERE visual = ? AND gone = 0 AND deleted = 0 ORDER BY p.id, position LIMIT 1"
+        )
+        for blob, position in self._rows(sql, (visual,)):
+            post = _unpacked(blob)
+            return post.formulas[position], post.macros
+        return None
+
+    def visual_keys(self) -> Iterator[str]:
+        """All visual keys, in order."""
+        last = ""
+        sql = (
+            "SELECT DISTINCT visual FROM formulas f JOIN posts p ON p.number = f.post"
+            " WHERE visual > ? AND gone = 0 AND deleted = 0 ORDER BY visual LIMIT 2000"
+        )
+        while rows := self._rows(sql, (last,)):
+            last = rows[-1][0]
+            yield from (visual for (visual,) in rows)
 
     def waiting(self, stage: Stage) -> Iterator[Waiting]:
         """The posts that part does not follow yet, in order; they may be marked while this is read."""
@@ -344,6 +377,31 @@ class Catalogue:
                     yield Waiting(number, post_id, digest, None, (), left + tuple(name for name, _ in own))
                 else:
                     yield Waiting(number, post_id, digest, _unpacked(blob), own, left)
+
+    def follows(self, stage: Stage, post_id: str) -> bool:
+        """Whether that part follows that post."""
+        return bool(self._rows(f"SELECT 1 FROM posts WHERE id = ? AND {stage} = 1", (post_id,)))
+
+    def verify(self) -> list[str]:
+        """What is wrong with the database itself, in words; nothing when all is well."""
+        words = [str(row[0]) for row in self._rows("PRAGMA integrity_check(5)")]
+        return [] if words == ["ok"] else words
+
+    def damaged(self) -> Iterator[str]:
+        """The ids of posts whose content is not what was stored."""
+        for post_id, digest, blob in self._each(
+            "SELECT number, id, digest, post FROM posts WHERE deleted = 0"
+        ):
+            try:
+                if digest_of(_unpacked(blob)) != digest:
+                    yield post_id
+            except MathAMRError:
+                yield post_id
+
+    def posts_of_formulas(self, ids: Sequence[str]) -> set[str]:
+        """The ids of the posts that have these formulas."""
+        sql = "SELECT p.id FROM formulas f JOIN posts p ON p.number = f.post WHERE f.id IN "
+        return {post_id for (post_id,) in self._chosen(sql, ids)}
 
     def sketches(self) -> Iterator[tuple[str, int, float]]:
         """(id, number of vectors, sketch of their values) of every post whose vectors are up to date."""
@@ -397,6 +455,7 @@ class Catalogue:
                 (*row, number),
             )
             self._db.execute("DELETE FROM tags WHERE post = ?", (number,))
+            self._stale_visuals_of(number)
             self._db.execute("UPDATE formulas SET gone = 1 WHERE post = ?", (number,))
         else:
             sql = "INSERT INTO posts (id, kind, parent, input, digest, post) VALUES (?,?,?,?,?,?)"
@@ -406,7 +465,14 @@ class Catalogue:
         )
         for position, (formula, visual) in enumerate(zip(post.formulas, visuals, strict=True)):
             self._put_formula(number, post.id, position, formula, visual)
+        self._stale_visuals_of(number)
         return number
+
+    def _stale_visuals_of(self, number: int) -> None:
+        self._db.execute(
+            "INSERT OR IGNORE INTO stale_visuals SELECT visual FROM formulas WHERE post = ? AND gone = 0",
+            (number,),
+        )
 
     def _put_formula(self, number: int, post_id: str, position: int, formula: Formula, visual: str) -> None:
         """A formula under its own id; under one of its post's where another formula has that id, or it is no id."""
@@ -426,11 +492,14 @@ class Catalogue:
 
     def delete(self, post_id: str) -> bool:
         """Marks a post as deleted; whether it was there."""
-        changed = self._db.execute(
-            "UPDATE posts SET deleted = 1, graph = 0, vectors = 0, lexical = 0 WHERE id = ? AND deleted = 0",
-            (post_id,),
+        known = self.known(post_id)
+        if known is None:
+            return False
+        self._stale_visuals_of(known[0])
+        self._db.execute(
+            "UPDATE posts SET deleted = 1, graph = 0, vectors = 0, lexical = 0 WHERE number = ?", known[:1]
         )
-        return changed.rowcount > 0
+        return True
 
     def mark(self, stage: Stage, waiting: Iterable[Waiting]) -> None:
         """That part now follows these posts, unless they were changed again meanwhile."""
@@ -450,6 +519,14 @@ class Catalogue:
             "UPDATE formulas SET placed = 1 WHERE id = ? AND post = ?",
             ((formula_id, each.number) for formula_id in formulas),
         )
+
+    def mark_visuals(self, visuals: Iterable[str]) -> None:
+        """The lexical index now follows the formulas that look like these."""
+        self._db.executemany("DELETE FROM stale_visuals WHERE visual = ?", ((each,) for each in visuals))
+
+    def unmark_visuals(self, visuals: Iterable[str]) -> None:
+        """The lexical index has lost these visual keys."""
+        self._db.executemany("INSERT OR IGNORE INTO stale_visuals VALUES (?)", ((each,) for each in visuals))
 
     def unmark(self, stage: Stage, ids: Iterable[str] | None = None) -> None:
         """That part has lost these posts, or all of them."""

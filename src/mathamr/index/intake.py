@@ -9,15 +9,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 from mathamr.errors import MathAMRError
 from mathamr.index.catalogue import Catalogue, digest_of
 from mathamr.index.entries import visual_keys
 from mathamr.index.manifest import InputRecord
 from mathamr.index.point import LONGEST_ID, check_id
+from mathamr.index.stages import batches
 from mathamr.posts.files import STDIN
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
@@ -30,7 +29,6 @@ LONGEST_POST_ID = LONGEST_ID - 96
 HIGHEST_SCORE = 2**53 - 1
 NOT_WHOLE = ("damaged archive", "unreadable", "unreadable input", "file too large")
 """Causes in a reader's report that mean: there may be posts that were not seen."""
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -68,10 +66,11 @@ def take_in(
     path: Path,
     record: InputRecord,
     counts: IntakeCounts,
+    report: Report,
     progress: Progress | None = None,
 ) -> None:
     """Brings the catalogue to what the input holds now; a kill leaves it somewhere between then and now."""
-    report = counts.reports[record.path] = Report()
+    counts.reports[record.path] = report
     posts = read_posts(path, report, record.format, [Path(each) for each in record.beside])
     if progress is not None:
         shown = progress
@@ -80,7 +79,7 @@ def take_in(
         owner for owner in catalogue.inputs() if owner not in ("", record.path) and not Path(owner).exists()
     }
     seen = bytearray()  # a byte for every number of a post
-    for batch in _batches(_usable(posts, report), BATCH):
+    for batch in batches(_usable(posts, report), BATCH):
         with catalogue.transaction():
             for post in batch:
                 number = _take(catalogue, post, record.path, missing, counts, report)
@@ -97,7 +96,7 @@ def take_in(
     if any(report.skipped[cause] for cause in NOT_WHOLE):
         counts.held_back += len(gone)
         return
-    for ids in _batches(gone, BATCH):
+    for ids in batches(gone, BATCH):
         with catalogue.transaction():
             counts.deleted += sum(catalogue.delete(post_id) for post_id in ids)
 
@@ -154,9 +153,3 @@ def check_usable(post: Post) -> None:
         )
     if post.score is not None and abs(post.score) > HIGHEST_SCORE:
         raise MathAMRError(f"the score of {post.id[:100]!r} is out of range: {str(post.score)[:40]}")
-
-
-def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    stream = iter(items)
-    while batch := list(islice(stream, size)):
-        yield batch

@@ -1,0 +1,178 @@
+"""`mathamr index`: an index of posts, built, brought up to date, checked and mended."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from mathamr.posts.reader import READERS
+
+if TYPE_CHECKING:
+    from mathamr.index.builder import BuildSummary
+    from mathamr.index.inspection import CheckReport
+
+
+def command(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(help="Files or folders of posts, or - for standard input.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="The index directory; one that exists is brought up to date."),
+    ] = None,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="Folder of the model; by default the index's own, or the one in the box."),
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="Where the vectors are kept: edge, flat or qdrant.", show_default=False)
+    ] = None,
+    engine_option: Annotated[
+        list[str] | None, typer.Option(help="An option of the engine, as NAME=VALUE. Repeatable.")
+    ] = None,
+    workers: Annotated[int, typer.Option("--workers", "-j", help="Processes to build with.", min=1)] = 1,
+    format: Annotated[
+        str | None, typer.Option("--format", "-f", help=f"Do not look, this is it: {', '.join(READERS)}.")
+    ] = None,
+    beside: Annotated[
+        list[Path] | None,
+        typer.Option(help="A table of formulas, MathML or links, or a folder of them. Repeatable."),
+    ] = None,
+    device: Annotated[str, typer.Option(help="Where the model runs: auto, cpu, cuda or cuda:1.")] = "auto",
+    parser: Annotated[
+        str | None, typer.Option(help="AMR parser: builtin, amrlib or transition.", show_default=False)
+    ] = None,
+    parser_model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
+    without: Annotated[
+        list[Path] | None, typer.Option(help="Take the posts of this input out of the index. Repeatable.")
+    ] = None,
+    rebuild: Annotated[
+        bool,
+        typer.Option(
+            "--rebuild", help="Let another model, engine or AMR parser take over an existing index."
+        ),
+    ] = False,
+    check: Annotated[
+        bool, typer.Option("--check", help="Verify the index; mend what can be derived, say what is lost.")
+    ] = False,
+    repair: Annotated[
+        bool, typer.Option("--repair/--no-repair", help="With --check: whether to mend what is wrong.")
+    ] = True,
+    as_json: Annotated[bool, typer.Option("--json", help="The summary as one JSON object.")] = False,
+) -> None:
+    """Turn posts into a directory that can be searched; run it again to follow changes, or after a kill."""
+    from mathamr.index.builder import BuildOptions, build_index
+
+    if check and out is None and paths and len(paths) == 1:
+        out, paths = paths[0], None
+    if out is None:
+        raise typer.BadParameter("name the index directory with --out")
+    if check and paths:
+        raise typer.BadParameter("--check looks at the index alone: leave the paths out")
+    options = BuildOptions(
+        model=model,
+        engine=engine,
+        engine_options=None if engine_option is None else _options(engine_option),
+        parser=parser,
+        parser_model=parser_model,
+        format=format,
+        beside=tuple(beside or ()),
+        workers=workers,
+        device=device,
+        rebuild=rebuild,
+        show_progress=True,
+    )
+    if check:
+        from mathamr.index.check import check_index
+
+        report = check_index(out, options, repair=repair)
+        _show_check(report, as_json)
+        if not report.sound:
+            raise typer.Exit(1)
+        return
+    summary = build_index(paths or [], out, options, without=without or ())
+    if as_json:
+        print(json.dumps(summary.to_json(), ensure_ascii=False, indent=2))
+    else:
+        _show(summary)
+
+
+def _options(given: list[str]) -> dict[str, Any]:
+    options: dict[str, Any] = {}
+    for each in given:
+        name, sign, value = each.partition("=")
+        if not sign or not name:
+            raise typer.BadParameter(f"--engine-option {each!r}: write it as NAME=VALUE")
+        try:
+            options[name] = json.loads(value)
+        except ValueError:
+            options[name] = value
+    return options
+
+
+def _show(summary: BuildSummary) -> None:
+    from rich.console import Console
+    from rich.table import Table
+
+    from mathamr.progress import duration
+
+    table = Table(box=None, pad_edge=False, show_header=False)
+    table.add_column(justify="left")
+    table.add_column(justify="right")
+    table.add_column(justify="left")
+    counts, intake = summary.manifest.counts, summary.intake
+    table.add_row("posts", f"{counts['posts']:,}", _changes(summary))
+    table.add_row("formulas", f"{counts['formulas']:,}", f"{counts['looks']:,} that look different")
+    for stage, seconds in summary.account.seconds.items():
+        done = summary.account.posts[stage]
+        rate = f"{done / seconds:,.1f} posts/s" if done and seconds else ""
+        table.add_row(stage, duration(seconds), rate)
+    made = intake.new + intake.changed
+    table.add_row(
+        "all", duration(summary.seconds), f"{summary.posts_per_second:,.1f} posts/s" if made else ""
+    )
+    table.add_row(
+        "memory", f"{summary.memory / 2**20:,.0f} MiB", "this process and its largest worker, at most"
+    )
+    parts = ", ".join(f"{name} {size / 2**20:,.1f}" for name, size in summary.sizes.items())
+    table.add_row("on disk", f"{sum(summary.sizes.values()) / 2**20:,.1f} MiB", parts)
+    Console().print(table)
+    notes = Console(stderr=True)
+    for path, report in intake.reports.items():
+        for line in report.lines():
+            notes.print(f"{path}: {line}", highlight=False, markup=False)
+    for cause, count in summary.account.fallbacks.most_common():
+        notes.print(f"graphs: {count:,} × {cause}", highlight=False, markup=False)
+    if intake.held_back:
+        notes.print(
+            f"{intake.held_back:,} posts are not in their input any more, but it could not be read whole: they stay",
+            highlight=False,
+        )
+
+
+def _changes(summary: BuildSummary) -> str:
+    intake = summary.intake
+    parts = [
+        f"{count:,} {what}"
+        for count, what in (
+            (intake.new, "new"),
+            (intake.changed, "changed"),
+            (intake.deleted, "deleted"),
+            (intake.unchanged, "unchanged"),
+            (intake.others, "left to the input that brought them first"),
+        )
+        if count
+    ]
+    return ", ".join(parts) or "nothing to do"
+
+
+def _show_check(report: CheckReport, as_json: bool) -> None:
+    if as_json:
+        print(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
+        return
+    for line in report.lines():
+        print(line)

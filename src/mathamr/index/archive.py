@@ -1,0 +1,248 @@
+"""`Archive`: an index directory, opened: its manifest, its catalogue of posts, and the parts derived from it.
+
+manifest.json   what made the index, counts, checksums (`Manifest`)
+lock            held by the process that changes the index (`WriterLock`)
+catalogue.db    posts, formulas, and what has still to be derived from them (`Catalogue`)
+graphs/         graphs and tensors (`GraphStore`)
+vectors/        the engine's
+lexical/        words, symbols and paths (`LexicalIndex`)
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Literal, Self
+
+from mathamr.encoders.encoder import Vectors
+from mathamr.errors import MathAMRError
+from mathamr.graphs.mathgraph import MathGraph
+from mathamr.graphs.store import GraphStore
+from mathamr.index.catalogue import CATALOGUE, Catalogue
+from mathamr.index.engine import Engine, open_engine
+from mathamr.index.lock import WriterLock
+from mathamr.index.manifest import Manifest
+
+if TYPE_CHECKING:
+    from mathamr.encoders.postencoder import PostEncoder
+    from mathamr.graphs.corpus import GraphWork
+    from mathamr.index.lexical import LexicalIndex
+    from mathamr.posts.post import Post
+
+GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
+
+
+class Archive:
+    """An index directory that is open, for reading by any number of threads, or for writing.
+
+    The parts that cost time (encoder, parser, engine, lexical index) are loaded when they are first asked for.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Manifest,
+        catalogue: Catalogue,
+        *,
+        lock: WriterLock | None = None,
+        device: str = "auto",
+        model: Path | None = None,
+    ) -> None:
+        self.folder, self.manifest, self.catalogue = folder, manifest, catalogue
+        self.device, self._model = device, model
+        self._lock = lock
+        self._loading = threading.RLock()
+        self.writing = threading.RLock()
+        """Held by the thread that changes the index."""
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path | str,
+        *,
+        read_only: bool = True,
+        device: str = "auto",
+        model: Path | None = None,
+        purpose: str = "a Python program",
+    ) -> Archive:
+        """The index in a folder; one that was never finished, or of another format, is refused with the way out.
+
+        `model` is where the index's model is, if no longer where it was. Opened for writing, what a killed process
+        left undone is finished first.
+        """
+        folder = Path(folder).expanduser()
+        manifest = Manifest.read(folder)
+        if read_only:
+            if not manifest.finished:
+                raise MathAMRError(
+                    f"the index {folder} is not finished; finish it with: mathamr index --out {folder}"
+                )
+            catalogue = Catalogue(folder / CATALOGUE, read_only=True)
+            return cls(folder, manifest, catalogue, device=device, model=model)
+        lock = WriterLock(folder, purpose)
+        try:
+            archive = cls(
+                folder,
+                Manifest.read(folder),
+                Catalogue(folder / CATALOGUE),
+                lock=lock,
+                device=device,
+                model=model,
+            )
+            from mathamr.index.stages import settle
+
+            settle(archive)
+        except BaseException:
+            lock.release()
+            raise
+        return archive
+
+    @property
+    def read_only(self) -> bool:
+        """Whether it was opened only for reading."""
+        return self._lock is None
+
+    @cached_property
+    def _encoder(self) -> PostEncoder:
+        from mathamr.encoders.postencoder import load_post_encoder
+
+        recorded = self.manifest.model
+        folder = self._model or (Path(recorded.folder) if recorded.folder else None)
+        try:
+            encoder = load_post_encoder(folder, self.device)
+        except MathAMRError as error:
+            raise MathAMRError(
+                f"the model {recorded.name} of the index {self.folder} cannot be loaded: {error};"
+                " name the folder it is in now with --model"
+            ) from error
+        check_model(self.manifest, encoder, self.folder)
+        return encoder
+
+    @property
+    def encoder(self) -> PostEncoder:
+        """The model that made the vectors: queries need the same one."""
+        with self._loading:
+            return self._encoder
+
+    def use_encoder(self, encoder: PostEncoder) -> None:
+        """Gives the index its model, which is loaded already."""
+        check_model(self.manifest, encoder, self.folder)
+        self.__dict__["_encoder"] = encoder
+
+    @cached_property
+    def _work(self) -> GraphWork:
+        from mathamr.graphs.corpus import GraphWork
+
+        work = GraphWork(self.manifest.parser.name, self.manifest.parser.model)
+        if not self.read_only:
+            check_parser(self.manifest, work.hello, self.folder)
+        return work
+
+    @property
+    def work(self) -> GraphWork:
+        """Makes graphs as those of the index were made; not for several threads at a time."""
+        with self._loading:
+            return self._work
+
+    @cached_property
+    def _engine(self) -> Engine:
+        return open_engine(self.folder / VECTORS, read_only=self.read_only)
+
+    @property
+    def engine(self) -> Engine:
+        """Where the vectors are."""
+        with self._loading:
+            return self._engine
+
+    @cached_property
+    def _lexical(self) -> LexicalIndex:
+        from mathamr.index.lexical import LexicalIndex
+
+        return LexicalIndex.open(self.folder / LEXICAL, read_only=self.read_only)
+
+    @property
+    def lexical(self) -> LexicalIndex:
+        """Where words and symbols are."""
+        with self._loading:
+            return self._lexical
+
+    def graphs(self) -> GraphStore:
+        """The graph store, to be closed again by the thread that asked for it."""
+        return GraphStore(self.folder / GRAPHS, read_only=self.read_only)
+
+    def graph(self, post_id: str) -> MathGraph:
+        """The graph of a post."""
+        with self.graphs() as store:
+            return store.graph(post_id)
+
+    def vectors(self, post_id: str) -> Vectors:
+        """The vectors of a post and what each of them stands for."""
+        with self.graphs() as store:
+            tensor = store.tensor(self.manifest.graphs, post_id)
+        rows = self.engine.posts.fetch([post_id]).get(post_id)
+        if rows is None or len(rows) != len(tensor.levels):
+            raise MathAMRError(
+                f"the vectors of post {post_id!r} are not complete; mend them with:"
+                f" mathamr index --check --out {self.folder}"
+            )
+        return Vectors(post_id, rows, tensor.levels, tensor.references)
+
+    def put(self, posts: Sequence[Post]) -> None:
+        """Adds posts, or replaces those of the same id; when it returns they are found, and safe on disk."""
+        from mathamr.index.changes import put
+
+        put(self, posts)
+
+    def delete(self, ids: Sequence[str]) -> list[str]:
+        """Deletes posts; the ids that were there. When it returns they are gone, also after a crash."""
+        from mathamr.index.changes import delete
+
+        return delete(self, ids)
+
+    def drop(self, part: Literal["engine", "lexical"]) -> None:
+        """Closes a part; it is opened again when it is next asked for."""
+        with self._loading:
+            opened = self.__dict__.pop(f"_{part}", None)
+            if opened is not None:
+                opened.close()
+
+    def close(self) -> None:
+        """Lets go of everything; closing twice is no error."""
+        with self._loading:
+            self.drop("engine")
+            self.drop("lexical")
+            self.catalogue.close()
+            if self._lock is not None:
+                self._lock.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def check_model(manifest: Manifest, encoder: PostEncoder, folder: Path) -> None:
+    """Refuses a model that did not make the vectors of an index."""
+    recorded = manifest.model
+    if encoder.fingerprint != recorded.fingerprint:
+        raise MathAMRError(
+            f"the index {folder} was made with the model {recorded.name} ({recorded.fingerprint}), not with"
+            f" {encoder.name} ({encoder.fingerprint}); name its own model with --model"
+            + (f" (it was in {recorded.folder})" if recorded.folder else "")
+            + f", or change the index to this one with: mathamr index --out {folder} --model MODEL --rebuild"
+        )
+
+
+def check_parser(manifest: Manifest, fingerprint: str, folder: Path) -> None:
+    """Refuses an AMR parser that did not make the graphs of an index."""
+    if fingerprint != manifest.parser.fingerprint:
+        raise MathAMRError(
+            f"the graphs of the index {folder} were made with the AMR parser {manifest.parser.fingerprint}, here is"
+            f" {fingerprint}; make them anew with: mathamr index --out {folder} --rebuild"
+        )

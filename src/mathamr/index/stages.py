@@ -1,0 +1,211 @@
+"""The stages that derive an index from its catalogue: graphs, tensors, vectors, lexical entries.
+
+Each takes the posts that its part does not follow yet, some at a time, writes and flushes them, and only then marks
+them in the catalogue. Doing some of it twice changes nothing, so a kill at any moment costs no more than the work on
+the posts that were not marked yet.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import TypeVar
+
+from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.corpus import build_graphs, build_tensors, use_vocabularies
+from mathamr.graphs.maker import digest
+from mathamr.graphs.store import GraphStore
+from mathamr.graphs.tensor import GraphTensor, tensorise
+from mathamr.index.archive import GRAPHS, Archive
+from mathamr.index.catalogue import Waiting
+from mathamr.index.entries import Entries, entries_of
+from mathamr.index.terms import formula_terms, post_terms
+from mathamr.progress import Progress
+
+BATCH = 1024
+"""Posts whose vectors or terms are written, flushed and marked at a time."""
+FEW = 64
+"""So few posts are not worth processes of their own."""
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class Account:
+    """What the stages did: seconds and posts by stage, and what needed a fallback on the way to a graph."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+    posts: Counter[str] = field(default_factory=Counter)
+    fallbacks: Counter[str] = field(default_factory=Counter)
+    show: bool = False
+
+    @contextmanager
+    def stage(
+        self,
+        name: str,
+        unit: str = "posts",
+        total: int | None = None,
+        share: Callable[[], float | None] | None = None,
+    ) -> Iterator[Progress | None]:
+        """Times a stage and shows how far it has come."""
+        started = time.perf_counter()
+        try:
+            with Progress(name, unit, total, share) if self.show else nullcontext() as progress:
+                yield progress
+        finally:
+            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
+
+
+def settle(archive: Archive, *, workers: int = 1, account: Account | None = None) -> Account:
+    """Lets all parts follow the catalogue; nothing to do is done at once."""
+    account = account or Account()
+    catalogue = archive.catalogue
+    with archive.writing:
+        if catalogue.count_waiting("graph"):
+            make_graphs(archive, workers, account)
+        if count := catalogue.count_waiting("vectors"):
+            if count > FEW:
+                make_tensors(archive, workers, account)
+            make_vectors(archive, account)
+        if catalogue.count_waiting("lexical") or catalogue.stale_visuals(1):
+            make_lexical(archive, account)
+        with catalogue.transaction():
+            catalogue.purge()
+    return account
+
+
+def make_graphs(archive: Archive, workers: int, account: Account) -> None:
+    """The graphs of new and changed posts; those of deleted ones go."""
+    catalogue, parser = archive.catalogue, archive.manifest.parser
+    count = catalogue.count_waiting("graph")
+    with (
+        account.stage("graphs", total=count) as progress,
+        GraphStore(archive.folder / GRAPHS, create=True) as store,
+    ):
+        posts = (each.post for each in catalogue.waiting("graph") if each.post is not None)
+        counts = build_graphs(
+            posts,
+            store,
+            parser=parser.name,
+            model=parser.model,
+            workers=workers,
+            progress=progress,
+            work=archive.work if workers == 1 or count <= FEW else None,
+        )
+        for batch in batches(catalogue.waiting("graph"), BATCH):
+            with store.transaction():
+                for each in batch:
+                    if each.post is None:
+                        store.delete(each.id)
+            store.flush()
+            followed = [each for each in batch if _has_graph(store, each, parser.fingerprint)]
+            with catalogue.transaction():
+                catalogue.mark("graph", followed)
+    account.posts["graphs"] += counts.made
+    account.fallbacks += counts.fallbacks
+
+
+def _has_graph(store: GraphStore, each: Waiting, fingerprint: str) -> bool:
+    expected = None if each.post is None else digest(each.post, fingerprint)
+    return store.digest(each.id) == expected
+
+
+def make_tensors(archive: Archive, workers: int, account: Account) -> None:
+    """The tensors of all graphs that have none, numbered by the model's vocabularies."""
+    encoder = archive.encoder
+    with (
+        account.stage("tensors", total=archive.catalogue.count_waiting("vectors")) as progress,
+        archive.graphs() as store,
+    ):
+        use_vocabularies(store, encoder.vocabulary, encoder.relations)
+        configuration = GraphConfiguration.from_name(encoder.graphs)
+        account.posts["tensors"] += build_tensors(store, configuration, workers=workers, progress=progress)
+
+
+def make_vectors(archive: Archive, account: Account) -> None:
+    """The points of new and changed posts and of their formulas; those of deleted ones go."""
+    catalogue, engine, encoder = archive.catalogue, archive.engine, archive.encoder
+    total = catalogue.count_waiting("vectors")
+    with account.stage("vectors", total=total) as progress, archive.graphs() as store:
+        use_vocabularies(store, encoder.vocabulary, encoder.relations)
+        for batch in batches(catalogue.waiting("vectors"), BATCH):
+            made = dict(
+                zip((each.id for each in _living(batch)), _entries(archive, store, batch), strict=True)
+            )
+            kept = {point.id for entries in made.values() for point in entries.formulas}
+            had = {name for each in batch for name in (*each.gone, *(name for name, _ in each.formulas))}
+            engine.formulas.delete(sorted(had - kept))
+            engine.posts.delete(
+                [each.id for each in batch if each.id not in made or made[each.id].post is None]
+            )
+            engine.posts.upsert([entries.post for entries in made.values() if entries.post is not None])
+            engine.formulas.upsert([point for entries in made.values() for point in entries.formulas])
+            engine.flush()
+            with catalogue.transaction():
+                for each in batch:
+                    entries = made.get(each.id, Entries(None, (), 0, 0.0))
+                    names = [point.id for point in entries.formulas]
+                    catalogue.mark_vectors(each, entries.rows, entries.sketch, names)
+            account.posts["vectors"] += len(made)
+            if progress:
+                progress.advance(len(batch))
+
+
+def _living(batch: list[Waiting]) -> list[Waiting]:
+    return [each for each in batch if each.post is not None]
+
+
+def _entries(archive: Archive, store: GraphStore, batch: list[Waiting]) -> Iterator[Entries]:
+    living = [(each, each.post) for each in batch if each.post is not None]
+    items = ((post, _tensor(archive, store, each.id)) for each, post in living)
+    for (each, post), vectors in zip(living, archive.encoder.encode(items), strict=True):
+        yield entries_of(each, post, vectors)
+
+
+def _tensor(archive: Archive, store: GraphStore, post_id: str) -> GraphTensor:
+    """The stored tensor of a post, or a new one, which is stored."""
+    encoder = archive.encoder
+    if store.has_tensor(encoder.graphs, post_id):
+        return store.tensor(encoder.graphs, post_id)
+    configuration = GraphConfiguration.from_name(encoder.graphs)
+    tensor = tensorise(store.graph(post_id), encoder.vocabulary, encoder.relations, configuration)
+    with store.transaction():
+        store.put_tensors(encoder.graphs, [(post_id, tensor.to_bytes())])
+    return tensor
+
+
+def make_lexical(archive: Archive, account: Account) -> None:
+    """The terms of new and changed posts, and of formulas by how they look."""
+    catalogue, lexical = archive.catalogue, archive.lexical
+    total = catalogue.count_waiting("lexical") + catalogue.count_stale_visuals()
+    with account.stage("lexical", "entries", total) as progress:
+        for batch in batches(catalogue.waiting("lexical"), BATCH):
+            lexical.posts.update(
+                ((each.id, post_terms(each.post)) for each in batch if each.post is not None),
+                [each.id for each in batch if each.post is None],
+            )
+            with catalogue.transaction():
+                catalogue.mark("lexical", batch)
+            account.posts["lexical"] += len(_living(batch))
+            if progress:
+                progress.advance(len(batch))
+        while visuals := catalogue.stale_visuals(4 * BATCH):
+            looks = {visual: catalogue.looking(visual) for visual in visuals}
+            lexical.formulas.update(
+                ((visual, formula_terms(*look)) for visual, look in looks.items() if look is not None),
+                [visual for visual, look in looks.items() if look is None],
+            )
+            with catalogue.transaction():
+                catalogue.mark_visuals(visuals)
+            if progress:
+                progress.advance(len(visuals))
+
+
+def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
+    """Lists of at most so many items."""
+    stream = iter(items)
+    while batch := list(islice(stream, size)):
+        yield batch
