@@ -9,7 +9,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from mathamr.settings import DATA
-from tests.models import model_folder, other_model_folder, small_graphs  # noqa: F401  (fixtures)
+from tests.models import (  # noqa: F401  (fixtures)
+    model_folder,
+    other_model_folder,
+    sample_index,
+    small_graphs,
+    small_index,
+)
 
 # ranx, an oracle, is made of numba functions: running them as they are written is quicker than compiling them. It must be
 # said before anything imports numba.

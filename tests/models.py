@@ -92,3 +92,33 @@ def other_model_folder(tmp_path_factory: pytest.TempPathFactory, small_graphs: P
     return once_a_run(
         tmp_path_factory, "other-model", lambda folder: tiny_model(folder, small_graphs, seed=1)
     )
+
+
+def build_sample_index(out: Path, model: Path, posts: list[Post] | None = None, engine: str = "flat") -> Path:
+    """An index of the sample (all of it, unless posts are given) made with a model."""
+    from mathamr.index.builder import BuildOptions, build_index
+
+    source = sample_folder() / "Posts.xml"
+    if posts is not None:
+        source = out.with_name(f"{out.name}.jsonl")
+        source.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
+    build_index([source], out, BuildOptions(model=model, engine=engine, device="cpu"))
+    return out
+
+
+@pytest.fixture(scope="session")
+def small_index(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Path:
+    """An index of the first forty posts of the sample, all of them questions, with the tiny model."""
+    return once_a_run(
+        tmp_path_factory,
+        "small-index",
+        lambda folder: build_sample_index(folder, model_folder, sample_posts(VOCABULARY_POSTS)),
+    )
+
+
+@pytest.fixture(scope="session")
+def sample_index(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Path:
+    """An index of the whole sample, 336 posts, with the tiny model; it takes some twenty seconds to make."""
+    return once_a_run(
+        tmp_path_factory, "sample-index", lambda folder: build_sample_index(folder, model_folder)
+    )
