@@ -1,194 +1,170 @@
-"""`Segment`: some points of the flat engine in one file that never changes, searched where it lies."""
+"""`Segment`: how often every term occurs in some entries, in one file that never changes and is read where it lies.
+
+Terms are kept as 64-bit hashes in ascending order, so that opening a segment reads nothing and finding a term is a
+binary search. Two of ten million terms share a hash with a probability of about one in 400,000; then their counts would
+be added up. The terms themselves are not kept: whatever matches is a term of the query.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
+from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from mathamr.errors import MathAMRError
-from mathamr.index.arrays import Array, map_arrays, write_arrays
-from mathamr.index.columns import Mask, PayloadColumns, Ragged, Rows, Strings
-from mathamr.index.maxsim import Floats
-from mathamr.index.point import DECIMALS, Point
-from mathamr.index.quantised import FEWEST_ROWS, Quantised, worthwhile
-from mathamr.index.slots import Slots
+from mathamr.index.arrays import Array, intact, map_arrays, write_arrays
+from mathamr.index.terms import FIELDS, Terms
 
-_FEW = 8
-"""Where fewer than one point in so many passes a filter, only those are scored."""
-_TIE = np.float32(1.5 * 10.0**-DECIMALS)
-"""Scores nearer than this may be equal once they are rounded."""
-_PIECE = 1 << 14
-"""Vectors that are multiplied with a single vector at a time."""
+Numbers = npt.NDArray[np.int64]
+
+MOST = 255
+"""Counts are kept in a byte: more often than this makes no difference to any score."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+class Postings:
+    """The entries that hold some terms: for every occurrence which term (its place in the request), row and count."""
+
+    __slots__ = ("counts", "rows", "terms")
+
+    def __init__(self, terms: Numbers, rows: Array, counts: Array) -> None:
+        self.terms, self.rows, self.counts = terms, rows, counts
+
+
+@dataclass(frozen=True, eq=False)
 class Segment:
-    """Points in columns: ids, payloads, document or formula vectors, and for posts the slots of all vectors."""
+    """Entries numbered from 0, their ids, and for every field the postings of its terms."""
 
-    ids: Strings
-    payloads: PayloadColumns
-    documents: Array
-    slots: Slots | None
-    quantised: Quantised | None
-    _rows: dict[str, int] = field(default_factory=dict)
+    path: Path
+    arrays: Mapping[str, Array]
 
     @classmethod
-    def of(cls, points: Sequence[Point], size: int, dtype: str, *, multiple: bool) -> Segment:
-        """The points in memory, not quantised: those that wait to be written."""
-        ids = Strings.of(point.id for point in points)
-        payloads = PayloadColumns.of([point.payload for point in points])
-        documents = np.array([point.vector for point in points], dtype).reshape(-1, size)
-        if not multiple:
-            return cls(ids, payloads, documents, None, None)
-        many = [point.vectors for point in points if point.vectors is not None]
-        vectors = np.concatenate(many).astype(dtype, copy=False)
-        return cls._sorted(ids, payloads, documents, vectors, np.array([len(one) for one in many]))
+    def open(cls, path: Path) -> Self:
+        """A segment as it lies on disk; a damaged one is refused."""
+        arrays = map_arrays(path)
+        needed = {"ids", "id_starts", *(f"{field}.{part}" for field in FIELDS for part in _PARTS)}
+        if not needed <= arrays.keys():
+            raise MathAMRError(f"{path} is damaged (it lacks arrays); build the lexical index again")
+        return cls(path, arrays)
 
     @classmethod
-    def _sorted(
-        cls, ids: Strings, payloads: PayloadColumns, documents: Array, vectors: Array, counts: Rows
-    ) -> Segment:
-        order, slots = Slots.arrange(vectors, counts)
-        return cls(Strings(ids.cells.take(order)), payloads.take(order), documents[order], slots, None)
+    def write(cls, path: Path, entries: Sequence[tuple[str, Terms]]) -> Self:
+        """A new segment, safe on disk."""
+        arrays = _of_ids([identifier for identifier, _ in entries])
+        for field in FIELDS:
+            counts = [Counter(map(term_number, terms.get(field, ()))) for _, terms in entries]
+            terms = _joined([list(each) for each in counts], np.int64)
+            rows = np.repeat(np.arange(len(counts), dtype=np.int32), [len(each) for each in counts])
+            numbers = _joined([list(each.values()) for each in counts], np.int64)
+            lengths = np.array([each.total() for each in counts], np.int32)
+            arrays |= _of_field(field, terms, rows, np.minimum(numbers, MOST).astype(np.uint8), lengths)
+        write_arrays(path, arrays)
+        return cls.open(path)
 
     @classmethod
-    def merged(cls, parts: Sequence[tuple[Segment, Rows]]) -> Segment:
-        """The given rows of several segments in one."""
-        ids = Strings(Ragged.joined([part.ids.cells.take(rows) for part, rows in parts]))
-        payloads = PayloadColumns.joined([part.payloads.take(rows) for part, rows in parts])
-        documents = np.concatenate([part.documents[rows] for part, rows in parts])
-        if parts[0][0].slots is None:
-            return cls(ids, payloads, documents, None, None)
-        slots = [(part.slots, rows) for part, rows in parts if part.slots is not None]
-        vectors = np.concatenate([some.gather(rows) for some, rows in slots]).astype(
-            documents.dtype, copy=False
-        )
-        return cls._sorted(
-            ids, payloads, documents, vectors, np.concatenate([some.counts[rows] for some, rows in slots])
-        )
+    def merge(cls, path: Path, parts: Sequence[tuple[Segment, npt.NDArray[np.bool_]]]) -> Self:
+        """A new segment of those entries of others that are alive, in their order."""
+        ids = [
+            identifier
+            for segment, alive in parts
+            for identifier, is_alive in zip(segment.ids, alive.tolist(), strict=True)
+            if is_alive
+        ]
+        arrays = _of_ids(ids)
+        for field in FIELDS:
+            terms, rows, counts, lengths = [], [], [], []
+            first = 0
+            for segment, alive in parts:
+                number = first + np.cumsum(alive) - 1
+                starts = segment.arrays[f"{field}.starts"]
+                of_row = segment.arrays[f"{field}.rows"]
+                kept = alive[of_row]
+                terms.append(np.repeat(segment.arrays[f"{field}.terms"], np.diff(starts))[kept])
+                rows.append(number[of_row[kept]].astype(np.int32))
+                counts.append(segment.arrays[f"{field}.counts"][kept])
+                lengths.append(segment.arrays[f"{field}.lengths"][alive])
+                first += int(alive.sum())
+            arrays |= _of_field(field, *map(np.concatenate, (terms, rows, counts, lengths)))
+        write_arrays(path, arrays)
+        return cls.open(path)
 
     def __len__(self) -> int:
-        return len(self.documents)
+        return len(self.arrays["id_starts"]) - 1
 
-    def row(self, identifier: str) -> int | None:
-        """Where a point is."""
-        if not self._rows and len(self):
-            self._rows.update({found: row for row, found in enumerate(self.ids.all())})
-        return self._rows.get(identifier)
+    @cached_property
+    def ids(self) -> list[str]:
+        """The ids of all entries, by number."""
+        data, starts = self.arrays["ids"].tobytes(), self.arrays["id_starts"].tolist()
+        return [data[begin:end].decode() for begin, end in pairwise(starts)]
 
-    def vectors(self, row: int) -> Floats:
-        """The vectors of a point: of a post all representatives, of a formula its one."""
-        if self.slots is None:
-            return self.documents[row : row + 1].astype(np.float32)
-        return self.slots.gather(np.array([row]))
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The numbers of entries, by id."""
+        return {identifier: row for row, identifier in enumerate(self.ids)}
 
-    def search(self, vector: Floats, k: int, passing: Mask | None) -> tuple[Rows, Floats]:
-        """Rows and scores of the k best by their document or formula vector, and of those that tie with the last."""
-        if passing is not None and passing.sum() * _FEW < len(self):
-            (rows,) = np.nonzero(passing)
-            return _best(rows, self.documents[rows].astype(np.float32, copy=False) @ vector, k)
-        scores = np.empty(len(self), np.float32)
-        for start in range(0, len(self), _PIECE):
-            piece = self.documents[start : start + _PIECE].astype(np.float32, copy=False)
-            np.matmul(piece, vector, out=scores[start : start + _PIECE])
-        return _best(*_passing(scores, passing), k)
+    def id(self, row: int) -> str:
+        """The id of one entry."""
+        begin, end = self.arrays["id_starts"][row : row + 2]
+        return self.arrays["ids"][begin:end].tobytes().decode()
 
-    def search_maxsim(
-        self, query: Floats, k: int, passing: Mask | None, first_pass: str
-    ) -> tuple[Rows, Floats]:
-        """Rows and scores of the k best by MaxSim, and of those that tie with the last."""
-        slots = self._slots()
-        count = len(self) if passing is None else int(passing.sum())
-        if count * _FEW < len(self) or count <= k:
-            rows = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
-            return _best(rows, slots.score(query, rows), k)
-        if self.quantised is not None and (
-            first_pass == "int8"
-            or (
-                first_pass == "auto"
-                and len(slots.vectors) >= FEWEST_ROWS
-                and worthwhile(slots.vectors.shape[1])
-            )
-        ):
-            return self._through_int8(self.quantised, query, k, passing)
-        return _best(*_passing(slots.scan(query), passing), k)
+    def lengths(self, field: str) -> Array:
+        """How many terms the field of each entry has."""
+        return self.arrays[f"{field}.lengths"]
 
-    def _through_int8(
-        self, quantised: Quantised, query: Floats, k: int, passing: Mask | None
-    ) -> tuple[Rows, Floats]:
-        """Like the exact scan: only posts that can be among the k best are scored exactly."""
-        slots = self._slots()
-        about, wrong = quantised.scan(slots, query)
-        rows, scores = _passing(about, passing)
-        wrong = wrong if passing is None else wrong[passing]
-        first = np.argpartition(scores, -k)[-k:]
-        exact = slots.score(query, rows[first])
-        reaching = scores + wrong >= exact.min() - _TIE
-        reaching[first] = False
-        others = rows[reaching]
-        return _best(
-            np.concatenate([rows[first], others]), np.concatenate([exact, slots.score(query, others)]), k
+    def postings(self, field: str, terms: Numbers) -> Postings:
+        """All occurrences of some terms."""
+        known = self.arrays[f"{field}.terms"]
+        places = np.searchsorted(known, terms)
+        found = np.flatnonzero(places < len(known))
+        found = found[known[places[found]] == terms[found]]
+        starts = self.arrays[f"{field}.starts"]
+        begins = starts[places[found]]
+        sizes = starts[places[found] + 1] - begins
+        where = np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        return Postings(
+            np.repeat(found, sizes),
+            self.arrays[f"{field}.rows"][where],
+            self.arrays[f"{field}.counts"][where],
         )
 
-    def score(self, query: Floats, rows: Rows) -> Floats:
-        """The exact MaxSim of some points."""
-        if self.slots is not None:
-            return self.slots.score(query, rows)
-        means: Floats = (self.documents[rows].astype(np.float32, copy=False) @ query.T).mean(axis=1)
-        return means
-
-    def _slots(self) -> Slots:
-        if self.slots is None:
-            raise MathAMRError("formulas have one vector each; MaxSim searches posts")
-        return self.slots
-
-    def write(self, path: Path, *, quantised: bool) -> int:
-        """Writes the segment; its size in bytes is returned."""
-        arrays = {"ids": self.ids.cells.data, "ids.ends": self.ids.cells.ends, "documents": self.documents}
-        arrays |= {f"payload.{name}": array for name, array in self.payloads.arrays().items()}
-        if self.slots is not None:
-            arrays |= {
-                "vectors": self.slots.vectors,
-                "counts": self.slots.counts,
-                "bounds": self.slots.bounds,
-            }
-            if quantised:
-                arrays |= Quantised.of(self.slots).arrays()
-        return write_arrays(path, arrays)
-
-    @classmethod
-    def read(cls, path: Path) -> Segment:
-        """The segment of a file."""
-        arrays = map_arrays(path)
-        try:
-            payload = {name[8:]: array for name, array in arrays.items() if name.startswith("payload.")}
-            slots = quantised = None
-            if "vectors" in arrays:
-                slots = Slots(arrays["vectors"], arrays["counts"], arrays["bounds"])
-            if "int8" in arrays:
-                parts = (arrays[f"int8{name}"] for name in ("", ".scales", ".errors", ".longest"))
-                quantised = Quantised(*parts)
-            ids = Strings(Ragged(arrays["ids"], arrays["ids.ends"]))
-            return cls(ids, PayloadColumns.read(payload), arrays["documents"], slots, quantised)
-        except (KeyError, ValueError) as error:
-            raise MathAMRError(f"{path} is damaged (no {error}); build the index again") from error
+    def is_intact(self) -> bool:
+        """Whether the file still has its checksum."""
+        return intact(self.path)
 
 
-def _passing(scores: Floats, passing: Mask | None) -> tuple[Rows, Floats]:
-    """The rows that pass and their scores."""
-    if passing is None:
-        return np.arange(len(scores)), scores
-    (rows,) = np.nonzero(passing)
-    return rows, scores[rows]
+_PARTS = ("terms", "starts", "rows", "counts", "lengths")
 
 
-def _best(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
-    """The k best and whatever ties with the last of them."""
-    if len(scores) <= k:
-        return rows, scores
-    least = np.partition(scores, -k)[-k] - _TIE
-    (chosen,) = np.nonzero(scores >= least)
-    return rows[chosen], scores[chosen]
+@lru_cache(maxsize=1 << 18)
+def term_number(term: str) -> int:
+    """A term as a number of 64 bits, the same on every machine."""
+    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def _of_ids(ids: Sequence[str]) -> dict[str, Array]:
+    encoded = [identifier.encode() for identifier in ids]
+    starts = np.append(0, np.cumsum([len(each) for each in encoded], dtype=np.int64))
+    return {"ids": np.frombuffer(b"".join(encoded), np.uint8), "id_starts": starts.astype(np.int64)}
+
+
+def _of_field(field: str, terms: Array, rows: Array, counts: Array, lengths: Array) -> dict[str, Array]:
+    order = np.lexsort((rows, terms))
+    terms = terms[order]
+    firsts = np.flatnonzero(np.append(True, terms[1:] != terms[:-1])) if len(terms) else np.empty(0, np.int64)
+    values = (terms[firsts], np.append(firsts, len(terms)), rows[order], counts[order], lengths)
+    types = (np.int64, np.int64, np.int32, np.uint8, np.int32)
+    return {
+        f"{field}.{part}": value.astype(kind) for part, value, kind in zip(_PARTS, values, types, strict=True)
+    }
+
+
+def _joined(lists: Iterable[Sequence[int]], kind: type[Any]) -> Array:
+    return np.concatenate([np.empty(0, kind), *(np.array(each, kind) for each in lists if each)])
