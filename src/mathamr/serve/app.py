@@ -14,7 +14,7 @@ from starlette.exceptions import HTTPException
 from mathamr import __version__
 from mathamr.errors import MathAMRError
 from mathamr.serve.errors import ApiError, from_error, from_status, from_validation
-from mathamr.serve.gate import Gate
+from mathamr.serve.gate import PREFIX, Gate
 from mathamr.serve.routes import formulas, posts, search, status
 from mathamr.serve.schemas import errors
 from mathamr.serve.service import Service
@@ -33,14 +33,14 @@ def application(service: Service) -> FastAPI:
         title="mathamr",
         version=__version__,
         description=DESCRIPTION,
-        openapi_url="/v1/openapi.json",
+        openapi_url=f"{PREFIX}/openapi.json",
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
     )
     app.state.service = service
     for module in (search, posts, formulas, status):
-        app.include_router(module.router, prefix="/v1", responses=errors())
+        app.include_router(module.router, prefix=PREFIX, responses=errors())
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(RequestValidationError, _validation)
     app.add_exception_handler(MathAMRError, _mathamr)

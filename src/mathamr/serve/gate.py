@@ -22,6 +22,9 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+PREFIX = "/v1"
+"""Where the routes of the API are; everything else is the page."""
+
 LOG = logging.getLogger("mathamr.serve")
 
 POLICY = (
@@ -56,6 +59,27 @@ class Gate:
     ) -> None:
         self._app, self._limits, self._metrics = app, limits, metrics
         self._hosts, self._log_queries = hosts, log_queries
+
+    async def warm(self) -> None:
+        """Asks for the health of the application, so that the first client need not wait for what is made then."""
+        scope: Scope = {
+            "type": "http",
+            "asgi": {"version": "3.0"},
+            "http_version": "1.1",
+            "method": "GET",
+            "scheme": "http",
+            "path": f"{PREFIX}/health",
+            "raw_path": f"{PREFIX}/health".encode(),
+            "root_path": "",
+            "query_string": b"",
+            "headers": [],
+            "state": {"request": "warm"},
+        }
+
+        async def send(message: Message) -> None:
+            pass
+
+        await self._app(scope, _replayed(b"", _never), send)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request, from its head to the end of its answer."""
@@ -135,8 +159,7 @@ class Gate:
             LOG.error("request %s failed with %s\n%s", request, type(error).__name__, frames)
 
     def _record(self, scope: Scope, status: int, seconds: float, request: str) -> None:
-        route = getattr(scope.get("route"), "path", "")
-        route = route.replace(":path}", "}") if route else "other"
+        route = _route(scope)
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.request(method, route, status, seconds)
         client = (scope.get("client") or ("-", 0))[0]
@@ -189,8 +212,22 @@ class _Answer:
         await self._send({"type": "http.response.body", "body": body})
 
 
+async def _never() -> Message:
+    raise AssertionError("the body has ended")
+
+
 def _headers(scope: Scope) -> dict[bytes, bytes]:
     return dict(scope["headers"])
+
+
+def _route(scope: Scope) -> str:
+    """The route of a request as the API describes it, whatever ids stand in its path."""
+    pattern: str | None = getattr(scope.get("route"), "path", None)
+    if not scope["path"].startswith(f"{PREFIX}/"):
+        return "page"
+    if not pattern:
+        return "other"
+    return PREFIX + pattern.removeprefix(PREFIX).replace(":path}", "}")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

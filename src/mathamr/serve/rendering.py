@@ -15,7 +15,7 @@ from mathamr.formulas.parse import parse
 from mathamr.posts.markup import formula_id, pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
-from mathamr.serve.sanitiser import place, safe_link, sanitised_html, without_places
+from mathamr.serve.sanitiser import NestedTooDeeplyError, place, safe_link, sanitised_html, without_places
 
 REMEMBERED = 20_000
 LONGEST_REMEMBERED = 1000
@@ -158,24 +158,26 @@ def title_html(post: Post, names: Sequence[str] = ()) -> str:
 def body_html(post: Post, longest: int, names: Sequence[str] = ()) -> str:
     """The body of a post, or as much of it as may be shown, as safe HTML."""
     body = post.body[:longest]
-    formulas = _Formulas(post, names)
-    for piece in title_pieces(post.title, post.markup):
-        if piece.kind == "formula":
-            formulas.next(piece)
-    if post.markup == "html":
-        written = _html_body(without_places(body), post, formulas)
-    else:
-        writer = _BlockWriter(post, formulas)
-        for piece in pieces(body, post.markup):
-            writer.add(piece)
-        written = writer.html()
+    try:
+        written = _html_body(body, post, names) if post.markup == "html" else _block_body(body, post, names)
+    except NestedTooDeeplyError:
+        written = _block_body(body, post, names)
     if len(body) < len(post.body):
         written += '\n<p class="faint">… (the rest of this post is not shown)</p>'
     return written
 
 
-def _html_body(body: str, post: Post, formulas: _Formulas) -> str:
+def _block_body(body: str, post: Post, names: Sequence[str]) -> str:
+    """Any markup as paragraphs."""
+    writer = _BlockWriter(post, _Formulas.of_body(post, names))
+    for piece in pieces(body, post.markup):
+        writer.add(piece)
+    return writer.html()
+
+
+def _html_body(body: str, post: Post, names: Sequence[str]) -> str:
     """HTML with its own structure: formulas are cut out of the source, and come back as MathML."""
+    body, formulas = without_places(body), _Formulas.of_body(post, names)
     parts: list[str] = []
     drawn: list[str] = []
     done = 0
@@ -214,6 +216,15 @@ class _Formulas:
         }
         self._seen: set[str] = set()
         self._place = 0
+
+    @classmethod
+    def of_body(cls, post: Post, names: Sequence[str]) -> _Formulas:
+        """Those of the body, which come after those of the title."""
+        formulas = cls(post, names)
+        for piece in title_pieces(post.title, post.markup):
+            if piece.kind == "formula":
+                formulas.next(piece)
+        return formulas
 
     def next(self, piece: Piece) -> Formula:
         name = formula_id(piece, self._post.id, self._place, self._seen)

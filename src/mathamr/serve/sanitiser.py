@@ -13,6 +13,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
+from mathamr.errors import MathAMRError
 from mathamr.posts.text import UNWANTED
 
 MARK = "\ufdd0"
@@ -53,8 +54,14 @@ _PLACE = re.compile(f"{MARK}([0-9]+){MARK}")
 _LINK_RELATION = "nofollow noopener noreferrer"
 
 
+class NestedTooDeeplyError(MathAMRError):
+    """HTML with so many elements within elements that its tree cannot be read whole."""
+
+
 def sanitised_html(source: str, formulas: Sequence[str] = ()) -> str:
     """The source as safe HTML; the n-th of `formulas`, HTML of our own, stands where the source has `place(n)`.
+
+    Raises `NestedTooDeeplyError` rather than losing what stands too deep.
 
     >>> sanitised_html('<p onclick="evil()">Let <script>evil()</script><a href="javascript:evil()">x</a> be</p>')
     '<p>Let <a>x</a> be</p>'
@@ -102,6 +109,8 @@ def _trees(source: str) -> Iterator[Any]:
         encoding="utf-8", no_network=True, remove_comments=True, remove_pis=True, huge_tree=True, recover=True
     )
     root = etree.fromstring(b"<html><body><section>" + source.encode("utf-8", "replace"), parser)
+    if any(problem.type == etree.ErrorTypes.ERR_RESOURCE_LIMIT for problem in parser.error_log):
+        raise NestedTooDeeplyError("elements nested more deeply than can be read")
     return chain([root], root.itersiblings())
 
 

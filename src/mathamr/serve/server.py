@@ -84,12 +84,13 @@ def protocol(limits: Limits) -> type[H11Protocol]:
 class AnnouncingServer(Server):
     """A server that says when it answers."""
 
-    def __init__(self, config: Config, started: Callable[[], None]) -> None:
+    def __init__(self, config: Config, app: Gate, started: Callable[[], None]) -> None:
         super().__init__(config)
-        self._say_started = started
+        self._gate, self._say_started = app, started
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         """Begins to listen."""
+        await self._gate.warm()
         await super().startup(sockets)
         self._say_started()
 
@@ -107,7 +108,7 @@ def server(app: Gate, limits: Limits, started: Callable[[], None]) -> Server:
         proxy_headers=False,
         timeout_graceful_shutdown=STOPPING_SECONDS,
     )
-    return AnnouncingServer(config, started)
+    return AnnouncingServer(config, app, started)
 
 
 def set_up_log(quiet: bool) -> None:

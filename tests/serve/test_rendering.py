@@ -1,0 +1,100 @@
+from __future__ import annotations
+
+import pytest
+
+from mathamr.posts.markup import formulas_of, pieces
+from mathamr.posts.post import Formula, Markup, Post
+from mathamr.serve.rendering import body_html, draw, draw_formula, shown_pieces, title_html, title_shown
+
+
+def _post(body: str, markup: Markup, title: str = "", macros: tuple[str, ...] = ()) -> Post:
+    return Post(
+        "7", "note", body, title, markup, macros=macros, formulas=formulas_of("7", title, body, markup)
+    )
+
+
+def test_formulas_stand_in_their_places_under_their_ids() -> None:
+    post = _post("<p>Let $a$, <em>then</em> $$b$$ holds.</p>", "html", title="On $t$")
+    shown = body_html(post, 1000)
+    assert shown.startswith('<p>Let <span class="formula" data-formula="7:1"><math')
+    assert '</math></span>, <em>then</em> <span class="formula display" data-formula="7:2"><math' in shown
+    assert 'data-formula="7:0"' in title_html(post)
+    assert title_shown(post)[1]["latex"] == "t"
+
+
+def test_formulas_may_have_other_ids_in_the_index() -> None:
+    post = _post("$a$ and $b$", "text", title="$t$")
+    assert 'data-formula="x/1"' in body_html(post, 1000, ["x/0", "x/1", "x/2"])
+    assert 'data-formula="x/0"' in title_html(post, ["x/0", "x/1", "x/2"])
+
+
+def test_ids_are_quoted() -> None:
+    post = Post('"><script>', "note", "$a$", markup="text", formulas=(Formula('"><script>:0', "a"),))
+    assert '<span class="formula" data-formula="&quot;&gt;&lt;script&gt;:0">' in body_html(post, 100)
+
+
+@pytest.mark.parametrize(
+    ("markup", "body", "expected"),
+    [
+        ("markdown", "# Head\n\nOne.\n\n- a\n- b\n\n> said\n\n```\nx < y\n```\n\nLast.",
+         ["<h4>Head</h4>", "<p>One.</p>", '<p class="item">a</p>', '<p class="item">b</p>', "<blockquote>said</blockquote>",
+          "<pre>x &lt; y</pre>", "<p>Last.</p>"]),
+        ("latex", "\\section{Head} One.\n\n\\begin{quote}said\\end{quote} Last.",
+         ["<h4>Head</h4>", "<p>One.</p>", "<blockquote>said</blockquote>", "<p>Last.</p>"]),
+        ("text", "One < two.\n\nThree.", ["<p>One &lt; two.</p>", "<p>Three.</p>"]),
+    ],
+)  # fmt: skip
+def test_posts_that_are_no_html_keep_their_blocks(markup: Markup, body: str, expected: list[str]) -> None:
+    assert body_html(_post(body, markup), 1000).split("\n") == expected
+
+
+def test_links_of_markdown_lead_where_they_may() -> None:
+    shown = body_html(_post("[a](javascript:alert(1)) [b](https://example.org/)", "markdown"), 1000)
+    assert "javascript" not in shown
+    assert 'href="https://example.org/"' in shown
+
+
+def test_macros_of_the_post_hold_in_its_formulas() -> None:
+    post = _post(r"$\half$", "text", macros=(r"\newcommand{\half}{\frac{1}{2}}",))
+    assert "<mfrac>" in body_html(post, 100)
+
+
+def test_a_formula_without_latex_is_drawn_from_its_mathml() -> None:
+    drawn = draw_formula(Formula("1", "", presentation_mathml='<math><mi onclick="x">y</mi></math>'))
+    assert drawn.mathml is not None
+    assert "<mi>y</mi>" in drawn.mathml
+
+
+def test_a_formula_that_cannot_be_drawn_says_where_and_shows_its_source() -> None:
+    drawn = draw("{" * 5000)
+    assert drawn.mathml is None
+    assert drawn.error is not None
+    assert set(drawn.error) == {"message", "offset"}
+    assert '<code class="broken">' in body_html(_post("$" + "{" * 5000 + "}" * 5000 + "$", "text"), 20_000)
+
+
+def test_no_style_attribute_leaves() -> None:
+    drawn = draw(r"\begin{aligned}a&=b\\c&=d\end{aligned} \boxed{x} \text{ style=\"text-align: left\"}")
+    assert drawn.mathml is not None
+    assert ' style="' not in drawn.mathml
+    assert 'class="right"' in drawn.mathml
+    assert 'class="boxed"' in drawn.mathml
+
+
+def test_long_posts_are_cut_and_say_so() -> None:
+    shown = body_html(_post("word " * 100, "text"), 50)
+    assert shown.count("word") == 10
+    assert "the rest of this post is not shown" in shown
+
+
+def test_pieces_of_a_text_have_their_places() -> None:
+    text = "If $x$ then $\\frac12$."
+    shown = list(shown_pieces(pieces(text, "text")))
+    assert [text[piece["start"] : piece["end"]] for piece in shown] == [
+        "If ",
+        "$x$",
+        " then ",
+        "$\\frac12$",
+        ".",
+    ]
+    assert [piece["kind"] for piece in shown] == ["text", "formula", "text", "formula", "text"]

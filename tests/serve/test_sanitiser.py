@@ -1,0 +1,180 @@
+from __future__ import annotations
+
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Markup, Post
+from mathamr.serve.rendering import body_html, title_html
+from mathamr.serve.sanitiser import KEPT, MARK, NestedTooDeeplyError, safe_link, sanitised_html
+from tests.serve.hostile import HTML, LATEX
+
+OWN_ATTRIBUTES = {
+    "a": {"href", "rel", "class"},
+    "span": {"class", "data-formula"},
+    "p": {"class"},
+    "code": {"class"},
+    "td": {"colspan", "rowspan"},
+    "th": {"colspan", "rowspan"},
+    "ol": {"start"},
+    "abbr": {"title"},
+    "dfn": {"title"},
+}
+MATHML = {
+    "math", "semantics", "annotation", "mrow", "mi", "mo", "mn", "mtext", "ms", "mspace", "mfrac", "msqrt", "mroot", "msub",
+    "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts", "mprescripts", "mtable", "mtr", "mtd", "mstyle",
+    "mpadded", "mphantom", "merror",
+}  # fmt: skip
+MATHML_ATTRIBUTES = {
+    "xmlns", "display", "alttext", "encoding", "class", "displaystyle", "scriptlevel", "mathcolor", "mathbackground",
+    "mathsize", "dir", "mathvariant", "form", "fence", "separator", "stretchy", "symmetric", "largeop", "movablelimits",
+    "lspace", "rspace", "minsize", "maxsize", "width", "height", "depth", "voffset", "linethickness", "accent",
+    "accentunder", "columnspan", "rowspan",
+}  # fmt: skip
+MATHML_CLASSES = {"left", "right", "boxed"}
+
+
+class Inspector(HTMLParser):
+    """Reads HTML as a browser's tokeniser would and checks every tag of it against lists of the tests' own."""
+
+    def __init__(self) -> None:
+        super().__init__(convert_charrefs=True)
+        self.open: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in MATHML:
+            assert {name for name, _ in attrs} <= MATHML_ATTRIBUTES, (tag, attrs)
+            assert all(value in MATHML_CLASSES for name, value in attrs if name == "class")
+        else:
+            assert tag in KEPT | {"span"}, tag
+            assert {name for name, _ in attrs} <= OWN_ATTRIBUTES.get(tag, set()), (tag, attrs)
+            for name, value in attrs:
+                if name == "href":
+                    assert value
+                    assert value.lower().startswith(("http://", "https://", "mailto:")), value
+        if tag not in ("br", "hr"):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+    def handle_comment(self, data: str) -> None:
+        raise AssertionError(f"a comment: {data}")
+
+    def handle_decl(self, decl: str) -> None:
+        raise AssertionError(f"a declaration: {decl}")
+
+    def handle_pi(self, data: str) -> None:
+        raise AssertionError(f"an instruction: {data}")
+
+    def unknown_decl(self, data: str) -> None:
+        raise AssertionError(f"a section: {data}")
+
+
+def inspected(html: str) -> str:
+    """The text of HTML that passes all checks and closes all it opens."""
+    inspector = Inspector()
+    inspector.feed(html)
+    inspector.close()
+    assert inspector.open == []
+    return inspector.text
+
+
+def _post(body: str, markup: Markup = "html", title: str = "") -> Post:
+    return Post("p", "note", body, title, markup, formulas=formulas_of("p", title, body, markup))
+
+
+@pytest.mark.parametrize("name", HTML)
+def test_hostile_html_leaves_only_what_is_allowed(name: str) -> None:
+    if name != "deep":
+        inspected(sanitised_html(HTML[name]))
+    inspected(body_html(_post(HTML[name]), 100_000))
+
+
+@pytest.mark.parametrize(
+    "name", ["script", "event handler", "style element", "meta refresh", "base", "closing everything"]
+)
+def test_the_words_around_what_is_hostile_stay(name: str) -> None:
+    text = inspected(body_html(_post(HTML[name]), 100_000))
+    assert text in ("ab", "text")
+
+
+@pytest.mark.parametrize("markup", ["html", "text", "markdown", "latex"])
+@pytest.mark.parametrize("name", LATEX)
+def test_hostile_latex_leaves_only_what_is_allowed(name: str, markup: Markup) -> None:
+    inspected(body_html(_post(LATEX[name], markup), 5000))
+    inspected(title_html(_post("", markup, LATEX[name][:5000])))
+
+
+FRAGMENTS = """
+<p> </p> <b > <script> </script> <a href=' javascript: ' " $x<y$ $$ <!-- --> <math> </math> <svg> </svg> <style> </style>
+&lt; &#x3c; <table> <td> </table> </html> <img/src=x/onerror=y> text <![CDATA[ ]]> <?x <!DOCTYPE <plaintext> <title>
+<textarea> = /
+"""
+
+
+@settings(max_examples=150)
+@given(
+    st.lists(
+        st.sampled_from([*FRAGMENTS.split(), f"{MARK}0{MARK}", "\0", "\ud800", " "]) | st.text(max_size=4),
+        max_size=25,
+    ).map("".join)
+)
+def test_whatever_is_written_only_allowed_markup_leaves(source: str) -> None:
+    inspected(sanitised_html(source))
+    for markup in ("html", "markdown"):
+        inspected(body_html(_post(source, markup), 1000))  # type: ignore[arg-type]
+
+
+def test_structure_stays() -> None:
+    source = (
+        '<p>Let <em>f</em> &lt; g.</p><ol start="3"><li>one<li>two</ol><table><tr><td colspan="2">x</td></tr></table>'
+        '<h1>H</h1><pre><code>a &amp; b</code></pre><a href="https://example.org/?a=1&amp;b=2">l</a>'
+    )
+    assert sanitised_html(source) == (
+        '<p>Let <em>f</em> &lt; g.</p><ol start="3"><li>one</li><li>two</li></ol>'
+        '<table><tr><td colspan="2">x</td></tr></table><h3>H</h3><pre><code>a &amp; b</code></pre>'
+        '<a href="https://example.org/?a=1&amp;b=2" rel="nofollow noopener noreferrer">l</a>'
+    )
+
+
+def test_pictures_of_elsewhere_are_told_and_not_fetched() -> None:
+    shown = sanitised_html('<img src="https://example.org/a.png" alt="a <cat>">')
+    assert "<img" not in shown
+    assert "[picture: a &lt;cat&gt;]" in shown
+    assert 'href="https://example.org/a.png"' in shown
+
+
+def test_nesting_is_bounded() -> None:
+    shown = sanitised_html("<div>" * 1000 + "deep")
+    assert 0 < shown.count("<div>") < 100
+    assert "deep" in shown
+
+
+def test_nothing_is_lost_where_a_tree_would_be_too_deep() -> None:
+    body = "<div>" * 5000 + "deep $x$"
+    with pytest.raises(NestedTooDeeplyError):
+        sanitised_html(body)
+    shown = inspected(body_html(_post(body), 100_000))
+    assert "deep" in shown
+
+
+@pytest.mark.parametrize(
+    "target",
+    ["", "#a", "/v1", "//a.example", "javascript:1", "JAVASCRIPT:1", "java\tscript:1", "data:x", "file:///etc/passwd", "http:",
+     "https://", "mailto:", "http:///x", "https://a b", "http://[", " javascript:1", "x" * 3000],
+)  # fmt: skip
+def test_addresses_that_no_page_may_lead_to(target: str) -> None:
+    assert safe_link(target) is None
+
+
+@pytest.mark.parametrize("target", ["http://a.example", "HTTPS://a.example/x?y#z", "mailto:a@b.example"])
+def test_addresses_that_a_page_may_lead_to(target: str) -> None:
+    assert safe_link(f" {target} ") == target
