@@ -15,7 +15,7 @@ class HybridConfiguration:
     0 is not asked.
     """
 
-    fusion: str = "weighted-sum"
+    fusion: str = "mean"
     answers: Mapping[str, float] = field(
         default_factory=lambda: {"lexical": 1.0, "single": 1.0, "maxsim": 1.0}
     )

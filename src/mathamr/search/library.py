@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Self, get_args
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from mathamr.index.archive import Archive
 from mathamr.index.catalogue import FormulaEntry
 from mathamr.index.point import Filter
 from mathamr.index.terms import Terms, post_terms
-from mathamr.posts.post import Post
+from mathamr.posts.post import Kind, Post
 from mathamr.search.alignment import Alignment, align
 from mathamr.search.analysis import Analyser, Analysis
 from mathamr.search.formulas import FormulaSearch
@@ -39,6 +39,7 @@ from mathamr.search.stopwatch import Stopwatch
 from mathamr.search.strategies import PostSearch, check_strategy
 
 TASKS: tuple[Task, ...] = ("answers", "formulas")
+KINDS: tuple[str, ...] = get_args(Kind)
 
 
 class UnknownPostError(MathAMRError):
@@ -121,7 +122,11 @@ class Index:
         A query is typed text with ``$latex$``, a `Query`, or a whole `Post`. `where` narrows what is searched; `pool`
         is how many posts the strategy `rerank` looks at again. Without `exact` an engine may search approximately.
         """
-        _check(task, k, offset)
+        if k < 1:
+            raise MathAMRError(f"the number of results must be at least 1, not {k}")
+        if offset < 0:
+            raise MathAMRError(f"results begin at offset 0, not {offset}")
+        _check(task, where)
         watch = Stopwatch()
         with watch("parse"):
             asked = self._query(query, task)
@@ -131,6 +136,8 @@ class Index:
         page = ranked[offset : offset + k]
         with watch("snippet"):
             wanted = Wanted(asked)
+            if wanted.is_empty:
+                notes.append("the query has only common words; add some that say what it is about")
             analysis = None if strategy == "lexical" else self._analyser.analyse(asked, Stopwatch())
             hits = self._hits(page, offset, task, wanted, analysis)
         return Hits(
@@ -159,6 +166,7 @@ class Index:
         """Only ids and scores, best first, and notes: what an evaluation needs of a search."""
         check_strategy(strategy)
         watch = watch or Stopwatch()
+        _check(task, where)
         asked = self._query(query, task)
         demand = Demand(depth, where or None, exact, pool)
         engine, lexical = self.archive.engine, self.archive.lexical
@@ -168,7 +176,7 @@ class Index:
         with watch("search"):
             if task == "formulas":
                 formula, note = asked.target()
-                found = FormulaSearch(
+                search: FormulaSearch | PostSearch = FormulaSearch(
                     asked,
                     formula,
                     engine.formulas,
@@ -176,11 +184,13 @@ class Index:
                     self.archive.catalogue,
                     analysis,
                     self.configuration,
-                ).rank(strategy, demand)
-                return found, [note] if note else []
-            terms: Callable[[], Terms] = lru_cache(1)(partial(post_terms, asked.post))
-            search = PostSearch(engine.posts, lexical.posts, terms, analysis, self.configuration)
-            return search.rank(strategy, demand), []
+                )
+            else:
+                note = None
+                terms: Callable[[], Terms] = lru_cache(1)(partial(post_terms, asked.post))
+                search = PostSearch(engine.posts, lexical.posts, terms, analysis, self.configuration)
+            found = search.rank(strategy, demand)
+        return found, [each for each in (note, _remark(found, strategy, where)) if each]
 
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:
         """Why a post is found: every part of the query against every part of the post.
@@ -275,10 +285,12 @@ class Index:
         found: dict[str, dict[int, float]] = {}
         with self.archive.graphs() as store:
             for identifier, rows in vectors.items():
+                if identifier not in store:
+                    continue  # being deleted just now
                 tensor = store.tensor(self.archive.manifest.graphs, identifier)
+                if len(tensor.levels) != len(rows):
+                    continue  # being changed just now
                 stored = Vectors(identifier, rows, tensor.levels, tensor.references)
-                if len(stored.levels) != len(rows):
-                    continue  # being written just now
                 numbers, sentences = stored.at(Level.SENTENCE)
                 if len(sentences):
                     best = (analysis.vectors.vectors @ sentences.T).max(axis=0)
@@ -286,10 +298,19 @@ class Index:
         return found
 
 
-def _check(task: str, k: int, offset: int) -> None:
+def _check(task: str, where: Filter | None) -> None:
     if task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
-    if k < 1:
-        raise MathAMRError(f"the number of results must be at least 1, not {k}")
-    if offset < 0:
-        raise MathAMRError(f"results begin at offset 0, not {offset}")
+    for kind in where.kinds if where else ():
+        if kind not in KINDS:
+            raise UnknownNameError("kind of post", kind, list(KINDS))
+
+
+def _remark(found: Sequence[Ranked], strategy: str, where: Filter | None) -> str | None:
+    """What a person should know who wonders about the hits."""
+    if not found and where:
+        return "nothing that passes the filter meets the query"
+    if strategy in ("hybrid", "lexical") and not any("lexical" in each.evidence for each in found):
+        similar = "; the hits are only similar in meaning" if found else ""
+        return f"no word or formula of the query occurs in what is searched{similar}"
+    return None

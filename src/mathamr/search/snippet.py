@@ -36,6 +36,11 @@ class Wanted:
         self._visuals = {visual_key(layout) for layout in layouts if layout is not None}
         self._formulas = [_grams(formula.latex) for formula in query.formulas]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there are neither formulas nor words that say something."""
+        return not self._stems and not self._formulas
+
     def word(self, word: str) -> bool:
         """Whether the query has the word in some form."""
         return not self._stems.isdisjoint(_stems(word))

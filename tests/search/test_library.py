@@ -1,0 +1,316 @@
+"""Search in an index: every strategy against what its definition says, filters, paging, notes, explanations."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr import Filter, Index, Query
+from mathamr.encoders.encoder import Vectors
+from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.formulas.parse import parse
+from mathamr.formulas.visualkey import visual_key
+from mathamr.graphs.virtual import Level
+from mathamr.index.point import Scored, best
+from mathamr.index.terms import post_terms
+from mathamr.search.fragment import plain
+from mathamr.search.fusion import fuse
+from mathamr.search.library import UnknownPostError
+from mathamr.search.query import EmptyQueryError
+from mathamr.search.stopwatch import Stopwatch
+from mathamr.search.strategies import STRATEGIES
+
+TEXT = "Why does the series $\\sum_{n=1}^\\infty \\frac{1}{n^2}$ converge, and to what?"
+
+
+@pytest.fixture(scope="module")
+def index(sample_index: Path) -> Iterator[Index]:
+    with Index.open(sample_index, device="cpu") as opened:
+        yield opened
+
+
+def query_vectors(index: Index, query: Query) -> Vectors:
+    return index._analyser.analyse(query, Stopwatch()).vectors
+
+
+def naive_maxsim(query: np.ndarray, post: np.ndarray) -> float:
+    return sum(max(float(row @ other) for other in post) for row in query) / len(query)
+
+
+def same_order(found: list[Scored], expected: list[Scored]) -> None:
+    assert [hit.id for hit in found] == [hit.id for hit in expected]
+    assert np.allclose([hit.score for hit in found], [hit.score for hit in expected], atol=1e-5)
+
+
+def ranked(index: Index, query: Query, strategy: str, depth: int, **options: object) -> list[Scored]:
+    found, _ = index.rank(query, "answers", strategy, depth, **options)  # type: ignore[arg-type]
+    return [Scored(each.id, each.score) for each in found]
+
+
+def test_single_ranks_by_the_document_vector(index: Index) -> None:
+    query = Query.of_text(TEXT)
+    vector = query_vectors(index, query).document
+    assert vector is not None
+    ids = list(index.archive.catalogue.ids())
+    documents = {each: index.archive.vectors(each).document for each in ids[:60] + ids[-60:]}
+    expected = {each: float(vector @ document) for each, document in documents.items() if document is not None}
+    found = {hit.id: hit.score for hit in ranked(index, query, "single", len(ids))}
+    assert len(found) == len(ids)
+    for each, score in expected.items():
+        assert found[each] == pytest.approx(score, abs=1e-5)
+
+
+def test_maxsim_is_the_mean_of_the_best_cosines(index: Index) -> None:
+    query = Query.of_text(TEXT)
+    vectors = query_vectors(index, query).vectors
+    ids = list(index.archive.catalogue.ids())
+    stored = index.archive.engine.posts.fetch(ids)
+    expected = best(ids, [naive_maxsim(vectors, stored[each]) for each in ids], 25)
+    same_order(ranked(index, query, "maxsim", 25), expected)
+
+
+def test_rerank_of_everything_is_maxsim(index: Index) -> None:
+    query = Query.of_text(TEXT)
+    same_order(
+        ranked(index, query, "rerank", 50, pool=len(index)), ranked(index, query, "maxsim", 50)
+    )
+
+
+def test_rerank_keeps_to_its_pool(index: Index) -> None:
+    query = Query.of_text(TEXT)
+    pool = {hit.id for hit in ranked(index, query, "single", 20)}
+    found = ranked(index, query, "rerank", 20, pool=20)
+    assert {hit.id for hit in found} == pool
+    assert [hit.score for hit in found] == sorted((hit.score for hit in found), reverse=True)
+
+
+def test_lexical_is_the_lexicon_alone_and_needs_no_model(sample_index: Path) -> None:
+    with Index.open(sample_index, device="cpu") as fresh:
+        query = Query.of_text(TEXT)
+        same_order(
+            ranked(fresh, query, "lexical", 30),
+            fresh.archive.lexical.posts.search(post_terms(query.post), 30),
+        )
+        assert fresh.search(query, strategy="lexical").hits
+        assert "_encoder" not in vars(fresh.archive)
+
+
+def test_hybrid_fuses_its_components_by_their_weights(index: Index) -> None:
+    query = Query.of_text(TEXT)
+    weights = index.configuration.answers
+    rankings = [ranked(index, query, name, index.configuration.depth) for name in weights]
+    expected = fuse(index.configuration.fusion, rankings, list(weights.values()), 20)
+    same_order(ranked(index, query, "hybrid", 20), expected)
+    hits = index.search(query, k=3)
+    for hit in hits:
+        assert set(hit.evidence) <= set(weights)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_filters_hold_for_every_strategy_and_task(index: Index, strategy: str) -> None:
+    where = Filter(kinds=("question",), tags=("real-analysis",), minimum_score=5)
+    for task in ("answers", "formulas"):
+        hits = index.search(TEXT, task, strategy, 200, where=where)  # type: ignore[arg-type]
+        assert hits.hits
+        for hit in hits:
+            post = index.archive.catalogue.post(hit.id)
+            assert post.kind == "question" and "real-analysis" in post.tags and (post.score or 0) >= 5
+    allowed = {
+        post.id
+        for post in index.archive.catalogue.every_post()
+        if post.kind == "question" and "real-analysis" in post.tags and (post.score or 0) >= 5
+    }
+    found = {hit.id for hit in index.search(TEXT, "answers", strategy, 200, where=where)}
+    assert found == allowed if strategy in ("single", "maxsim", "rerank", "hybrid") else found <= allowed
+
+
+@pytest.mark.parametrize("task", ["answers", "formulas"])
+def test_pages_are_one_ranking_cut_up(index: Index, task: str) -> None:
+    whole = index.search(TEXT, task, k=12)  # type: ignore[arg-type]
+    pages = [index.search(TEXT, task, k=5, offset=offset) for offset in (0, 5, 10)]  # type: ignore[arg-type]
+    together = [hit for page in pages for hit in page]
+    assert together[:12] == list(whole.hits)
+    assert [hit.rank for hit in together] == list(range(1, 16))
+    assert pages[0].more and whole.offset == 0
+
+
+def test_behind_the_last_hit_there_is_nothing(index: Index) -> None:
+    end = index.search(TEXT, strategy="single", k=5, offset=len(index) - 2)
+    assert len(end) == 2 and not end.more
+    assert not index.search(TEXT, strategy="single", k=5, offset=len(index)).hits
+
+
+def test_a_formula_is_found_once_at_its_best_place_with_the_number_of_its_places(index: Index) -> None:
+    catalogue = index.archive.catalogue
+    hits = index.search("$n$", "formulas", k=50)
+    looks = [hit.formula.visual for hit in hits if hit.formula]
+    assert len(set(looks)) == len(looks) == 50
+    first = hits[0].formula
+    assert first is not None and first.exact and parse(first.latex).slt == parse("n").slt
+    assert first.places == len(catalogue.with_visual(first.visual)) > 1
+    assert catalogue.formula(first.id).post == hits[0].id
+
+
+def test_dense_formula_search_is_the_best_cosine_of_each_look(index: Index) -> None:
+    query = Query.of_text("$\\frac{1}{n^2}$ is small", "formulas")
+    vector = query_vectors(index, query).at(Level.FORMULA)[1][0]
+    points = index.archive.engine.formulas
+    ids = list(points.ids())
+    visuals = index.archive.catalogue.visuals(ids)
+    expected: dict[str, float] = {}
+    for identifier, rows in points.fetch(ids).items():
+        look = visuals[identifier]
+        expected[look] = max(expected.get(look, -1.0), float(rows[0] @ vector))
+    found, _ = index.rank(query, "formulas", "single", 40)
+    scores = sorted(expected.values(), reverse=True)[:40]
+    assert np.allclose([each.score for each in found], scores, atol=1e-5)
+    for each in found:
+        assert visuals[each.id] == each.visual and expected[each.visual] == pytest.approx(each.score, abs=1e-5)
+
+
+def test_what_fits_the_wildcards_comes_first(index: Index) -> None:
+    hits = index.search("?a^2+?b^2", "formulas", k=8)
+    patterns = [hit.evidence.get("pattern", 0.0) for hit in hits]
+    assert patterns[0] == 1.0 and patterns == sorted(patterns, reverse=True)
+    assert hits[0].formula is not None and hits[0].formula.exact
+
+
+def test_the_marked_formula_of_a_post_is_searched_in_its_context(index: Index) -> None:
+    post = index.archive.catalogue.post("101")
+    marked = post.formulas[-1]
+    hits = index.search(Query.of_post(post, marked.id), "formulas", k=1)
+    assert hits[0].formula is not None
+    assert hits[0].formula.visual == visual_key(parse(marked.latex).slt)
+    assert hits[0].evidence["single"] == pytest.approx(1.0, abs=1e-4)
+
+
+def test_a_whole_question_finds_itself_first(index: Index) -> None:
+    post = index.archive.catalogue.post("104")
+    for strategy in ("hybrid", "maxsim", "lexical"):
+        assert index.search(post, strategy=strategy, k=1)[0].id == "104"
+
+
+def test_an_answer_is_shown_under_its_question(index: Index) -> None:
+    hits = index.search(TEXT, k=20, where=Filter(kinds=("answer",)))
+    for hit in hits:
+        assert hit.parent is not None
+        question = index.archive.catalogue.post(hit.parent)
+        assert hit.kind == "answer" and hit.tags == question.tags
+        assert plain(hit.title).split()[0] == question.title.replace("<", " ").split()[0]
+
+
+def test_snippets_never_cut_a_formula(index: Index) -> None:
+    for hit in index.search(TEXT, k=40):
+        formulas = {formula.id: formula.latex for formula in index.archive.catalogue.post(hit.id).formulas}
+        assert hit.snippet
+        for fragment in hit.snippet:
+            if fragment.kind == "formula":
+                assert fragment.formula is not None and formulas[fragment.formula] == fragment.text
+
+
+def test_a_found_formula_stands_in_its_snippet(index: Index) -> None:
+    for hit in index.search("$x^2$", "formulas", k=20):
+        assert hit.formula is not None
+        shown = {fragment.formula for fragment in hit.snippet if fragment.matched}
+        titled = {fragment.formula for fragment in hit.title}
+        assert index.archive.catalogue.formula(hit.formula.id).formula.id in shown | titled
+
+
+def test_time_is_told_by_stage(index: Index) -> None:
+    hits = index.search("a query that nobody asked before: $q_{17}$")
+    assert {"parse", "amr", "encode", "search", "snippet"} <= set(hits.seconds)
+    assert all(seconds >= 0 for seconds in hits.seconds.values())
+
+
+def test_notes_say_what_is_odd_about_a_query(index: Index) -> None:
+    assert any("only common words" in note for note in index.search("what is it?").notes)
+    assert any("occurs in what is searched" in note for note in index.search("zzqqx", strategy="lexical").notes)
+    assert any("only similar" in note for note in index.search("zzqqx").notes)
+    nothing = index.search(TEXT, where=Filter(tags=("no such tag",)))
+    assert not nothing.hits and any("passes the filter" in note for note in nothing.notes)
+    several = index.search("$a$ and $b+c$", "formulas")
+    assert any("2 formulas" in note for note in several.notes)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"strategy": "magic"}, "unknown strategy 'magic'; known: hybrid, maxsim"),
+        ({"task": "proofs"}, "unknown task 'proofs'; known: answers, formulas"),
+        ({"k": 0}, "at least 1"),
+        ({"offset": -1}, "offset 0"),
+        ({"k": 20_000}, "10,000th"),
+        ({"pool": 0}, "pool"),
+        ({"where": Filter(kinds=("answers",))}, "unknown kind of post"),
+        ({"where": Filter(after="soon")}, "is no date"),
+    ],
+)
+def test_what_cannot_be_asked_for_is_refused(index: Index, options: dict[str, object], message: str) -> None:
+    with pytest.raises(MathAMRError, match=message):
+        index.search(TEXT, **options)  # type: ignore[arg-type]
+
+
+def test_an_empty_query_and_one_without_formula_are_refused(index: Index) -> None:
+    with pytest.raises(EmptyQueryError):
+        index.search("  ")
+    with pytest.raises(MathAMRError, match="no formula"):
+        index.search(Query.of_text("compact sets"), "formulas")
+
+
+def test_explain_is_the_alignment_behind_the_score(index: Index) -> None:
+    hits = index.search(TEXT, strategy="maxsim", k=3)
+    for hit in hits:
+        alignment = index.explain(TEXT, hit.id)
+        assert alignment.score == pytest.approx(hit.score, abs=1e-5)
+        assert [part.level for part in alignment.query] == ["document", "sentence", "formula"]
+        post = index.archive.catalogue.post(hit.id)
+        for part in alignment.post:
+            source = {"title": post.title, "body": post.body, None: ""}[part.field]
+            if part.level == "formula":
+                assert part.fragments[0].text.split()[0][:1] in source[part.start : part.end]
+        rows = alignment.to_json()
+        assert len(rows["similarities"]) == len(rows["query_parts"]) == 3
+        assert len(rows["similarities"][0]) == len(rows["post_parts"]) == len(index.archive.vectors(hit.id))
+
+
+def test_a_formula_is_explained_through_its_post(index: Index) -> None:
+    hit = index.search("$x^2$", "formulas", k=1)[0]
+    assert hit.formula is not None
+    alignment = index.explain("$x^2$", hit.formula.id)
+    assert alignment.post_id == hit.id
+    assert any(part.reference == alignment.formula_id for part in alignment.post)
+
+
+def test_an_unknown_id_cannot_be_explained(index: Index) -> None:
+    with pytest.raises(UnknownPostError, match="no post or formula '../../etc/passwd'"):
+        index.explain(TEXT, "../../etc/passwd")
+
+
+def test_threads_get_the_same_hits_as_one(index: Index) -> None:
+    queries = [f"the limit of $\\frac{{1}}{{n^{power}}}$ and of sequences" for power in range(2, 8)]
+    expected = [[hit.id for hit in index.search(query, k=5)] for query in queries]
+    other = Index(index.archive)
+    results: dict[int, list[list[str]]] = {}
+
+    def work(number: int) -> None:
+        order = queries if number % 2 else queries[::-1]
+        found = [[hit.id for hit in other.search(query, k=5)] for query in order]
+        results[number] = found if number % 2 else found[::-1]
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert results == dict.fromkeys(range(4), expected)
+
+
+def test_unknown_names_list_the_known_ones() -> None:
+    from mathamr.search.strategies import check_strategy
+
+    with pytest.raises(UnknownNameError, match="hybrid, maxsim, rerank, single, lexical"):
+        check_strategy("")
