@@ -229,7 +229,8 @@ def _cost_note(experiment: Experiment) -> str:
     table = f" (thesis: Table {experiment.tables[2]})" if experiment.tables[2] else ""
     return (
         f"Time and memory are those of training{table}: on a CPU the process's peak, on a GPU the GPU's."
-        " The index is the 32-bit vectors of the answers; queries/s are searches of encoded topics, one after the other."
+        " The index is the 32-bit vectors of the answers; queries/s are searches of encoded topics, one after the other,"
+        " in the processor's time."
     )
 
 
@@ -269,17 +270,12 @@ def _csv_rows(findings: Findings) -> Iterable[tuple[str, ...]]:
                     yield (name, row.variant.name, str(seed), test.test.name, measure, value, *beside)
         for scores in test.references:
             for measure in scores.measures:
-                yield (
-                    *(name, scores.run, "", test.test.name, measure, f"{scores.mean(measure):.6f}"),
-                    *("", "", ""),
-                )
+                value = f"{scores.mean(measure):.6f}"
+                yield (name, scores.run, "", test.test.name, measure, value, "", "", "")
     for variant in findings.setting.experiment.variants:
         for column, spread in findings.costs[variant.name].items():
-            beside = variant.published.costs.get(column)
-            yield (
-                *(name, variant.name, "", "", column, f"{spread.mean:.6g}"),
-                *("" if beside is None else f"{beside:.6g}", "", ""),
-            )
+            cost = _number(variant.published.costs.get(column))
+            yield (name, variant.name, "", "", column, f"{spread.mean:.6g}", cost, "", "")
 
 
 def _beside(variant: Variant, measure: str) -> tuple[str, str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 import zipfile
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -21,6 +22,7 @@ from mathamr.graphs.virtual import Level
 from mathamr.progress import Progress
 
 Floats = npt.NDArray[np.float32]
+Places = npt.NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +31,7 @@ class VectorTable:
 
     ids: tuple[str, ...]
     vectors: Floats
-    starts: npt.NDArray[np.int64]
+    starts: Places
     levels: npt.NDArray[np.int8]
     references: tuple[str, ...]
 
@@ -64,10 +66,8 @@ class VectorTable:
     def chosen(self, ids: Sequence[str]) -> VectorTable:
         """The table of some posts, those without any vector left out."""
         places = np.array([self._place(post_id) for post_id in ids], np.int64)
-        counts = self.starts[places + 1] - self.starts[places]
-        places, counts = places[counts > 0], counts[counts > 0]
-        starts = np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
-        rows = np.repeat(self.starts[places] - starts[:-1], counts) + np.arange(int(counts.sum()))
+        places = places[self.starts[places + 1] > self.starts[places]]
+        rows, starts = self.rows(places)
         return VectorTable(
             tuple(self.ids[place] for place in places),
             self.vectors[rows],
@@ -75,6 +75,12 @@ class VectorTable:
             self.levels[rows],
             tuple(self.references[row] for row in rows),
         )
+
+    def rows(self, places: Places) -> tuple[Places, Places]:
+        """The rows of posts by their places, end to end, and where each post's begin, with their end."""
+        counts = self.starts[places + 1] - self.starts[places]
+        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
+        return np.repeat(self.starts[places] - starts[:-1], counts) + np.arange(starts[-1]), starts
 
     def save(self, path: Path) -> None:
         """One `.npz` without pickles, written in one move."""
@@ -107,8 +113,6 @@ def encode_all(
     model: Path, corpus: Path, ids: Sequence[str], topics: Path, folder: Path, device: str
 ) -> Figures:
     """Encodes the posts and the topics with a model; `posts.npz` and `topics.npz` in the folder."""
-    import time
-
     encoder = load_encoder(model, device)
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()

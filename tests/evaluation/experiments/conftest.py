@@ -1,0 +1,45 @@
+"""A corner of the sample that an experiment can go through in seconds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+from mathamr import sample
+
+TOPICS = 4
+QUESTIONS = 14
+
+
+@pytest.fixture(scope="session")
+def corner(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An ARQMath folder: the answers judged for four topics of each task, their questions, and some more."""
+    source, folder = sample.folder(), tmp_path_factory.mktemp("corner")
+    rows = {row.get("Id"): row for row in etree.parse(str(source / "Posts.xml")).getroot()}
+    judged = [line.split() for line in (source / "qrels" / "task1.qrels").read_text().splitlines()]
+    wanted = {item for topic, _, item, _ in judged if topic in {f"A.{n}" for n in range(1, TOPICS + 1)}}
+    questions = {rows[item].get("ParentId") for item in wanted}
+    questions |= set([key for key, row in rows.items() if row.get("PostTypeId") == "1"][:QUESTIONS])
+    kept = [row for key, row in rows.items() if key in questions or row.get("ParentId") in questions]
+    root = etree.Element("posts")
+    root.extend(kept)
+    (folder / "Posts.xml").write_bytes(etree.tostring(root, xml_declaration=True, encoding="utf-8"))
+    (folder / "formulas.tsv").write_text((source / "formulas.tsv").read_text("utf-8"), "utf-8")
+    for task in ("task1", "task2"):
+        _cut(source, folder, task)
+    return folder
+
+
+def _cut(source: Path, folder: Path, task: str) -> None:
+    (folder / "topics").mkdir(exist_ok=True)
+    (folder / "qrels").mkdir(exist_ok=True)
+    topics = etree.parse(str(source / "topics" / f"{task}.xml")).getroot()
+    for topic in list(topics)[TOPICS:]:
+        topics.remove(topic)
+    names = {topic.get("number") for topic in topics}
+    (folder / "topics" / f"{task}.xml").write_bytes(etree.tostring(topics))
+    lines = (source / "qrels" / f"{task}.qrels").read_text("utf-8").splitlines()
+    kept = [line for line in lines if line.split()[0] in names]
+    (folder / "qrels" / f"{task}.qrels").write_text("\n".join(kept) + "\n", "utf-8")
