@@ -46,5 +46,11 @@ READ_KEY = Setting(
     "key that clients of `mathamr serve` need to search; empty asks for none",
     secret=True,
 )
+QDRANT_URL = Setting(
+    "MATHAMR_QDRANT_URL", "", "Qdrant server for the engine `qdrant`, like http://localhost:6333"
+)
+QDRANT_API_KEY = Setting(
+    "MATHAMR_QDRANT_API_KEY", "", "API key of that server; it is never written to disk", secret=True
+)
 
-SETTINGS = (DATA, CACHE, API_KEY, READ_KEY)
+SETTINGS = (DATA, CACHE, API_KEY, READ_KEY, QDRANT_URL, QDRANT_API_KEY)

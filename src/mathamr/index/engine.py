@@ -143,6 +143,8 @@ class Engine(Protocol):
 ENGINES: Registry[type[Engine]] = Registry(
     "engine",
     {
+        "edge": "mathamr.index.qdrant.edge:EdgeEngine",
+        "qdrant": "mathamr.index.qdrant.server:ServerEngine",
         "flat": "mathamr.index.flat.engine:FlatEngine",
     },
 )
@@ -183,6 +185,11 @@ class EngineHead:
         except OSError as error:
             raise MathAMRError(f"cannot make the folder {folder}: {error.strerror}") from error
         write_whole(folder / HEAD, json.dumps(asdict(self), indent=1).encode())
+
+    @staticmethod
+    def remove(folder: Path) -> None:
+        """Makes the folder nobody's again: the engine could not be made."""
+        (folder / HEAD).unlink(missing_ok=True)
 
     @classmethod
     def read(cls, folder: Path, engine: str | None = None) -> EngineHead:
