@@ -71,7 +71,9 @@ def test_work_that_fails_leaves_no_mark_not_even_an_old_one(tmp_path: Path) -> N
     assert not (tmp_path / "one.json").exists()
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"digest": 1}', '{"digest": "a", "output": "b", "seconds": "x"}'])
+@pytest.mark.parametrize(
+    "text", ["", "{", "[]", '{"digest": 1}', '{"digest": "a", "output": "b", "seconds": "x"}']
+)
 def test_a_damaged_mark_is_no_mark(tmp_path: Path, text: str) -> None:
     one = stage(tmp_path, "one", [], seed=1)
     one.do()
