@@ -1,12 +1,13 @@
 r"""Terms: what lexical search counts of a post or a formula, by field.
 
-| field    | terms                                                                                                    |
-|----------|----------------------------------------------------------------------------------------------------------|
-| `words`  | words in lower case                                                                                      |
-| `stems`  | their Porter stems                                                                                       |
-| `latex`  | runs of 1 to 3 LaTeX tokens; spacing and synonyms (`\le`, `\leq`) make no difference                      |
-| `paths`  | pairs of symbols in the layout tree and of operators in the operator tree with the path between them      |
-| `shapes` | paths of the layout tree in which every variable is just a variable: they survive a change of names       |
+| field    | terms                                                                                            |
+|----------|--------------------------------------------------------------------------------------------------|
+| `words`  | words in lower case                                                                              |
+| `stems`  | their Porter stems                                                                               |
+| `latex`  | runs of 1 to 3 LaTeX tokens; spacing and synonyms (`\le`, `\leq`) make no difference              |
+| `paths`  | pairs of symbols of the layout tree and of operators of the operator tree, and the path between  |
+| `parts`  | whole subtrees of the operator tree, and the tree itself; operands of + and the like in any order |
+| `shapes` | paths and parts in which every variable is just a variable: they survive a change of names       |
 
 Paths are the tuples of Tangent-S (Davila and Zanibbi, SIGIR 2017) without their place in the formula, so that a part of
 a formula is found wherever it stands.
@@ -17,11 +18,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from hashlib import blake2b
+from typing import TYPE_CHECKING, TypeVar
 
 from mathamr.formulas.label import node_type
-from mathamr.formulas.tree import Tree
-from mathamr.formulas.tuples import tuples
+from mathamr.formulas.tree import Opt, Tree
 from mathamr.graphs.maker import trees_of
 from mathamr.posts.markup import formulas_of, pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
@@ -30,15 +31,18 @@ from mathamr.posts.post import Formula, Post
 if TYPE_CHECKING:
     from Stemmer import Stemmer
 
+AnyTree = TypeVar("AnyTree", bound=Tree)
 Terms = Mapping[str, Sequence[str]]
 """Terms by field, a term as often as it occurs."""
 
-FIELDS = ("words", "stems", "latex", "paths", "shapes")
+FORMULA_FIELDS = ("latex", "paths", "parts", "shapes")
+FIELDS = ("words", "stems", *FORMULA_FIELDS)
 LONGEST_NGRAM = 3
 LAYOUT_WINDOW = 2
 OPERATOR_WINDOW = 1
 SMALL_TREE = 3
-"""Trees of fewer nodes also have terms that say where they end: a lone symbol has no path."""
+LARGEST_PART = 12
+"""Nodes of a subtree that is a term; larger ones are hardly ever found twice."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _LATEX = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|[^\W\d_]|[^\s{}&]")
@@ -62,30 +66,42 @@ _SAME = {
 def post_terms(post: Post) -> dict[str, list[str]]:
     """The terms of a post; a title counts unless the post is an answer, whose title is its question's.
 
-    A formula that cannot be parsed has no paths or shapes and is found by its LaTeX alone.
+    A formula that cannot be parsed is found by its LaTeX alone.
     """
     text = post_text(post)
-    lists = [
-        formula_terms(formula, post.macros)
-        for formula in post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
-    ]
-    found: dict[str, list[str]] = {"words": words(text), "stems": word_tokens(text)}
-    for field in ("latex", "paths", "shapes"):
-        found[field] = [term for terms in lists for term in terms[field]]
+    found: dict[str, list[str]] = {field: [] for field in FIELDS}
+    found["words"], found["stems"] = words(text), word_tokens(text)
+    for formula in post.formulas or formulas_of(post.id, post.title, post.body, post.markup):
+        for field, terms in formula_terms(formula, post.macros).items():
+            found[field].extend(terms)
     return found
 
 
-def formula_terms(formula: Formula, macros: tuple[str, ...] = ()) -> dict[str, list[str]]:
+def formula_terms(formula: Formula, macros: tuple[str, ...] = ()) -> Terms:
     """The terms of a formula."""
+    if formula.latex.strip():
+        return _terms_of_latex(formula.latex, macros)
+    return _terms(formula, macros)
+
+
+@lru_cache(maxsize=2_000)
+def _terms_of_latex(latex: str, macros: tuple[str, ...]) -> Terms:
+    """A post says the same short formula again and again."""
+    return _terms(Formula("", latex), macros)
+
+
+def _terms(formula: Formula, macros: tuple[str, ...]) -> Terms:
     (opt, slt), _ = trees_of(formula, macros)
-    paths = path_tokens("s", slt, LAYOUT_WINDOW) if slt is not None else []
+    found: dict[str, list[str]] = {field: [] for field in FORMULA_FIELDS}
+    found["latex"] = list(ngrams(latex_tokens(formula.latex), LONGEST_NGRAM))
+    if slt is not None:
+        found["paths"] += path_tokens("s", slt, LAYOUT_WINDOW)
+        found["shapes"] += path_tokens("s", nameless(slt), LAYOUT_WINDOW)
     if opt is not None:
-        paths += path_tokens("o", opt, OPERATOR_WINDOW)
-    return {
-        "latex": list(ngrams(latex_tokens(formula.latex), LONGEST_NGRAM)),
-        "paths": paths,
-        "shapes": path_tokens("s", _nameless(slt), LAYOUT_WINDOW) if slt is not None else [],
-    }
+        found["paths"] += path_tokens("o", opt, OPERATOR_WINDOW)
+        found["parts"] += part_tokens(opt)
+        found["shapes"] += part_tokens(nameless(opt))
+    return found
 
 
 def post_text(post: Post) -> str:
@@ -137,17 +153,60 @@ def ngrams(tokens: Sequence[str], longest: int) -> Iterator[str]:
 def path_tokens(mark: str, tree: Tree, window: int) -> list[str]:
     """The paths of a tree of at most `window` edges, each with the symbols at its ends, marked by the kind of tree.
 
+    The operands of an unordered operator all hang on edge 0. A tree of one or two nodes also has its symbols as terms.
+
     >>> from mathamr.formulas.parse import parse
     >>> path_tokens("s", parse("x^2").slt, 2)
-    ['s V!x a N!2', 's V!x n 0!', 's N!2 n 0!']
+    ['s V!x', 's N!2', 's V!x a N!2']
     """
-    return [
-        f"{mark} {ancestor} {path} {descendant}"
-        for ancestor, descendant, path, _ in tuples(tree, window, end_of_baseline=len(tree) < SMALL_TREE)
-    ]
+    labels, parents, edges = tree.labels, tree.parents, tree.edges
+    if isinstance(tree, Opt):
+        edges = "".join(
+            "0" if parent >= 0 and labels[parent].startswith("U!") else edge
+            for parent, edge in zip(parents, edges, strict=True)
+        )
+    found = [f"{mark} {label}" for label in labels] if len(labels) < SMALL_TREE else []
+    for node in range(1, len(labels)):
+        label, ancestor, path = labels[node], node, ""
+        for _ in range(window):
+            path = edges[ancestor] + path
+            ancestor = parents[ancestor]
+            found.append(f"{mark} {labels[ancestor]} {path} {label}")
+            if parents[ancestor] < 0:
+                break
+    return found
 
 
-def _nameless(tree: Tree) -> Tree:
+def part_tokens(tree: Opt) -> list[str]:
+    """The subtrees of an operator tree of 2 to 12 nodes, and the whole tree, as text; a+b is b+a.
+
+    >>> from mathamr.formulas.parse import parse
+    >>> part_tokens(parse("2+1").opt), part_tokens(parse("1+2").opt)
+    (['U!plus(N!1,N!2)', '= U!plus(N!1,N!2)'], ['U!plus(N!1,N!2)', '= U!plus(N!1,N!2)'])
+    """
+    labels, children, sizes = tree.labels, tree.children(), tree.sizes()
+    texts: list[str] = [""] * len(labels)
+    found: list[str] = []
+    for node in range(len(labels) - 1, -1, -1):
+        below = [texts[child] for child in children[node]]
+        if labels[node].startswith("U!"):
+            below.sort()
+        text = f"{labels[node]}({','.join(below)})" if below else labels[node]
+        if sizes[node] > LARGEST_PART:  # a short name for it, or deep trees would take quadratic time
+            text = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        elif below:
+            found.append(text)
+        texts[node] = text
+    return [*found, f"= {texts[0]}"]
+
+
+def nameless(tree: AnyTree) -> AnyTree:
+    """The tree with every variable just a variable.
+
+    >>> from mathamr.formulas.parse import parse
+    >>> nameless(parse("x^2").slt).labels
+    ('V!', 'N!2')
+    """
     labels = tuple("V!" if node_type(label) == "V" else label for label in tree.labels)
     return type(tree)(labels, tree.parents, tree.edges)
 
