@@ -47,7 +47,7 @@ def document(topic: Vectors, other: Vectors) -> float:
 
 
 def test_maxsim_ranks_all_posts_by_the_mean_of_best_matches(posts: list[Vectors], topic: Vectors) -> None:
-    hits = ExactAnswers(VectorTable.of(posts, 6), Strategy("maxsim")).ranked(topic)
+    hits = ExactAnswers(VectorTable.of(posts, 6), Strategy("maxsim")).ranked(topic, 1000)
     assert [hit.id for hit in hits] == [
         each.post_id for each in sorted(posts, key=lambda each: -maxsim(topic, each))
     ]
@@ -55,7 +55,7 @@ def test_maxsim_ranks_all_posts_by_the_mean_of_best_matches(posts: list[Vectors]
 
 
 def test_single_vectors_rank_by_documents_alone(posts: list[Vectors], topic: Vectors) -> None:
-    hits = ExactAnswers(VectorTable.of(posts, 6), Strategy("single")).ranked(topic)
+    hits = ExactAnswers(VectorTable.of(posts, 6), Strategy("single")).ranked(topic, 1000)
     assert [hit.id for hit in hits] == [
         each.post_id for each in sorted(posts, key=lambda each: -document(topic, each))
     ]
@@ -63,7 +63,7 @@ def test_single_vectors_rank_by_documents_alone(posts: list[Vectors], topic: Vec
 
 def test_reranking_orders_only_the_pool_that_documents_chose(posts: list[Vectors], topic: Vectors) -> None:
     strategy = Strategy("rerank", pool=0.3)
-    hits = ExactAnswers(VectorTable.of(posts, 6), strategy).ranked(topic)
+    hits = ExactAnswers(VectorTable.of(posts, 6), strategy).ranked(topic, 1000)
     pool = sorted(posts, key=lambda each: -document(topic, each))[:12]
     assert strategy.pool_size(POSTS) == 12
     assert [hit.id for hit in hits] == [
@@ -80,7 +80,7 @@ def test_formulas_that_look_the_same_count_once_at_their_best(posts: list[Vector
     table = VectorTable.of(posts, 6)
     named = [reference for reference in table.references if "." in reference]
     looks = {name: f"look-{place % 7}" for place, name in enumerate(named) if place % 5}
-    found = Formulas(table, looks, {"topic": "topic.1"}).ranked(topic)
+    found = Formulas(table, looks, {"topic": "topic.1"}).ranked(topic, 1000)
     best: dict[str, float] = {}
     for each in posts:
         for reference, row in zip(each.references, each.vectors, strict=True):
@@ -94,7 +94,7 @@ def test_formulas_that_look_the_same_count_once_at_their_best(posts: list[Vector
 def test_a_topic_whose_formula_has_no_vector_finds_nothing(posts: list[Vectors], topic: Vectors) -> None:
     table = VectorTable.of(posts, 6)
     looks = {name: name for name in table.references if "." in name}
-    assert Formulas(table, looks, {"topic": "topic.9"}).ranked(topic) == []
+    assert Formulas(table, looks, {"topic": "topic.9"}).ranked(topic, 1000) == []
 
 
 def test_graphs_without_formulas_have_none_to_find() -> None:

@@ -12,6 +12,7 @@ from mathamr.errors import MathAMRError
 from mathamr.evaluation.baselines import Task
 from mathamr.evaluation.measures.measure import Measure
 from mathamr.evaluation.qrels import Qrels, read_qrels
+from mathamr.evaluation.runs import DEPTH
 from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.posts.files import walk
 from mathamr.posts.post import Post
@@ -52,6 +53,11 @@ class TestSet:
         from mathamr.evaluation.measures import measures
 
         return measures(["known-items"] if self.is_known_items else ["nDCG'", "MAP'", "P'@10", "Bpref"])
+
+    @property
+    def depth(self) -> int:
+        """How many results of a topic can count: no measure looks further."""
+        return max(measure.cutoff or DEPTH for measure in self.measures)
 
     def posts(self) -> Iterator[tuple[str, Post]]:
         """(id in the store of topics, post) of every topic."""

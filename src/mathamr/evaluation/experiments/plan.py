@@ -335,7 +335,7 @@ class Plan:
             def work(test: TestSet = test, path: Path = path) -> Figures:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 found = run_baseline(name, self.setting.collection.posts(), test.topics, test.task)
-                write_run(found, path)
+                write_run(found, path, test.depth)
                 return {"topics": len(test.topics)}
 
             stage = Stage(

@@ -17,7 +17,7 @@ from mathamr.evaluation.experiments.experiment import Strategy
 from mathamr.evaluation.experiments.graphs import Catalogue
 from mathamr.evaluation.experiments.stage import Figures
 from mathamr.evaluation.experiments.vectors import Floats, Places, VectorTable
-from mathamr.evaluation.runs import DEPTH, Hit, Run, write_run
+from mathamr.evaluation.runs import Hit, Run, write_run
 from mathamr.graphs.virtual import Level
 from mathamr.index.engine import Collection, Engine, Point, create_engine, open_engine
 from mathamr.index.maxsim import maxsim
@@ -34,8 +34,8 @@ class NotApplicableError(MathAMRError):
 class Searcher(Protocol):
     """Ranks candidates for the vectors of one topic."""
 
-    def ranked(self, topic: Vectors) -> list[Hit]:
-        """The best candidates, at most `DEPTH`."""
+    def ranked(self, topic: Vectors, depth: int) -> list[Hit]:
+        """The best candidates, at most `depth`."""
         ...
 
 
@@ -47,21 +47,21 @@ class ExactAnswers:
         self._documents = None if strategy.ranking == "maxsim" else _documents(table)
         self._pool = strategy.pool_size(len(table.ids))
 
-    def ranked(self, topic: Vectors) -> list[Hit]:
+    def ranked(self, topic: Vectors, depth: int) -> list[Hit]:
         """By MaxSim with all, by MaxSim with those that the document vectors choose, or by these alone."""
         if self._documents is None:
-            return self._best(maxsim(topic.vectors, self._table.vectors, self._table.starts[:-1]))
+            return self._best(maxsim(topic.vectors, self._table.vectors, self._table.starts[:-1]), depth)
         scores = self._documents @ _document(topic)
         if self._strategy.ranking == "single":
-            return self._best(scores)
+            return self._best(scores, depth)
         places = _top(scores, self._pool)
         rows, starts = self._table.rows(places)
         found = maxsim(topic.vectors, self._table.vectors[rows], starts[:-1])
-        order = _top(found, DEPTH)
+        order = _top(found, depth)
         return [Hit(self._table.ids[places[place]], float(found[place])) for place in order]
 
-    def _best(self, scores: Floats) -> list[Hit]:
-        return [Hit(self._table.ids[place], float(scores[place])) for place in _top(scores, DEPTH)]
+    def _best(self, scores: Floats, depth: int) -> list[Hit]:
+        return [Hit(self._table.ids[place], float(scores[place])) for place in _top(scores, depth)]
 
 
 class ApproximateAnswers:
@@ -71,15 +71,15 @@ class ApproximateAnswers:
         self._posts, self._strategy = posts, strategy
         self._pool = strategy.pool_size(posts.count())
 
-    def ranked(self, topic: Vectors) -> list[Hit]:
+    def ranked(self, topic: Vectors, depth: int) -> list[Hit]:
         """As `ExactAnswers`, with what the engine finds in its approximate index."""
         if self._strategy.ranking == "maxsim":
-            found = self._posts.search_maxsim(topic.vectors, DEPTH, exact=False)
+            found = self._posts.search_maxsim(topic.vectors, depth, exact=False)
         elif self._strategy.ranking == "single":
-            found = self._posts.search(_document(topic), DEPTH, exact=False)
+            found = self._posts.search(_document(topic), depth, exact=False)
         else:
             pool = self._posts.search(_document(topic), self._pool, exact=False)
-            found = self._posts.score(topic.vectors, [each.id for each in pool])[:DEPTH]
+            found = self._posts.score(topic.vectors, [each.id for each in pool])[:depth]
         return [Hit(each.id, each.score) for each in found]
 
 
@@ -103,14 +103,14 @@ class Formulas:
         self._starts = np.searchsorted(owners[order], np.arange(len(self._looks)))
         self._formula_of = formula_of
 
-    def ranked(self, topic: Vectors) -> list[Hit]:
+    def ranked(self, topic: Vectors, depth: int) -> list[Hit]:
         """By the best of the formulas that look the same."""
         references, vectors = topic.at(Level.FORMULA)
         wanted = self._formula_of[topic.post_id]
         if wanted not in references:
             return []
         scores = np.maximum.reduceat(self.vectors @ vectors[references.index(wanted)], self._starts)
-        return [Hit(self._looks[place], float(scores[place])) for place in _top(scores, DEPTH)]
+        return [Hit(self._looks[place], float(scores[place])) for place in _top(scores, depth)]
 
 
 def search(
@@ -141,9 +141,9 @@ def search(
                 posts.chosen(catalogue.answers).vectors,
             )
         queries = [topics.of_post(test.key(topic)) for topic in test.topics]
-        searcher.ranked(queries[0])  # what is loaded on first use is no part of a query
+        searcher.ranked(queries[0], test.depth)  # what is loaded on first use is no part of a query
         began = time.process_time()
-        found = [searcher.ranked(query) for query in queries]
+        found = [searcher.ranked(query, test.depth) for query in queries]
         seconds = time.process_time() - began
     finally:
         if opened is not None:

@@ -57,7 +57,7 @@ SCALES = {
             "few-pairs",
             "a narrower model for a few thousand pairs on one core: a higher rate, fewer epochs",
             "thesis",
-            ("hidden=32", "layers=3", "bases=32", "learning_rate=0.003", "epochs=4"),
+            ("hidden=32", "layers=3", "bases=32", "learning_rate=0.003", "epochs=3"),
             pairs=50_000,
             pace=200,
         ),
