@@ -12,12 +12,12 @@ from mathamr import sample
 from mathamr.errors import MathAMRError, MissingExtraError, UnknownNameError
 from mathamr.evaluation.baselines import BASELINES, Candidate, candidates, query, run
 from mathamr.evaluation.baselines.bm25 import Bm25
-from mathamr.evaluation.baselines.tokens import latex_tokens, word_tokens
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import read_qrels
 from mathamr.evaluation.runs import Run
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.topics import read_topics
+from mathamr.index.terms import latex_tokens, word_tokens
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from tests.evaluation.small import ANSWER_TOPICS, FORMULA_TOPICS, POSTS

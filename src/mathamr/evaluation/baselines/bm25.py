@@ -9,10 +9,8 @@ import numpy as np
 
 from mathamr.errors import MissingExtraError
 from mathamr.evaluation.baselines.candidate import Candidate
-from mathamr.evaluation.baselines.tokens import latex_tokens, ngrams, word_tokens
 from mathamr.evaluation.runs import Hit, ordered
-
-LONGEST_NGRAM = 3
+from mathamr.index.terms import LONGEST_NGRAM, latex_tokens, ngrams, word_tokens
 
 
 class Bm25:
