@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -97,5 +97,9 @@ def _trees_of_latex(latex: str, macros: tuple[str, ...]) -> tuple[Trees, bool]:
 
 
 def digest(post: Post, fingerprint: str) -> bytes:
-    """What a graph depends on: the post as it is, and the AMR parser by its fingerprint."""
-    return blake2b(f"{fingerprint}\n{post.to_json()}".encode("utf-8", "replace"), digest_size=16).digest()
+    """What a graph depends on: the post's text and its place in the thread, and the AMR parser by its fingerprint.
+
+    Votes, dates, tags, links, and where the file lies, change without changing what the post says.
+    """
+    said = replace(post, tags=(), links=(), score=None, date=None, source="")
+    return blake2b(f"{fingerprint}\n{said.to_json()}".encode("utf-8", "replace"), digest_size=16).digest()

@@ -92,13 +92,22 @@ class Archive:
                 device=device,
                 model=model,
             )
-            from mathamr.index.stages import settle
-
-            settle(archive)
+            archive._recover()
         except BaseException:
             lock.release()
             raise
         return archive
+
+    def _recover(self) -> None:
+        """Finishes what a killed process left undone."""
+        from mathamr.index.stages import settle
+
+        if not self.manifest.finished:
+            raise MathAMRError(
+                f"the index {self.folder} is not finished; finish it with: mathamr index --out {self.folder}"
+            )
+        settle(self)
+        self._take_stock()
 
     @property
     def read_only(self) -> bool:
@@ -211,12 +220,22 @@ class Archive:
 
     def close(self) -> None:
         """Lets go of everything; closing twice is no error."""
-        with self._loading:
+        with self.writing:
+            if self._lock is not None and self._lock.held:
+                self._take_stock()
             self.drop("engine")
             self.drop("lexical")
             self.catalogue.close()
             if self._lock is not None:
                 self._lock.release()
+
+    def _take_stock(self) -> None:
+        """Lets the manifest follow single changes."""
+        from mathamr.index.inventory import take_stock
+
+        is_behind = self.manifest.revision != self.catalogue.revision
+        if self.manifest.finished and is_behind and self.catalogue.settled:
+            take_stock(self)
 
     def __enter__(self) -> Self:
         return self

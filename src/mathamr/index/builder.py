@@ -7,10 +7,8 @@ import resource
 import shutil
 import sys
 import time
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive, check_model
 from mathamr.index.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engine import DEFAULT, create_engine
 from mathamr.index.intake import IntakeCounts, forget, input_record, take_in
+from mathamr.index.inventory import size_on_disk, take_stock
 from mathamr.index.lock import LOCK, WriterLock
 from mathamr.index.manifest import (
     MANIFEST,
@@ -123,7 +122,7 @@ def build_index(
                 archive.engine.optimize()
                 archive.engine.flush()
         _remember(archive, [record for _, record in inputs])
-        sizes = {name: folder_size(archive.folder / name) for name in (CATALOGUE, GRAPHS, VECTORS, LEXICAL)}
+        sizes = {name: size_on_disk(archive.folder / name) for name in (CATALOGUE, GRAPHS, VECTORS, LEXICAL)}
         return BuildSummary(
             out, archive.manifest, counts, account, time.perf_counter() - started, sizes, peak_memory()
         )
@@ -267,42 +266,7 @@ def _remember(archive: Archive, inputs: Sequence[InputRecord]) -> None:
         record.path: record for record in inputs
     }
     kept = tuple(record for path, record in records.items() if counted[path] or record in inputs)
-    manifest = finished(archive, replace(archive.manifest, inputs=kept))
-    with archive.catalogue.transaction():
-        archive.catalogue.set_meta("manifest", manifest.to_json())
-    archive.manifest = manifest.write(archive.folder)
-
-
-def finished(archive: Archive, manifest: Manifest) -> Manifest:
-    """The manifest with the counts and checksums of the archive as it is."""
-    catalogue = archive.catalogue
-    kinds: Counter[str] = catalogue.kinds()
-    counts = {
-        "posts": len(catalogue),
-        **{f"{kind}s": count for kind, count in sorted(kinds.items())},
-        "formulas": catalogue.count_formulas(),
-        "post_points": archive.engine.posts.count(),
-        "formula_points": archive.engine.formulas.count(),
-        "unfiled": catalogue.inputs()[""],
-        "looks": archive.lexical.formulas.count(),
-    }
-    checksums = {"posts": catalogue.checksum()}
-    for path in vocabulary_files(archive.folder):
-        if path.exists():
-            checksums[f"{GRAPHS}/{path.name}"] = sha256(path.read_bytes()).hexdigest()
-    return replace(manifest, finished=True, counts=counts, checksums=checksums)
-
-
-def vocabulary_files(folder: Path) -> tuple[Path, Path]:
-    """The files of an index that change only with its model."""
-    return folder / GRAPHS / "vocabulary.txt", folder / GRAPHS / "relations.txt"
-
-
-def folder_size(path: Path) -> int:
-    """The bytes of a file, with those beside it that SQLite keeps, or of all files in a folder."""
-    if path.is_dir():
-        return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
-    return sum(each.stat().st_size for each in path.parent.glob(path.name + "*"))
+    take_stock(archive, replace(archive.manifest, inputs=kept))
 
 
 def peak_memory() -> int:

@@ -302,6 +302,11 @@ class Catalogue:
         rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
         return str(rows[0][0]) if rows else None
 
+    @property
+    def revision(self) -> int:
+        """A number that grows with every change of a post."""
+        return int(self.meta("revision") or 0)
+
     def checksum(self) -> str:
         """One word for all posts as they are, whatever their order."""
         total = 0
@@ -444,6 +449,7 @@ class Catalogue:
 
     def put(self, post: Post, source: str, visuals: Sequence[str]) -> int:
         """Adds or replaces a post of an input, given the visual keys of its formulas; its number."""
+        self._count_change()
         parent = None if post.parent is None else _text(post.parent)
         row = (_text(post.kind), parent, source, digest_of(post), _packed(post))
         found = self._rows("SELECT number FROM posts WHERE id = ?", (post.id,))
@@ -467,6 +473,12 @@ class Catalogue:
             self._put_formula(number, post.id, position, formula, visual)
         self._stale_visuals_of(number)
         return number
+
+    def _count_change(self) -> None:
+        self._db.execute(
+            "INSERT INTO meta VALUES ('revision', '1')"
+            " ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+        )
 
     def _stale_visuals_of(self, number: int) -> None:
         self._db.execute(
@@ -495,6 +507,7 @@ class Catalogue:
         known = self.known(post_id)
         if known is None:
             return False
+        self._count_change()
         self._stale_visuals_of(known[0])
         self._db.execute(
             "UPDATE posts SET deleted = 1, graph = 0, vectors = 0, lexical = 0 WHERE number = ?", known[:1]

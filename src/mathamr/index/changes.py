@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
-from mathamr.index.builder import finished
 from mathamr.index.entries import visual_keys
 from mathamr.index.intake import check_usable
 from mathamr.index.stages import settle
@@ -26,7 +25,7 @@ def put(archive: Archive, posts: Sequence[Post]) -> None:
         with archive.catalogue.transaction():
             for post, keys in zip(posts, visuals, strict=True):
                 archive.catalogue.put(post, OWN_INPUT, keys)
-        _acknowledge(archive)
+        settle(archive)
 
 
 def delete(archive: Archive, ids: Sequence[str]) -> list[str]:
@@ -36,13 +35,8 @@ def delete(archive: Archive, ids: Sequence[str]) -> list[str]:
         with archive.catalogue.transaction():
             gone = [post_id for post_id in dict.fromkeys(ids) if archive.catalogue.delete(post_id)]
         if gone:
-            _acknowledge(archive)
+            settle(archive)
     return gone
-
-
-def _acknowledge(archive: Archive) -> None:
-    settle(archive)
-    archive.manifest = finished(archive, archive.manifest).write(archive.folder)
 
 
 def _check_writable(archive: Archive) -> None:

@@ -11,10 +11,11 @@ from pathlib import Path
 from mathamr.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, LEXICAL, Archive
-from mathamr.index.builder import BuildOptions, finished, prepare_parts, remove
+from mathamr.index.builder import BuildOptions, prepare_parts, remove
 from mathamr.index.catalogue import CATALOGUE, Catalogue
 from mathamr.index.inspection import CheckReport, Damage, inspect
 from mathamr.index.intake import IntakeCounts, take_in
+from mathamr.index.inventory import take_stock
 from mathamr.index.lock import WriterLock
 from mathamr.index.manifest import MANIFEST, Manifest
 from mathamr.index.stages import Account, make_tensors, settle
@@ -121,7 +122,7 @@ def _mend(archive: Archive, damage: Damage, report: CheckReport, options: BuildO
     account = settle(archive, workers=options.workers, account=Account(show=options.show_progress))
     if damage.tensors or damage.vocabularies or damage.graphs or damage.whole_graphs:
         make_tensors(archive, options.workers, account)
-    archive.manifest = finished(archive, archive.manifest).write(archive.folder)
+    take_stock(archive)
     for problem in report.problems:
         if problem.outcome == "found":
             problem.outcome = "mended"

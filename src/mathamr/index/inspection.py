@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from hashlib import sha256
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,6 +14,7 @@ from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
 from mathamr.index.catalogue import CATALOGUE, STAGES
 from mathamr.index.engine import Engine
 from mathamr.index.entries import fits
+from mathamr.index.inventory import FIXED_FILES, checksum
 from mathamr.index.manifest import MANIFEST
 from mathamr.index.stages import batches
 
@@ -238,15 +238,16 @@ def _inspect_manifest(archive: Archive, report: CheckReport, damage: Damage) -> 
     if not manifest.finished:
         report.add(MANIFEST, "the index was never finished")
         return
-    if catalogue.settled and manifest.checksums.get("posts") != catalogue.checksum():
-        report.add(MANIFEST, "its checksum of the posts is not that of the catalogue")
-    counts = {"posts": len(catalogue), "formulas": catalogue.count_formulas()}
-    for name, count in counts.items():
-        if catalogue.settled and manifest.counts.get(name) != count:
-            report.add(MANIFEST, f"it counts {manifest.counts.get(name)} {name}, the catalogue has {count}")
-    for name, expected in manifest.checksums.items():
-        if name.startswith(f"{GRAPHS}/"):
-            path = archive.folder / name
-            if not path.is_file() or sha256(path.read_bytes()).hexdigest() != expected:
-                damage.vocabularies = True
-                report.add(GRAPHS, f"{path.name} is missing or damaged")
+    if manifest.revision == catalogue.revision:
+        if manifest.checksums.get("posts") != catalogue.checksum():
+            report.add(MANIFEST, "its checksum of the posts is not that of the catalogue")
+        for name, count in {"posts": len(catalogue), "formulas": catalogue.count_formulas()}.items():
+            if manifest.counts.get(name) != count:
+                report.add(
+                    MANIFEST, f"it counts {manifest.counts.get(name)} {name}, the catalogue has {count}"
+                )
+    for name in FIXED_FILES:
+        path = archive.folder / name
+        if not path.is_file() or checksum(path) != manifest.checksums.get(name):
+            damage.vocabularies = True
+            report.add(GRAPHS, f"{path.name} is missing or damaged")

@@ -46,6 +46,11 @@ class WriterLock:
             self.release()
             raise MathAMRError(f"cannot write in {folder}: {error.strerror}") from error
 
+    @property
+    def held(self) -> bool:
+        """Whether it has not been released yet."""
+        return self._handle is not None
+
     def release(self) -> None:
         """Lets the next writer in; a second time is no error."""
         handle, self._handle = self._handle, None

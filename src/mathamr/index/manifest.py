@@ -57,7 +57,8 @@ class Manifest:
     """Everything on which the content of an index depends, and how much there is of it.
 
     `finished` is false until the first build has come to its end: before that there is nothing to search.
-    `checksums` are those of the files that never change and of the posts as a whole.
+    `checksums` are those of the files that never change and of the posts as a whole; they and the counts are of the
+    catalogue's `revision`, which single changes leave behind until the index is closed.
     """
 
     model: ModelRecord
@@ -66,6 +67,7 @@ class Manifest:
     engine: EngineRecord
     finished: bool = False
     inputs: tuple[InputRecord, ...] = ()
+    revision: int = 0
     counts: dict[str, int] = field(default_factory=dict)
     checksums: dict[str, str] = field(default_factory=dict)
     created: str = ""

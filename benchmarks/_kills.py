@@ -1,0 +1,182 @@
+"""Killing processes that build and change an index, at every step at which something reaches the disk.
+
+Work is done in forked children, which a real SIGKILL ends at a chosen step (a commit, a sync, a rename, a deletion of
+a folder) or after a chosen time; what they leave behind is compared, part by part, with an index that nobody disturbed.
+Only for a process of its own, with one thread: threads do not survive a fork.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import signal
+import sqlite3
+import sys
+import time
+import traceback
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a child: its value, or that it was killed; how many steps it came to."""
+
+    value: Any
+    killed: bool
+    steps: int
+    seconds: float
+
+
+class _Steps:
+    """Counts steps, and ends the process at one of them."""
+
+    def __init__(self, kill_at: int | None) -> None:
+        self.count, self._kill_at = 0, kill_at
+
+    def step(self) -> None:
+        self.count += 1
+        if self.count == self._kill_at:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    def install(self) -> None:
+        """Makes everything that reaches the disk a step, before and after it happens."""
+        step = self.step
+
+        class Connection(sqlite3.Connection):
+            def execute(self, sql: str, *values: Any) -> Any:
+                if not sql.startswith(("COMMIT", "PRAGMA wal")):
+                    return super().execute(sql, *values)
+                step()
+                result = super().execute(sql, *values)
+                step()
+                return result
+
+        connect = sqlite3.connect
+        sqlite3.connect = lambda *given, **named: connect(*given, factory=Connection, **named)  # type: ignore[assignment]
+        for owner, name in ((os, "fsync"), (Path, "replace"), (shutil, "rmtree"), (Path, "write_text")):
+            setattr(owner, name, self._counted(getattr(owner, name)))
+
+    def _counted(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        def counted(*given: Any, **named: Any) -> Any:
+            self.step()
+            result = function(*given, **named)
+            self.step()
+            return result
+
+        return counted
+
+
+def in_child(
+    work: Callable[[Callable[[Any], None]], Any],
+    *,
+    kill_at: int | None = None,
+    kill_after: float | None = None,
+) -> Outcome:
+    """Does work in a forked process, which may be killed at a step or after some seconds.
+
+    The work may tell things on the way, to be known even when it is killed: then the value is the list of them.
+    """
+    reading, writing = os.pipe()
+    started = time.monotonic()
+    child = os.fork()
+    if child == 0:
+        os.close(reading)
+        _work(work, kill_at, os.fdopen(writing, "wb"))
+    os.close(writing)
+    if kill_after is not None:
+        time.sleep(kill_after)
+        os.kill(child, signal.SIGKILL)
+    told, value, steps, failure = [], None, 0, None
+    with os.fdopen(reading, "rb") as pipe:
+        while True:
+            try:
+                kind, content = pickle.load(pipe)
+            except (EOFError, pickle.UnpicklingError):
+                break
+            if kind == "told":
+                told.append(content)
+            elif kind == "done":
+                value, steps = content
+            else:
+                failure = content
+    _, status = os.waitpid(child, 0)
+    if failure is not None:
+        raise RuntimeError(f"the work failed:\n{failure}")
+    killed = os.WIFSIGNALED(status)
+    if not killed and os.WEXITSTATUS(status):
+        raise RuntimeError(f"the child ended with {os.WEXITSTATUS(status)}")
+    return Outcome(told if killed or told else value, killed, steps, time.monotonic() - started)
+
+
+def _work(work: Callable[[Callable[[Any], None]], Any], kill_at: int | None, pipe: Any) -> None:
+    """The life of a child."""
+
+    def tell(kind: str, content: Any) -> None:
+        pickle.dump((kind, content), pipe)
+        pipe.flush()
+
+    try:
+        steps = _Steps(kill_at)
+        steps.install()
+        value = work(lambda content: tell("told", content))
+        tell("done", (value, steps.count))
+    except BaseException:
+        tell("failed", traceback.format_exc())
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def content(folder: Path) -> dict[str, Any]:
+    """Everything in an index that a search could depend on."""
+    from mathamr.graphs.store import GraphStore
+    from mathamr.index.archive import Archive
+    from mathamr.index.check import check_index
+
+    report = check_index(folder, repair=False)
+    with Archive.open(folder, device="cpu") as archive:
+        catalogue, engine, lexical = archive.catalogue, archive.engine, archive.lexical
+        ids, formulas = sorted(catalogue.ids()), sorted(catalogue.formula_ids())
+        with GraphStore(folder / "graphs", read_only=True) as store:
+            graphs = {name: store.text(name) for name in store.ids()}
+            tensors = {name: store.tensor(archive.manifest.graphs, name).to_bytes() for name in store.ids()}
+        terms = {"stems": ["the", "prove", "sum"], "latex": ["$x", "$="], "paths": ["s V!x n +"]}
+        return {
+            "problems": [str(problem) for problem in report.problems],
+            "posts": {name: catalogue.post(name).to_json() for name in ids},
+            "formulas": {name: catalogue.formula(name) for name in formulas},
+            "tags": dict(catalogue.tags()),
+            "inputs": dict(catalogue.inputs()),
+            "graphs": graphs,
+            "tensors": tensors,
+            "vectors": engine.posts.fetch(sorted(engine.posts.ids())),
+            "payloads": engine.posts.payloads(ids),
+            "formula vectors": engine.formulas.fetch(sorted(engine.formulas.ids())),
+            "formula payloads": engine.formulas.payloads(formulas),
+            "words": {hit.id: round(hit.score, 5) for hit in lexical.posts.search(terms, 1000)},
+            "looks": {hit.id: round(hit.score, 5) for hit in lexical.formulas.search(terms, 10_000)},
+            "entries": (sorted(lexical.posts.ids()), sorted(lexical.formulas.ids())),
+            "counts": archive.manifest.counts,
+            "checksums": archive.manifest.checksums,
+        }
+
+
+def differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
+    """In which parts two indexes differ; vectors may differ by rounding."""
+    names = []
+    for name, value in expected.items():
+        if name.endswith("vectors"):
+            same = found[name].keys() == value.keys() and all(
+                each.shape == value[key].shape and np.allclose(each, value[key], atol=1e-5)
+                for key, each in found[name].items()
+            )
+        else:
+            same = found[name] == value
+        if not same:
+            names.append(name)
+    return names
