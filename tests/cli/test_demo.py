@@ -5,12 +5,18 @@ from pathlib import Path
 from tests.cli.test_cli import mathamr
 
 
-def test_demo_walks_through_the_rooms_and_keeps_its_graphs(tmp_path: Path) -> None:
-    first = mathamr("demo", "--out", str(tmp_path), "--limit", "6")
+def test_demo_indexes_the_sample_answers_three_queries_and_explains_a_hit(
+    tmp_path: Path, model_folder: Path
+) -> None:
+    arguments = ("demo", "--out", str(tmp_path), "--limit", "6", "--model", str(model_folder), "-j", "1")
+    first = mathamr(*arguments)
     assert first.returncode == 0, first.stderr
-    assert "6 graphs made, 0 kept" in first.stdout
-    assert "FORMULA_0" in first.stdout
-    assert "operators (OPT)" in first.stdout
+    assert "6 posts new, 0 known" in " ".join(first.stdout.split())
+    assert "FORMULA_0" in first.stdout and "operators (OPT)" in first.stdout
+    assert first.stdout.count("hits by hybrid") == 3
+    assert "the mean of the best similarities" in first.stdout
+    assert "mathamr demo --serve" in first.stdout
     assert (tmp_path / "post-101.svg").read_text(encoding="utf-8").startswith("<svg")
-    second = mathamr("demo", "--out", str(tmp_path), "--limit", "6")
-    assert "0 graphs made, 6 kept" in second.stdout
+    assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
+    second = mathamr(*arguments)
+    assert "0 posts new, 6 known" in " ".join(second.stdout.split())

@@ -1,99 +1,169 @@
-"""`mathamr demo`: the bundled sample on its way through the rooms."""
+"""`mathamr demo`: the bundled sample on its way through the rooms, from a file of posts to answers."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from mathamr.posts.post import Post
+    from mathamr.search.library import Index
 
 SHOWN_POST = "101"
 READABLE = 20
 """About how long the LaTeX of a formula is whose trees fit a screen."""
+HITS = 2
+
+TEXT_QUERY = r"Why does $\sum_{n=1}^\infty \frac{1}{n^2}$ converge, and what is its value?"
+FORMULA_QUERY = r"\sum_{n=1}^{\infty} \frac{1}{n}"
+TOPIC = "A.3"
+"""A question that is not in the sample, searched for as a whole: a topic of its Task 1."""
 
 _NEXT = (
-    ("the trees of a formula", "mathamr formula '\\frac{1}{n^2}'"),
-    ("your own notes, as they are read", "mathamr posts FOLDER"),
-    ("one of them as a picture", "mathamr graph FOLDER --svg note.svg"),
+    ("the page of this index, in your browser", "mathamr demo --serve"),
+    ("your own notes or dump, ready to search", "mathamr index FOLDER --out INDEX"),
+    ("answers, or formulas like one", "mathamr search INDEX 'QUERY with $latex$'"),
     ("what is installed or missing", "mathamr doctor"),
 )
 
 
 def command(
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the graphs and the picture; by default one in the cache.")
+        Path | None, typer.Option(help="Folder for the index and the pictures; by default one in the cache.")
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", "-j", help="Processes to build with.", min=1)] = 1,
+    workers: Annotated[int, typer.Option("--workers", "-j", help="Processes to build with.", min=1)] = 2,
     limit: Annotated[int | None, typer.Option(help="Only this many posts of the sample.", min=1)] = None,
+    model: Annotated[Path | None, typer.Option(help="Another model than the one in the box.")] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Then serve the page of the index.")] = False,
 ) -> None:
-    """Read the bundled forum, parse its sentences and formulas, and build the graph of every post."""
-    from itertools import islice
-
+    """Read the bundled forum, index it, answer three queries, and show why a hit was found."""
     from rich.console import Console
-    from rich.panel import Panel
 
-    from mathamr.cli.reading import show_reading
-    from mathamr.formulas.parse import parse
-    from mathamr.graphs.corpus import build_graphs, build_tensors, build_vocabularies
-    from mathamr.graphs.picture import picture
-    from mathamr.graphs.store import GraphStore
-    from mathamr.posts.passage import passage
-    from mathamr.posts.reader import read_posts
-    from mathamr.posts.report import Report
-    from mathamr.posts.summary import Summary
-    from mathamr.progress import Progress
-    from mathamr.sample import folder
+    from mathamr.search.library import Index
     from mathamr.settings import CACHE
 
     console = Console()
+    target = out or CACHE.path / "demo"
 
     def heading(text: str) -> None:
         console.print(f"\n[bold cyan]{text}[/]")
 
     started = time.perf_counter()
     heading("1. Reading the sample: a small forum of mathematics")
-    report, summary = Report(), Summary(samples=1)
-    posts = list(islice(summary.each(read_posts(folder() / "Posts.xml", report)), limit))
-    show_reading(summary, report)
-
+    posts, source = _read(console, target, limit)
+    heading("2. Every post becomes one graph: meaning (AMR), operators (OPT) and layout (SLT)")
     shown = next((post for post in posts if post.id == SHOWN_POST), posts[0])
-    heading(f"2. Post {shown.id} as a passage: sentences with placeholders for formulas")
-    read = passage(shown)
-    for sentence in read.sentences:
-        console.print(f"  {sentence.text}", highlight=False, markup=False)
-
-    formula = min(shown.formulas, key=lambda formula: abs(len(formula.latex) - READABLE))
-    heading("3. A formula as two trees: how it looks, and what it computes")
-    console.print(
-        "\n".join(f"  {line}" for line in parse(formula.latex).lines()), highlight=False, markup=False
-    )
-
-    target = out or CACHE.path / "demo"
-    heading("4. Every post as one graph: meaning (AMR), operators (OPT) and layout (SLT)")
-    with GraphStore(target / "graphs", create=True) as store:
-        with Progress("graphs", "posts", total=len(posts)) as progress:
-            counts = build_graphs(posts, store, workers=workers, progress=progress)
-        coverage = build_vocabularies(store)
-        build_tensors(store)
-        graph = store.graph(shown.id)
-        nodes = sum(row[2] for row in store.sizes())
-    picture_path = target / f"post-{shown.id}.svg"
-    picture_path.write_text(picture(graph), encoding="utf-8")
-    console.print(
-        f"  {counts.made:,} graphs made, {counts.kept:,} kept from before: {nodes:,} nodes,"
-        f" {coverage.labels:,} labels, {coverage.relations:,} relations"
-    )
-    console.print(Panel(_excerpt(graph.amr.to_penman()), title=f"what post {shown.id} means", expand=False))
-
+    _show_parts(console, shown)
+    heading("3. The index: graphs, vectors, words and symbols")
+    _build(console, source, target / "index", model, workers)
+    with Index.open(target / "index", model=model) as index:
+        _draw(console, index, shown, target)
+        _answer(console, heading, index, target)
     heading("Where to look next")
-    console.print(f"  the graph of post {shown.id} as a picture: {picture_path}", highlight=False)
     console.print("  with these commands (after: source .venv/bin/activate)")
     for what, line in _NEXT:
         console.print(f"    {line:<42} {what}", highlight=False, markup=False)
     console.print(f"\n[dim]{time.perf_counter() - started:.1f} s[/]")
+    if serve:
+        from mathamr.serve.launch import serve as start
+
+        start(target / "index", model=model)
 
 
-def _excerpt(penman: str, lines: int = 24) -> str:
-    every = penman.splitlines()
-    return "\n".join(every[:lines] + (["…"] if len(every) > lines else []))
+def _read(console: Console, target: Path, limit: int | None) -> tuple[list[Post], Path]:
+    """The posts of the sample and the file to index: a cut of it where only some are wanted."""
+    from itertools import islice
+
+    from mathamr.cli.reading import show_reading
+    from mathamr.errors import MathAMRError
+    from mathamr.posts.reader import read_posts
+    from mathamr.posts.report import Report
+    from mathamr.posts.summary import Summary
+    from mathamr.sample import folder
+
+    source = folder() / "Posts.xml"
+    report, summary = Report(), Summary(samples=1)
+    posts = list(islice(summary.each(read_posts(source, report)), limit))
+    show_reading(summary, report, console)
+    try:
+        target.mkdir(parents=True, exist_ok=True)
+        if limit is not None:
+            source = target / "posts.jsonl"
+            source.write_text("".join(f"{post.to_json()}\n" for post in posts), encoding="utf-8")
+    except OSError as error:
+        raise MathAMRError(
+            f"{target}: cannot be written ({error.strerror}); name another folder with --out"
+        ) from error
+    return posts, source
+
+
+def _show_parts(console: Console, post: Post) -> None:
+    from mathamr.formulas.parse import parse
+    from mathamr.posts.passage import passage
+
+    console.print(f"  post {post.id} as sentences, its formulas set apart:")
+    for sentence in passage(post).sentences[:4]:
+        console.print(f"    {sentence.text}", highlight=False, markup=False)
+    formula = min(post.formulas, key=lambda formula: abs(len(formula.latex) - READABLE))
+    console.print("  one of its formulas as two trees, how it looks and what it computes:")
+    lines = parse(formula.latex).lines()
+    console.print("\n".join(f"    {line}" for line in lines), highlight=False, markup=False)
+
+
+def _build(console: Console, source: Path, folder: Path, model: Path | None, workers: int) -> None:
+    from mathamr.index.builder import BuildOptions, build_index
+
+    options = BuildOptions(model=model, workers=workers, show_progress=True)
+    built = build_index([source], folder, options)
+    intake, counts = built.intake, built.manifest.counts
+    console.print(
+        f"  {intake.new:,} posts new, {intake.unchanged:,} known from before:"
+        f" {counts['posts']:,} posts and {counts['formulas']:,} formulas in {folder}, {built.seconds:.1f} s",
+        highlight=False,
+    )
+
+
+def _draw(console: Console, index: Index, post: Post, target: Path) -> None:
+    from mathamr.graphs.picture import picture
+
+    path = target / f"post-{post.id}.svg"
+    path.write_text(picture(index.archive.graph(post.id)), encoding="utf-8")
+    console.print(f"  the graph of post {post.id} as a picture: {path}", highlight=False)
+
+
+def _answer(console: Console, heading: Callable[[str], None], index: Index, target: Path) -> None:
+    from rich.markup import escape
+
+    from mathamr.cli.found import show_alignment, show_hits
+    from mathamr.evaluation.topics import read_topics
+    from mathamr.index.point import Filter
+    from mathamr.sample import folder
+    from mathamr.search.fragment import formulas_by_id, fragments, plain
+    from mathamr.search.heatmap import save_heatmap
+    from mathamr.search.query import Query
+
+    heading(f"4. A question in words and formulas: {escape(TEXT_QUERY)}")
+    hits = index.search(TEXT_QUERY, k=HITS)
+    show_hits(hits, console)
+    heading(f"5. A formula alone: {escape(FORMULA_QUERY)}")
+    show_hits(index.search(FORMULA_QUERY, "formulas", k=HITS), console)
+    topic = next(each for each in read_topics(folder() / "topics" / "task1.xml") if each.id == TOPIC)
+    asked = Query.of_post(topic.post)
+    heading("6. A whole question, as somebody might ask it next; answers only")
+    for sentence in asked.passage.sentences:
+        stretch = fragments(sentence, formulas_by_id(topic.post))
+        console.print(f"  {plain(stretch)}", highlight=False, markup=False)
+    console.print()
+    show_hits(index.search(asked, k=HITS, where=Filter(kinds=("answer",))), console)
+    if hits.hits:
+        heading(f"7. Why post {hits[0].id} was found for the first query")
+        alignment = index.explain(TEXT_QUERY, hits[0].id)
+        show_alignment(alignment, console)
+        save_heatmap(alignment, target / "why.png")
+        console.print(f"\n  as a heatmap: {target / 'why.png'}", highlight=False)
