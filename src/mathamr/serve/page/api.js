@@ -102,7 +102,7 @@ export function formula(id, signal) {
 
 /** The two trees of a formula of the index, as SVG. */
 export function formulaPicture(id, signal) {
-  return text(`formulas/${piece(id)}/picture`, { signal });
+  return text(`formulas/${piece(id)}?format=svg`, { signal });
 }
 
 /** The two trees of any LaTeX, as SVG. */

@@ -35,6 +35,7 @@ export class Box {
   async learnCommands() {
     const { commands } = await api.commands();
     this.completion.learn(Object.fromEntries(commands.map(({ command, character }) => [command, character])));
+    if (document.activeElement === this.area) this.completion.look();
   }
 
   get text() {

@@ -165,7 +165,7 @@ export class Panel {
     if (this.hit?.formula) matched.add(this.hit.formula.id);
     for (const span of text.querySelectorAll(".formula[data-formula]")) {
       const formula = byId.get(span.dataset.formula);
-      if (formula) activated(span, formula);
+      if (formula?.latex) activated(span, formula);
       if (matched.has(span.dataset.formula)) span.classList.add("matched");
     }
     return text;

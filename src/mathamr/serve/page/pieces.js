@@ -30,7 +30,7 @@ function formulaNode(piece, active, inline) {
   if (piece.matched) classes.push("matched");
   if (!math) classes.push("broken");
   const node = element("span", { class: classes.join(" "), title: piece.error?.message }, shown);
-  return active ? activated(node, piece) : node;
+  return active && piece.latex ? activated(node, piece) : node;
 }
 
 /** Makes a formula that is shown something to press: the page listens for it (`menu.js`). */
