@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from contextlib import suppress
 from pathlib import Path
 
@@ -40,3 +41,13 @@ def sync_folder(folder: Path) -> None:
         os.fsync(handle)
     finally:
         os.close(handle)
+
+
+def check_room(folder: Path, needed: int) -> None:
+    """Refuses to begin what would fill the disk: a library that writes to mapped memory dies when no room is left."""
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise MathAMRError(
+            f"the disk of {folder} is nearly full: {free >> 20:,} MB are free, {needed >> 20:,} MB are needed; "
+            "make room and try again"
+        )

@@ -141,7 +141,30 @@ def checked(points: Iterable[Point], size: int, *, multiple: bool) -> Iterator[P
         score = point.payload.score
         if score is not None and not -(2**53) < score < 2**53:
             raise MathAMRError(f"the score of {point.id!r} is out of range: {score}")
-        yield Point(point.id, vector, vectors, point.payload)
+        yield Point(point.id, vector, vectors, _valid(point.payload))
+
+
+def _valid(payload: Payload) -> Payload:
+    """A payload without lone surrogates, which names of files may have and no engine can store: "?" stands for them."""
+    texts = (payload.kind, *payload.tags, payload.date or "", payload.source, payload.post, payload.visual)
+    try:
+        "".join(texts).encode()
+        return payload
+    except UnicodeEncodeError:
+        pass
+
+    def valid(text: str) -> str:
+        return text.encode("utf-8", "replace").decode()
+
+    return Payload(
+        valid(payload.kind),
+        tuple(map(valid, payload.tags)),
+        None if payload.date is None else valid(payload.date),
+        payload.score,
+        valid(payload.source),
+        valid(payload.post),
+        valid(payload.visual),
+    )
 
 
 def check_id(identifier: str) -> None:

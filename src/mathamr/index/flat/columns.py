@@ -65,20 +65,20 @@ class Strings:
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Strings:
-        """A column of these strings; surrogates, which UTF-8 has no place for, are kept."""
-        return cls(Ragged.of([text.encode("utf-8", "surrogatepass") for text in texts], "u1"))
+        """A column of these strings."""
+        return cls(Ragged.of([text.encode() for text in texts], "u1"))
 
     def __len__(self) -> int:
         return len(self.cells)
 
     def __getitem__(self, row: int) -> str:
-        return self.cells[row].tobytes().decode("utf-8", "surrogatepass")
+        return self.cells[row].tobytes().decode()
 
     def all(self) -> list[str]:
         """Every string."""
         data, start, texts = self.cells.data.tobytes(), 0, []
         for end in self.cells.ends.tolist():
-            texts.append(data[start:end].decode("utf-8", "surrogatepass"))
+            texts.append(data[start:end].decode())
             start = end
         return texts
 

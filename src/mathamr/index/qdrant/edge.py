@@ -13,10 +13,14 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mathamr.errors import MathAMRError, MissingExtraError
+from mathamr.index.durable import check_room
 from mathamr.index.engine import Capabilities, EngineHead, read_options
 from mathamr.index.lock import WriterLock
 from mathamr.index.point import Filter, Floats, Point
 from mathamr.index.qdrant.collection import ALL, DOC, QdrantCollection, conditions, payload_row, point_uuid
+
+_RESERVE = 128 << 20
+"""Bytes that must be free on the disk beside what is written: Edge makes its files in pages of 32 MB."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +55,17 @@ def _told(what: str) -> Iterator[None]:
 class EdgeCollection(QdrantCollection):
     """One shard; see `Collection`."""
 
-    def __init__(self, name: str, size: int, shard: Any, options: EdgeOptions, *, writable: bool) -> None:
-        super().__init__(name, size, writable=writable)
-        self.shard, self._options = shard, options
+    def __init__(self, folder: Path, size: int, shard: Any, options: EdgeOptions, *, writable: bool) -> None:
+        super().__init__(folder.name, size, writable=writable)
+        self.folder, self.shard, self._options = folder, shard, options
 
     def _put(self, points: Sequence[Point]) -> None:
         import qdrant_edge as edge
+
+        numbers = sum(
+            len(point.vector) + (0 if point.vectors is None else point.vectors.size) for point in points
+        )
+        check_room(self.folder, _RESERVE + 16 * numbers)
 
         def vectors(point: Point) -> dict[str, Any]:
             return {DOC: point.vector} | ({ALL: point.vectors} if self.multiple else {})
@@ -158,7 +167,7 @@ class EdgeEngine:
             self._lock.release()
             raise
         self.posts, self.formulas = (
-            EdgeCollection(name, self.size, shard, self._options, writable=not read_only)
+            EdgeCollection(folder / name, self.size, shard, self._options, writable=not read_only)
             for name, shard in zip(("posts", "formulas"), opened, strict=True)
         )
 
@@ -188,6 +197,10 @@ class EdgeEngine:
         if self._lock is None or self._read_only:
             return
         for collection in (self.posts, self.formulas):
+            taken = sum(
+                path.stat().st_blocks * 512 for path in collection.folder.rglob("*") if path.is_file()
+            )
+            check_room(collection.folder, _RESERVE + 2 * taken)
             with _told(f"optimize {collection.name}"):
                 collection.shard.optimize()
         self.flush()
@@ -232,6 +245,7 @@ def _shard(folder: Path, size: int, options: EdgeOptions, *, multiple: bool) -> 
         return edge.HnswIndexConfig(m=16 if wanted else 0, ef_construct=128, full_scan_threshold=1)
 
     with _told(f"open {folder}"):
+        check_room(folder.parent, _RESERVE)
         if (folder / "edge_config.json").exists():
             return edge.EdgeShard.load(str(folder))
         folder.mkdir(exist_ok=True)
