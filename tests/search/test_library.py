@@ -57,7 +57,9 @@ def test_single_ranks_by_the_document_vector(index: Index) -> None:
     assert vector is not None
     ids = list(index.archive.catalogue.ids())
     documents = {each: index.archive.vectors(each).document for each in ids[:60] + ids[-60:]}
-    expected = {each: float(vector @ document) for each, document in documents.items() if document is not None}
+    expected = {
+        each: float(vector @ document) for each, document in documents.items() if document is not None
+    }
     found = {hit.id: hit.score for hit in ranked(index, query, "single", len(ids))}
     assert len(found) == len(ids)
     for each, score in expected.items():
@@ -75,9 +77,7 @@ def test_maxsim_is_the_mean_of_the_best_cosines(index: Index) -> None:
 
 def test_rerank_of_everything_is_maxsim(index: Index) -> None:
     query = Query.of_text(TEXT)
-    same_order(
-        ranked(index, query, "rerank", 50, pool=len(index)), ranked(index, query, "maxsim", 50)
-    )
+    same_order(ranked(index, query, "rerank", 50, pool=len(index)), ranked(index, query, "maxsim", 50))
 
 
 def test_rerank_keeps_to_its_pool(index: Index) -> None:
@@ -118,7 +118,9 @@ def test_filters_hold_for_every_strategy_and_task(index: Index, strategy: str) -
         assert hits.hits
         for hit in hits:
             post = index.archive.catalogue.post(hit.id)
-            assert post.kind == "question" and "real-analysis" in post.tags and (post.score or 0) >= 5
+            assert post.kind == "question"
+            assert "real-analysis" in post.tags
+            assert (post.score or 0) >= 5
     allowed = {
         post.id
         for post in index.archive.catalogue.every_post()
@@ -135,12 +137,14 @@ def test_pages_are_one_ranking_cut_up(index: Index, task: str) -> None:
     together = [hit for page in pages for hit in page]
     assert together[:12] == list(whole.hits)
     assert [hit.rank for hit in together] == list(range(1, 16))
-    assert pages[0].more and whole.offset == 0
+    assert pages[0].more
+    assert whole.offset == 0
 
 
 def test_behind_the_last_hit_there_is_nothing(index: Index) -> None:
     end = index.search(TEXT, strategy="single", k=5, offset=len(index) - 2)
-    assert len(end) == 2 and not end.more
+    assert len(end) == 2
+    assert not end.more
     assert not index.search(TEXT, strategy="single", k=5, offset=len(index)).hits
 
 
@@ -150,7 +154,9 @@ def test_a_formula_is_found_once_at_its_best_place_with_the_number_of_its_places
     looks = [hit.formula.visual for hit in hits if hit.formula]
     assert len(set(looks)) == len(looks) == 50
     first = hits[0].formula
-    assert first is not None and first.exact and parse(first.latex).slt == parse("n").slt
+    assert first is not None
+    assert first.exact
+    assert parse(first.latex).slt == parse("n").slt
     assert first.places == len(catalogue.with_visual(first.visual)) > 1
     assert catalogue.formula(first.id).post == hits[0].id
 
@@ -169,14 +175,17 @@ def test_dense_formula_search_is_the_best_cosine_of_each_look(index: Index) -> N
     scores = sorted(expected.values(), reverse=True)[:40]
     assert np.allclose([each.score for each in found], scores, atol=1e-5)
     for each in found:
-        assert visuals[each.id] == each.visual and expected[each.visual] == pytest.approx(each.score, abs=1e-5)
+        assert visuals[each.id] == each.visual
+        assert expected[each.visual] == pytest.approx(each.score, abs=1e-5)
 
 
 def test_what_fits_the_wildcards_comes_first(index: Index) -> None:
     hits = index.search("?a^2+?b^2", "formulas", k=8)
     patterns = [hit.evidence.get("pattern", 0.0) for hit in hits]
-    assert patterns[0] == 1.0 and patterns == sorted(patterns, reverse=True)
-    assert hits[0].formula is not None and hits[0].formula.exact
+    assert patterns[0] == 1.0
+    assert patterns == sorted(patterns, reverse=True)
+    assert hits[0].formula is not None
+    assert hits[0].formula.exact
 
 
 def test_the_marked_formula_of_a_post_is_searched_in_its_context(index: Index) -> None:
@@ -199,7 +208,8 @@ def test_an_answer_is_shown_under_its_question(index: Index) -> None:
     for hit in hits:
         assert hit.parent is not None
         question = index.archive.catalogue.post(hit.parent)
-        assert hit.kind == "answer" and hit.tags == question.tags
+        assert hit.kind == "answer"
+        assert hit.tags == question.tags
         assert plain(hit.title).split()[0] == question.title.replace("<", " ").split()[0]
 
 
@@ -209,7 +219,8 @@ def test_snippets_never_cut_a_formula(index: Index) -> None:
         assert hit.snippet
         for fragment in hit.snippet:
             if fragment.kind == "formula":
-                assert fragment.formula is not None and formulas[fragment.formula] == fragment.text
+                assert fragment.formula is not None
+                assert formulas[fragment.formula] == fragment.text
 
 
 def test_a_found_formula_stands_in_its_snippet(index: Index) -> None:
@@ -228,10 +239,13 @@ def test_time_is_told_by_stage(index: Index) -> None:
 
 def test_notes_say_what_is_odd_about_a_query(index: Index) -> None:
     assert any("only common words" in note for note in index.search("what is it?").notes)
-    assert any("occurs in what is searched" in note for note in index.search("zzqqx", strategy="lexical").notes)
+    assert any(
+        "occurs in what is searched" in note for note in index.search("zzqqx", strategy="lexical").notes
+    )
     assert any("only similar" in note for note in index.search("zzqqx").notes)
     nothing = index.search(TEXT, where=Filter(tags=("no such tag",)))
-    assert not nothing.hits and any("passes the filter" in note for note in nothing.notes)
+    assert not nothing.hits
+    assert any("passes the filter" in note for note in nothing.notes)
     several = index.search("$a$ and $b+c$", "formulas")
     assert any("2 formulas" in note for note in several.notes)
 
@@ -286,7 +300,7 @@ def test_a_formula_is_explained_through_its_post(index: Index) -> None:
 
 
 def test_an_unknown_id_cannot_be_explained(index: Index) -> None:
-    with pytest.raises(UnknownPostError, match="no post or formula '../../etc/passwd'"):
+    with pytest.raises(UnknownPostError, match=r"no post or formula '\.\./\.\./etc/passwd'"):
         index.explain(TEXT, "../../etc/passwd")
 
 

@@ -21,7 +21,8 @@ def test_text_with_formulas_keeps_both() -> None:
     query = Query.of_text("Why does $\\sum 1/n$ diverge for $n>0$?")
     assert latex(query) == ["\\sum 1/n", "n>0"]
     assert query.passage.text == "Why does FORMULA_0 diverge for FORMULA_1?"
-    assert query.formula_id is None and query.has_words
+    assert query.formula_id is None
+    assert query.has_words
 
 
 @pytest.mark.parametrize("text", ["$x^2+1$", "  $x^2+1$  ", "x^2+1", r"\(x^2+1\)", "$x^2+1$."])
@@ -81,15 +82,18 @@ def test_question_marks_before_letters_are_wildcards() -> None:
     query = Query.of_text("$?a^2 + \\qvar{b} = ?$")
     assert latex(query) == ["\\qvar{a}^2 + \\qvar{b} = ?"]
     opt, slt = query.trees[query.formulas[0].id]
-    assert opt is not None and slt is not None
-    assert {"?a", "?b"} <= set(opt.labels) and {"?a", "?b"} <= set(slt.labels)
+    assert opt is not None
+    assert slt is not None
+    assert {"?a", "?b"} <= set(opt.labels)
+    assert {"?a", "?b"} <= set(slt.labels)
 
 
 def test_in_a_post_nothing_is_a_wildcard() -> None:
     body = "Is $?a^2$ known?"
     post = Post("7", "question", body, markup="text", formulas=formulas_of("7", "", body, "text"))
     opt, _ = Query.of_post(post).trees["7:0"]
-    assert opt is not None and not any(label == "?a" for label in opt.labels)
+    assert opt is not None
+    assert not any(label == "?a" for label in opt.labels)
 
 
 def test_a_post_without_listed_formulas_gets_them() -> None:
@@ -107,7 +111,8 @@ def test_a_marked_formula_must_be_in_the_post() -> None:
 def test_the_largest_of_several_formulas_is_searched_and_this_is_said() -> None:
     formula, note = Query.of_text("$x$ with $\\frac{1}{n^2}$ and $y$").target()
     assert formula.latex == "\\frac{1}{n^2}"
-    assert note is not None and "3 formulas" in note
+    assert note is not None
+    assert "3 formulas" in note
     assert Query.of_text("for all $x+1$").target()[1] is None
 
 
@@ -133,7 +138,8 @@ def test_limits_are_told() -> None:
 
 def test_many_notes_are_cut() -> None:
     notes = Query.of_text("see " + "${}$ and " * 20).notes
-    assert len(notes) == 6 and "15 more" in notes[-1]
+    assert len(notes) == 6
+    assert "15 more" in notes[-1]
 
 
 @settings(max_examples=60)
@@ -142,11 +148,10 @@ def test_any_text_is_a_query_or_a_clear_error(text: str) -> None:
     for task in ("answers", "formulas"):
         try:
             query = Query.of_text(text, task)  # type: ignore[arg-type]
-        except MathAMRError as error:
-            assert str(error)
-        else:
-            assert query.has_words or query.trees
-            assert [place.formula for place in query.passage.placeholders] == [f.id for f in query.formulas]
+        except MathAMRError:
+            continue
+        assert query.has_words or query.trees
+        assert [place.formula for place in query.passage.placeholders] == [f.id for f in query.formulas]
 
 
 def test_formulas_keep_the_ids_of_their_post() -> None:

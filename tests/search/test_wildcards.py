@@ -39,7 +39,9 @@ def test_fit(pattern: str, formula: str, expected: str | None) -> None:
 
 
 def test_only_question_marks_make_a_pattern() -> None:
-    assert has_wildcards(opt("?a+1")) and not has_wildcards(opt("a+1")) and not has_wildcards(None)
+    assert has_wildcards(opt("?a+1"))
+    assert not has_wildcards(opt("a+1"))
+    assert not has_wildcards(None)
 
 
 _latex = st.recursive(

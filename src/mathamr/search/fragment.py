@@ -12,6 +12,8 @@ from mathamr.posts.post import Formula, Post
 FragmentKind = Literal["text", "formula", "gap"]
 
 ELLIPSIS = "…"
+LONGEST_SHOWN = 2000
+"""A formula with more characters is never shown in a shortened sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,15 +82,18 @@ def shortened(
 ) -> list[Fragment]:
     """The beginning of a sentence in about `width` characters: text ends at a word, and formulas stay whole.
 
-    A formula that is longer than the width is only named by a gap, unless it comes first: it may be all there is.
-    `length` tells how much room a fragment takes, for those who draw formulas instead of printing their LaTeX.
+    A formula that is longer than the room is only named by a gap, unless it comes first or is the first match: it may
+    be all there is. `length` tells how much room a fragment takes, for those who draw formulas instead of printing
+    their LaTeX.
     """
     kept: list[Fragment] = []
     room = width
     for fragment in stretch:
-        if length(fragment) <= room or (not kept and fragment.kind == "formula"):
+        needed = not kept or (fragment.matched and not any(each.matched for each in kept))
+        fits = length(fragment) <= room
+        if fits or (fragment.kind == "formula" and needed and len(fragment) <= LONGEST_SHOWN):
             kept.append(fragment)
-            room -= length(fragment)
+            room = max(0, room - length(fragment))
             continue
         if fragment.kind == "text" and room > 3:
             cut = fragment.text[:room].rpartition(" ")[0]

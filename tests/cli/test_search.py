@@ -1,0 +1,155 @@
+"""`mathamr search`, `explain` and `run` as other programs call them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mathamr.evaluation.runs import read_run
+from mathamr.index.catalogue import CATALOGUE, Catalogue
+from mathamr.sample import folder
+from tests.cli.test_cli import mathamr
+
+QUERY = "Why does $\\sum \\frac{1}{n^2}$ converge?"
+
+
+def test_search_prints_json_for_programs(sample_index: Path) -> None:
+    ran = mathamr("search", str(sample_index), QUERY, "-k", "3", "--json", "--kind", "answer")
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert found["query"] == QUERY
+    assert found["task"] == "answers"
+    assert found["strategy"] == "hybrid"
+    assert [hit["rank"] for hit in found["hits"]] == [1, 2, 3]
+    assert found["more"]
+    for hit in found["hits"]:
+        assert hit["kind"] == "answer"
+        assert hit["title"]
+        assert hit["snippet"]
+        assert hit["parent"]
+        assert hit["snippet"] == " ".join(
+            "".join(
+                f"${' '.join(each['text'].split())}$" if each["kind"] == "formula" else each["text"]
+                for each in hit["snippet_fragments"]
+            ).split()
+        )
+
+
+def test_search_prints_text_for_people(sample_index: Path) -> None:
+    ran = mathamr(
+        "search", str(sample_index), "\\frac{1}{n^2}", "--task", "formulas", "--strategy", "lexical"
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert "10 hits by lexical; there are more" in " ".join(ran.stdout.split())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((" ",), 1, "the query is empty; type words"),
+        ((QUERY, "--strategy", "magic"), 1, "unknown strategy 'magic'; known: hybrid"),
+        ((QUERY, "--task", "proofs"), 1, "unknown task 'proofs'; known: answers, formulas"),
+        ((QUERY, "--mark", "5", "--task", "formulas"), 1, "there is no formula 5"),
+        ((QUERY, "--kind", "answers"), 1, "unknown kind of post"),
+        ((QUERY, "--after", "soon"), 1, "is no date"),
+        ((QUERY, "-k", "0"), 2, "-k"),
+        ((), 2, "QUERY"),
+    ],
+)
+def test_search_says_what_is_wrong(
+    sample_index: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    ran = mathamr("search", str(sample_index), *arguments)
+    assert ran.returncode == code
+    assert message in " ".join(ran.stderr.split())
+    assert not ran.stdout
+    assert "Traceback" not in ran.stderr
+
+
+def test_a_folder_that_is_no_index_is_told(tmp_path: Path) -> None:
+    ran = mathamr("search", str(tmp_path), QUERY)
+    assert ran.returncode == 1
+    assert "mathamr index PATH --out" in ran.stderr
+    assert not ran.stdout
+
+
+def test_explain_prints_a_table_json_and_a_heatmap(sample_index: Path, tmp_path: Path) -> None:
+    picture = tmp_path / "why.png"
+    ran = mathamr("explain", str(sample_index), QUERY, "104", "--png", str(picture), "--json")
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert found["post"] == "104"
+    assert len(found["similarities"]) == len(found["query_parts"]) == 3
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    assert str(picture) in ran.stderr
+    table = mathamr("explain", str(sample_index), QUERY, "104")
+    assert "the mean of the best similarities" in table.stdout
+    assert "the whole question" in table.stdout
+    unknown = mathamr("explain", str(sample_index), QUERY, "no-such-post")
+    assert unknown.returncode == 1
+    assert "no post or formula 'no-such-post'" in unknown.stderr
+
+
+def test_a_run_of_answers_has_answers_only_and_is_the_same_again(sample_index: Path, tmp_path: Path) -> None:
+    topics = folder() / "topics" / "task1.xml"
+    arguments = ("run", str(sample_index), "--task", "answers", "--topics", str(topics), "--out")
+    first = mathamr(*arguments, str(tmp_path / "one.run"))
+    assert first.returncode == 0, first.stderr
+    assert not first.stdout
+    assert "20 topics" in first.stderr
+    again = mathamr(*arguments, "-")
+    assert again.stdout == (tmp_path / "one.run").read_text(encoding="utf-8")
+    run = read_run(tmp_path / "one.run")
+    with Catalogue(sample_index / CATALOGUE, read_only=True) as catalogue:
+        answers = {post.id for post in catalogue.every_post() if post.kind == "answer"}
+    assert len(run.rankings) == 20
+    assert all(set(run.ids(topic)) == answers for topic in run.rankings)
+
+
+def test_a_run_of_formulas_names_looks_or_in_arqmaths_columns_formulas(
+    sample_index: Path, tmp_path: Path
+) -> None:
+    topics = folder() / "topics" / "task2.xml"
+    arguments = (
+        "run",
+        str(sample_index),
+        "--task",
+        "formulas",
+        "--topics",
+        str(topics),
+        "--depth",
+        "50",
+        "--out",
+    )
+    ran = mathamr(*arguments, str(tmp_path / "looks.run"))
+    assert ran.returncode == 0, ran.stderr
+    run = read_run(tmp_path / "looks.run")
+    with Catalogue(sample_index / CATALOGUE, read_only=True) as catalogue:
+        known = {
+            formula.visual_id
+            for post in catalogue.every_post()
+            for formula in post.formulas
+            if formula.visual_id
+        }
+        for topic in run.rankings:
+            assert len(run.ids(topic)) == 50
+            assert set(run.ids(topic)) <= known
+        lines = mathamr(*arguments, "-", "--arqmath").stdout.splitlines()
+        for line in lines[:200]:
+            _, formula, post, rank, score, name = line.split("\t")
+            assert catalogue.formula(formula).post == post
+            assert int(rank) >= 1
+            assert float(score) > 0
+            assert name == "hybrid"
+
+
+def test_topics_of_the_other_task_are_refused(sample_index: Path, tmp_path: Path) -> None:
+    topics = folder() / "topics" / "task1.xml"
+    ran = mathamr(
+        "run", str(sample_index), "--task", "formulas", "--topics", str(topics), "--out", str(tmp_path / "x")
+    )
+    assert ran.returncode == 1
+    assert "names no formula" in ran.stderr
+    assert not (tmp_path / "x").exists()

@@ -1,0 +1,124 @@
+"""Alignments and their heatmaps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr.encoders.encoder import Vectors
+from mathamr.errors import MathAMRError
+from mathamr.graphs.virtual import Level
+from mathamr.index.maxsim import maxsim
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Post
+from mathamr.search.alignment import Alignment, align, parts
+from mathamr.search.heatmap import COLUMNS, ROWS, mathtext, save_heatmap
+
+BODY = "Let $x > 0$ hold. Then $\\frac12 \\le y$ follows from $x > 0$."
+
+
+def post(identifier: str, body: str = BODY) -> Post:
+    formulas = formulas_of(identifier, "", body, "text")
+    return Post(identifier, "note", body, markup="text", formulas=formulas)
+
+
+def vectors(identifier: str, formulas: int, sentences: int, seed: int = 0) -> Vectors:
+    rows = np.random.default_rng(seed).standard_normal((formulas + sentences + 1, 8)).astype(np.float32)
+    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
+    levels = [Level.FORMULA] * formulas + [Level.SENTENCE] * sentences + [Level.DOCUMENT]
+    references = (
+        [f"{identifier}:{n}" for n in range(formulas)] + [str(n) for n in range(sentences)] + [identifier]
+    )
+    return Vectors(identifier, rows, np.array(levels, np.int32), tuple(references))
+
+
+def aligned() -> Alignment:
+    return align(post("q"), vectors("q", 3, 2), post("p"), vectors("p", 3, 2, 1), "A title")
+
+
+def test_parts_run_from_the_whole_to_sentences_to_formulas() -> None:
+    found = aligned()
+    levels = ["document", "sentence", "sentence", "formula", "formula", "formula"]
+    assert [part.level for part in found.query] == [part.level for part in found.post] == levels
+    assert [part.text for part in found.post[1:]] == [
+        "Let $x > 0$ hold.",
+        "Then $\\frac12 \\le y$ follows from $x > 0$.",
+        "$x > 0$",
+        "$\\frac12 \\le y$",
+        "$x > 0$",
+    ]
+
+
+def test_parts_know_where_they_stand_in_the_source() -> None:
+    found = aligned().post
+    assert [BODY[part.start : part.end] for part in found[1:]] == [
+        "Let $x > 0$ hold.",
+        "Then $\\frac12 \\le y$ follows from $x > 0$.",
+        "$x > 0$",
+        "$\\frac12 \\le y$",
+        "$x > 0$",
+    ]
+
+
+def test_the_score_is_maxsim_and_matches_are_the_best_of_each_row() -> None:
+    found = aligned()
+    query, other = vectors("q", 3, 2), vectors("p", 3, 2, 1)
+    assert found.score == pytest.approx(
+        float(maxsim(query.vectors, other.vectors, np.array([0]))[0]), abs=1e-6
+    )
+    for row, match in enumerate(found.matches):
+        assert match.similarity == pytest.approx(float(found.similarities[row].max()))
+        assert match.query is found.query[row]
+    row = found.to_json()
+    assert [row["similarities"][n][best] for n, best in enumerate(row["best"])] == [
+        pytest.approx(match.similarity, abs=1e-4) for match in found.matches
+    ]
+
+
+def test_vectors_of_another_text_are_refused() -> None:
+    with pytest.raises(MathAMRError, match="do not fit its text: no sentence '7'; index it again"):
+        parts(post("p"), Vectors("p", np.ones((1, 2), np.float32), np.array([Level.SENTENCE]), ("7",)))
+    with pytest.raises(MathAMRError, match="no formula 'p:9'"):
+        parts(post("p"), Vectors("p", np.ones((1, 2), np.float32), np.array([Level.FORMULA]), ("p:9",)))
+
+
+def test_nothing_to_align_is_a_clear_error() -> None:
+    empty = Vectors("q", np.empty((0, 8), np.float32), np.empty(0, np.int32), ())
+    with pytest.raises(MathAMRError, match="no vectors"):
+        align(post("q"), empty, post("p"), vectors("p", 3, 2))
+
+
+def test_a_heatmap_is_a_png_also_of_a_very_long_post(tmp_path: Path) -> None:
+    save_heatmap(aligned(), tmp_path / "small.png")
+    body = "A sentence with $x_{1}$ and dollars \\$5. " * (COLUMNS + 30)
+    read = post("p", body)
+    count = len(read.formulas)
+    asked = post("q", "Why $y$? " * (ROWS + 10))
+    many = align(asked, vectors("q", ROWS + 10, ROWS + 10), read, vectors("p", count, count, 2))
+    save_heatmap(many, tmp_path / "large.png")
+    for name in ("small", "large"):
+        assert (tmp_path / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_a_heatmap_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match=r"no/where\.png: the heatmap cannot be written"):
+        save_heatmap(aligned(), tmp_path / "no" / "where.png")
+
+
+@pytest.mark.parametrize(
+    ("latex", "expected"),
+    [
+        (r"\frac12", r"\frac{1}{2}"),
+        (r"x\le y\to0", r"x\leq y\rightarrow0"),
+        (r"\tfrac{a}{b}", r"\frac{a}{b}"),
+        (r"\text{if }x", r"\mathrm{if }x"),
+        (r"\begin{pmatrix}1\end{pmatrix}", None),
+        (r"\unknowncommand", None),
+        ("", None),
+        ("a & b", None),
+    ],
+)
+def test_latex_is_set_as_mathematics_where_matplotlib_can(latex: str, expected: str | None) -> None:
+    assert mathtext(latex) == expected

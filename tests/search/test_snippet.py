@@ -1,0 +1,120 @@
+"""Snippets: the right sentence, marked, and never half a formula."""
+
+from __future__ import annotations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Post
+from mathamr.search.fragment import Fragment, plain
+from mathamr.search.query import Query
+from mathamr.search.snippet import LENGTH, Wanted, snippet, title
+
+FILLER = "This sentence talks about something else entirely, such as the weather. "
+
+
+def post(body: str, heading: str = "") -> Post:
+    formulas = formulas_of("7", heading, body, "text")
+    return Post("7", "note", body, title=heading, markup="text", formulas=formulas)
+
+
+def matched(stretch: tuple[Fragment, ...]) -> list[str]:
+    return [str(fragment) for fragment in stretch if fragment.matched]
+
+
+def test_the_sentence_with_the_words_of_the_query_is_shown_with_them_marked() -> None:
+    body = FILLER * 8 + "Every compact set is bounded. " + FILLER * 8
+    found = snippet(post(body), Wanted(Query.of_text("bounds of compact sets")))
+    assert "Every compact set is bounded." in plain(found)
+    assert matched(found) == ["compact", "set", "bounded"]
+
+
+def test_stop_words_are_not_marked() -> None:
+    assert matched(snippet(post("What is it? It is what it is."), Wanted(Query.of_text("what is it")))) == []
+
+
+def test_the_sentence_with_the_formula_is_shown_however_it_is_written() -> None:
+    body = FILLER * 8 + "We need $\\frac1{n^2}$ here. " + FILLER * 8 + "And $x+y$ there."
+    found = snippet(post(body), Wanted(Query.of_text("$\\dfrac{1}{n^{2}}$")))
+    assert matched(found) == ["$\\frac1{n^2}$"]
+    assert "We need" in plain(found)
+
+
+def test_another_formula_is_not_marked() -> None:
+    assert matched(snippet(post("Here $a+b$ stands."), Wanted(Query.of_text("$\\int_0^1 f$")))) == []
+
+
+def test_vectors_decide_where_nothing_is_shared() -> None:
+    body = "".join(
+        f"Sentence number {name} stands here and is rather long, to fill the room. "
+        for name in ("one", "two", "three", "four", "five", "six", "seven", "eight")
+    )
+    wanted = Wanted(Query.of_text("unrelated"))
+    near = dict.fromkeys(range(8), 0.1) | {5: 0.9}
+    found = plain(snippet(post(body), wanted, near))
+    assert "number six" in found
+
+
+def test_the_sentence_of_a_found_formula_is_always_there() -> None:
+    body = FILLER * 4 + "Then $q$ follows. " + FILLER * 4 + "Every compact set is bounded."
+    read = post(body)
+    found = snippet(read, Wanted(Query.of_text("compact sets are bounded")), formula=read.formulas[0].id)
+    assert "$q$" in matched(found)
+
+
+def test_what_is_left_out_is_shown_as_a_gap() -> None:
+    body = "First compact thing. " + FILLER * 6 + "Last compact thing."
+    found = snippet(post(body), Wanted(Query.of_text("compact")))
+    assert plain(found) == "First compact thing. … Last compact thing."
+
+
+def test_a_long_sentence_is_cut_around_its_match() -> None:
+    words = " ".join(f"word{number}" for number in range(200))
+    found = snippet(post(f"{words} compact {words}."), Wanted(Query.of_text("compact")))
+    assert matched(found) == ["compact"]
+    assert len(plain(found)) < 1.5 * LENGTH
+    assert plain(found).startswith("…")
+    assert plain(found).endswith("…")
+
+
+def test_a_long_formula_stays_whole() -> None:
+    latex = "+".join(f"x_{{{number}}}" for number in range(200))
+    found = snippet(post(f"Look: ${latex}$ and so on."), Wanted(Query.of_text(f"${latex}$")))
+    assert [fragment.text for fragment in found if fragment.kind == "formula"] == [latex]
+
+
+def test_a_post_of_a_title_alone_has_a_snippet() -> None:
+    assert plain(snippet(post("", "On $x$ and $y$"), Wanted(Query.of_text("$x$")))) == "On $x$ and $y$"
+
+
+def test_an_empty_post_has_an_empty_snippet() -> None:
+    assert snippet(post(""), Wanted(Query.of_text("x"))) == ()
+
+
+def test_titles_name_their_formulas() -> None:
+    read = post("Body $z$.", "On $x+y$ and compact sets")
+    found = title(read, Wanted(Query.of_text("compact $x+y$")))
+    assert [fragment.formula for fragment in found if fragment.kind == "formula"] == ["7:0"]
+    assert matched(found) == ["$x+y$", "compact"]
+    assert plain(title(read)) == "On $x+y$ and compact sets"
+
+
+_sentences = st.lists(
+    st.sampled_from(
+        ["Let $x>0$. ", "Compact sets are nice. ", "So $\\sum_{n} a_n$ converges to $s$! ", "$$z$$ "]
+    ),
+    max_size=20,
+)
+
+
+@settings(max_examples=40)
+@given(_sentences)
+def test_fragments_are_stretches_of_the_post(sentences: list[str]) -> None:
+    read = post("".join(sentences))
+    formulas = {formula.id: formula.latex for formula in read.formulas}
+    for fragment in snippet(read, Wanted(Query.of_text("compact $x>0$"))):
+        if fragment.kind == "formula":
+            assert formulas[fragment.formula or ""] == fragment.text
+        elif fragment.kind == "text":
+            assert fragment.text.strip() in read.body or not fragment.text.strip()
