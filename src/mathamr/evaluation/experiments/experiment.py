@@ -22,7 +22,7 @@ class Strategy:
     """How posts are ranked (thesis, section 3.5.2), exactly or with an approximate index.
 
     `pool` is the share of all candidates that the document vectors hand over to be reranked: the thesis's 5,000 and
-    1,000 of 33,771 posts, so that a smaller collection is cut as sharply.
+    1,000 of 33,771 posts, so that a smaller collection is cut as sharply. What is not reranked follows.
     """
 
     ranking: Ranking = "maxsim"

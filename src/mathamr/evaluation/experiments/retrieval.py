@@ -54,11 +54,13 @@ class ExactAnswers:
         scores = self._documents @ _document(topic)
         if self._strategy.ranking == "single":
             return self._best(scores, depth)
-        places = _top(scores, self._pool)
-        rows, starts = self._table.rows(places)
+        places = _top(scores, max(self._pool, depth))
+        pool = places[: self._pool]
+        rows, starts = self._table.rows(pool)
         found = maxsim(topic.vectors, self._table.vectors[rows], starts[:-1])
-        order = _top(found, depth)
-        return [Hit(self._table.ids[places[place]], float(found[place])) for place in order]
+        first = [Hit(self._table.ids[pool[place]], float(found[place])) for place in _top(found, depth)]
+        rest = [Hit(self._table.ids[place], float(scores[place])) for place in places[self._pool : depth]]
+        return followed(first, rest)
 
     def _best(self, scores: Floats, depth: int) -> list[Hit]:
         return [Hit(self._table.ids[place], float(scores[place])) for place in _top(scores, depth)]
@@ -78,9 +80,23 @@ class ApproximateAnswers:
         elif self._strategy.ranking == "single":
             found = self._posts.search(_document(topic), depth, exact=False)
         else:
-            pool = self._posts.search(_document(topic), self._pool, exact=False)
-            found = self._posts.score(topic.vectors, [each.id for each in pool])[:depth]
+            chosen = self._posts.search(_document(topic), max(self._pool, depth), exact=False)
+            pool = self._posts.score(topic.vectors, [each.id for each in chosen[: self._pool]])
+            rest = [Hit(each.id, each.score) for each in chosen[self._pool : depth]]
+            return followed([Hit(each.id, each.score) for each in pool[:depth]], rest)
         return [Hit(each.id, each.score) for each in found]
+
+
+def followed(first: list[Hit], rest: list[Hit]) -> list[Hit]:
+    """Reranked hits, then those that were not reranked, in the order of their document vectors.
+
+    Where the pool is as deep as the run, as in the thesis, nothing follows. Both kinds of scores are cosines from -1
+    to 1: those that follow are moved below.
+
+    >>> [hit.id for hit in followed([Hit("a", -0.5)], [Hit("b", 0.9)])]
+    ['a', 'b']
+    """
+    return [*first, *(Hit(hit.id, hit.score - 3) for hit in rest)]
 
 
 class Formulas:

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import time
+from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from types import FrameType
 
 from mathamr.errors import MathAMRError
 from mathamr.evaluation.experiments.plan import Plan, Setting
 from mathamr.evaluation.experiments.stage import Mark, Stage
+from mathamr.evaluation.experiments.training import stop_trainings
 from mathamr.index.lock import WriterLock
 from mathamr.progress import duration
 from mathamr.training.export import listed
@@ -37,10 +43,31 @@ def run(setting: Setting) -> Plan:
         setting.out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise MathAMRError(f"cannot make the folder {setting.out}: {error.strerror}") from error
-    with WriterLock(setting.out, f"mathamr experiment {setting.experiment.name}"):
+    with WriterLock(setting.out, f"mathamr experiment {setting.experiment.name}"), _stopping_trainings():
         plan = planned(setting)
         _Run(plan).go()
     return plan
+
+
+@contextmanager
+def _stopping_trainings() -> Iterator[None]:
+    """Whatever ends this process politely also ends the trainings it started, with their state saved."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGTERM) if is_main else None
+    if is_main:
+        signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    except BaseException:
+        stop_trainings()
+        raise
+    finally:
+        if is_main:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _end(kind: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + kind)
 
 
 class _Run:
@@ -71,7 +98,10 @@ class _Run:
                 else:
                     self._do(stage)
         finally:
-            pool.shutdown(cancel_futures=True)
+            # Nothing more is started; after a failure or an interrupt, what runs is stopped, its state saved.
+            pool.shutdown(wait=False, cancel_futures=True)
+            stop_trainings()
+            pool.shutdown()
 
     def _do(self, stage: Stage) -> Mark:
         found = stage.mark()

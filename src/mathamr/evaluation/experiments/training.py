@@ -16,6 +16,7 @@ from mathamr.evaluation.experiments.stage import Figures
 from mathamr.training.checkpoint import Standing
 
 LOG, CHECKPOINT = "training.log", "checkpoint.safetensors"
+_RUNNING: set[subprocess.Popen[bytes]] = set()
 
 
 def train_model(
@@ -68,17 +69,23 @@ def _run(command: list[str], folder: Path, threads: int) -> None:
             )
         finally:
             os.close(lock)
+        _RUNNING.add(process)
         try:
             status = process.wait()
-        except BaseException:
-            # An interrupt reaches the training, too: it finishes its step and saves its state.
-            process.terminate()
-            process.wait()
-            raise
+        finally:
+            _RUNNING.discard(process)
     if status:
         lines = (folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
         said = lines[-1] if lines else "it said nothing"
         raise MathAMRError(f"training in {folder} failed (exit code {status}): {said}")
+
+
+def stop_trainings() -> None:
+    """Asks all trainings that this process started to finish their step, save their state and end."""
+    for process in list(_RUNNING):
+        process.terminate()
+    for process in list(_RUNNING):
+        process.wait()
 
 
 def _locked(folder: Path) -> int:
