@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +15,11 @@ from torch import Tensor
 
 from mathamr.encoders.device import chosen_device
 from mathamr.encoders.language.transformer import Transformer
-from mathamr.encoders.language.wording import Wording
 from mathamr.encoders.language.wordpieces import Pieces, WordPieces
 from mathamr.encoders.text import TextVectors
+
+if TYPE_CHECKING:
+    from mathamr.encoders.language.wording import Wording
 
 WINDOW = 254
 """Pieces that are read in one context; with the marks of begin and end they are 256, as MiniLM was trained."""
@@ -63,11 +66,11 @@ class TextEncoder:
             cut = [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
             yield from self.encode_pieces(cut)
 
-    def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
+    def encode_pieces(self, posts: Sequence[Pieces], budget: int = BUDGET) -> list[TextVectors]:
         """The vectors of the spans of cut wordings, in order."""
         order = sorted(range(len(posts)), key=lambda place: -len(posts[place]))
         found: list[TextVectors | None] = [None] * len(posts)
-        for places in _within_budget(order, posts):
+        for places in _within_budget(order, posts, budget):
             chosen = [posts[place] for place in places]
             vectors = self._vectors(chosen)
             cuts = np.cumsum([len(pieces.of) for pieces in chosen])[:-1]
@@ -108,7 +111,8 @@ def batch_of(posts: Sequence[Pieces], pieces: WordPieces, groups: int = 1) -> Pi
             continue
         chosen = [windows[number] for number in group]
         cuts = [posts[post].numbers[start : start + WINDOW] for post, start in chosen]
-        width = max(len(cut) for cut in cuts) + 2
+        # A multiple of eight: the quick kernels of attention ask for it.
+        width = -(-(max(len(cut) for cut in cuts) + 2) // 8) * 8
         numbers = np.full((len(cuts), width), pieces.pad, np.int64)
         for row, (cut, (post, start)) in enumerate(zip(cuts, chosen, strict=True)):
             numbers[row, 0], numbers[row, 1 + len(cut)] = pieces.begin, pieces.end
@@ -143,14 +147,14 @@ def _multiplies_bfloat16() -> bool:
     return bool(asked and asked())
 
 
-def _within_budget(order: Sequence[int], posts: Sequence[Pieces]) -> Iterator[list[int]]:
+def _within_budget(order: Sequence[int], posts: Sequence[Pieces], budget: int) -> Iterator[list[int]]:
     """Posts in their order, the longest first, as many at a time as fit the budget."""
     waiting: list[int] = []
     rows = width = 0
     for place in order:
         windows = max(1, -(-len(posts[place]) // WINDOW))
         widest = min(WINDOW, len(posts[place])) + 2
-        if waiting and (rows + windows) * max(width, widest) > BUDGET:
+        if waiting and (rows + windows) * max(width, widest) > budget:
             yield waiting
             waiting, rows, width = [], 0, 0
         waiting.append(place)

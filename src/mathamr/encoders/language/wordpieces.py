@@ -5,12 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.encoders.language.wording import Wording
 from mathamr.errors import MathAMRError
+
+if TYPE_CHECKING:
+    from mathamr.encoders.language.wording import Wording
 
 PAD, UNKNOWN, BEGIN, END = "[PAD]", "[UNK]", "[CLS]", "[SEP]"
 MOST_CHARACTERS = 20_000

@@ -1,0 +1,43 @@
+"""Batches of neighbours: pairs that are hard to tell apart stand in one batch, where they are each other's negatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+Places = npt.NDArray[np.int64]
+
+
+def neighbour_batches(
+    vectors: Tensor, size: int, neighbours: int, chance: np.random.Generator
+) -> list[Places]:
+    """Batches of pairs, each of groups of so many neighbours; one neighbour a group is an order by chance.
+
+    Every pair stands in one batch; a last batch of a single pair is left out, for it has no negative.
+    """
+    groups = _groups(vectors, max(1, neighbours), chance)
+    chance.shuffle(groups)
+    order = np.concatenate(groups) if groups else np.zeros(0, np.int64)
+    cuts = [order[start : start + size] for start in range(0, len(order), size)]
+    return [cut for cut in cuts if len(cut) > 1]
+
+
+def _groups(vectors: Tensor, size: int, chance: np.random.Generator) -> list[Places]:
+    order = chance.permutation(len(vectors))
+    if size == 1:
+        return [order[place : place + 1] for place in range(len(order))]
+    taken = np.zeros(len(vectors), np.bool_)
+    barred = torch.zeros(len(vectors), dtype=vectors.dtype, device=vectors.device)
+    groups: list[Places] = []
+    for seed in order:
+        if taken[seed]:
+            continue
+        likeness = vectors @ vectors[int(seed)] + barred
+        nearest = likeness.topk(min(size, int((~taken).sum()))).indices
+        barred[nearest] = -torch.inf
+        group = nearest.cpu().numpy().astype(np.int64)
+        taken[group] = True
+        groups.append(group)
+    return groups
