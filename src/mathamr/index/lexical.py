@@ -154,7 +154,7 @@ class LexicalPart:
         """What is damaged, in words; nothing when all is well."""
         return [
             f"{segment.path}: its content does not have its checksum"
-            for segment, _ in self._state.parts
+            for segment, _ in Segments.read(self._folder).parts
             if not segment.is_intact()
         ]
 

@@ -126,8 +126,9 @@ def word_tokens(text: str) -> list[str]:
     >>> word_tokens("Proving that groups have cyclic quotients")
     ['prove', 'that', 'group', 'have', 'cyclic', 'quotient']
     """
-    stems: list[str] = _stemmer().stemWords(words(text))
-    return stems
+    found = words(text)
+    stems: list[str] = _stemmer().stemWords(found)
+    return [stem or word for stem, word in zip(stems, found, strict=True)]  # of "s" nothing would be left
 
 
 def latex_tokens(latex: str) -> list[str]:
