@@ -22,16 +22,19 @@ from tests.serve.hostile import hostile_posts
 __all__ = ["model_folder", "small_graphs"]
 
 WRITE_KEY, READ_KEY = "write-" + "w" * 16, "read-" + "r" * 16
+QUESTIONS = 8
 Serving = Callable[..., TestClient]
 
 
 @pytest.fixture(scope="session")
 def index_folder(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Path:
-    """An index of forty posts of the sample and of every hostile post; read-only."""
+    """An index of some questions of the sample, their answers, and every hostile post; read-only."""
 
     def make(folder: Path) -> None:
         posts = folder.with_suffix(".jsonl")
-        lines = (post.to_json() for post in [*sample_posts(40), *hostile_posts()])
+        questions = {post.id for post in sample_posts(QUESTIONS)}
+        family = [post for post in sample_posts() if questions & {post.id, post.parent}]
+        lines = (post.to_json() for post in [*family, *hostile_posts()])
         posts.write_text("\n".join(lines), encoding="utf-8")
         build_index([posts], folder, BuildOptions(model=model_folder, device="cpu"))
 
@@ -66,10 +69,12 @@ def serving(index: Index) -> Iterator[Serving]:
         service.close()
 
 
-@pytest.fixture
-def client(serving: Serving) -> TestClient:
+@pytest.fixture(scope="session")
+def client(index: Index) -> Iterator[TestClient]:
     """A client of the application as it is by default."""
-    return serving()
+    service = Service(index)
+    yield TestClient(create_app(service), raise_server_exceptions=False)
+    service.close()
 
 
 @pytest.fixture

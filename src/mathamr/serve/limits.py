@@ -25,6 +25,7 @@ class Limits:
     connections: int = _limit(500, "open connections")
     query_characters: int = _limit(10_000, "characters of a query or of LaTeX to render")
     formulas: int = _limit(50, "formulas in a query")
+    sentences: int = _limit(100, "sentences in a query")
     k: int = _limit(100, "hits in one answer")
     depth: int = _limit(1000, "the last place that can be reached with offset and k")
     filters: int = _limit(50, "tags, kinds and sources of one filter")
@@ -44,7 +45,7 @@ class Limits:
         >>> Limits().changed(["speed=9"])
         Traceback (most recent call last):
         mathamr.errors.UnknownNameError: unknown limit 'speed'; known: body_bytes, body_seconds, head_seconds, \
-send_seconds, connections, query_characters, formulas, k, depth, filters, seconds, workers, waiting, waiting_writes, \
+send_seconds, connections, query_characters, formulas, sentences, k, depth, filters, seconds, workers, waiting, waiting_writes, \
 posts, drawn_nodes, shown_characters
         """
         values: dict[str, Any] = {}

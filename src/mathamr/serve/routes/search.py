@@ -190,6 +190,8 @@ def _query(service: Service, text: str, task: Task) -> SearchQuery:
         raise
     if len(query.formulas) > limits.formulas:
         raise ApiError("invalid", f"a query may have at most {limits.formulas} formulas", "q")
+    if len(query.passage.sentences) > limits.sentences:
+        raise ApiError("invalid", f"a query may have at most {limits.sentences} sentences", "q")
     if task == "formulas":
         try:
             query.target()

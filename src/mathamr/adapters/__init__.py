@@ -1,0 +1,1 @@
+"""Thin adapters that let other programs' frameworks search an index; each needs its own optional package."""

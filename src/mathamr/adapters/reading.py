@@ -1,0 +1,82 @@
+"""Posts and hits as plain data with provenance: what a language model or a chain of tools can use."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mathamr.posts.passage import passage
+from mathamr.posts.post import Post
+from mathamr.search.alignment import Alignment
+from mathamr.search.fragment import formulas_by_id, fragments, plain
+from mathamr.search.hits import Hit
+
+LONGEST_TEXT = 20_000
+"""Characters of a post; what follows is said to be missing."""
+
+
+def readable(post: Post, longest: int = LONGEST_TEXT) -> str:
+    """A post as text, title first, formulas between dollar signs; its markup is gone.
+
+    >>> readable(Post("1", "note", "<p>Let <b>all</b> be.</p>", "On sums"))
+    'On sums\\n\\nLet all be.'
+    """
+    formulas = formulas_by_id(post)
+    title: list[str] = []
+    body: list[str] = []
+    room = longest
+    for sentence in passage(post).sentences:
+        text = plain(fragments(sentence, formulas))
+        if len(text) > room:
+            body.append("… (the rest of this post is left out)")
+            break
+        room -= len(text)
+        (title if sentence.field == "title" else body).append(text)
+    return "\n\n".join(part for part in (" ".join(title), " ".join(body)) if part)
+
+
+def provenance(hit: Hit) -> dict[str, Any]:
+    """Where a hit comes from and why it was found."""
+    found: dict[str, Any] = {
+        "id": hit.id,
+        "rank": hit.rank,
+        "score": round(float(hit.score), 6),
+        "evidence": {name: round(float(score), 6) for name, score in hit.evidence.items()},
+        "kind": hit.kind,
+        "title": plain(hit.title),
+        "snippet": plain(hit.snippet),
+        "tags": list(hit.tags),
+        "parent": hit.parent,
+        "date": hit.date,
+        "source": hit.source,
+    }
+    if hit.formula is not None:
+        found["formula"] = {
+            "id": hit.formula.id,
+            "latex": hit.formula.latex,
+            "places": hit.formula.places,
+        }
+    return found
+
+
+def explanation(alignment: Alignment) -> dict[str, Any]:
+    """The part of the post that met each part of the query, best pairs first."""
+    pairs = [
+        {
+            "query": {"level": match.query.level, "text": match.query.text},
+            "post": {
+                "level": match.post.level,
+                "text": match.post.text,
+                "field": match.post.field,
+                "start": match.post.start if match.post.field else None,
+                "end": match.post.end if match.post.field else None,
+            },
+            "similarity": round(match.similarity, 4),
+        }
+        for match in sorted(alignment.matches, key=lambda match: -match.similarity)
+    ]
+    return {
+        "id": alignment.post_id,
+        "title": alignment.title,
+        "score": round(alignment.score, 6),
+        "matches": pairs,
+    }

@@ -1,0 +1,198 @@
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from typing import Any
+
+import pytest
+
+from mathamr.serve.gate import HEADERS, PICTURE_POLICY, POLICY, Gate, Message, Receive, Scope, Send
+from mathamr.serve.limits import Limits
+from mathamr.serve.metrics import Metrics
+
+Exchange = tuple[int, dict[str, str], bytes]
+
+
+async def echo(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answers with the body it was sent."""
+    message = await receive()
+    await _answer(send, message["body"], b"text/plain")
+
+
+async def broken(scope: Scope, receive: Receive, send: Send) -> None:
+    raise ValueError(scope["query_string"].decode())
+
+
+async def _answer(send: Send, body: bytes, kind: bytes) -> None:
+    await send({"type": "http.response.start", "status": 200, "headers": [(b"content-type", kind)]})
+    await send({"type": "http.response.body", "body": body})
+
+
+def ask(
+    app: Any,
+    chunks: list[bytes] | None = None,
+    headers: dict[str, str] | None = None,
+    limits: Limits | None = None,
+    method: str = "POST",
+    endless: bool = False,
+    **options: Any,
+) -> Exchange:
+    """One request straight to the gate; an endless body never comes to its end."""
+    sent: list[Message] = []
+    waiting = list(chunks or [])
+
+    async def receive() -> Message:
+        if waiting:
+            return {"type": "http.request", "body": waiting.pop(0), "more_body": bool(waiting) or endless}
+        if endless:
+            await asyncio.Event().wait()
+        return {"type": "http.request", "body": b"", "more_body": False}
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    given = {"host": "localhost", "content-type": "application/json", "transfer-encoding": "chunked"} | (
+        headers or {}
+    )
+    scope: Scope = {
+        "type": "http",
+        "method": method,
+        "path": "/v1/x",
+        "query_string": b"q=private",
+        "headers": [(name.encode(), value.encode()) for name, value in given.items()],
+        "client": ("127.0.0.1", 5),
+    }
+    asyncio.run(Gate(app, limits or Limits(), Metrics(), **options)(scope, receive, send))
+    start = sent[0]
+    told = {name.decode(): value.decode() for name, value in start["headers"]}
+    return start["status"], told, b"".join(message.get("body", b"") for message in sent[1:])
+
+
+def code(exchange: Exchange) -> str:
+    status, _, body = exchange
+    error = json.loads(body)["error"]
+    assert error["status"] == status
+    return str(error["code"])
+
+
+def test_a_body_reaches_the_application_whole() -> None:
+    status, _, body = ask(echo, [b"ab", b"c", b"def"])
+    assert (status, body) == (200, b"abcdef")
+
+
+def test_a_body_above_the_limit_is_refused_by_its_length() -> None:
+    exchange = ask(echo, [], {"content-length": "99999999999999999999999"})
+    assert code(exchange) == "too_large"
+    assert exchange[1]["connection"] == "close"
+
+
+def test_a_body_above_the_limit_is_refused_as_it_arrives() -> None:
+    assert code(ask(echo, [b"x" * 60, b"x" * 60], limits=Limits(body_bytes=100), endless=True)) == "too_large"
+
+
+def test_a_get_with_a_large_body_is_refused_too() -> None:
+    assert code(ask(echo, [b"x" * 200], method="GET", limits=Limits(body_bytes=100))) == "too_large"
+
+
+def test_a_body_that_does_not_arrive_is_given_up() -> None:
+    exchange = ask(echo, [b"x"], limits=Limits(body_seconds=0.01), endless=True)
+    assert code(exchange) == "slow_client"
+    assert exchange[1]["connection"] == "close"
+
+
+@pytest.mark.parametrize(
+    "kind", ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data", ""]
+)
+def test_only_json_is_taken_which_no_page_of_another_site_can_send_unasked(kind: str) -> None:
+    assert code(ask(echo, [b"{}"], {"content-type": kind})) == "unsupported_media_type"
+
+
+def test_a_foreign_host_is_refused() -> None:
+    hosts = frozenset(["localhost"])
+    assert ask(echo, hosts=hosts)[0] == 200
+    for host in ("evil.example", "localhost.evil.example", ""):
+        assert code(ask(echo, headers={"host": host}, hosts=hosts)) == "wrong_host"
+
+
+def test_every_answer_has_the_headers_that_keep_a_page_safe() -> None:
+    for app in (echo, broken):
+        _, headers, _ = ask(app)
+        assert headers["content-security-policy"] == POLICY
+        for name, value in HEADERS.items():
+            assert headers[name.lower()] == value
+        assert len(headers["x-request-id"]) == 16
+    assert "unsafe" not in POLICY
+
+
+def test_a_picture_opened_on_its_own_runs_nothing() -> None:
+    async def picture(scope: Scope, receive: Receive, send: Send) -> None:
+        await _answer(send, b"<svg/>", b"image/svg+xml")
+
+    assert ask(picture)[1]["content-security-policy"] == PICTURE_POLICY
+    assert "script" not in PICTURE_POLICY
+    assert "sandbox" in PICTURE_POLICY
+
+
+def test_a_mistake_of_the_server_tells_the_client_nothing_but_its_number(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    with caplog.at_level(logging.ERROR, "mathamr.serve"):
+        exchange = ask(broken)
+    assert code(exchange) == "internal"
+    assert b"private" not in exchange[2]
+    assert b"ValueError" not in exchange[2]
+    assert exchange[1]["x-request-id"] in caplog.text
+    assert "ValueError" in caplog.text
+    assert "private" not in caplog.text
+
+
+def test_a_failure_after_the_answer_began_does_not_begin_another() -> None:
+    async def half(scope: Scope, receive: Receive, send: Send) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        raise ValueError
+
+    status, _, body = ask(half)
+    assert (status, body) == (200, b"")
+
+
+@pytest.mark.parametrize("log_queries", [False, True])
+def test_queries_are_in_the_log_only_where_it_was_asked_for(
+    caplog: pytest.LogCaptureFixture, log_queries: bool
+) -> None:
+    async def searching(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["state"]["query"] = "private\nline"
+        await echo(scope, receive, send)
+
+    with caplog.at_level(logging.INFO, "mathamr.serve"):
+        ask(searching, log_queries=log_queries)
+    (line,) = caplog.messages
+    assert ("private" in line) is log_queries
+    assert "\n" not in line
+
+
+def test_requests_are_counted_by_route_and_not_by_address() -> None:
+    metrics = Metrics()
+
+    class Route:
+        path = "/posts/{id:path}"
+
+    async def posts(scope: Scope, receive: Receive, send: Send) -> None:
+        scope["route"] = Route
+        await echo(scope, receive, send)
+
+    async def scenario() -> None:
+        gate = Gate(posts, Limits(), metrics)
+        for name in ("a", "b"):
+            scope: Scope = {"type": "http", "method": "GET", "path": f"/v1/posts/{name}", "headers": []}
+
+            async def receive() -> Message:
+                return {"type": "http.request", "body": b""}
+
+            async def send(message: Message) -> None:
+                pass
+
+            await gate(scope, receive, send)
+
+    asyncio.run(scenario())
+    assert 'route="/v1/posts/{id}",status="200"} 2' in metrics.text()

@@ -1,0 +1,171 @@
+from __future__ import annotations
+
+from urllib.parse import quote
+from xml.etree import ElementTree
+
+import pytest
+from starlette.testclient import TestClient
+
+from mathamr.graphs import notation
+from mathamr.search.library import Index
+from mathamr.serve.access import Keys
+from mathamr.serve.limits import Limits
+from tests.serve.conftest import WRITE_KEY, Serving
+from tests.serve.hostile import IDS
+from tests.serve.test_sanitiser import inspected
+from tests.serve.test_search_routes import error
+
+KEY = {"X-API-Key": WRITE_KEY}
+
+
+def at(id: str, what: str = "posts") -> str:
+    return f"/v1/{what}/{quote(id, safe='')}"
+
+
+@pytest.fixture
+def writing(serving: Serving, own_index: Index) -> TestClient:
+    """A client of an index of its own that may write."""
+    client = serving(keys=Keys(WRITE_KEY), over=own_index)
+    client.headers.update(KEY)
+    return client
+
+
+def test_every_post_of_the_index_is_shown_safely(client: TestClient, index: Index) -> None:
+    for id in index.archive.catalogue.ids():
+        shown = client.get(at(id)).json()
+        stored = index.archive.catalogue.post(id)
+        assert (shown["id"], shown["kind"], shown["source_body"]) == (id, stored.kind, stored.body)
+        inspected(shown["html"])
+        inspected(shown["title_html"])
+        assert [piece["id"] for piece in shown["formulas"]] == [formula.id for formula in stored.formulas]
+
+
+def test_a_question_lists_its_answers(client: TestClient, index: Index) -> None:
+    answer = next(post for post in index.archive.catalogue.every_post() if post.parent)
+    assert answer.id in client.get(at(answer.parent or "")).json()["answers"]
+
+
+@pytest.mark.parametrize("what", ["posts", "graphs"])
+@pytest.mark.parametrize("id", IDS[3:])
+def test_ids_lead_to_posts_and_never_to_files(client: TestClient, what: str, id: str) -> None:
+    response = client.get(at(id, what))
+    assert (response.status_code, error(response)["code"]) == (404, "unknown_post")
+
+
+def test_the_graph_of_a_post_in_three_forms(client: TestClient, index: Index) -> None:
+    post = next(each for each in index.archive.catalogue.every_post() if each.formulas)
+    graph = index.archive.graph(post.id)
+    found = client.get(at(post.id, "graphs")).json()
+    assert found["sentences"] == list(graph.texts)
+    kinds = {node["kind"] for node in found["nodes"]}
+    assert {"amr", "formula", "opt", "slt", "virtual"} <= kinds
+    numbers = {node["id"] for node in found["nodes"]}
+    assert all({edge["source"], edge["target"]} <= numbers for edge in found["edges"])
+    penman = client.get(at(post.id, "graphs"), params={"format": "penman"})
+    assert penman.headers["content-type"].startswith("text/plain")
+    assert notation.read(penman.text) == graph
+    picture = client.get(at(post.id, "graphs"), params={"format": "svg"})
+    assert ElementTree.fromstring(picture.content).tag.endswith("svg")
+    assert "style-src 'unsafe-inline'" in picture.headers["content-security-policy"]
+    without = client.get(at(post.id, "graphs"), params={"formulas": "none"}).json()
+    assert not {node["kind"] for node in without["nodes"]} & {"opt", "slt"}
+
+
+def test_a_graph_too_large_to_draw_is_refused(serving: Serving, index: Index) -> None:
+    client = serving(Limits(drawn_nodes=3))
+    id = next(iter(index.archive.catalogue.ids()))
+    assert error(client.get(at(id, "graphs")))["code"] == "too_complex"
+
+
+def test_a_post_that_is_put_is_found_read_and_deleted(writing: TestClient, own_index: Index) -> None:
+    body = {
+        "title": "On $q_7$",
+        "body": "<p>A rhombicuboctahedron has $V=24$ corners.</p>",
+        "tags": ["solids"],
+    }
+    made = writing.put(at("notes/new one?#&.md"), json=body)
+    assert made.status_code == 201
+    assert (made.json()["created"], made.json()["formulas"], made.json()["id"]) == (
+        True,
+        2,
+        "notes/new one?#&.md",
+    )
+    query = {"q": "rhombicuboctahedron corners", "strategy": "lexical"}
+    assert writing.get("/v1/search", params=query).json()["hits"][0]["id"] == "notes/new one?#&.md"
+    shown = writing.get(at("notes/new one?#&.md")).json()
+    assert (shown["kind"], shown["markup"], shown["tags"]) == ("note", "html", ["solids"])
+    again = writing.put(at("notes/new one?#&.md"), json={"body": "Nothing of that kind, only $W=25$."})
+    assert (again.status_code, again.json()["created"]) == (200, False)
+    assert writing.get("/v1/search", params=query).json()["hits"] == []
+    assert writing.delete(at("notes/new one?#&.md")).json() == {"id": "notes/new one?#&.md", "deleted": True}
+    assert error(writing.delete(at("notes/new one?#&.md")))["code"] == "unknown_post"
+    assert error(writing.get(at("notes/new one?#&.md")))["code"] == "unknown_post"
+
+
+def test_several_posts_are_put_at_once(writing: TestClient, own_index: Index) -> None:
+    before = len(own_index)
+    posts = [{"id": f"n{n}", "body": f"Note {n} on $x^{n}$."} for n in range(3)]
+    made = writing.post("/v1/posts", json={"posts": posts}).json()
+    assert [(each["id"], each["created"]) for each in made["posts"]] == [
+        ("n0", True),
+        ("n1", True),
+        ("n2", True),
+    ]
+    assert len(own_index) == before + 3
+
+
+def test_what_cannot_be_a_post_is_refused_whole(writing: TestClient, own_index: Index) -> None:
+    before = len(own_index)
+    twice = {"posts": [{"id": "a", "body": "x"}, {"id": "a", "body": "y"}]}
+    empty = {"posts": [{"id": "a", "body": "x"}, {"id": "b", "body": " "}]}
+    for body in (twice, empty, {"posts": []}, {"posts": [{"id": "", "body": "x"}]}):
+        assert error(writing.post("/v1/posts", json=body))["code"] == "invalid"
+    assert len(own_index) == before
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"body": ""}, {"body": 1}, {"body": "x", "kind": "rumour"}, {"body": "x", "markup": "rtf"}, {"body": "x", "nosuch": 1},
+     {"body": "x", "score": 2**60}, {"body": "x", "date": "soon"}, {"body": "x", "tags": "a"}, {"body": "x", "parent": ""}],
+)  # fmt: skip
+def test_a_wrong_post_is_told_what_is_wrong(writing: TestClient, body: dict[str, object]) -> None:
+    response = writing.put(at("x"), json=body)
+    assert (response.status_code, error(response)["code"]) == (422, "invalid")
+
+
+def test_every_reachable_id_can_be_put_read_and_deleted(writing: TestClient) -> None:
+    for id in IDS:
+        if id in (".", "..") or "%" in id:  # the test client decodes an address twice
+            continue
+        assert writing.put(at(id), json={"body": "Let $x$ be."}).status_code == 201, id
+        assert writing.get(at(id)).json()["id"] == id
+        assert writing.get(at(id, "graphs")).json()["id"] == id
+        assert writing.delete(at(id)).status_code == 200
+
+
+@pytest.mark.parametrize("id", ["%2e", "%2e%2e", "a%00b", "x" * 501])
+def test_ids_that_no_address_can_hold_are_refused(writing: TestClient, id: str) -> None:
+    assert writing.put(f"/v1/posts/{id}", json={"body": "x"}).status_code in (404, 405, 422)
+
+
+def test_writing_needs_the_key(serving: Serving, own_index: Index) -> None:
+    client = serving(keys=Keys(WRITE_KEY), over=own_index)
+    before = len(own_index)
+    for headers in ({}, {"X-API-Key": "wrong" * 5}, {"Authorization": "Basic abc"}):
+        for response in (
+            client.put(at("x"), json={"body": "x"}, headers=headers),
+            client.post("/v1/posts", json={"posts": [{"id": "x", "body": "x"}]}, headers=headers),
+            client.delete(at(next(iter(own_index.archive.catalogue.ids()))), headers=headers),
+        ):
+            assert (response.status_code, error(response)["code"]) == (401, "unauthorised")
+    assert len(own_index) == before
+
+
+def test_without_a_key_nobody_writes(client: TestClient) -> None:
+    assert error(client.put(at("x"), json={"body": "x"}))["code"] == "read_only"
+    assert client.get("/v1/index").json()["writable"] is False
+
+
+def test_an_index_open_for_reading_is_not_written(serving: Serving) -> None:
+    client = serving(keys=Keys(WRITE_KEY))
+    assert error(client.put(at("x"), json={"body": "x"}, headers=KEY))["code"] == "read_only"

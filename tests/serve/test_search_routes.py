@@ -1,0 +1,205 @@
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from mathamr.search.hits import Hits
+from mathamr.search.library import Index
+from mathamr.serve.access import Keys
+from mathamr.serve.limits import Limits
+from tests.serve.conftest import READ_KEY, WRITE_KEY, Serving
+from tests.serve.test_sanitiser import inspected
+
+QUERY = r"Why does the series $\sum \frac{1}{n}$ diverge?"
+
+
+def error(response: Any) -> dict[str, Any]:
+    """The error of an answer, in the one shape."""
+    body = response.json()
+    assert set(body) == {"error"}
+    assert body["error"]["status"] == response.status_code
+    assert body["error"]["request"] == response.headers["x-request-id"]
+    found: dict[str, Any] = body["error"]
+    return found
+
+
+@pytest.mark.parametrize("task", ["answers", "formulas"])
+@pytest.mark.parametrize("strategy", ["hybrid", "maxsim", "rerank", "single", "lexical"])
+def test_the_hits_are_those_of_the_index(client: TestClient, index: Index, task: str, strategy: str) -> None:
+    expected: Hits = index.search(QUERY, task, strategy, 5)  # type: ignore[arg-type]
+    found = client.get("/v1/search", params={"q": QUERY, "task": task, "strategy": strategy, "k": 5}).json()
+    assert [(hit["id"], hit["rank"]) for hit in found["hits"]] == [(hit.id, hit.rank) for hit in expected]
+    assert [hit["score"] for hit in found["hits"]] == pytest.approx([hit.score for hit in expected], abs=1e-6)
+    assert found["more"] == expected.more
+    assert {"parse", "search", "snippet", "render", "total"} <= set(found["seconds"])
+    if task == "formulas":
+        assert all(hit["formula"]["places"] >= 1 for hit in found["hits"])
+
+
+def test_a_link_and_a_body_ask_the_same(client: TestClient) -> None:
+    link = client.get(
+        "/v1/search",
+        params=[("q", QUERY), ("k", "4"), ("offset", "2"), ("kind", "answer"), ("minimum_score", "0")],
+    ).json()
+    body = client.post(
+        "/v1/search",
+        json={"q": QUERY, "k": 4, "offset": 2, "filter": {"kinds": ["answer"], "minimum_score": 0}},
+    ).json()
+    link.pop("seconds"), body.pop("seconds")
+    assert link == body
+    assert {hit["kind"] for hit in link["hits"]} == {"answer"}
+
+
+def test_pages_follow_one_another(client: TestClient) -> None:
+    whole = client.get("/v1/search", params={"q": QUERY, "k": 6}).json()["hits"]
+    second = client.get("/v1/search", params={"q": QUERY, "k": 3, "offset": 3}).json()["hits"]
+    assert [hit["id"] for hit in second] == [hit["id"] for hit in whole[3:]]
+    assert [hit["rank"] for hit in second] == [4, 5, 6]
+
+
+def test_filters_by_tag_and_date(client: TestClient) -> None:
+    tags = client.get("/v1/index").json()["tags"]
+    tag = next(iter(tags))
+    found = client.get("/v1/search", params={"q": QUERY, "tag": tag, "k": 50}).json()["hits"]
+    assert found
+    assert all(tag in hit["tags"] for hit in found if hit["kind"] == "question")
+    assert client.get("/v1/search", params={"q": QUERY, "after": "2999"}).json()["hits"] == []
+
+
+def test_formulas_of_query_and_hits_are_drawn(client: TestClient) -> None:
+    found = client.get("/v1/search", params={"q": QUERY}).json()
+    formulas = [piece for piece in found["query"]["pieces"] if piece["kind"] == "formula"]
+    assert formulas[0]["mathml"].startswith("<math")
+    drawn = [
+        piece
+        for hit in found["hits"]
+        for piece in (*hit["title"], *hit["snippet"])
+        if piece["kind"] == "formula" and piece["mathml"]
+    ]
+    assert drawn
+    for piece in drawn:
+        inspected(piece["mathml"])
+
+
+@pytest.mark.parametrize(
+    ("params", "code", "field"),
+    [
+        ({}, "invalid", "q"),
+        ({"q": ""}, "empty_query", "q"),
+        ({"q": " \n\t"}, "empty_query", "q"),
+        ({"q": "..."}, "empty_query", "q"),
+        ({"q": "x" * 10_001}, "invalid", "q"),
+        ({"q": "$x$ " * 51}, "invalid", "q"),
+        ({"q": "words alone", "task": "formulas"}, "invalid", "q"),
+        ({"q": "x", "k": "0"}, "invalid", "k"),
+        ({"q": "x", "k": "101"}, "invalid", "k"),
+        ({"q": "x", "k": "99999999999999999999"}, "invalid", "k"),
+        ({"q": "x", "offset": "-1"}, "invalid", "offset"),
+        ({"q": "x", "offset": "991"}, "invalid", "offset"),
+        ({"q": "x", "task": "nonsense"}, "invalid", "task"),
+        ({"q": "x", "strategy": "nonsense"}, "invalid", "strategy"),
+        ({"q": "x", "kind": "nonsense"}, "invalid", "kind.0"),
+        ({"q": "x", "after": "yesterday"}, "invalid", "after"),
+        ({"q": "x", "after": "2020-99-99"}, "invalid", "after or before"),
+        ({"q": "x", "tag": ["t"] * 51}, "invalid", "filter"),
+        ({"q": "x", "minimum_score": "nan"}, "invalid", "minimum_score"),
+    ],
+)
+def test_a_wrong_question_is_told_what_is_wrong(
+    client: TestClient, params: Any, code: str, field: str
+) -> None:
+    response = client.get("/v1/search", params=params)
+    assert response.status_code == 422
+    assert (error(response)["code"], error(response)["field"]) == (code, field)
+
+
+def test_a_misspelt_name_in_a_body_is_noticed(client: TestClient) -> None:
+    response = client.post("/v1/search", json={"q": "x", "filters": {}})
+    assert (error(response)["code"], error(response)["field"]) == ("invalid", "filters")
+
+
+@pytest.mark.parametrize(
+    "body",
+    [b"{", b"", b"[1,2", b'{"q": "\\ud800"}', b"\xff\xfe", b"[" * 100_000, b'{"q": NaN}', b"null", b'"q"'],
+)
+def test_a_body_that_is_no_request_is_an_error_and_never_a_crash(client: TestClient, body: bytes) -> None:
+    response = client.post("/v1/search", content=body, headers={"content-type": "application/json"})
+    assert response.status_code in (400, 422)
+    error(response)
+
+
+def test_an_explanation_is_the_alignment_of_the_index(client: TestClient, index: Index) -> None:
+    post = next(iter(index.search(QUERY, k=1))).id
+    expected = index.explain(QUERY, post)
+    found = client.get("/v1/explain", params={"q": QUERY, "id": post}).json()
+    assert found["id"] == post
+    assert found["score"] == pytest.approx(expected.score, abs=1e-5)
+    assert len(found["matrix"]) == len(found["rows"]) == len(found["best"])
+    assert len(found["matrix"][0]) == len(found["columns"])
+    for best in found["best"]:
+        row = found["matrix"][best["row"]]
+        assert row[best["column"]] == max(row)
+    assert [part["kind"] for part in found["rows"]] == [part.level for part in expected.query]
+    assert found == {
+        **client.post("/v1/explain", json={"q": QUERY, "id": post}).json(),
+        "seconds": found["seconds"],
+    }
+
+
+def test_an_explanation_may_be_of_a_formula(client: TestClient, index: Index) -> None:
+    hit = next(iter(index.search(QUERY, "formulas", k=1)))
+    assert hit.formula is not None
+    found = client.get("/v1/explain", params={"q": QUERY, "id": hit.formula.id, "task": "formulas"}).json()
+    assert (found["id"], found["formula"]) == (hit.id, hit.formula.id)
+
+
+def test_what_is_not_there_cannot_be_explained(client: TestClient) -> None:
+    response = client.get("/v1/explain", params={"q": QUERY, "id": "../../etc/passwd"})
+    assert (response.status_code, error(response)["code"]) == (404, "unknown_post")
+
+
+def test_reading_needs_the_key_where_one_is_set(serving: Serving) -> None:
+    client = serving(keys=Keys(WRITE_KEY, READ_KEY))
+    assert error(client.get("/v1/search", params={"q": "x"}))["code"] == "unauthorised"
+    assert client.get("/v1/search", params={"q": "x"}).headers["www-authenticate"].startswith("Bearer")
+    assert client.get("/v1/health").status_code == 200
+    for headers in ({"X-API-Key": READ_KEY}, {"Authorization": f"Bearer {WRITE_KEY}"}):
+        assert client.get("/v1/search", params={"q": "x"}, headers=headers).status_code == 200
+    for path in ("/v1/index", "/v1/metrics", "/v1/posts/1", "/v1/graphs/1", "/v1/formulas/1", "/v1/commands",
+                 "/v1/render?latex=x", "/v1/picture?latex=x", "/v1/explain?q=x&id=1"):  # fmt: skip
+        assert client.get(path).status_code == 401, path
+
+
+def test_a_query_beyond_its_time_is_answered_and_the_next_one_served(
+    serving: Serving, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = serving(Limits(seconds=0.05, workers=1, waiting=0))
+    go, search = threading.Event(), index.search
+
+    def slow(*arguments: Any, **options: Any) -> Hits:
+        go.wait(60)
+        return search(*arguments, **options)
+
+    monkeypatch.setattr(index, "search", slow)
+    assert error(client.get("/v1/search", params={"q": "x"}))["code"] == "timeout"
+    busy = client.get("/v1/search", params={"q": "x"})
+    assert (busy.status_code, error(busy)["code"]) == (429, "busy")
+    assert int(busy.headers["retry-after"]) >= 1
+    go.set()
+
+
+def test_trouble_with_the_index_is_told_without_its_files(
+    client: TestClient, index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from mathamr.errors import MathAMRError
+
+    def failing(*_: Any, **__: Any) -> Hits:
+        raise MathAMRError("cannot use /home/ada/secret/catalogue.db")
+
+    monkeypatch.setattr(index, "search", failing)
+    response = client.get("/v1/search", params={"q": "x"})
+    assert (response.status_code, error(response)["code"]) == (503, "unavailable")
+    assert "ada" not in response.text

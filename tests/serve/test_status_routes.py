@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import re
+
+from starlette.testclient import TestClient
+
+from mathamr import __version__
+from mathamr.search.library import Index
+from mathamr.serve.access import Keys
+from mathamr.serve.gate import POLICY
+from tests.conftest import ROOT
+from tests.serve.conftest import READ_KEY, WRITE_KEY, Serving
+from tests.serve.test_search_routes import error
+
+
+def test_the_index_says_what_it_has(client: TestClient, index: Index) -> None:
+    found = client.get("/v1/index").json()
+    catalogue = index.archive.catalogue
+    assert (found["posts"], found["formulas"]) == (len(index), catalogue.count_formulas())
+    assert found["kinds"] == dict(catalogue.kinds())
+    assert found["limits"]["k"] == 100
+    assert "/" not in found["name"]
+
+
+def test_keys_are_told_to_be_needed_and_never_told(serving: Serving) -> None:
+    client = serving(keys=Keys(WRITE_KEY, READ_KEY))
+    response = client.get("/v1/index", headers={"X-API-Key": READ_KEY})
+    assert response.json()["read_key_needed"] is True
+    assert WRITE_KEY not in response.text + response.headers.__repr__()
+
+
+def test_health_needs_nothing(serving: Serving) -> None:
+    assert serving(keys=Keys(WRITE_KEY, READ_KEY)).get("/v1/health").json() == {
+        "status": "ok",
+        "version": __version__,
+    }
+
+
+def test_metrics_count_requests_and_stages_of_queries(serving: Serving) -> None:
+    client = serving()
+    client.get("/v1/search", params={"q": "a sum $x+y$"})
+    client.get("/v1/search", params={"q": ""})
+    client.get("/v1/nosuch")
+    text = client.get("/v1/metrics").text
+    assert 'mathamr_requests_total{method="GET",route="/v1/search",status="200"} 1' in text
+    assert 'mathamr_requests_total{method="GET",route="/v1/search",status="422"} 1' in text
+    assert 'route="other",status="404"} 1' in text
+    assert "mathamr_queries_total 1" in text
+    assert re.search(r'mathamr_query_stage_seconds_total\{stage="render"\} 0\.\d+', text)
+    assert "mathamr_search_refused 0" in text
+    assert "sum" not in re.sub(r"_sum\b", "", text)
+
+
+def test_every_route_is_documented(client: TestClient) -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    paths = client.get("/v1/openapi.json").json()["paths"]
+    assert len(paths) > 8
+    for path, methods in paths.items():
+        for method in methods:
+            assert f"`{method.upper()} {path}`" in page, (method, path)
+
+
+def test_what_is_nowhere_is_told_in_the_one_shape(client: TestClient) -> None:
+    assert error(client.get("/v1/nosuch"))["code"] == "unknown_route"
+    assert error(client.get("/nosuch.js"))["code"] == "unknown_route"
+    assert error(client.get("/v1/../../etc/passwd"))["code"] == "unknown_route"
+    assert error(client.get("/..%2f..%2f..%2fapp.py"))["code"] == "unknown_route"
+    assert error(client.delete("/v1/search"))["code"] == "wrong_method"
+
+
+def test_the_page_is_served_under_its_policy(client: TestClient) -> None:
+    page = client.get("/")
+    assert page.status_code == 200
+    assert page.headers["content-type"].startswith("text/html")
+    assert page.headers["content-security-policy"] == POLICY
+
+
+def test_nothing_of_the_page_needs_what_its_policy_forbids(client: TestClient) -> None:
+    html = client.get("/").text
+    assert not re.search(r"<script(?![^>]*\bsrc=)", html)
+    assert not re.search(r"\s(?:on\w+|style)\s*=", html)
+    assert not re.search(r"(?:src|href)=[\"']?(?:https?:)?//", html)
