@@ -1,0 +1,63 @@
+"""`mathamr experiment` as a user calls it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+from mathamr.cli.experiment import command
+from mathamr.errors import MathAMRError
+from mathamr.evaluation.experiments import EXPERIMENTS
+from mathamr.evaluation.experiments.scale import SCALES
+
+HELP = {
+    name: next(iter(hint.__metadata__)).help
+    for name, hint in get_type_hints(command, include_extras=True).items()
+    if hasattr(hint, "__metadata__")
+}
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_a_dry_run_prints_the_stages_and_does_nothing(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(name, scale="tiny", seeds=2, out=tmp_path / "out", dry_run=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["graphs", "graphs", "graphs"]
+    kinds = {line.split()[0] for line in lines[:-1]}
+    assert kinds == {"graphs", "train", "index", "run", "evaluate"}
+    assert lines[-1].startswith(f"0 of {len(lines) - 1} stages done; about ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_the_help_names_every_experiment_and_scale() -> None:
+    for name in EXPERIMENTS:
+        assert name in HELP["name"]
+    for scale in SCALES:
+        assert scale in HELP["scale"]
+
+
+def test_an_unknown_experiment_lists_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match="unknown experiment 'luck'; known: formula-representations"):
+        command("luck", out=tmp_path)
+
+
+def test_a_field_that_no_configuration_has_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match="unknown configuration field 'depth'"):
+        command("benchmark", changes=["depth=9"], out=tmp_path / "out", dry_run=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_errors_end_with_one_line_and_exit_code_1(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "mathamr", "experiment", "benchmark", "--corpus", str(tmp_path / "nowhere")],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert ran.returncode == 1
+    assert ran.stderr.strip() == f"mathamr: {tmp_path / 'nowhere'}: no such file or folder"
