@@ -137,7 +137,9 @@ class Site:
             taken.set()
             free.wait()
 
-        holder = threading.Thread(target=lambda: asyncio.run(self.service.searches.run(work, None)), daemon=True)
+        holder = threading.Thread(
+            target=lambda: asyncio.run(self.service.searches.run(work, None)), daemon=True
+        )
         holder.start()
         taken.wait()
         try:

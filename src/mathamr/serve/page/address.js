@@ -3,6 +3,9 @@
 export const TASKS = ["answers", "formulas"];
 export const VIEWS = ["text", "why", "graph", "trees"];
 
+/** Nothing beside the results. */
+export const CLOSED = Object.freeze({ post: "", formula: "", latex: "", view: "text" });
+
 /** A page that has been asked nothing. */
 export const START = Object.freeze({
   query: "",
@@ -11,10 +14,7 @@ export const START = Object.freeze({
   tags: [],
   kinds: [],
   page: 1,
-  post: "",
-  formula: "",
-  latex: "",
-  view: "text",
+  ...CLOSED,
 });
 
 /** The state that an address asks for; what makes no sense in it is left at its start. */

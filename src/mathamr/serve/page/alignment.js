@@ -6,6 +6,7 @@ import { pieceNodes } from "./pieces.js";
 
 /** With more parts than this a post shows at first only those that meet the question best. */
 const PARTS = 24;
+const HINT = "Point at a square or press it: it shows which parts met, and how closely.";
 const GROUPS = { sentence: "sentences", formula: "formulas" };
 
 /** The map of an explanation of the server: `rows` are parts of the question, `columns` parts of the post. */
@@ -13,20 +14,25 @@ export class AlignmentMap {
   constructor(explanation) {
     Object.assign(this, explanation);
     const values = this.matrix.flat();
-    this.low = Math.max(0, Math.min(...values));
-    this.high = Math.max(this.low + 1e-6, ...values);
+    this.low = Math.max(
+      0,
+      values.reduce((one, other) => Math.min(one, other), 1),
+    );
+    this.high = values.reduce((one, other) => Math.max(one, other), this.low + 1e-6);
     this.all = this.columns.length <= PARTS;
     this.node = element("div", { class: "alignment" });
     this.show();
-    for (const event of ["pointerover", "focusin"]) this.node.addEventListener(event, ({ target }) => this.light(target));
-    for (const event of ["pointerleave", "focusout"]) this.node.addEventListener(event, () => this.light(null));
+    for (const event of ["pointerover", "focusin"])
+      this.node.addEventListener(event, ({ target }) => this.light(target));
+    for (const event of ["pointerleave", "focusout"])
+      this.node.addEventListener(event, () => this.light(null));
     this.node.addEventListener("keydown", (event) => this.key(event));
   }
 
   show() {
     this.shown = this.all ? this.columns.map((_, column) => column) : this.strongest();
     this.table = this.heatmap();
-    this.said = element("p", { class: "reading faint" }, "Point at a square: it shows which parts met, and how closely.");
+    this.said = element("p", { class: "reading faint" }, HINT);
     this.node.replaceChildren(
       element("h3", {}, "Your question"),
       this.question(),
@@ -49,7 +55,9 @@ export class AlignmentMap {
           { data: { row } },
           badge(row, "question"),
           element("span", { class: "part" }, ...content(part, "the whole question")),
-          best ? element("span", { class: "met", title: "closest part of the post" }, score(best.score)) : null,
+          best
+            ? element("span", { class: "met", title: "closest part of the post" }, score(best.score))
+            : null,
         );
       }),
     );
@@ -57,7 +65,12 @@ export class AlignmentMap {
 
   heatmap() {
     const heads = this.rows.map((part, row) =>
-      element("th", { scope: "col", data: { row } }, badge(row, "question"), element("span", { class: "hidden" }, name(part, "the whole question"))),
+      element(
+        "th",
+        { scope: "col", data: { row } },
+        badge(row, "question"),
+        element("span", { class: "hidden" }, name(part, "the whole question")),
+      ),
     );
     const body = this.shown.flatMap((column, place) => {
       const { kind } = this.columns[column];
@@ -72,7 +85,12 @@ export class AlignmentMap {
         ),
         ...this.rows.map((_, row) => this.square(row, column, place === 0 && row === 0)),
       );
-      const name = () => element("tr", {}, element("th", { class: "of", scope: "rowgroup", colspan: this.rows.length + 1 }, GROUPS[kind]));
+      const name = () =>
+        element(
+          "tr",
+          {},
+          element("th", { class: "of", scope: "rowgroup", colspan: this.rows.length + 1 }, GROUPS[kind]),
+        );
       return isNew ? [name(), line] : [line];
     });
     return element(
@@ -103,7 +121,9 @@ export class AlignmentMap {
   strongest() {
     const best = new Set(this.best.map(({ column }) => column));
     const heat = this.columns.map((_, column) => Math.max(...this.matrix.map((line) => line[column])));
-    const order = this.columns.map((_, column) => column).sort((one, other) => best.has(other) - best.has(one) || heat[other] - heat[one]);
+    const order = this.columns
+      .map((_, column) => column)
+      .sort((one, other) => best.has(other) - best.has(one) || heat[other] - heat[one]);
     return order.slice(0, PARTS).sort((one, other) => one - other);
   }
 
@@ -115,26 +135,38 @@ export class AlignmentMap {
     return element(
       "p",
       {},
-      element("button", { type: "button", class: "secondary", on: { click: showAll } }, `Show all ${this.columns.length} parts of the post`),
+      element(
+        "button",
+        { type: "button", class: "secondary", on: { click: showAll } },
+        `Show all ${this.columns.length} parts of the post`,
+      ),
     );
   }
 
-  /** Lights up the parts on both sides of what is pointed at. */
+  /** Lights up the parts on both sides of what is pointed at: of one part alone, with what it met best. */
   light(target) {
     const at = target?.closest?.("[data-row], [data-column]");
-    let { row, column } = at?.dataset ?? {};
-    if (row !== undefined && column === undefined) column = String(this.best.find((each) => each.row === Number(row))?.column ?? "");
+    const { row = this.closestRow(at?.dataset.column), column = this.closestColumn(at?.dataset.row) } =
+      at?.dataset ?? {};
     for (const each of this.node.querySelectorAll("[data-row], [data-column]")) {
-      const { row: itsRow, column: itsColumn } = each.dataset;
-      const isSquare = itsRow !== undefined && itsColumn !== undefined;
-      const lit = isSquare ? itsRow === row && itsColumn === column : (itsRow ?? row) === row && (itsColumn ?? column) === column;
-      each.classList.toggle("lit", at !== undefined && at !== null && lit && (row !== undefined || itsRow === undefined));
+      const { row: itsRow = row, column: itsColumn = column } = each.dataset;
+      each.classList.toggle("lit", Boolean(at) && itsRow === row && itsColumn === column);
     }
-    if (row === undefined || !this.columns[column]) return;
-    const value = this.matrix[row][column];
-    this.said.replaceChildren(
-      `${score(value)}: “${name(this.rows[row], "the whole question")}” met “${name(this.columns[column], "the whole post")}”`,
-    );
+    if (!at) return;
+    const [asked, met] = [
+      name(this.rows[row], "the whole question"),
+      name(this.columns[column], "the whole post"),
+    ];
+    this.said.replaceChildren(`${score(this.matrix[row][column])}: “${asked}” met “${met}”`);
+  }
+
+  closestColumn(row) {
+    return String(this.best.find((each) => each.row === Number(row))?.column);
+  }
+
+  closestRow(column) {
+    const values = this.matrix.map((line) => line[column]);
+    return String(values.indexOf(values.reduce((one, other) => Math.max(one, other), -Infinity)));
   }
 
   /** Arrow keys walk over the squares. */

@@ -1,6 +1,6 @@
 // The page: one state, which is its address; whatever changes the state goes through `go`.
 
-import { START, fromAddress, sameSearch, toAddress } from "./address.js";
+import { CLOSED, START, fromAddress, sameSearch, toAddress } from "./address.js";
 import * as api from "./api.js";
 import { Box } from "./box.js";
 import { byId, element } from "./dom.js";
@@ -15,6 +15,7 @@ import { startTheme } from "./theme.js";
 const SIZE = 10;
 const POLL = 3000;
 const TRIES = 3;
+const PATIENCE = 250;
 
 let state = fromAddress(location.search);
 let searched = null;
@@ -23,14 +24,24 @@ let indexed = null;
 let asking = null;
 let tries = 0;
 let timer = 0;
+let shownPage = 1;
 
 const status = byId("status");
 const messages = byId("messages");
 const address = (change) => toAddress({ ...state, ...change });
-const box = new Box({ ask: submit, leave: () => results.enter(), task: () => byId("search").elements.task.value });
+const box = new Box({
+  ask: submit,
+  leave: () => results.enter(),
+  task: () => byId("search").elements.task.value,
+});
 const results = new Results(byId("results"), { address, go });
 const filters = new Filters(byId("filters"), go);
-const panel = new Panel(byId("panel"), { go, link: results.link.bind(results), searchFormula, close: closePanel });
+const panel = new Panel(byId("panel"), {
+  go,
+  link: results.link.bind(results),
+  searchFormula,
+  close: closePanel,
+});
 
 /** Goes on to a changed state: a new place in the history, and what it shows. */
 function go(change, { replace = false } = {}) {
@@ -58,7 +69,7 @@ function show() {
 function showPanel() {
   results.mark(state.post, state.formula);
   if (state.post || state.formula || state.latex) {
-    panel.show(state, found.find((hit) => hit.id === state.post && (!hit.formula || !state.formula || hit.formula.id === state.formula)));
+    panel.show(state, found.find(isOpen));
   } else if (panel.isOpen) {
     const { post } = panel;
     const held = panel.place.contains(document.activeElement);
@@ -67,16 +78,21 @@ function showPanel() {
   }
 }
 
+function isOpen({ id, formula }) {
+  return id === state.post && (!formula || !state.formula || formula.id === state.formula);
+}
+
 function closePanel() {
-  go({ post: "", formula: "", latex: "", view: "text" });
+  go(CLOSED);
 }
 
 function submit() {
   box.fold();
+  if (matchMedia("(pointer: coarse)").matches) box.area.blur(); // the keyboard of a phone hides the results
   tries = 0;
   searched = null; // asked again, even when it is the same
   panel.forget();
-  go({ query: box.question, task: byId("search").elements.task.value, page: 1, post: "", formula: "", latex: "", view: "text" });
+  go({ query: box.question, task: byId("search").elements.task.value, page: 1, ...CLOSED });
 }
 
 function searchFormula(latex) {
@@ -97,6 +113,9 @@ async function runSearch() {
   asking = new AbortController();
   const { signal } = asking;
   byId("results").setAttribute("aria-busy", "true");
+  const late = setTimeout(() => {
+    status.textContent = "Searching…";
+  }, PATIENCE);
   try {
     const answer = await api.search(asked, SIZE, signal);
     if (signal.aborted) return;
@@ -105,6 +124,7 @@ async function runSearch() {
   } catch (error) {
     if (error.name !== "AbortError") showFailure(error, asked);
   } finally {
+    clearTimeout(late);
     if (!signal.aborted) byId("results").removeAttribute("aria-busy");
   }
 }
@@ -122,6 +142,8 @@ function showHits(answer, asked) {
   results.show(found, asked);
   filters.show(asked, found);
   paging(asked.page, answer.more);
+  if (asked.page !== shownPage) scrollTo({ top: 0 });
+  shownPage = asked.page;
   showPanel();
   return undefined;
 }
@@ -187,9 +209,13 @@ function paging(page, more) {
   if (nav.hidden) return nav.replaceChildren();
   const turn = (label, to, enabled) =>
     enabled
-      ? results.link({ page: to, post: "", formula: "", latex: "" }, { class: "secondary", rel: to > page ? "next" : "prev" }, label)
+      ? results.link({ page: to, ...CLOSED }, { class: "secondary", rel: to > page ? "next" : "prev" }, label)
       : element("span", { class: "secondary", "aria-disabled": "true" }, label);
-  nav.replaceChildren(turn("Previous", page - 1, page > 1), element("span", { class: "faint" }, `Page ${page}`), turn("Next", page + 1, more));
+  nav.replaceChildren(
+    turn("Previous", page - 1, page > 1),
+    element("span", { class: "faint" }, `Page ${page}`),
+    turn("Next", page + 1, more),
+  );
   return undefined;
 }
 
@@ -221,14 +247,25 @@ async function learnIndex() {
   });
 }
 
+/** Copies a text; a browser allows it only on this machine or over https. */
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    status.textContent = "Copied";
+  } catch {
+    status.textContent = `The browser does not let this page copy: ${text}`;
+  }
+}
+
 new FormulaMenu([
   { label: "Search this formula", act: ({ latex }) => searchFormula(latex) },
   {
     label: "Show its trees",
-    act: ({ latex, id }) => go(id ? { formula: id, latex: "", view: "trees" } : { post: "", formula: "", latex, view: "trees" }),
+    act: ({ latex, id }) =>
+      go(id ? { formula: id, latex: "", view: "trees" } : { post: "", formula: "", latex, view: "trees" }),
   },
   { label: "Add to the question", act: ({ latex }) => box.append(latex) },
-  { label: "Copy LaTeX", act: ({ latex }) => navigator.clipboard?.writeText(latex) },
+  { label: "Copy LaTeX", act: ({ latex }) => copy(latex) },
 ]);
 
 byId("search").addEventListener("submit", (event) => {
@@ -265,7 +302,8 @@ document.addEventListener("keydown", (event) => {
   else if (typing) return;
   else if (event.key === "/") box.focus();
   else if (event.key === "?") byId("help").showModal();
-  else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && event.target === document.body) results.enter();
+  else if ((event.key === "ArrowDown" || event.key === "ArrowUp") && event.target === document.body)
+    results.enter();
   else return;
   event.preventDefault();
 });

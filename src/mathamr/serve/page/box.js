@@ -17,7 +17,9 @@ export class Box {
       insert: (start, end, snippet) => this.insert(snippet, start, end),
       isMath: (caret) => this.isMath(caret),
     });
-    this.closePalette = startPalette(byId("palette-button"), byId("palette"), (snippet) => this.insertSymbol(snippet));
+    this.closePalette = startPalette(byId("palette-button"), byId("palette"), (snippet) =>
+      this.insertSymbol(snippet),
+    );
     this.area.addEventListener("input", () => this.changed());
     this.area.addEventListener("blur", () => this.completion.close());
     this.area.addEventListener("keydown", (event) => {
@@ -50,7 +52,8 @@ export class Box {
   /** What will be asked: LaTeX through and through needs no marks, and in a search for formulas hardly anything does. */
   get question() {
     const text = this.text.trim();
-    const isFormula = looksLikeFormula(text) || (this.task() === "formulas" && !hasFormula(text) && prose(text).length < 2);
+    const isFormula =
+      looksLikeFormula(text) || (this.task() === "formulas" && !hasFormula(text) && prose(text).length < 2);
     return isFormula && text !== "" ? `$${text}$` : closed(text);
   }
 

@@ -32,12 +32,13 @@ export const STRUCTURES = [
 ];
 
 /** Commands that people type most, so that they stand before their rarer neighbours. */
-export const COMMON =
-  ("\\alpha \\beta \\gamma \\delta \\epsilon \\varepsilon \\zeta \\eta \\theta \\lambda \\mu \\nu \\xi \\pi \\rho \\sigma \\tau " +
-    "\\phi \\varphi \\chi \\psi \\omega \\Gamma \\Delta \\Theta \\Lambda \\Pi \\Sigma \\Phi \\Psi \\Omega \\infty \\partial " +
-    "\\nabla \\in \\notin \\subset \\subseteq \\cup \\cap \\emptyset \\forall \\exists \\to \\mapsto \\implies \\iff \\le \\ge " +
-    "\\leq \\geq \\neq \\equiv \\approx \\sim \\cong \\times \\cdot \\pm \\circ \\sin \\cos \\tan \\log \\ln \\exp \\max \\min " +
-    "\\sup \\inf \\det \\dim \\ker \\gcd \\mid \\ldots \\cdots \\quad").split(" ");
+export const COMMON = (
+  "\\alpha \\beta \\gamma \\delta \\epsilon \\varepsilon \\zeta \\eta \\theta \\lambda \\mu \\nu \\xi \\pi \\rho \\sigma \\tau " +
+  "\\phi \\varphi \\chi \\psi \\omega \\Gamma \\Delta \\Theta \\Lambda \\Pi \\Sigma \\Phi \\Psi \\Omega \\infty \\partial " +
+  "\\nabla \\in \\notin \\subset \\subseteq \\cup \\cap \\emptyset \\forall \\exists \\to \\mapsto \\implies \\iff \\le \\ge " +
+  "\\leq \\geq \\neq \\equiv \\approx \\sim \\cong \\times \\cdot \\pm \\circ \\sin \\cos \\tan \\log \\ln \\exp \\max \\min " +
+  "\\sup \\inf \\det \\dim \\ker \\gcd \\mid \\ldots \\cdots \\quad"
+).split(" ");
 
 /** The palette: [what it shows, what it inserts, how it is called]. */
 export const PALETTE = [
@@ -60,15 +61,13 @@ export const PALETTE = [
   ],
   [
     "Greek",
-    "α β γ δ ε ζ η θ λ μ ν ξ π ρ σ τ φ χ ψ ω Γ Δ Θ Λ Π Σ Φ Ψ Ω"
-      .split(" ")
-      .map((letter, index) => {
-        const name = (
-          "alpha beta gamma delta varepsilon zeta eta theta lambda mu nu xi pi rho sigma tau varphi chi psi omega " +
-          "Gamma Delta Theta Lambda Pi Sigma Phi Psi Omega"
-        ).split(" ")[index];
-        return [letter, `\\${name} `, name];
-      }),
+    "α β γ δ ε ζ η θ λ μ ν ξ π ρ σ τ φ χ ψ ω Γ Δ Θ Λ Π Σ Φ Ψ Ω".split(" ").map((letter, index) => {
+      const name = (
+        "alpha beta gamma delta varepsilon zeta eta theta lambda mu nu xi pi rho sigma tau varphi chi psi omega " +
+        "Gamma Delta Theta Lambda Pi Sigma Phi Psi Omega"
+      ).split(" ")[index];
+      return [letter, `\\${name} `, name];
+    }),
   ],
   [
     "Relations",

@@ -17,7 +17,8 @@ export class Completion {
     this.chosen = 0;
     this.walked = false;
     this.known = new Map(STRUCTURES.map(([name, written, meaning]) => [name, { name, written, meaning }]));
-    for (const name of COMMON) if (!this.known.has(name)) this.known.set(name, { name, written: name, meaning: "" });
+    for (const name of COMMON)
+      if (!this.known.has(name)) this.known.set(name, { name, written: name, meaning: "" });
     list.addEventListener("mousedown", (event) => {
       event.preventDefault(); // the textarea keeps the focus
       const option = event.target.closest("[role=option]");
@@ -46,11 +47,15 @@ export class Completion {
     const typed = match[0];
     const fitting = [...this.known.values()].filter(({ name }) => name.startsWith(typed));
     const rank = new Map([...this.known.keys()].map((name, index) => [name, index]));
-    fitting.sort((one, other) => (other.name === typed) - (one.name === typed) || rank.get(one.name) - rank.get(other.name));
+    fitting.sort(
+      (one, other) =>
+        (other.name === typed) - (one.name === typed) || rank.get(one.name) - rank.get(other.name),
+    );
     this.start = caret - typed.length;
     this.offered = fitting.slice(0, SHOWN);
     // A command that is complete, and the beginning of no other, needs no list.
-    if (this.offered.length === 1 && this.offered[0].name === typed && this.offered[0].written === typed) this.offered = [];
+    if (this.offered.length === 1 && this.offered[0].name === typed && this.offered[0].written === typed)
+      this.offered = [];
     this.chosen = 0;
     this.walked = false;
     this.show();
@@ -98,7 +103,12 @@ export class Completion {
       ...this.offered.map(({ name, symbol, meaning }, index) =>
         element(
           "li",
-          { role: "option", id: `completion-${index}`, "aria-selected": String(index === this.chosen), data: { index } },
+          {
+            role: "option",
+            id: `completion-${index}`,
+            "aria-selected": String(index === this.chosen),
+            data: { index },
+          },
           element("span", { class: "symbol", "aria-hidden": "true" }, symbol ?? ""),
           element("code", {}, name),
           element("span", { class: "meaning" }, meaning),
@@ -116,7 +126,8 @@ export class Completion {
 function caretPlace(area, index) {
   const copy = element("div", { class: "caret-measure", "aria-hidden": "true" });
   const style = getComputedStyle(area);
-  for (const name of ["font", "lineHeight", "padding", "border", "letterSpacing", "boxSizing"]) copy.style[name] = style[name];
+  for (const name of ["font", "lineHeight", "padding", "border", "letterSpacing", "boxSizing"])
+    copy.style[name] = style[name];
   copy.style.width = `${area.offsetWidth}px`;
   const mark = element("span", {}, "​");
   copy.append(area.value.slice(0, index), mark);

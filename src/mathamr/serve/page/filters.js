@@ -1,5 +1,6 @@
 // Filters: kinds and tags of what is indexed, as buttons that are pressed or not.
 
+import { CLOSED } from "./address.js";
 import { element } from "./dom.js";
 
 const SHOWN = 8;
@@ -58,7 +59,7 @@ export class Filters {
         class: "chip",
         "aria-pressed": String(pressed),
         data: { [field]: value },
-        on: { click: () => this.go({ [field]: next, page: 1, post: "", formula: "", latex: "" }) },
+        on: { click: () => this.go({ [field]: next, page: 1, ...CLOSED }) },
       },
       value,
       count ? element("span", { class: "count" }, String(count)) : null,
@@ -98,7 +99,9 @@ export class Filters {
 
   /** What had the focus has been written anew, and has it again. */
   focusOn({ kinds, tags }) {
-    const chip = [...this.place.querySelectorAll(".chip")].find(({ dataset }) => dataset.kinds === kinds && dataset.tags === tags);
+    const chip = [...this.place.querySelectorAll(".chip")].find(
+      ({ dataset }) => dataset.kinds === kinds && dataset.tags === tags,
+    );
     const field = this.place.querySelector(".narrow");
     if (chip) {
       chip.focus({ preventScroll: true });

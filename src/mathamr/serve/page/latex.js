@@ -46,7 +46,7 @@ export function pieces(text) {
 
 /** Where a formula ends: at its closing mark, unless a backslash stands before it. */
 function closingPlace(text, closing, from) {
-  for (let place = from; place < text.length; ) {
+  for (let place = from; place < text.length;) {
     if (text.startsWith(closing, place)) return place;
     place += text[place] === "\\" && closing[0] === "$" ? 2 : 1;
   }
@@ -58,7 +58,9 @@ export function formulaAt(text, caret) {
   return (
     pieces(text).find(
       (piece) =>
-        piece.kind === "formula" && caret >= piece.inside && (caret < piece.end || (!piece.closed && caret === piece.end)),
+        piece.kind === "formula" &&
+        caret >= piece.inside &&
+        (caret < piece.end || (!piece.closed && caret === piece.end)),
     ) ?? null
   );
 }
@@ -66,7 +68,8 @@ export function formulaAt(text, caret) {
 /** The text with its last formula closed, when its closing mark is still to be typed; a price is no formula. */
 export function closed(text) {
   const last = pieces(text).at(-1);
-  if (last?.kind !== "formula" || last.closed || last.latex.trim() === "" || prose(last.latex).length > 1) return text;
+  if (last?.kind !== "formula" || last.closed || last.latex.trim() === "" || prose(last.latex).length > 1)
+    return text;
   const mark = text.slice(last.start, last.inside);
   return text + OPENINGS.find(([opening]) => opening === mark)[1];
 }

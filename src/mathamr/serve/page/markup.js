@@ -55,7 +55,10 @@ export function mathNode(markup) {
 /** A drawing that the server wrote as SVG; null when it is none. */
 export function drawingNode(markup) {
   // The page's style sheet has the drawing's colours; its own would break the page's policy and be refused with a complaint.
-  const parsed = new DOMParser().parseFromString(markup.replace(/<style>[^<]*<\/style>/g, ""), "image/svg+xml");
+  const parsed = new DOMParser().parseFromString(
+    markup.replace(/<style>[^<]*<\/style>/g, ""),
+    "image/svg+xml",
+  );
   const root = parsed.documentElement;
   return root.namespaceURI === SVG && root.localName === "svg" ? copy(root) : null;
 }

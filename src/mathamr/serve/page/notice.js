@@ -49,7 +49,12 @@ function example(query, task, ask) {
     ({ pieces }) => text.replaceChildren(...pieceNodes(pieces, { active: false, inline: true })),
     () => null, // the text says the same
   );
-  return element("button", { type: "button", class: "example", on: { click: () => ask(query, task) } }, text, kind);
+  return element(
+    "button",
+    { type: "button", class: "example", on: { click: () => ask(query, task) } },
+    text,
+    kind,
+  );
 }
 
 /** Nothing is indexed yet. */
@@ -66,12 +71,16 @@ export function emptyIndex() {
 export function noHit(state, { clearFilters, firstPage, otherTask }) {
   const filtered = state.tags.length + state.kinds.length > 0;
   const hints = [];
-  if (state.page > 1) hints.push(paragraph("There are no more results on this page. ", button("First page", firstPage)));
-  else if (filtered) hints.push(paragraph("The filters leave nothing over. ", button("Search without filters", clearFilters)));
+  if (state.page > 1)
+    hints.push(paragraph("There are no more results on this page. ", button("First page", firstPage)));
+  else if (filtered)
+    hints.push(paragraph("The filters leave nothing over. ", button("Search without filters", clearFilters)));
   else {
     const other = state.task === "formulas" ? "answers" : "formulas";
     hints.push(
-      paragraph("Try fewer or more general words, write formulas between $ signs, or use ?x for any part of a formula."),
+      paragraph(
+        "Try fewer or more general words, write formulas between $ signs, or use ?x for any part of a formula.",
+      ),
       paragraph(button(`Search ${other} instead`, otherTask)),
     );
   }
@@ -92,12 +101,17 @@ export function failure(error, { again, state }) {
       return notice(
         "The server is busy",
         paragraph("Too many searches at once. "),
-        error.waiting ? paragraph(`Trying again in ${error.waiting} s. `, button("Try now", again)) : button("Try again", again),
+        error.waiting
+          ? paragraph(`Trying again in ${error.waiting} s. `, button("Try now", again))
+          : button("Try again", again),
       );
     case "timeout":
       return notice(
         "That took too long",
-        paragraph("The search was stopped at the server's time limit. A shorter question is quicker. ", button("Try again", again)),
+        paragraph(
+          "The search was stopped at the server's time limit. A shorter question is quicker. ",
+          button("Try again", again),
+        ),
       );
     case "broken_formula":
       return notice("A formula cannot be read", paragraph(error.message), position(error, state));

@@ -2,10 +2,11 @@
 
 import * as api from "./api.js";
 import { AlignmentMap } from "./alignment.js";
+import { CLOSED } from "./address.js";
 import { element, icon } from "./dom.js";
 import { htmlNodes, mathNode } from "./markup.js";
 import { failure } from "./notice.js";
-import { day, score } from "./numbers.js";
+import { counted, day, score } from "./numbers.js";
 import { activated, pieceNodes } from "./pieces.js";
 import { Viewer } from "./viewer.js";
 
@@ -47,7 +48,10 @@ export class Panel {
     if (isNew) this.place.focus({ preventScroll: true });
     if (isNew) this.place.scrollTop = 0;
     const asked = (this.asked = new AbortController());
-    const late = setTimeout(() => this.body.replaceChildren(element("p", { class: "faint" }, "Loading…")), isNew ? 0 : 150);
+    const late = setTimeout(
+      () => this.body.replaceChildren(element("p", { class: "faint" }, "Loading…")),
+      isNew ? 0 : 150,
+    );
     this.body.setAttribute("aria-busy", "true");
     try {
       const nodes = await this.content(state, asked.signal);
@@ -100,7 +104,13 @@ export class Panel {
     );
     const closing = element(
       "button",
-      { type: "button", class: "round", "aria-label": "Close", title: "Close (Esc)", on: { click: this.close } },
+      {
+        type: "button",
+        class: "round",
+        "aria-label": "Close",
+        title: "Close (Esc)",
+        on: { click: this.close },
+      },
       icon("close"),
     );
     const held = this.place.querySelector("[role=tab]:focus") !== null;
@@ -153,7 +163,7 @@ export class Panel {
       element("span", { class: `kind ${post.kind}` }, post.kind),
       Number.isFinite(post.votes) && post.votes !== null ? element("span", {}, `${post.votes} votes`) : null,
       post.date ? element("time", { datetime: post.date }, day(post.date)) : null,
-      ...post.tags.map((tag) => this.link({ tags: [tag], page: 1, post: "" }, { class: "tag" }, tag)),
+      ...post.tags.map((tag) => this.link({ tags: [tag], page: 1, ...CLOSED }, { class: "tag" }, tag)),
       element("span", { class: "faint" }, post.id),
     );
   }
@@ -161,7 +171,8 @@ export class Panel {
   prose(post) {
     const text = element("div", { class: "prose" }, ...htmlNodes(post.html));
     const byId = new Map(post.formulas.map((formula) => [formula.id, formula]));
-    const matched = new Set([...(this.hit?.snippet ?? []), ...(this.hit?.title ?? [])].filter((each) => each.matched).map((each) => each.id));
+    const shown = this.hit ? [...this.hit.title, ...this.hit.snippet] : [];
+    const matched = new Set(shown.filter((piece) => piece.matched).map((piece) => piece.id));
     if (this.hit?.formula) matched.add(this.hit.formula.id);
     for (const span of text.querySelectorAll(".formula[data-formula]")) {
       const formula = byId.get(span.dataset.formula);
@@ -184,7 +195,7 @@ export class Panel {
         "p",
         { class: "neighbours" },
         element("span", { class: "label" }, label),
-        ...ids.map((id) => this.link({ post: id, formula: "", latex: "", view: "text" }, {}, id)),
+        ...ids.map((id) => this.link({ ...CLOSED, post: id }, {}, id)),
       ),
     );
   }
@@ -198,7 +209,12 @@ export class Panel {
       element(
         "p",
         { class: "evidence" },
-        element("span", {}, element("strong", {}, score(explanation.score)), " alignment: the mean of the best match of each part"),
+        element(
+          "span",
+          {},
+          element("strong", {}, score(explanation.score)),
+          " alignment: the mean of the best match of each part",
+        ),
         ...evidence.map(([name, value]) => element("span", { class: "faint" }, `${name} ${score(value)}`)),
       ),
       new AlignmentMap(explanation).node,
@@ -230,7 +246,11 @@ export class Panel {
     return [
       element("div", { class: "legend", role: "group", "aria-label": "Show or hide" }, ...legend),
       viewer.node,
-      element("p", { class: "faint help" }, "Drag to move; Ctrl and the wheel, two fingers or + and − to zoom; 0 shows all."),
+      element(
+        "p",
+        { class: "faint help" },
+        "Drag to move; Ctrl and the wheel, two fingers or + and − to zoom; 0 shows all.",
+      ),
     ];
   }
 
@@ -242,17 +262,24 @@ export class Panel {
       : [await this.unknownFormula(state.latex, signal), await api.latexPicture(state.latex, signal)];
     const math = about.mathml ? mathNode(about.mathml) : null;
     math?.setAttribute("display", "block");
+    const search = () => this.searchFormula(about.latex);
     return [
       element("div", { class: "shown" }, math ?? element("code", {}, about.latex)),
       element(
         "div",
         { class: "actions" },
-        element("button", { type: "button", class: "primary", on: { click: () => this.searchFormula(about.latex) } }, "Search this formula"),
-        about.places ? element("span", { class: "faint" }, about.places === 1 ? "stands in one place" : `stands in ${about.places} places`) : null,
+        element("button", { type: "button", class: "primary", on: { click: search } }, "Search this formula"),
+        about.places
+          ? element("span", { class: "faint" }, `stands in ${counted(about.places, "place")}`)
+          : null,
       ),
       element("pre", { class: "latex", "aria-label": "LaTeX" }, about.latex),
       new Viewer(picture, `Layout tree and operator tree of ${about.latex}`, "trees").node,
-      element("p", { class: "faint help" }, "Layout: how the symbols stand. Operators: what is applied to what."),
+      element(
+        "p",
+        { class: "faint help" },
+        "Layout: how the symbols stand. Operators: what is applied to what.",
+      ),
       ...this.places(about),
     ];
   }
@@ -264,8 +291,15 @@ export class Panel {
 
   places({ posts, id }) {
     if (!posts?.length) return [];
-    const links = posts.map((post) => this.link({ post, formula: "", latex: "", view: "text" }, {}, post));
-    return [element("p", { class: "neighbours", data: { formula: id } }, element("span", { class: "label" }, "In posts"), ...links)];
+    const links = posts.map((post) => this.link({ ...CLOSED, post }, {}, post));
+    return [
+      element(
+        "p",
+        { class: "neighbours", data: { formula: id } },
+        element("span", { class: "label" }, "In posts"),
+        ...links,
+      ),
+    ];
   }
 }
 

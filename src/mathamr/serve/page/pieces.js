@@ -8,7 +8,9 @@ import { mathNode } from "./markup.js";
  * (inside a link or a button). With `inline`, formulas stay in the line even where their author gave them their own.
  */
 export function pieceNodes(pieces, { active = true, inline = false } = {}) {
-  return pieces.map((piece) => (piece.kind === "formula" ? formulaNode(piece, active, inline) : textNode(piece)));
+  return pieces.map((piece) =>
+    piece.kind === "formula" ? formulaNode(piece, active, inline) : textNode(piece),
+  );
 }
 
 /** The text of pieces, for names and titles. */

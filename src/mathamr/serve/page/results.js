@@ -1,5 +1,6 @@
 // The list of results: each is one post, or one formula at its best place.
 
+import { CLOSED } from "./address.js";
 import { element, icon } from "./dom.js";
 import { day, score } from "./numbers.js";
 import { pieceNodes, plainText } from "./pieces.js";
@@ -33,7 +34,8 @@ export class Results {
   /** Marks the result whose post is open. */
   mark(post, formula) {
     for (const item of this.list.children) {
-      const isOpen = item.dataset.post === post && (!item.dataset.formula || !formula || item.dataset.formula === formula);
+      const isOpen =
+        item.dataset.post === post && (!item.dataset.formula || !formula || item.dataset.formula === formula);
       item.classList.toggle("open", post !== "" && isOpen);
     }
   }
@@ -47,7 +49,7 @@ export class Results {
 
   hit(hit, index) {
     const name = hit.title.length ? hit.title : [{ kind: "text", text: hit.id, matched: false }];
-    const open = { post: hit.id, formula: "", latex: "", view: "text" };
+    const open = { ...CLOSED, post: hit.id };
     const titleId = `hit-${index}`;
     const isFormula = hit.formula !== null && hit.formula !== undefined;
     return element(
@@ -59,34 +61,52 @@ export class Results {
         data: { post: hit.id, ...(isFormula ? { formula: hit.formula.id } : {}) },
       },
       isFormula ? this.found(hit.formula) : null,
-      element("h3", { id: titleId }, this.link(open, {}, ...pieceNodes(name, { active: false, inline: true }))),
+      element("h3", { id: titleId }, ...this.title(name, open)),
       element("p", { class: "snippet" }, ...pieceNodes(hit.snippet, { inline: true })),
       element("div", { class: "about" }, ...this.facts(hit), ...this.tags(hit)),
       element(
         "div",
         { class: "actions" },
-        this.link({ ...open, view: "why" }, { class: "action", "aria-label": `Why this result: ${plainText(name)}` }, icon("why"), "Why this result"),
-        this.link({ ...open, view: "graph" }, { class: "action", "aria-label": `Graph of ${plainText(name)}` }, icon("graph"), "Graph"),
+        this.action({ ...open, view: "why" }, "why", "Why this result", plainText(name)),
+        this.action({ ...open, view: "graph" }, "graph", "Graph", plainText(name)),
         isFormula
-          ? this.link(
+          ? this.action(
               { ...open, formula: hit.formula.id, view: "trees" },
-              { class: "action", "aria-label": `Trees of ${hit.formula.latex}` },
-              icon("trees"),
+              "trees",
               "Trees",
+              hit.formula.latex,
             )
           : null,
       ),
     );
   }
 
+  /** The words of a title lead to the post, its formulas to their menu; a title of formulas alone gets an arrow. */
+  title(pieces, open) {
+    let isFirst = true;
+    const nodes = pieces.map((piece) => {
+      const [node] = pieceNodes([piece], { inline: true });
+      if (piece.kind === "formula" || piece.text.trim() === "") return node;
+      const link = this.link(open, isFirst ? {} : { tabindex: "-1" }, node);
+      isFirst = false;
+      return link;
+    });
+    return isFirst ? [...nodes, " ", this.link(open, { "aria-label": "Open the post" }, "→")] : nodes;
+  }
+
   found(formula) {
-    const { places } = formula;
+    const { places, exact } = formula;
+    const facts = [exact ? "the same formula" : "", places > 1 ? `in ${places} places` : ""].filter(Boolean);
     return element(
       "div",
       { class: "found" },
       ...pieceNodes([{ ...formula, kind: "formula", text: formula.latex, display: true }]),
-      places > 1 ? element("span", { class: "faint places" }, `stands in ${places} places`) : null,
+      facts.length ? element("span", { class: "faint places" }, facts.join(", ")) : null,
     );
+  }
+
+  action(change, picture, label, of) {
+    return this.link(change, { class: "action", "aria-label": `${label}: ${of}` }, icon(picture), label);
   }
 
   facts(hit) {
@@ -103,7 +123,7 @@ export class Results {
     const chosen = this.state.tags;
     return hit.tags.map((tag) => {
       const tags = chosen.includes(tag) ? chosen : [...chosen, tag];
-      return this.link({ tags, page: 1, post: "" }, { class: "tag", title: `Only posts with ${tag}` }, tag);
+      return this.link({ tags, page: 1, ...CLOSED }, { class: "tag", title: `Only posts with ${tag}` }, tag);
     });
   }
 

@@ -14,12 +14,18 @@ export class Viewer {
   constructor(markup, label, classes = "") {
     const drawing = drawingNode(markup);
     if (!drawing) throw new TypeError("the server sent no drawing");
-    const [, , width, height] = (drawing.getAttribute("viewBox") ?? "0 0 300 150").split(/[\s,]+/).map(Number);
+    const [, , width, height] = (drawing.getAttribute("viewBox") ?? "0 0 300 150")
+      .split(/[\s,]+/)
+      .map(Number);
     Object.assign(this, { drawing, width, height, scale: 1, x: 0, y: 0, fingers: new Map() });
     drawing.removeAttribute("width");
     drawing.removeAttribute("height");
     drawing.setAttribute("preserveAspectRatio", "xMinYMin meet");
-    this.frame = element("div", { class: `frame ${classes}`, tabindex: "0", role: "group", "aria-label": label }, drawing);
+    this.frame = element(
+      "div",
+      { class: `frame ${classes}`, tabindex: "0", role: "group", "aria-label": label },
+      drawing,
+    );
     this.node = element(
       "div",
       { class: "viewer" },
@@ -38,7 +44,11 @@ export class Viewer {
   }
 
   button(name, label, act) {
-    return element("button", { type: "button", class: "round", "aria-label": label, title: label, on: { click: act } }, icon(name));
+    return element(
+      "button",
+      { type: "button", class: "round", "aria-label": label, title: label, on: { click: act } },
+      icon(name),
+    );
   }
 
   resized() {
@@ -121,7 +131,9 @@ export class Viewer {
       return;
     }
     const bottom = this.y + this.frame.clientHeight / this.scale;
-    const moves = Math.abs(event.deltaX) > Math.abs(event.deltaY) || (event.deltaY > 0 ? bottom < this.height : this.y > 0);
+    const moves =
+      Math.abs(event.deltaX) > Math.abs(event.deltaY) ||
+      (event.deltaY > 0 ? bottom < this.height : this.y > 0);
     if (!moves) return;
     event.preventDefault();
     this.pan(event.deltaX, event.deltaY);
