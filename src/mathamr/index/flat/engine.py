@@ -384,9 +384,11 @@ class FlatEngine:
     def close(self) -> None:
         """Flushes and lets the next writer in."""
         if self._lock is not None:
-            self.flush()
-            self._lock.release()
-            self._lock = None
+            try:
+                self.flush()
+            finally:
+                self._lock.release()
+                self._lock = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

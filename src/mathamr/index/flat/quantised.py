@@ -48,13 +48,14 @@ class Quantised:
         reach = np.zeros(size, np.float32)
         for piece in _blocks(slots):
             np.maximum(reach, np.abs(piece.astype(np.float32, copy=False)).max(axis=0), out=reach)
-        scales = np.where(reach > 0, reach / np.float32(_LARGEST), np.float32(1))
+        scales = reach / np.float32(_LARGEST)
+        divisors = np.where(scales > 0, scales, np.float32(1))
         numbers = np.empty(slots.vectors.shape, np.int8)
         errors = np.empty(len(slots), np.float32)
         bases, widths, longest = slots.bases.tolist(), slots.widths.tolist(), 0.0
         for block, begin, end in slots.blocks():
             exact = slots.vectors[bases[block] : bases[block + 1]].astype(np.float32, copy=False)
-            rounded = np.clip(np.rint(exact / scales), -_LARGEST, _LARGEST)
+            rounded = np.clip(np.rint(exact / divisors), -_LARGEST, _LARGEST)
             numbers[bases[block] : bases[block + 1]] = rounded
             lost = np.linalg.norm(exact - rounded * scales, axis=1)
             errors[begin:end] = lost.reshape(widths[block], end - begin).max(axis=0)

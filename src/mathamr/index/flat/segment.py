@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
@@ -24,7 +25,7 @@ _PIECE = 1 << 14
 """Vectors that are multiplied with a single vector at a time."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Segment:
     """Points in columns: ids, payloads, document or formula vectors, and for posts the slots of all vectors."""
 
@@ -33,7 +34,6 @@ class Segment:
     documents: Array
     slots: Slots | None
     quantised: Quantised | None
-    _rows: dict[str, int] = field(default_factory=dict)
 
     @classmethod
     def of(cls, points: Sequence[Point], size: int, dtype: str, *, multiple: bool) -> Segment:
@@ -73,10 +73,12 @@ class Segment:
     def __len__(self) -> int:
         return len(self.documents)
 
+    @cached_property
+    def _rows(self) -> dict[str, int]:
+        return {identifier: row for row, identifier in enumerate(self.ids.all())}
+
     def row(self, identifier: str) -> int | None:
         """Where a point is."""
-        if not self._rows and len(self):
-            self._rows.update({found: row for row, found in enumerate(self.ids.all())})
         return self._rows.get(identifier)
 
     def vectors(self, row: int) -> Floats:
@@ -174,9 +176,27 @@ class Segment:
                 parts = (arrays[f"int8{name}"] for name in ("", ".scales", ".errors", ".longest"))
                 quantised = Quantised(*parts)
             ids = Strings(Ragged(arrays["ids"], arrays["ids.ends"]))
-            return cls(ids, PayloadColumns.read(payload), arrays["documents"], slots, quantised)
-        except (KeyError, ValueError) as error:
+            segment = cls(ids, PayloadColumns.read(payload), arrays["documents"], slots, quantised)
+            fitting = segment._fits()
+        except (KeyError, ValueError, IndexError) as error:
             raise MathAMRError(f"{path} is damaged (no {error}); build the index again") from error
+        if not fitting:
+            raise MathAMRError(f"{path} is damaged: its parts do not fit together; build the index again")
+        return segment
+
+    def _fits(self) -> bool:
+        """Whether the parts are of one size, as far as that can be seen without reading them."""
+        columns = self.payloads
+        lengths = {len(self), len(self.ids), len(columns.kinds), len(columns.sources), len(columns.tags)}
+        lengths |= {len(columns.times), len(columns.scores), len(columns.dates), len(columns.posts)}
+        lengths.add(len(columns.visuals))
+        if self.slots is not None:
+            lengths |= {len(self.slots), int(self.slots.bounds[-1])}
+            if self.slots.bases[-1] != len(self.slots.vectors):
+                return False
+            if self.quantised is not None and self.quantised.numbers.shape != self.slots.vectors.shape:
+                return False
+        return len(lengths) == 1
 
 
 def _passing(scores: Floats, passing: Mask | None) -> tuple[Rows, Floats]:
