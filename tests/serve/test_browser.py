@@ -23,6 +23,16 @@ expect.set_options(timeout=30_000)
 Page = Any
 QUESTION = f"proof that ${SERIES}$ hides a circle"
 READ_KEY = "a key for reading only"
+ARGUMENTS = [
+    "--headless=new",
+    "--no-sandbox",
+    "--no-first-run",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-extensions",
+]
 
 
 @pytest.fixture(scope="module")
@@ -35,14 +45,7 @@ def browser() -> Iterator[Any]:
     with playwright.sync_playwright() as started:
         running = started.chromium.launch(
             executable_path=path,
-            args=[
-                "--headless=new",
-                "--no-sandbox",
-                "--disable-gpu",
-                "--disable-dev-shm-usage",
-                "--no-first-run",
-            ]
-            + ["--disable-background-networking", "--disable-component-update", "--disable-extensions"],
+            args=ARGUMENTS,
         )
         yield running
         running.close()

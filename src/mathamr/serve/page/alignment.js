@@ -32,7 +32,7 @@ export class AlignmentMap {
   show() {
     this.shown = this.all ? this.columns.map((_, column) => column) : this.strongest();
     this.table = this.heatmap();
-    this.said = element("p", { class: "reading faint" }, HINT);
+    this.said = element("p", { class: "reading" }, element("span", { class: "faint" }, HINT));
     this.node.replaceChildren(
       element("h3", {}, "Your question"),
       this.question(),
@@ -153,11 +153,12 @@ export class AlignmentMap {
       each.classList.toggle("lit", Boolean(at) && itsRow === row && itsColumn === column);
     }
     if (!at) return;
-    const [asked, met] = [
-      name(this.rows[row], "the whole question"),
-      name(this.columns[column], "the whole post"),
-    ];
-    this.said.replaceChildren(`${score(this.matrix[row][column])}: “${asked}” met “${met}”`);
+    this.said.replaceChildren(
+      element("strong", {}, score(this.matrix[row][column])),
+      element("span", {}, ...content(this.rows[row], "the whole question")),
+      element("span", { class: "faint" }, "met"),
+      element("span", {}, ...content(this.columns[column], "the whole post")),
+    );
   }
 
   closestColumn(row) {

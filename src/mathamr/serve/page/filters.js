@@ -3,7 +3,7 @@
 import { CLOSED } from "./address.js";
 import { element } from "./dom.js";
 
-const SHOWN = 8;
+const SHOWN = 6;
 
 /** Writes the filters; `go(change)` is called when one is pressed. */
 export class Filters {

@@ -1,0 +1,70 @@
+"""Takes the pictures of the page that the docs show: `python scripts/screenshots.py http://127.0.0.1:8080/`.
+
+The server must be that of the bundled sample (`mathamr demo --serve`); Chromium and playwright must be there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import sys
+from io import BytesIO
+from pathlib import Path
+from urllib.parse import urlencode
+
+QUESTION = r"Why does $\sum_{n=1}^\infty \frac{1}{n}$ diverge although its terms tend to zero?"
+FORMULA = r"$\sum_{n=1}^\infty \frac{1}{n^2}$"
+DESKTOP, PHONE = (1280, 800), (390, 780)
+FOLDER = Path(__file__).resolve().parent.parent / "docs" / "images"
+BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
+
+SHOTS: dict[str, tuple[dict[str, str], tuple[int, int], str]] = {
+    "page": ({"q": QUESTION}, DESKTOP, "light"),
+    "page-post": ({"q": QUESTION, "post": "101"}, DESKTOP, "light"),
+    "page-heatmap": ({"q": QUESTION, "post": "101", "view": "why"}, DESKTOP, "light"),
+    "page-graph": ({"q": QUESTION, "post": "101", "view": "graph"}, DESKTOP, "light"),
+    "page-formulas": ({"q": FORMULA, "task": "formulas"}, DESKTOP, "light"),
+    "page-dark": ({"q": QUESTION, "post": "101", "view": "why"}, DESKTOP, "dark"),
+    "page-phone": ({"q": QUESTION}, PHONE, "light"),
+}
+"""Name, what the address asks for, size and theme of every picture."""
+
+
+def main() -> None:
+    """Opens the page once for each picture."""
+    parser = argparse.ArgumentParser(description="Take the pictures of the page that the docs show.")
+    parser.add_argument("url", help="where the sample is served")
+    parser.add_argument("--out", type=Path, default=FOLDER, help="folder for the pictures")
+    given = parser.parse_args()
+    path = next((found for name in BROWSERS if (found := shutil.which(name))), None)
+    if path is None:
+        sys.exit("no Chromium on this machine: see scripts/setup_browser.sh")
+    from PIL import Image
+    from playwright.sync_api import sync_playwright
+
+    given.out.mkdir(parents=True, exist_ok=True)
+    with sync_playwright() as started:
+        browser = started.chromium.launch(executable_path=path, args=["--headless=new", "--no-sandbox"])
+        for name, (asked, (width, height), theme) in SHOTS.items():
+            page = browser.new_page(
+                viewport={"width": width, "height": height},
+                color_scheme=theme,
+                device_scale_factor=2 if width < 500 else 1,
+            )
+            page.goto(f"{given.url}?{urlencode(asked)}")
+            page.locator(".hit").first.wait_for()
+            page.wait_for_load_state("networkidle")
+            if asked.get("view") == "why":
+                page.locator(".square.best").last.scroll_into_view_if_needed()
+                page.locator(".panel").evaluate("panel => panel.scrollTo(0, 0)")
+                page.locator(".square.best").nth(1).hover()
+            shot = Image.open(BytesIO(page.screenshot()))
+            shot.convert("RGB").quantize(192).save(given.out / f"{name}.png", optimize=True)
+            page.close()
+        browser.close()
+    for picture in sorted(given.out.glob("page*.png")):
+        print(f"{picture.name}: {picture.stat().st_size / 1024:.0f} KB")
+
+
+if __name__ == "__main__":
+    main()
