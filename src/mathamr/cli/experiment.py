@@ -68,6 +68,9 @@ def command(
         Path,
         typer.Option(help="Folder for everything; experiments in the same folder share graphs and models."),
     ] = Path("experiments"),
+    so_far: Annotated[
+        bool, typer.Option("--so-far", help="Only write and print the tables of what is measured by now.")
+    ] = False,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only print the stages, what is done, and about how long it takes."),
@@ -86,7 +89,7 @@ def command(
         experiment,
         collection_of(corpus or [sample.folder()], topics or (), qrels or (), without or ()),
         out,
-        scale_named(scale or experiment.scale).changed(changes or ()),
+        scale_named(scale or (experiment.scale if corpus else "small")).changed(changes or ()),
         seeds,
         tuple(changes or ()),
         store,
@@ -101,6 +104,6 @@ def command(
         return
     from mathamr.evaluation.experiments.report import write_report
 
-    folder, _ = write_report(run(setting))
+    folder, _ = write_report(planned(setting) if so_far else run(setting))
     print((folder / "results.md").read_text(encoding="utf-8"), end="")
     print(f"results and pictures are in {folder}", file=sys.stderr)

@@ -20,7 +20,7 @@ from mathamr.evaluation.runs import read_run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.graphs.configuration import GraphConfiguration
 
-PACES: dict[Kind, float] = {"graphs": 12.0, "train": 100.0, "index": 200.0, "run": 30.0, "evaluate": 500.0}
+PACES: dict[Kind, float] = {"graphs": 12.0, "index": 200.0, "run": 30.0, "evaluate": 500.0}
 """Posts, pairs or topics a second on one core, about, until this folder has stages to learn from."""
 
 
@@ -103,14 +103,14 @@ class Plan:
         """Where the vectors of a variant's model are."""
         return self.setting.out / "index" / self._model_path(variant, seed)
 
-    def seconds_left(self, stage: Stage) -> float:
-        """About how long a stage takes: by the pace of stages of its kind that are done here, or a rough guess."""
-        paces = [
-            mark.seconds / max(1, each.units)
-            for each in self.stages
-            if each.kind == stage.kind and (mark := read_mark(each.mark_path)) is not None
-        ]
-        return stage.units * (sum(paces) / len(paces) if paces else 1 / stage.pace)
+    def _paces(self) -> dict[str, float]:
+        """Seconds a unit of each sort of stage, by those that are done in this folder."""
+        known: dict[str, list[float]] = {}
+        for stage in self.stages:
+            mark = read_mark(stage.mark_path)
+            if mark is not None:
+                known.setdefault(stage.sort, []).append(mark.seconds / max(1, stage.units))
+        return {sort: sum(paces) / len(paces) for sort, paces in known.items()}
 
     def _add(self, stage: Stage) -> Stage:
         if stage.mark_path not in self._known:
@@ -380,10 +380,10 @@ class Plan:
         """The plan for people: what is done, what is left, and about how long that takes."""
         from mathamr.progress import duration
 
-        left = 0.0
+        paces, left = self._paces(), 0.0
         for stage in self.stages:
             mark = stage.mark()
-            seconds = 0.0 if mark else self.seconds_left(stage)
+            seconds = 0.0 if mark else stage.units * paces.get(stage.sort, 1 / stage.pace)
             left += seconds / (self.setting.workers if stage.kind == "train" else 1)
             state = f"done in {duration(mark.seconds)}" if mark else f"about {duration(seconds)}"
             yield f"{stage.kind:<8} {state:>18}  {stage.name}"

@@ -45,6 +45,11 @@ class Stage:
     units: int = 1
     pace: float = 1.0
 
+    @property
+    def sort(self) -> str:
+        """The first word of its name: stages of one sort take about as long for a unit."""
+        return self.name.partition(" ")[0]
+
     def digest(self) -> str | None:
         """A word for the inputs as they are now; `None` while a stage that it needs is not done."""
         before = []

@@ -16,7 +16,7 @@ from mathamr.evaluation.experiments.stage import Figures
 from mathamr.training.checkpoint import Standing
 
 LOG, CHECKPOINT = "training.log", "checkpoint.safetensors"
-_RUNNING: set[subprocess.Popen[bytes]] = set()
+_RUNNING: set[subprocess.Popen[str]] = set()
 
 
 def train_model(
@@ -59,18 +59,28 @@ def train_model(
 
 
 def _run(command: list[str], folder: Path, threads: int) -> None:
-    """Runs a training process; its log goes into the folder, which stays locked as long as the process lives."""
+    """Runs a training process; its log is shown and kept in the folder, which is locked as long as it lives."""
     lock = _locked(folder)
     environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
     with (folder / LOG).open("w", encoding="utf-8") as log:
         try:
             process = subprocess.Popen(
-                command, stdout=subprocess.DEVNULL, stderr=log, env=environment, pass_fds=(lock,)
+                command,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                env=environment,
+                pass_fds=(lock,),
+                encoding="utf-8",
+                errors="replace",
             )
         finally:
             os.close(lock)
         _RUNNING.add(process)
         try:
+            for line in process.stderr or ():
+                log.write(line)
+                log.flush()
+                print(f"    {line}", end="", file=sys.stderr, flush=True)
             status = process.wait()
         finally:
             _RUNNING.discard(process)
