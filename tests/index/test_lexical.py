@@ -6,8 +6,9 @@ import json
 import math
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.index import lexical, segments
+from mathamr.index import arrays, durable, lexical, segments
 from mathamr.index.lexical import LexicalIndex, LexicalPart, Weighting
 from mathamr.index.point import Scored
 from mathamr.index.segment import MOST, Segment
@@ -218,7 +219,7 @@ def test_a_crash_at_any_write_leaves_the_old_state_or_the_new(
     class CrashError(Exception):
         pass
 
-    write_whole, write_arrays = segments.write_whole, segments.write_arrays
+    write_whole, write_arrays = durable.write_whole, arrays.write_arrays
     write, merge = Segment.write, Segment.merge
     outcomes = set()
     for moment in range(12):
@@ -226,8 +227,8 @@ def test_a_crash_at_any_write_leaves_the_old_state_or_the_new(
         made = part(folder, {"p": "a", "q": "a b", "r": "c", "s": "d"})
         left = [moment]
 
-        def crashing(function, left=left):  # type: ignore[no-untyped-def]
-            def call(*arguments):  # type: ignore[no-untyped-def]
+        def crashing(function: Callable[..., Any], left: list[int] = left) -> Callable[..., Any]:
+            def call(*arguments: Any) -> Any:
                 for after in (False, True):
                     if after:
                         result = function(*arguments)

@@ -123,12 +123,12 @@ def test_a_formula_without_a_tree_is_found_by_its_latex() -> None:
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_any_text_has_terms(title: str, body: str) -> None:
     for markup in ("html", "markdown", "latex", "text"):
-        terms = post_terms(Post("1", "note", body, title=title, markup=markup))  # type: ignore[arg-type]
+        terms = post_terms(Post("1", "note", body, title=title, markup=markup))
         assert all(isinstance(term, str) and term for field in FIELDS for term in terms[field])
 
 
 def test_deep_and_long_formulas_take_linear_space() -> None:
     deep = formula_terms(Formula("f", "x" + "^{x" * 400 + "}" * 400))
     long = formula_terms(Formula("f", "+".join(f"x_{{{number}}}" for number in range(3000))))
-    assert all(len(term) < 1000 for terms in (deep, long) for term in terms["parts"] + terms["shapes"])
+    assert all(len(term) < 1000 for terms in (deep, long) for term in [*terms["parts"], *terms["shapes"]])
     assert all(len(terms[field]) < 40_000 for terms in (deep, long) for field in FORMULA_FIELDS)
