@@ -80,9 +80,9 @@ def command(
     from mathamr import sample
     from mathamr.evaluation.experiments import EXPERIMENTS
     from mathamr.evaluation.experiments.collection import collection_of
-    from mathamr.evaluation.experiments.plan import Setting
     from mathamr.evaluation.experiments.runner import planned, run, threads_of
     from mathamr.evaluation.experiments.scale import scale_named
+    from mathamr.evaluation.experiments.setting import Setting
 
     experiment = EXPERIMENTS[name]
     setting = Setting(

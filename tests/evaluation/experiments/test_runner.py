@@ -10,10 +10,11 @@ from mathamr.errors import MathAMRError
 from mathamr.evaluation.experiments import EXPERIMENTS, plan
 from mathamr.evaluation.experiments.collection import collection_of
 from mathamr.evaluation.experiments.findings import findings
-from mathamr.evaluation.experiments.plan import Plan, Setting
+from mathamr.evaluation.experiments.plan import Plan
 from mathamr.evaluation.experiments.report import write_report
 from mathamr.evaluation.experiments.runner import planned, run
 from mathamr.evaluation.experiments.scale import scale_named
+from mathamr.evaluation.experiments.setting import Setting
 from mathamr.evaluation.runs import read_run
 
 TINY = scale_named("tiny").changed(["epochs=1"])

@@ -15,8 +15,8 @@ from mathamr.evaluation.experiments import EXPERIMENTS
 from mathamr.evaluation.experiments.collection import TestSet, collection_of
 from mathamr.evaluation.experiments.experiment import Variant
 from mathamr.evaluation.experiments.findings import Findings, TestFindings, VariantFindings
-from mathamr.evaluation.experiments.plan import Setting
 from mathamr.evaluation.experiments.scale import scale_named
+from mathamr.evaluation.experiments.setting import Setting
 from mathamr.evaluation.experiments.tables import command, csv_text, markdown
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.seeds import Spread

@@ -57,7 +57,7 @@ def _stop_when_it_learns(shard: Path, folder: Path, epochs: int) -> None:
     (folder / LOG).unlink(missing_ok=True)
     thread = threading.Thread(target=train)
     thread.start()
-    while thread.is_alive() and "epoch 1" not in _text(folder / LOG) and "epoch 2" not in _text(folder / LOG):
+    while thread.is_alive() and ", validation" not in _text(folder / LOG):
         time.sleep(0.02)
     stop_trainings()
     thread.join()

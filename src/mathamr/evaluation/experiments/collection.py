@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
@@ -37,12 +38,12 @@ class TestSet:
     qrels: Qrels
     left_out: int
 
-    @property
+    @cached_property
     def task(self) -> Task:
         """Formulas are searched for where the topics name some."""
         return "formulas" if any(topic.formula_id for topic in self.topics) else "answers"
 
-    @property
+    @cached_property
     def is_known_items(self) -> bool:
         """Whether a topic's own answers are the relevant ones: then only what was found counts, not its grade."""
         return all(len(set(grades.values())) == 1 for grades in self.qrels.grades.values())
@@ -68,6 +69,7 @@ class TestSet:
         """A topic's id among the topics of all sets."""
         return f"{self.name}/{topic.id}"
 
+    @cached_property
     def digest(self) -> str:
         """Equal for equal topics and judgments."""
         return _digest(path.read_bytes() for pair in self.files for path in pair)
@@ -86,6 +88,7 @@ class Collection:
         for path in self.paths:
             yield from read_posts(path, report if report is not None else Report())
 
+    @cached_property
     def digest(self) -> str:
         """Changes with the files: their names, sizes and times, so that a large dump need not be read."""
         return _digest(

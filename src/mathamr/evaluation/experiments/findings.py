@@ -11,7 +11,8 @@ import numpy as np
 from mathamr.evaluation.comparison import Difference
 from mathamr.evaluation.experiments.collection import TestSet
 from mathamr.evaluation.experiments.experiment import Column, Variant
-from mathamr.evaluation.experiments.plan import Measured, Plan, Setting
+from mathamr.evaluation.experiments.plan import Measured, Plan
+from mathamr.evaluation.experiments.setting import Setting
 from mathamr.evaluation.experiments.stage import Figures
 from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.scores import Scores

@@ -7,55 +7,19 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.evaluation.baselines import BASELINES
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.experiments import graphs, retrieval, training, vectors
-from mathamr.evaluation.experiments.collection import Collection, TestSet
-from mathamr.evaluation.experiments.experiment import Experiment, Strategy, Variant
-from mathamr.evaluation.experiments.scale import Scale
+from mathamr.evaluation.experiments.collection import TestSet
+from mathamr.evaluation.experiments.experiment import Strategy, Variant
+from mathamr.evaluation.experiments.setting import Setting
 from mathamr.evaluation.experiments.stage import Figures, Kind, Stage, read_mark
-from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import read_run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.progress import duration
 
 PACES: dict[Kind, float] = {"graphs": 12.0, "index": 200.0, "run": 30.0, "evaluate": 500.0}
 """Posts, pairs or topics a second on one core, about, until this folder has stages to learn from."""
-
-
-@dataclass(frozen=True)
-class Setting:
-    """What an experiment is run with: where, on what, how large, how often, and by which means.
-
-    `changes` are those that the user made to the named scale; `scale` has them already.
-    """
-
-    experiment: Experiment
-    collection: Collection
-    out: Path
-    scale: Scale
-    seeds: int = 3
-    changes: tuple[str, ...] = ()
-    store: Path | None = None
-    baselines: tuple[str, ...] = ()
-    device: str = "auto"
-    workers: int = 1
-    threads: int = 1
-
-    def __post_init__(self) -> None:
-        for name in self.baselines:
-            if name not in BASELINES:
-                raise UnknownNameError("baseline", name, list(BASELINES))
-        if not any(test.task == "answers" for test in self.tests):
-            raise MathAMRError("the experiments rank answers: give topics and judgments of answers, too")
-
-    @property
-    def tests(self) -> tuple[TestSet, ...]:
-        """The test sets that belong to the question."""
-        return tuple(
-            test for test in self.collection.tests if test.task == "answers" or self.experiment.formulas
-        )
 
 
 @dataclass(frozen=True)
@@ -70,7 +34,6 @@ class Measured:
     index: Stage | None
     run: Stage
     evaluate: Stage
-    scores_path: Path
 
     def scores(self) -> Scores | None:
         """The scores, or `None` where the variant cannot do this task."""
@@ -121,7 +84,7 @@ class Plan:
     def _corpus(self) -> Stage:
         setting = self.setting
         folder = setting.out / "graphs"
-        inputs = {"posts": setting.collection.digest(), "store": str(setting.store or "")}
+        inputs = {"posts": setting.collection.digest, "store": str(setting.store or "")}
         work = partial(
             graphs.build_corpus,
             setting.collection,
@@ -151,7 +114,7 @@ class Plan:
                 "graphs",
                 "graphs of the topics",
                 setting.out / "graphs" / "topics.json",
-                {"topics": [test.digest() for test in setting.collection.tests]},
+                {"topics": [test.digest for test in setting.collection.tests]},
                 (self._corpus(),),
                 partial(
                     graphs.build_topics,
@@ -311,7 +274,7 @@ class Plan:
                     "run",
                     f"run {name}",
                     run_path.with_suffix(".json"),
-                    {"strategy": ranking.name, "topics": test.digest()},
+                    {"strategy": ranking.name, "topics": test.digest},
                     needs,
                     partial(self._search, test, ranking, self.setting.out / "index" / path, engine, run_path),
                     len(test.topics),
@@ -342,7 +305,7 @@ class Plan:
                 "run",
                 f"run {name}/{test.name}",
                 path.with_suffix(".json"),
-                {"baseline": name, "topics": test.digest()},
+                {"baseline": name, "topics": test.digest},
                 (self._corpus(),),
                 work,
                 len(test.topics),
@@ -366,20 +329,16 @@ class Plan:
             "evaluate",
             run.name.replace("run", "evaluate", 1),
             path,
-            {"qrels": test.digest(), "measures": [str(measure) for measure in test.measures]},
+            {"qrels": test.digest, "measures": [str(measure) for measure in test.measures]},
             (run,),
-            partial(_evaluated, run, run_path, test.qrels, test),
+            partial(_evaluated, run, run_path, test),
             len(test.topics),
             PACES["evaluate"],
         )
-        self.measured.append(
-            Measured(variant, baseline, seed, test, train, index, run, self._add(stage), path)
-        )
+        self.measured.append(Measured(variant, baseline, seed, test, train, index, run, self._add(stage)))
 
     def lines(self) -> Iterator[str]:
         """The plan for people: what is done, what is left, and about how long that takes."""
-        from mathamr.progress import duration
-
         paces, left = self._paces(), 0.0
         for stage in self.stages:
             mark = stage.mark()
@@ -391,11 +350,11 @@ class Plan:
         yield f"{done} of {len(self.stages)} stages done; about {duration(left)} left"
 
 
-def _evaluated(run: Stage, path: Path, qrels: Qrels, test: TestSet) -> Figures:
+def _evaluated(run: Stage, path: Path, test: TestSet) -> Figures:
     mark = run.mark()
     if mark is not None and "not applicable" in mark.figures:
         return {"not applicable": mark.figures["not applicable"]}
-    scores = evaluate(read_run(path), qrels, test.measures)
+    scores = evaluate(read_run(path), test.qrels, test.measures)
     return {
         "name": scores.run,
         "values": {measure: dict(values) for measure, values in scores.values.items()},

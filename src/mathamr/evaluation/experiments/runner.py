@@ -13,7 +13,8 @@ from contextlib import contextmanager
 from types import FrameType
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.experiments.plan import Plan, Setting
+from mathamr.evaluation.experiments.plan import Plan
+from mathamr.evaluation.experiments.setting import Setting
 from mathamr.evaluation.experiments.stage import Mark, Stage
 from mathamr.evaluation.experiments.training import stop_trainings
 from mathamr.index.lock import WriterLock

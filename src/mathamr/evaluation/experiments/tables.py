@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mathamr.evaluation.experiments.experiment import Column, Experiment, Published, Variant
 from mathamr.evaluation.experiments.findings import Findings, TestFindings, VariantFindings
-from mathamr.evaluation.experiments.plan import Setting
+from mathamr.evaluation.experiments.setting import Setting
 from mathamr.evaluation.seeds import Spread
 from mathamr.evaluation.significance import LEVEL
 from mathamr.evaluation.table import p
