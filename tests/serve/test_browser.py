@@ -10,6 +10,7 @@ from urllib.parse import quote
 
 import pytest
 
+from mathamr.posts.markup import formulas_of
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
@@ -163,6 +164,43 @@ def test_a_formula_that_cannot_be_read_is_shown_with_its_place(page: Page, site:
     problem = page.locator("#preview .problem")
     expect(problem).to_contain_text("expands without end")
     expect(problem.locator(".here")).to_have_text("\\")
+
+
+TEXTS = [
+    "a $x$ b",
+    "$$x$$ and $y$",
+    "\\(x\\) and \\[y\\]",
+    "it costs \\$5 and $y$",
+    "$a$$b$",
+    "$ x $",
+    "open $x",
+    "$$a$ b$$",
+    "no formula",
+    "\\\\(x\\\\)",
+    "$x\\$y$",
+    "two\n$lines\nx$",
+    "$",
+    "$$",
+    "\\[a",
+    "$\\$",
+    "so \\begin{align*}a&=b\\end{align*} holds",
+    "\\begin{align}a",
+]
+
+
+def test_the_box_sees_the_same_formulas_as_the_server(page: Page, site: Site) -> None:
+    """The reader of posts is the oracle; both only count formulas that are closed."""
+    page.goto(site.url)
+    seen = page.evaluate(
+        """async (texts) => {
+          const { pieces } = await import("./latex.js");
+          const formulas = (text) => pieces(text).filter(({ kind, closed }) => kind === "formula" && closed);
+          return texts.map((text) => formulas(text).map(({ latex, display }) => [latex.trim(), display]));
+        }""",
+        TEXTS,
+    )
+    read = [formulas_of("query", "", text, "text", lambda *_: None) for text in TEXTS]
+    assert seen == [[[formula.latex.strip(), formula.display] for formula in each] for each in read]
 
 
 # -- results
@@ -505,6 +543,40 @@ def test_an_empty_index_says_how_to_fill_it(browser: Any, tmp_path: Path, model_
         visit.page.goto(site.url)
         expect(visit.page.locator("#messages")).to_contain_text("This index is empty")
         expect(visit.page.locator("#messages")).to_contain_text("mathamr index")
+    visit.context.close()
+
+
+HOSTILE_MARKUP = {
+    "htmlNodes": "<p onclick='x()' style='color:red' class='faint'>a<script>x()</script><a href='javascript:x()'>b</a>"
+    "<a href='https://example.org'>c</a><img src=x onerror='x()'><iframe src='/'></iframe><template><b>t</b></template></p>",
+    "mathNode": "<math href='javascript:x()'><semantics><mrow><mi onclick='x()'>x</mi><mtext><script>x()</script></mtext></mrow>"
+    "<annotation-xml encoding='text/html'><img src=x onerror='x()'></annotation-xml></semantics></math>",
+    "drawingNode": "<svg xmlns='http://www.w3.org/2000/svg' onload='x()'><script>x()</script><foreignObject><p>x</p></foreignObject>"
+    "<a href='javascript:x()'><text>no</text></a><use href='/x'/><g onclick='x()'><text class='amr'>y</text></g></svg>",
+}
+CLEAN_MARKUP = {
+    "htmlNodes": '<p class="faint">a<a>b</a><a href="https://example.org" target="_blank" rel="noopener noreferrer nofollow">c</a></p>',
+    "mathNode": "<math><mrow><mi>x</mi><mtext></mtext></mrow></math>",
+    "drawingNode": '<svg><g><text class="amr">y</text></g></svg>',
+}
+
+
+@pytest.mark.parametrize("kind", HOSTILE_MARKUP)
+def test_the_page_lets_only_known_markup_in_whatever_the_server_sends(
+    browser: Any, site: Site, kind: str
+) -> None:
+    visit = Visit(browser)
+    visit.page.goto(site.url)
+    written = visit.page.evaluate(
+        """async ([kind, markup]) => {
+          const holder = document.createElement("div");
+          const made = (await import("./markup.js"))[kind](markup);
+          holder.append(...(Array.isArray(made) ? made : [made]));
+          return holder.innerHTML.trim();
+        }""",
+        [kind, HOSTILE_MARKUP[kind]],
+    )
+    assert written == CLEAN_MARKUP[kind]
     visit.context.close()
 
 

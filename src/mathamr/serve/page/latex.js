@@ -1,4 +1,5 @@
-// Text with formulas in it, as the search box holds it: `$…$`, `$$…$$`, `\(…\)`, `\[…\]`; `\$` is a dollar sign.
+// Text with formulas in it, as the search box holds it: `$…$`, `$$…$$`, `\(…\)`, `\[…\]` and LaTeX's environments for
+// displayed formulas; `\$` is a dollar sign.
 
 const OPENINGS = [
   ["$$", "$$", true],
@@ -6,10 +7,12 @@ const OPENINGS = [
   ["\\[", "\\]", true],
   ["\\(", "\\)", false],
 ];
+const ENVIRONMENT =
+  /\\begin\{((?:align|alignat|displaymath|eqnarray|equation|flalign|gather|math|multline)\*?)\}/y;
 
 /**
  * The pieces of a text in order: `{kind: "text", text, start, end}` or
- * `{kind: "formula", latex, display, closed, start, end, inside}`; `inside` is where the LaTeX begins.
+ * `{kind: "formula", latex, display, closed, closing, start, end, inside}`; `inside` is where the opening mark ends.
  */
 export function pieces(text) {
   const found = [];
@@ -19,18 +22,20 @@ export function pieces(text) {
     if (end > start) found.push({ kind: "text", text: text.slice(start, end), start, end });
   };
   while (place < text.length) {
-    const opening = OPENINGS.find(([mark]) => text.startsWith(mark, place));
+    const opening = openingAt(text, place);
     if (opening) {
-      const [mark, closing, display] = opening;
+      const { mark, closing, display, isPart } = opening;
       const inside = place + mark.length;
       const close = closingPlace(text, closing, inside);
       const end = close < 0 ? text.length : close + closing.length;
+      const latexEnd = close < 0 || isPart ? end : close;
       textUntil(place);
       found.push({
         kind: "formula",
-        latex: text.slice(inside, close < 0 ? text.length : close),
+        latex: text.slice(isPart ? place : inside, latexEnd),
         display,
         closed: close >= 0,
+        closing,
         start: place,
         end,
         inside,
@@ -42,6 +47,16 @@ export function pieces(text) {
   }
   textUntil(text.length);
   return found;
+}
+
+/** What opens a formula here, and how it is closed; the marks of an environment are part of its LaTeX. */
+function openingAt(text, place) {
+  ENVIRONMENT.lastIndex = place;
+  const environment = ENVIRONMENT.exec(text);
+  if (environment)
+    return { mark: environment[0], closing: `\\end{${environment[1]}}`, display: true, isPart: true };
+  const found = OPENINGS.find(([mark]) => text.startsWith(mark, place));
+  return found && { mark: found[0], closing: found[1], display: found[2], isPart: false };
 }
 
 /** Where a formula ends: at its closing mark, unless a backslash stands before it. */
@@ -70,8 +85,7 @@ export function closed(text) {
   const last = pieces(text).at(-1);
   if (last?.kind !== "formula" || last.closed || last.latex.trim() === "" || prose(last.latex).length > 1)
     return text;
-  const mark = text.slice(last.start, last.inside);
-  return text + OPENINGS.find(([opening]) => opening === mark)[1];
+  return text + last.closing;
 }
 
 /** Whether any formula is marked in the text. */
