@@ -3,19 +3,50 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
+from mathamr.cli import main
 from mathamr.evaluation.runs import read_run
 from mathamr.index.catalogue import CATALOGUE, Catalogue
 from mathamr.sample import folder
-from tests.cli.test_cli import mathamr
+from tests.cli import test_cli
 
 QUERY = "Why does $\\sum \\frac{1}{n^2}$ converge?"
 
 
-def test_search_prints_json_for_programs(sample_index: Path) -> None:
+class Ran(NamedTuple):
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+@pytest.fixture
+def mathamr(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
+    """The command in this process, so that torch and spaCy are loaded once."""
+
+    def run(*arguments: str) -> Ran:
+        monkeypatch.setattr("sys.argv", ["mathamr", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        return Ran(int(ended.value.code or 0), *capsys.readouterr())
+
+    return run
+
+
+def test_a_process_of_its_own_answers_alike(sample_index: Path) -> None:
+    ran = test_cli.mathamr("search", str(sample_index), QUERY, "-k", "3", "--json", "--strategy", "lexical")
+    assert ran.returncode == 0, ran.stderr
+    assert len(json.loads(ran.stdout)["hits"]) == 3
+    wrong = test_cli.mathamr("search", str(sample_index), " ")
+    assert wrong.returncode == 1
+    assert wrong.stderr.startswith("mathamr: the query is empty")
+
+
+def test_search_prints_json_for_programs(mathamr: Callable[..., Ran], sample_index: Path) -> None:
     ran = mathamr("search", str(sample_index), QUERY, "-k", "3", "--json", "--kind", "answer")
     assert ran.returncode == 0, ran.stderr
     found = json.loads(ran.stdout)
@@ -37,7 +68,7 @@ def test_search_prints_json_for_programs(sample_index: Path) -> None:
         )
 
 
-def test_search_prints_text_for_people(sample_index: Path) -> None:
+def test_search_prints_text_for_people(mathamr: Callable[..., Ran], sample_index: Path) -> None:
     ran = mathamr(
         "search", str(sample_index), "\\frac{1}{n^2}", "--task", "formulas", "--strategy", "lexical"
     )
@@ -59,7 +90,7 @@ def test_search_prints_text_for_people(sample_index: Path) -> None:
     ],
 )
 def test_search_says_what_is_wrong(
-    sample_index: Path, arguments: tuple[str, ...], code: int, message: str
+    mathamr: Callable[..., Ran], sample_index: Path, arguments: tuple[str, ...], code: int, message: str
 ) -> None:
     ran = mathamr("search", str(sample_index), *arguments)
     assert ran.returncode == code
@@ -68,14 +99,16 @@ def test_search_says_what_is_wrong(
     assert "Traceback" not in ran.stderr
 
 
-def test_a_folder_that_is_no_index_is_told(tmp_path: Path) -> None:
+def test_a_folder_that_is_no_index_is_told(mathamr: Callable[..., Ran], tmp_path: Path) -> None:
     ran = mathamr("search", str(tmp_path), QUERY)
     assert ran.returncode == 1
     assert "mathamr index PATH --out" in ran.stderr
     assert not ran.stdout
 
 
-def test_explain_prints_a_table_json_and_a_heatmap(sample_index: Path, tmp_path: Path) -> None:
+def test_explain_prints_a_table_json_and_a_heatmap(
+    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path
+) -> None:
     picture = tmp_path / "why.png"
     ran = mathamr("explain", str(sample_index), QUERY, "104", "--png", str(picture), "--json")
     assert ran.returncode == 0, ran.stderr
@@ -92,7 +125,9 @@ def test_explain_prints_a_table_json_and_a_heatmap(sample_index: Path, tmp_path:
     assert "no post or formula 'no-such-post'" in unknown.stderr
 
 
-def test_a_run_of_answers_has_answers_only_and_is_the_same_again(sample_index: Path, tmp_path: Path) -> None:
+def test_a_run_of_answers_has_answers_only_and_is_the_same_again(
+    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path
+) -> None:
     topics = folder() / "topics" / "task1.xml"
     arguments = ("run", str(sample_index), "--task", "answers", "--topics", str(topics), "--out")
     first = mathamr(*arguments, str(tmp_path / "one.run"))
@@ -109,7 +144,7 @@ def test_a_run_of_answers_has_answers_only_and_is_the_same_again(sample_index: P
 
 
 def test_a_run_of_formulas_names_looks_or_in_arqmaths_columns_formulas(
-    sample_index: Path, tmp_path: Path
+    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path
 ) -> None:
     topics = folder() / "topics" / "task2.xml"
     arguments = (
@@ -145,7 +180,9 @@ def test_a_run_of_formulas_names_looks_or_in_arqmaths_columns_formulas(
             assert name == "hybrid"
 
 
-def test_topics_of_the_other_task_are_refused(sample_index: Path, tmp_path: Path) -> None:
+def test_topics_of_the_other_task_are_refused(
+    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path
+) -> None:
     topics = folder() / "topics" / "task1.xml"
     ran = mathamr(
         "run", str(sample_index), "--task", "formulas", "--topics", str(topics), "--out", str(tmp_path / "x")

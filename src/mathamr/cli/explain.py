@@ -12,7 +12,9 @@ import typer
 
 def command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The index.", show_default=False)],
-    query: Annotated[str, typer.Argument(help="The query, as for mathamr search.", show_default=False)],
+    query: Annotated[
+        str, typer.Argument(metavar="QUERY", help="The query, as for mathamr search.", show_default=False)
+    ],
     identifier: Annotated[
         str, typer.Argument(metavar="ID", help="The id of a post or a formula.", show_default=False)
     ],

@@ -15,6 +15,7 @@ def command(
     query: Annotated[
         str,
         typer.Argument(
+            metavar="QUERY",
             help="Text with $latex$, or a formula alone; ?x in a formula stands for anything. - reads standard input.",
             show_default=False,
         ),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -159,6 +160,7 @@ def _typeset(fragment: Fragment) -> str:
     return text.replace("$", r"\$") or "(formula)"
 
 
+@lru_cache(maxsize=1000)
 def mathtext(latex: str) -> str | None:
     """LaTeX as matplotlib's own typesetting reads it, or None where it cannot.
 

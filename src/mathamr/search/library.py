@@ -301,9 +301,16 @@ class Index:
 def _check(task: str, where: Filter | None) -> None:
     if task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
-    for kind in where.kinds if where else ():
+    if not where:
+        return
+    for kind in where.kinds:
         if kind not in KINDS:
             raise UnknownNameError("kind of post", kind, list(KINDS))
+    if where.times == (None, None):
+        return
+    after, before = where.times
+    if after is not None and before is not None and after >= before:
+        raise MathAMRError(f"nothing is dated from {where.after} on and earlier than {where.before}")
 
 
 def _remark(found: Sequence[Ranked], strategy: str, where: Filter | None) -> str | None:
