@@ -60,7 +60,7 @@ def serving(index: Index) -> Iterator[Serving]:
         log_queries: bool = False,
         over: Index = index,
     ) -> TestClient:
-        service = Service(over, limits or Limits(), keys or Keys())
+        service = Service(over, limits or Limits(seconds=3600), keys or Keys())
         services.append(service)
         return TestClient(create_app(service, hosts, log_queries), raise_server_exceptions=False)
 
@@ -71,8 +71,8 @@ def serving(index: Index) -> Iterator[Serving]:
 
 @pytest.fixture(scope="session")
 def client(index: Index) -> Iterator[TestClient]:
-    """A client of the application as it is by default."""
-    service = Service(index)
+    """A client of the application as it is by default, but with time enough for a busy machine."""
+    service = Service(index, Limits(seconds=3600))
     yield TestClient(create_app(service), raise_server_exceptions=False)
     service.close()
 

@@ -20,10 +20,12 @@ class Limits:
 
     body_bytes: int = _limit(1 << 20, "bytes of a request's body")
     body_seconds: float = _limit(10.0, "seconds until the whole body of a request must have arrived")
-    head_seconds: float = _limit(10.0, "seconds until the head of a request must have arrived")
+    head_seconds: float = _limit(
+        10.0, "seconds until the head of a request, or of the next one, must have arrived"
+    )
     send_seconds: float = _limit(30.0, "seconds a client may stop reading an answer")
     connections: int = _limit(500, "open connections")
-    query_characters: int = _limit(10_000, "characters of a query or of LaTeX to render")
+    query_characters: int = _limit(5000, "characters of a query or of LaTeX to render")
     formulas: int = _limit(50, "formulas in a query")
     sentences: int = _limit(100, "sentences in a query")
     k: int = _limit(100, "hits in one answer")

@@ -106,6 +106,7 @@ def server(app: Gate, limits: Limits, started: Callable[[], None]) -> Server:
         log_config=None,
         server_header=False,
         proxy_headers=False,
+        timeout_keep_alive=max(1, round(limits.head_seconds)),
         timeout_graceful_shutdown=STOPPING_SECONDS,
     )
     return AnnouncingServer(config, app, started)

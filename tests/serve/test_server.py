@@ -1,0 +1,267 @@
+"""The server on a real socket: slow and rude clients, and a process that is killed."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+from urllib.parse import quote
+
+import pytest
+
+from mathamr.errors import MathAMRError
+from mathamr.search.library import Index
+from mathamr.serve.access import allowed_hosts
+from mathamr.serve.app import create_app
+from mathamr.serve.launch import bound
+from mathamr.serve.limits import Limits
+from mathamr.serve.server import server
+from mathamr.serve.service import Service
+from tests.serve.conftest import WRITE_KEY
+
+HOST = "127.0.0.1"
+PATIENCE = 120
+"""Seconds after which a test gives up; nothing here takes as long unless it hangs."""
+
+
+@contextmanager
+def running(index: Index, limits: Limits) -> Iterator[int]:
+    """A server in a thread; its port."""
+    service, started = Service(index, limits), threading.Event()
+    with closing(bound(HOST, 0)) as listening:
+        port: int = listening.getsockname()[1]
+        made = server(create_app(service, allowed_hosts(HOST)), limits, started.set)
+        thread = threading.Thread(target=made.run, args=([listening],), daemon=True)
+        thread.start()
+        assert started.wait(PATIENCE)
+        try:
+            yield port
+        finally:
+            made.should_exit = True
+            thread.join(PATIENCE)
+            service.close()
+
+
+@pytest.fixture(scope="module")
+def port(index: Index) -> Iterator[int]:
+    """A server that is impatient with slow clients."""
+    limits = Limits(head_seconds=0.3, body_seconds=0.3, body_bytes=1000, connections=40)
+    with running(index, limits) as listening:
+        yield listening
+
+
+def connected(port: int) -> socket.socket:
+    return socket.create_connection((HOST, port), timeout=PATIENCE)
+
+
+def received(connection: socket.socket) -> bytes:
+    """All that comes until the server closes the connection."""
+    parts = []
+    try:
+        while part := connection.recv(1 << 16):
+            parts.append(part)
+    except ConnectionResetError:
+        pass  # it was closed while we were still sending
+    return b"".join(parts)
+
+
+def healthy(port: int) -> bool:
+    connection = http.client.HTTPConnection(HOST, port, timeout=PATIENCE)
+    connection.request("GET", "/v1/health")
+    return connection.getresponse().status == 200
+
+
+def test_a_client_that_never_ends_its_head_is_let_go(port: int) -> None:
+    with connected(port) as connection:
+        connection.sendall(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+        assert received(connection) == b""
+    assert healthy(port)
+
+
+def test_a_client_that_says_nothing_is_let_go(port: int) -> None:
+    with connected(port) as connection:
+        assert received(connection) == b""
+
+
+def test_a_client_that_stops_within_its_second_request_is_let_go(port: int) -> None:
+    with connected(port) as connection:
+        connection.sendall(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /v1/he")
+        assert received(connection).count(b"HTTP/1.1 200") == 1
+
+
+def test_a_client_that_never_ends_its_body_is_told_and_let_go(port: int) -> None:
+    with connected(port) as connection:
+        connection.sendall(
+            b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+        )
+        answer = received(connection)
+    assert b" 408 " in answer.split(b"\r\n")[0]
+    assert b'"slow_client"' in answer
+
+
+def test_an_endless_body_in_chunks_is_cut_off(port: int) -> None:
+    with connected(port) as connection:
+        connection.sendall(
+            b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        )
+        connection.sendall(b"3e8\r\n" + b"x" * 1000 + b"\r\n")
+        connection.sendall(b"3e8\r\n" + b"x" * 1000 + b"\r\n")
+        answer = received(connection)
+    assert b" 413 " in answer.split(b"\r\n")[0]
+    assert healthy(port)
+
+
+def test_a_body_longer_than_allowed_is_refused_before_it_is_sent(port: int) -> None:
+    with connected(port) as connection:
+        connection.sendall(
+            b"PUT /v1/posts/x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n"
+        )
+        assert b'"too_large"' in received(connection)
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [b"\0\1\2\3\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc" * 20,
+     b"GET / HTTP/1.1\r\nHost: localhost\r\nX: " + b"y" * 100_000 + b"\r\n\r\n",
+     b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: -5\r\n\r\n",
+     b"POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nhello",
+     b"GET /%ff%fe%00?q=%ff%c0%80 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+     b"GET /v1/search?q=\xff\xfe HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+     b"GET http://evil.example/v1/health HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n",
+     b"CONNECT evil.example:80 HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n",
+     b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n"],
+)  # fmt: skip
+def test_what_is_no_request_harms_nobody(port: int, sent: bytes) -> None:
+    with connected(port) as connection:
+        connection.sendall(sent)
+        answer = received(connection)
+    assert b" 500 " not in answer[:40]
+    assert b"Traceback" not in answer
+    assert healthy(port)
+
+
+@pytest.mark.parametrize("path", ["/../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fapp.py", "/v1/posts/..%2f..", "//etc/passwd"])  # fmt: skip
+def test_no_path_leads_out_of_the_page(port: int, path: str) -> None:
+    with connected(port) as connection:
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
+        answer = received(connection)
+    assert b" 404 " in answer.split(b"\r\n")[0]
+    assert b"root:" not in answer
+
+
+def test_connections_above_the_limit_are_closed_and_others_served(index: Index) -> None:
+    with running(index, Limits(connections=5, head_seconds=PATIENCE)) as port:
+        kept = [connected(port) for _ in range(5)]
+        with connected(port) as sixth:
+            assert received(sixth) == b""
+        kept[0].sendall(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
+        assert b" 200 " in received(kept[0])
+        for connection in kept:
+            connection.close()
+
+
+def test_a_client_that_does_not_read_is_let_go(index: Index) -> None:
+    with running(index, Limits(send_seconds=0.3)) as port, connected(port) as connection:
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        request = b"GET /v1/commands HTTP/1.1\r\nHost: localhost\r\n\r\n"
+        gone = threading.Event()
+
+        def ask_on() -> None:
+            try:
+                while True:
+                    connection.sendall(request)
+            except OSError:
+                gone.set()
+
+        threading.Thread(target=ask_on, daemon=True).start()
+        assert gone.wait(PATIENCE)
+        assert healthy(port)
+
+
+def test_a_port_that_is_taken_is_told() -> None:
+    with closing(bound(HOST, 0)) as taken:
+        taken.listen()
+        with pytest.raises(MathAMRError, match=r"cannot listen on 127\.0\.0\.1 port"):
+            bound(HOST, taken.getsockname()[1])
+    with pytest.raises(MathAMRError, match="cannot listen on"):
+        bound("no such host.invalid", 1)
+
+
+class Process:
+    """`mathamr serve` as a process of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mathamr", "serve", str(folder), "--port", "0", "--device", "cpu"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, "MATHAMR_API_KEY": WRITE_KEY},
+            text=True,
+        )
+        assert self.process.stdout is not None
+        where = self.process.stdout.readline()
+        assert where.startswith("http://127.0.0.1:"), self.process.communicate()[1]
+        self.port = int(where.strip().rstrip("/").rpartition(":")[2])
+
+    def ask(self, method: str, path: str, body: object = None) -> tuple[int, dict[str, object]]:
+        connection = http.client.HTTPConnection(HOST, self.port, timeout=PATIENCE)
+        sent = None if body is None else json.dumps(body)
+        connection.request(method, path, sent, {"X-API-Key": WRITE_KEY, "Content-Type": "application/json"})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+
+    def stop(self, how: signal.Signals) -> tuple[int, str]:
+        self.process.send_signal(how)
+        _, log = self.process.communicate(timeout=PATIENCE)
+        return self.process.returncode, log
+
+
+def test_a_killed_server_keeps_every_write_it_acknowledged(index_folder: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "index"
+    shutil.copytree(index_folder, folder)
+    with Index.open(folder, device="cpu") as opened:
+        victim = next(iter(opened.archive.catalogue.ids()))
+    first = Process(folder)
+    acknowledged: list[str] = []
+    assert first.ask("DELETE", f"/v1/posts/{quote(victim, safe='')}")[0] == 200
+
+    def write() -> None:
+        try:
+            for number in range(1000):
+                status, _ = first.ask(
+                    "PUT", f"/v1/posts/kept%2F{number}", {"body": f"Icosahedron {number}, $i_{{{number}}}$."}
+                )
+                assert status == 201
+                acknowledged.append(f"kept/{number}")
+                if number == 3:
+                    enough.set()
+        except (OSError, http.client.HTTPException):
+            pass  # the server was killed while it answered
+
+    enough = threading.Event()
+    writer = threading.Thread(target=write, daemon=True)
+    writer.start()
+    assert enough.wait(PATIENCE)
+    assert first.stop(signal.SIGKILL)[0] == -signal.SIGKILL
+    writer.join(PATIENCE)
+    second = Process(folder)
+    for id in acknowledged:
+        assert second.ask("GET", f"/v1/posts/{quote(id, safe='')}")[0] == 200
+    assert second.ask("GET", f"/v1/posts/{quote(victim, safe='')}")[0] == 404
+    _, found = second.ask("GET", "/v1/search?q=icosahedron&strategy=lexical&k=100")
+    hits = [hit["id"] for hit in found["hits"]]  # type: ignore[attr-defined]
+    assert set(acknowledged) <= set(hits)
+    assert len(hits) == len(set(hits))
+    code, log = second.stop(signal.SIGTERM)
+    assert code == 0, log
+    assert "icosahedron" not in log.lower()
+    assert " GET /v1/search 200 " in log
