@@ -9,11 +9,12 @@ from typing import NamedTuple
 from mathamr.errors import MathAMRError
 from mathamr.evaluation.runs import DEPTH, Run
 from mathamr.evaluation.topics import Topic
+from mathamr.formulas.parse import FormulaError
 from mathamr.index.catalogue import Catalogue
 from mathamr.index.point import Filter
 from mathamr.progress import Progress
 from mathamr.search.library import Index
-from mathamr.search.query import Query, Task
+from mathamr.search.query import Query, QueryError, Task
 from mathamr.search.ranked import POOL, Ranked
 
 PLACES = 20
@@ -84,7 +85,7 @@ def retrieve(
             try:
                 query = Query.of_post(topic.post, topic.formula_id if task == "formulas" else None)
                 ranked, _ = index.rank(query, task, strategy, depth, exact=exact, where=where, pool=pool)
-            except MathAMRError as error:
+            except (QueryError, FormulaError) as error:
                 remarks.append(f"topic {topic.id} was not searched for: {error}")
                 ranked = []
             results[topic.id] = (

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 from mathamr.amr.parser import AmrParser
 from mathamr.encoders.encoder import Vectors
 from mathamr.encoders.postencoder import PostEncoder
-from mathamr.errors import MathAMRError
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import tensorise
 from mathamr.graphs.virtual import Level
 from mathamr.index.point import Floats
-from mathamr.search.query import Query
+from mathamr.search.query import Query, QueryError
 from mathamr.search.stopwatch import Stopwatch
 
 REMEMBERED = 256
@@ -43,7 +42,7 @@ class Analysis:
         """The vector of one formula of the query."""
         references, vectors = self.vectors.at(Level.FORMULA)
         if identifier not in references:
-            raise MathAMRError(f"the model gives the formula {identifier!r} of the query no vector")
+            raise QueryError(f"the model gives the formula {identifier!r} of the query no vector")
         found: Floats = vectors[references.index(identifier)]
         return found
 

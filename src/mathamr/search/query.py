@@ -27,7 +27,11 @@ MAX_FORMULAS = 500
 QUERY_ID = "query"
 
 
-class EmptyQueryError(MathAMRError):
+class QueryError(MathAMRError):
+    """A query that cannot be searched for, whatever the index."""
+
+
+class EmptyQueryError(QueryError):
     """A query with nothing in it to search for."""
 
 
@@ -74,11 +78,11 @@ class Query:
         """A formula alone, without dollar signs."""
         latex = _checked(latex.strip().strip("$"))
         if len(_PROSE.findall(latex)) > 1 and not _looks_like_latex(latex):
-            raise MathAMRError(f"{latex[:80]!r} holds words and no formula; {_HINT}")
+            raise QueryError(f"{latex[:80]!r} holds words and no formula; {_HINT}")
         post = Post(QUERY_ID, "question", f"${latex}$", markup="text")
         formulas = formulas_of(QUERY_ID, "", post.body, "text")
         if len(formulas) != 1 or not _is_formula_alone(post):
-            raise MathAMRError(f"{latex[:80]!r} cannot be read as one formula; {_HINT}")
+            raise QueryError(f"{latex[:80]!r} cannot be read as one formula; {_HINT}")
         return cls(replace(post, formulas=_with_wildcards(formulas)), formulas[0].id)._read()
 
     @classmethod
@@ -89,7 +93,7 @@ class Query:
             formulas = formulas_of(post.id, post.title, post.body, post.markup)
             post = replace(post, formulas=formulas)
         if formula_id is not None and all(formula.id != formula_id for formula in post.formulas):
-            raise MathAMRError(f"the post {post.id!r} has no formula {formula_id!r}")
+            raise QueryError(f"the post {post.id!r} has no formula {formula_id!r}")
         return cls(post, formula_id)._read()
 
     @property
@@ -121,7 +125,7 @@ class Query:
     def marked(self, number: int) -> Query:
         """The query with its formula of that number, from 1, as the one that is meant."""
         if not 1 <= number <= len(self.formulas):
-            raise MathAMRError(
+            raise QueryError(
                 f"the query has {len(self.formulas)} formulas, so there is no formula {number}"
             )
         return replace(self, formula_id=self.formulas[number - 1].id)
@@ -142,7 +146,7 @@ class Query:
     def _read(self) -> Query:
         """The query with the notes on its formulas; refused where nothing of it can be searched."""
         if len(self.formulas) > MAX_FORMULAS:
-            raise MathAMRError(
+            raise QueryError(
                 f"the query has {len(self.formulas)} formulas; at most {MAX_FORMULAS} are searched, so shorten it"
             )
         if not self.passage.sentences:
@@ -159,7 +163,7 @@ class Query:
 
 def _checked(text: str) -> str:
     if len(text) > MAX_CHARACTERS:
-        raise MathAMRError(
+        raise QueryError(
             f"the query has {len(text):,} characters; at most {MAX_CHARACTERS:,} are searched, so shorten it"
         )
     text = UNWANTED.sub(" ", text)
