@@ -8,7 +8,9 @@ from __future__ import annotations
 import itertools
 import json
 import random
+import resource
 import shutil
+import signal
 import sys
 from collections.abc import Callable
 from dataclasses import replace
@@ -22,6 +24,8 @@ from mathamr.index.builder import BuildOptions, build_index
 from mathamr.posts.post import Post
 from tests.models import sample_posts
 
+FULL_DISKS = (5_000, 40_000, 140_000)
+"""The largest file a full disk takes: enough for nothing, for the parts of an index, for all but its catalogue."""
 PARSER = "tests.amr.rule_parser:RuleParser"
 
 
@@ -85,6 +89,27 @@ class Killing:
             self._kill(self.build(self.after, out), out, f"{moment:.3f} s into the update", kill_after=moment)
             self._finish(self.after, out, second)
         self._changes()
+        for limit in FULL_DISKS:
+            self._fill(limit, second)
+
+    def _fill(self, limit: int, expected: Any) -> None:
+        """An update on a disk that takes no larger files: a clear word, and the index still opens."""
+        out = self._copied("before", f"full-{limit}")
+        update = self.build(self.after, out)
+
+        def work(_: Any) -> str:
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+            try:
+                update(None)
+            except MathAMRError as error:
+                return str(error)
+            return ""
+
+        assert in_child(work).value, f"files of {limit:,} bytes are enough"
+        found = in_child(lambda _: content(out)).value
+        assert found["posts"].keys() >= {self.spare[0].id}, "the index cannot be read after the disk was full"
+        self._finish(self.after, out, expected)
 
     def _points(self, steps: int) -> list[int]:
         """Steps to die at, from the first to the last, one at random in each of as many stretches."""

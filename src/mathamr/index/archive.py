@@ -25,14 +25,13 @@ from mathamr.index.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engine import Engine, open_engine
 from mathamr.index.lock import WriterLock
 from mathamr.index.manifest import Manifest
+from mathamr.index.parts import GRAPHS, LEXICAL, VECTORS, terms_fingerprint
 
 if TYPE_CHECKING:
     from mathamr.encoders.postencoder import PostEncoder
     from mathamr.graphs.corpus import GraphWork
     from mathamr.index.lexical import LexicalIndex
     from mathamr.posts.post import Post
-
-GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
 
 
 class Archive:
@@ -170,6 +169,11 @@ class Archive:
     def _lexical(self) -> LexicalIndex:
         from mathamr.index.lexical import LexicalIndex
 
+        if self.catalogue.meta("lexical by") != terms_fingerprint():
+            raise MathAMRError(
+                f"the lexical entries of the index {self.folder} were made by another version of mathamr;"
+                f" bring them up to date with: mathamr index --out {self.folder}"
+            )
         return LexicalIndex.open(self.folder / LEXICAL, read_only=self.read_only)
 
     @property
@@ -221,13 +225,15 @@ class Archive:
     def close(self) -> None:
         """Lets go of everything; closing twice is no error."""
         with self.writing:
-            if self._lock is not None and self._lock.held:
-                self._take_stock()
-            self.drop("engine")
-            self.drop("lexical")
-            self.catalogue.close()
-            if self._lock is not None:
-                self._lock.release()
+            try:
+                if self._lock is not None and self._lock.held:
+                    self._take_stock()
+                self.drop("engine")
+                self.drop("lexical")
+            finally:
+                self.catalogue.close()
+                if self._lock is not None:
+                    self._lock.release()
 
     def _take_stock(self) -> None:
         """Lets the manifest follow single changes."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import resource
-import shutil
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -15,9 +14,9 @@ from typing import Any
 from mathamr.amr.parser import load_parser
 from mathamr.encoders.postencoder import PostEncoder, load_post_encoder
 from mathamr.errors import MathAMRError
-from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive, check_model, check_parser
+from mathamr.index.archive import Archive, check_model, check_parser
 from mathamr.index.catalogue import CATALOGUE, Catalogue
-from mathamr.index.engine import DEFAULT, create_engine
+from mathamr.index.engine import DEFAULT
 from mathamr.index.intake import IntakeCounts, forget, input_record, take_in
 from mathamr.index.inventory import size_on_disk, take_stock
 from mathamr.index.lock import LOCK, WriterLock
@@ -29,6 +28,7 @@ from mathamr.index.manifest import (
     ModelRecord,
     ParserRecord,
 )
+from mathamr.index.parts import GRAPHS, LEXICAL, VECTORS, prepare_parts
 from mathamr.index.stages import Account, settle
 from mathamr.posts.report import Report
 
@@ -214,39 +214,6 @@ def _check_free(out: Path) -> None:
         raise MathAMRError(
             f"{out} is no index and not empty (it has {strangers[0]!r}); name a new or an empty folder"
         )
-
-
-def prepare_parts(archive: Archive) -> None:
-    """Empties the parts that were made by another model, engine or parser than the manifest's, or are not there."""
-    catalogue, manifest = archive.catalogue, archive.manifest
-    graphs = manifest.parser.fingerprint
-    if catalogue.meta("graphs by") != graphs:
-        with catalogue.transaction():
-            catalogue.unmark("graph")
-            catalogue.unmark("vectors")
-            catalogue.set_meta("graphs by", graphs)
-    vectors = f"{manifest.model.fingerprint} {manifest.engine.name} {sorted(manifest.engine.options.items())}"
-    if catalogue.meta("vectors by") != vectors:
-        with catalogue.transaction():
-            catalogue.unmark("vectors")
-            catalogue.set_meta("vectors by", "")
-        archive.drop("engine")
-        remove(archive.folder / VECTORS)
-        create_engine(
-            archive.folder / VECTORS, manifest.model.size, manifest.engine.name, manifest.engine.options
-        ).close()
-        with catalogue.transaction():
-            catalogue.set_meta("vectors by", vectors)
-
-
-def remove(folder: Path) -> None:
-    """Deletes a part of an index."""
-    try:
-        shutil.rmtree(folder)
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise MathAMRError(f"cannot delete {folder}: {error.strerror or error}") from error
 
 
 def _remembered(path: Path, manifest: Manifest) -> InputRecord:

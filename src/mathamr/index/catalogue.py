@@ -1,36 +1,22 @@
-"""`Catalogue`: the posts of an index and their formulas, in SQLite; what everything else of the index is derived from.
-
-A post's row also says which of the derived parts (graph, vectors, lexical entry) are up to date and safe on disk. It
-is changed together with the post, in one transaction, and marked again only after the part was flushed: so whatever
-moment a process is killed at, the rows tell what has still to be made. A deleted post keeps its row, unseen by
-readers, until it is gone from all parts; so do the formulas that a changed post no longer has.
-"""
+"""`Catalogue`: the posts of an index and their formulas, in SQLite; what everything else of the index is derived from."""
 
 from __future__ import annotations
 
-import os
-import sqlite3
-import threading
-import zlib
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain, count
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any
 
 from mathamr.errors import MathAMRError
+from mathamr.index.journal import Journal, packed, unpacked
 from mathamr.index.point import LONGEST_ID
 from mathamr.posts.post import Formula, Post
 
 FORMAT = 1
 CATALOGUE = "catalogue.db"
-Stage = Literal["graph", "vectors", "lexical"]
-STAGES: tuple[Stage, ...] = ("graph", "vectors", "lexical")
-_AT_A_TIME = 500
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS posts (
@@ -87,101 +73,16 @@ class FormulaEntry:
         return self.formula.visual_id
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
-    """A post that a derived part has still to follow: the post as it is now, or `None` when it was deleted.
-
-    `formulas` are the ids its formulas have in the index, in the order of `post.formulas`, with their visual keys;
-    `gone` the ids of formulas it had before.
-    """
-
-    number: int
-    id: str
-    digest: bytes
-    post: Post | None
-    formulas: tuple[tuple[str, str], ...] = ()
-    gone: tuple[str, ...] = ()
-
-
-class Catalogue:
+class Catalogue(Journal):
     """Posts and formulas by id. Any thread may read; writing is one thread's at a time, inside `transaction`."""
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
-        self.path, self.read_only = path, read_only
-        self._local = threading.local()
-        self._connections: list[sqlite3.Connection] = []
-        self._guard = threading.Lock()
         if not create and not path.is_file():
             raise MathAMRError(
-                f"there is no catalogue {path}; build the index again from its posts with: mathamr index PATH --out {path.parent}"
+                f"there is no catalogue {path}; build the index again from its posts with:"
+                f" mathamr index PATH --out {path.parent}"
             )
-        with self._errors():
-            if create:
-                self._db.executescript(_SCHEMA)
-                if self.meta("format") is None:
-                    with self.transaction():
-                        self.set_meta("format", str(FORMAT))
-            found = self.meta("format")
-        if found != str(FORMAT):
-            raise MathAMRError(
-                f"{path} has format {found}, this version reads {FORMAT}; build the index again in another folder"
-            )
-
-    @property
-    def _db(self) -> sqlite3.Connection:
-        """This thread's connection."""
-        found: sqlite3.Connection | None = getattr(self._local, "connection", None)
-        if found is None:
-            found = self._local.connection = self._connected()
-            with self._guard:
-                self._connections.append(found)
-        return found
-
-    def _connected(self) -> sqlite3.Connection:
-        place = self.path.resolve().as_uri()
-        if self.read_only:
-            # On a medium that cannot be written, SQLite cannot make the files beside it that it shares with writers.
-            alone = (
-                not _writable(self.path.parent) and not self.path.with_name(self.path.name + "-wal").exists()
-            )
-            place += "?mode=ro" + ("&immutable=1" if alone else "")
-        connection = sqlite3.connect(
-            place, uri=True, isolation_level=None, timeout=30, check_same_thread=False
-        )
-        if not self.read_only:
-            connection.execute("PRAGMA journal_mode=WAL")
-            connection.execute("PRAGMA synchronous=FULL")
-        return connection
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """SQLite's errors as ours."""
-        try:
-            yield
-        except sqlite3.OperationalError as error:
-            raise MathAMRError(f"cannot use {self.path}: {error}") from error
-        except sqlite3.DatabaseError as error:
-            raise MathAMRError(
-                f"{self.path} is damaged ({error}); see what is lost with: mathamr index --check --out {self.path.parent}"
-            ) from error
-
-    def close(self) -> None:
-        """Ends all connections; everything acknowledged is on disk already."""
-        with self._guard:
-            connections, self._connections = self._connections, []
-        for connection in connections:
-            connection.close()
-        self._local = threading.local()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
-
-    # -- reading
+        super().__init__(path, _SCHEMA, FORMAT, create=create, read_only=read_only)
 
     def __len__(self) -> int:
         return int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))
@@ -204,13 +105,13 @@ class Catalogue:
     def posts(self, ids: Sequence[str]) -> dict[str, Post]:
         """Posts by id; what is not there (any more) is left out."""
         sql = "SELECT id, post FROM posts WHERE deleted = 0 AND id IN "
-        return {post_id: _unpacked(blob) for post_id, blob in self._chosen(sql, ids)}
+        return {post_id: unpacked(blob) for post_id, blob in self._chosen(sql, ids)}
 
     def every_post(self, without: Container[str] = ()) -> Iterator[Post]:
         """All posts but those with these ids, in the order in which they came."""
         for post_id, blob in self._each("SELECT number, id, post FROM posts WHERE deleted = 0"):
             if post_id not in without:
-                yield _unpacked(blob)
+                yield unpacked(blob)
 
     def answers(self, post_id: str) -> list[str]:
         """The ids of the posts whose parent is that post."""
@@ -247,11 +148,6 @@ class Catalogue:
             " WHERE gone = 0 AND deleted = 0"
         )
         for (formula_id,) in self._each(sql, "f.number"):
-            yield formula_id
-
-    def placed_formulas(self) -> Iterator[str]:
-        """The ids of the formulas that have a vector in the engine."""
-        for (formula_id,) in self._each("SELECT number, id FROM formulas WHERE placed = 1"):
             yield formula_id
 
     def with_visual(self, key: str) -> list[str]:
@@ -297,11 +193,6 @@ class Catalogue:
         """How many posts came from each input; those that were put one by one came from the input without a name."""
         return Counter(dict(self._rows("SELECT input, count(*) FROM posts WHERE deleted = 0 GROUP BY input")))
 
-    def meta(self, key: str) -> str | None:
-        """A note about the whole catalogue."""
-        rows = self._rows("SELECT value FROM meta WHERE key = ?", (key,))
-        return str(rows[0][0]) if rows else None
-
     @property
     def revision(self) -> int:
         """A number that grows with every change of a post."""
@@ -314,26 +205,6 @@ class Catalogue:
             total += int.from_bytes(digest, "little")
         return f"{total % (1 << 128):032x}"
 
-    # -- what has still to be done
-
-    def count_waiting(self, stage: Stage) -> int:
-        """How many posts that part does not follow yet, deleted ones included."""
-        return int(self._value(f"SELECT count(*) FROM posts WHERE {stage} = 0"))
-
-    @property
-    def settled(self) -> bool:
-        """Whether all parts follow all posts."""
-        return not any(self.count_waiting(stage) for stage in STAGES) and not self.stale_visuals(1)
-
-    def stale_visuals(self, most: int) -> list[str]:
-        """Some of the visual keys whose lexical entry does not follow the formulas yet."""
-        sql = "SELECT visual FROM stale_visuals ORDER BY visual LIMIT ?"
-        return [visual for (visual,) in self._rows(sql, (most,))]
-
-    def count_stale_visuals(self) -> int:
-        """How many visual keys there are whose lexical entry does not follow the formulas yet."""
-        return int(self._value("SELECT count(*) FROM stale_visuals"))
-
     def looking(self, visual: str) -> tuple[Formula, tuple[str, ...]] | None:
         """The formula, with the macros it is read with, that stands for all that look the same; always the same one."""
         sql = (
@@ -341,7 +212,7 @@ class Catalogue:
             " WHERE visual = ? AND gone = 0 AND deleted = 0 ORDER BY p.id, position LIMIT 1"
         )
         for blob, position in self._rows(sql, (visual,)):
-            post = _unpacked(blob)
+            post = unpacked(blob)
             return post.formulas[position], post.macros
         return None
 
@@ -356,49 +227,13 @@ class Catalogue:
             last = rows[-1][0]
             yield from (visual for (visual,) in rows)
 
-    def waiting(self, stage: Stage) -> Iterator[Waiting]:
-        """The posts that part does not follow yet, in order; they may be marked while this is read."""
-        last = 0
-        sql = (
-            "SELECT number, id, digest, deleted, post FROM posts"
-            f" WHERE {stage} = 0 AND number > ? ORDER BY number LIMIT {_AT_A_TIME}"
-        )
-        while rows := self._rows(sql, (last,)):
-            last = rows[-1][0]
-            formulas: dict[int, list[tuple[str, str]]] = {}
-            gone: dict[int, list[str]] = {}
-            each = "SELECT post, id, visual, gone FROM formulas WHERE post IN "
-            for post, formula_id, visual, is_gone in self._chosen(
-                each, [row[0] for row in rows], " ORDER BY post, position"
-            ):
-                if is_gone:
-                    gone.setdefault(post, []).append(formula_id)
-                else:
-                    formulas.setdefault(post, []).append((formula_id, visual))
-            for number, post_id, digest, deleted, blob in rows:
-                own = tuple(formulas.get(number, ()))
-                left = tuple(gone.get(number, ()))
-                if deleted:
-                    yield Waiting(number, post_id, digest, None, (), left + tuple(name for name, _ in own))
-                else:
-                    yield Waiting(number, post_id, digest, _unpacked(blob), own, left)
-
-    def follows(self, stage: Stage, post_id: str) -> bool:
-        """Whether that part follows that post."""
-        return bool(self._rows(f"SELECT 1 FROM posts WHERE id = ? AND {stage} = 1", (post_id,)))
-
-    def verify(self) -> list[str]:
-        """What is wrong with the database itself, in words; nothing when all is well."""
-        words = [str(row[0]) for row in self._rows("PRAGMA integrity_check(5)")]
-        return [] if words == ["ok"] else words
-
     def damaged(self) -> Iterator[str]:
         """The ids of posts whose content is not what was stored."""
         for post_id, digest, blob in self._each(
             "SELECT number, id, digest, post FROM posts WHERE deleted = 0"
         ):
             try:
-                if digest_of(_unpacked(blob)) != digest:
+                if digest_of(unpacked(blob)) != digest:
                     yield post_id
             except MathAMRError:
                 yield post_id
@@ -407,30 +242,6 @@ class Catalogue:
         """The ids of the posts that have these formulas."""
         sql = "SELECT p.id FROM formulas f JOIN posts p ON p.number = f.post WHERE f.id IN "
         return {post_id for (post_id,) in self._chosen(sql, ids)}
-
-    def sketches(self) -> Iterator[tuple[str, int, float]]:
-        """(id, number of vectors, sketch of their values) of every post whose vectors are up to date."""
-        yield from self._each("SELECT number, id, rows, sketch FROM posts WHERE deleted = 0 AND vectors = 1")
-
-    # -- writing
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """All or nothing of what is written inside; on disk when it has ended."""
-        with self._errors():
-            self._db.execute("BEGIN IMMEDIATE")
-            try:
-                yield
-                self._db.execute("COMMIT")
-            except BaseException:
-                # After a full disk SQLite may have rolled back already.
-                if self._db.in_transaction:
-                    self._db.execute("ROLLBACK")
-                raise
-
-    def set_meta(self, key: str, value: str) -> None:
-        """Writes a note about the whole catalogue."""
-        self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (key, value))
 
     def known(self, post_id: str) -> tuple[int, bytes, str] | None:
         """(number, digest, input) of a post that is there."""
@@ -451,7 +262,7 @@ class Catalogue:
         """Adds or replaces a post of an input, given the visual keys of its formulas; its number."""
         self._count_change()
         parent = None if post.parent is None else _text(post.parent)
-        row = (_text(post.kind), parent, source, digest_of(post), _packed(post))
+        row = (_text(post.kind), parent, source, digest_of(post), packed(post))
         found = self._rows("SELECT number FROM posts WHERE id = ?", (post.id,))
         if found:
             number = int(found[0][0])
@@ -514,78 +325,6 @@ class Catalogue:
         )
         return True
 
-    def mark(self, stage: Stage, waiting: Iterable[Waiting]) -> None:
-        """That part now follows these posts, unless they were changed again meanwhile."""
-        self._db.executemany(
-            f"UPDATE posts SET {stage} = 1 WHERE number = ? AND digest = ? AND deleted = ?",
-            ((each.number, each.digest, int(each.post is None)) for each in waiting),
-        )
-
-    def mark_vectors(self, each: Waiting, rows: int, sketch: float, formulas: Iterable[str]) -> None:
-        """The engine now has the vectors of this post: how many, the sketch of their values, of which formulas."""
-        self._db.execute(
-            "UPDATE posts SET vectors = 1, rows = ?, sketch = ? WHERE number = ? AND digest = ? AND deleted = ?",
-            (rows, sketch, each.number, each.digest, int(each.post is None)),
-        )
-        self._db.execute("UPDATE formulas SET placed = 0 WHERE post = ?", (each.number,))
-        self._db.executemany(
-            "UPDATE formulas SET placed = 1 WHERE id = ? AND post = ?",
-            ((formula_id, each.number) for formula_id in formulas),
-        )
-
-    def mark_visuals(self, visuals: Iterable[str]) -> None:
-        """The lexical index now follows the formulas that look like these."""
-        self._db.executemany("DELETE FROM stale_visuals WHERE visual = ?", ((each,) for each in visuals))
-
-    def unmark_visuals(self, visuals: Iterable[str]) -> None:
-        """The lexical index has lost these visual keys."""
-        self._db.executemany("INSERT OR IGNORE INTO stale_visuals VALUES (?)", ((each,) for each in visuals))
-
-    def unmark(self, stage: Stage, ids: Iterable[str] | None = None) -> None:
-        """That part has lost these posts, or all of them."""
-        if ids is None:
-            self._db.execute(f"UPDATE posts SET {stage} = 0")
-        else:
-            self._db.executemany(f"UPDATE posts SET {stage} = 0 WHERE id = ?", ((each,) for each in ids))
-
-    def purge(self) -> None:
-        """Forgets deleted posts, and formulas their posts no longer have, once all parts have let go of them."""
-        gone = "SELECT number FROM posts WHERE deleted = 1 AND graph = 1 AND vectors = 1 AND lexical = 1"
-        self._db.execute(f"DELETE FROM formulas WHERE post IN ({gone})")
-        self._db.execute(f"DELETE FROM tags WHERE post IN ({gone})")
-        self._db.execute(f"DELETE FROM posts WHERE number IN ({gone})")
-        self._db.execute(
-            "DELETE FROM formulas WHERE gone = 1 AND post IN"
-            " (SELECT number FROM posts WHERE vectors = 1 AND lexical = 1)"
-        )
-
-    # -- SQL
-
-    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
-        with self._errors():
-            return self._db.execute(sql, values).fetchall()
-
-    def _value(self, sql: str) -> Any:
-        return self._rows(sql)[0][0]
-
-    def _each(self, sql: str, number: str = "number") -> Iterator[Any]:
-        """The rows of a query whose first column is a number and whose condition is open, without that column.
-
-        A page at a time, so that nobody who reads slowly keeps writers' files from being tidied up.
-        """
-        last = -1
-        page = f"{sql} AND {number} > ? ORDER BY {number} LIMIT 2000"
-        while rows := self._rows(page, (last,)):
-            last = rows[-1][0]
-            for row in rows:
-                yield row[1:]
-
-    def _chosen(self, sql: str, values: Sequence[Any], order: str = "") -> Iterator[Any]:
-        """The rows whose key is among the values, some hundred values at a time."""
-        for start in range(0, len(values), _AT_A_TIME):
-            few = values[start : start + _AT_A_TIME]
-            yield from self._rows(f"{sql}({','.join('?' * len(few))}){order}", few)
-
 
 def _numbered(name: str) -> Iterator[str]:
     yield name
@@ -597,28 +336,11 @@ def digest_of(post: Post) -> bytes:
     return blake2b(post.to_json().encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
-def _packed(post: Post) -> bytes:
-    return zlib.compress(post.to_json().encode("utf-8", "surrogatepass"), 6)
-
-
-def _unpacked(blob: bytes) -> Post:
-    try:
-        return Post.from_json(zlib.decompress(blob).decode("utf-8", "surrogatepass"))
-    except (zlib.error, ValueError, TypeError, KeyError) as error:
-        raise MathAMRError(
-            f"a post of the catalogue is damaged ({error}); check it with: mathamr index --check"
-        ) from error
-
-
 def _entry(row: Any) -> FormulaEntry:
     formula_id, post_id, position, visual, blob = row
-    return FormulaEntry(formula_id, post_id, position, visual, _unpacked(blob).formulas[position])
+    return FormulaEntry(formula_id, post_id, position, visual, unpacked(blob).formulas[position])
 
 
 def _text(text: str) -> str:
     """A text that SQLite can keep: lone halves of surrogate pairs are replaced."""
     return text.encode("utf-8", "replace").decode()
-
-
-def _writable(folder: Path) -> bool:
-    return os.access(folder, os.W_OK)

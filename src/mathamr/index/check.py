@@ -10,14 +10,15 @@ from pathlib import Path
 
 from mathamr.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
-from mathamr.index.archive import GRAPHS, LEXICAL, Archive
-from mathamr.index.builder import BuildOptions, prepare_parts, remove
+from mathamr.index.archive import Archive
+from mathamr.index.builder import BuildOptions
 from mathamr.index.catalogue import CATALOGUE, Catalogue
 from mathamr.index.inspection import CheckReport, Damage, inspect
 from mathamr.index.intake import IntakeCounts, take_in
 from mathamr.index.inventory import take_stock
 from mathamr.index.lock import WriterLock
 from mathamr.index.manifest import MANIFEST, Manifest
+from mathamr.index.parts import GRAPHS, prepare_parts, remove, reset_lexical, reset_vectors
 from mathamr.index.stages import Account, make_tensors, settle
 from mathamr.posts.report import Report
 
@@ -144,9 +145,7 @@ def _mend_graphs(archive: Archive, damage: Damage) -> None:
 
 def _mend_vectors(archive: Archive, damage: Damage) -> None:
     if damage.whole_vectors:
-        archive.drop("engine")
-        with archive.catalogue.transaction():
-            archive.catalogue.set_meta("vectors by", "")
+        reset_vectors(archive)
         return
     archive.engine.posts.delete(sorted(damage.extra_posts))
     archive.engine.formulas.delete(sorted(damage.extra_formulas))
@@ -158,11 +157,7 @@ def _mend_vectors(archive: Archive, damage: Damage) -> None:
 def _mend_lexical(archive: Archive, damage: Damage) -> None:
     catalogue = archive.catalogue
     if damage.whole_lexical:
-        archive.drop("lexical")
-        remove(archive.folder / LEXICAL)
-        with catalogue.transaction():
-            catalogue.unmark("lexical")
-            catalogue.unmark_visuals(catalogue.visual_keys())
+        reset_lexical(archive)
         return
     archive.lexical.posts.update([], sorted(damage.extra_lexical))
     archive.lexical.formulas.update([], sorted(damage.extra_looks))

@@ -14,7 +14,7 @@ from mathamr.encoders.encoder import Vectors
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.maker import trees_of
 from mathamr.graphs.virtual import Level
-from mathamr.index.catalogue import Waiting
+from mathamr.index.journal import Waiting
 from mathamr.index.point import Floats, Payload, Point, unit
 from mathamr.posts.post import Formula, Post
 

@@ -20,9 +20,10 @@ from mathamr.graphs.corpus import build_graphs, build_tensors, use_vocabularies
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import GraphTensor, tensorise
-from mathamr.index.archive import GRAPHS, Archive
-from mathamr.index.catalogue import Waiting
+from mathamr.index.archive import Archive
 from mathamr.index.entries import Entries, entries_of
+from mathamr.index.journal import Waiting
+from mathamr.index.parts import GRAPHS
 from mathamr.index.terms import formula_terms, post_terms
 from mathamr.progress import Progress
 

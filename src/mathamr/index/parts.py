@@ -1,0 +1,90 @@
+"""The derived parts of an index and who made them: a part that was made by something else is emptied and made anew."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from functools import cache
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mathamr.errors import MathAMRError
+from mathamr.index.engine import create_engine
+from mathamr.index.terms import post_terms
+from mathamr.posts.post import Formula, Post
+
+if TYPE_CHECKING:
+    from mathamr.index.archive import Archive
+
+GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
+
+_PROBE = Post(
+    "probe",
+    "question",
+    "<p>Why don't the Hölder spaces' norms converge, e.g. for "
+    "<span class='math-container' id='1'>$\\left\\lVert f_n\\right\\rVert_{p}\\le\\frac{1}{2n+1}$</span> in 1748?</p>",
+    title="Norms of <span class='math-container' id='0'>$x^2$</span>",
+    formulas=(
+        Formula("0", "x^2"),
+        Formula("1", "\\left\\lVert f_n\\right\\rVert_{p}\\le\\frac{1}{2n+1}"),
+    ),
+)
+
+
+@cache
+def terms_fingerprint() -> str:
+    """A word for how texts and formulas become terms: it changes when the terms of an example do."""
+    content = json.dumps(post_terms(_PROBE), sort_keys=True, ensure_ascii=False)
+    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
+
+
+def prepare_parts(archive: Archive) -> None:
+    """Empties the parts that were made by another model, engine, parser or version than the manifest's, or are not there."""
+    catalogue, manifest = archive.catalogue, archive.manifest
+    if catalogue.meta("graphs by") != manifest.parser.fingerprint:
+        with catalogue.transaction():
+            catalogue.unmark("graph")
+            catalogue.unmark("vectors")
+            catalogue.set_meta("graphs by", manifest.parser.fingerprint)
+    engine = manifest.engine
+    vectors_by = f"{manifest.model.fingerprint} {engine.name} {sorted(engine.options.items())}"
+    if catalogue.meta("vectors by") != vectors_by:
+        reset_vectors(archive)
+        create_engine(archive.folder / VECTORS, manifest.model.size, engine.name, engine.options).close()
+        with catalogue.transaction():
+            catalogue.set_meta("vectors by", vectors_by)
+    if catalogue.meta("lexical by") != terms_fingerprint():
+        reset_lexical(archive)
+        with catalogue.transaction():
+            catalogue.set_meta("lexical by", terms_fingerprint())
+
+
+def reset_vectors(archive: Archive) -> None:
+    """Forgets all vectors; `prepare_parts` then makes an empty engine."""
+    with archive.catalogue.transaction():
+        archive.catalogue.unmark("vectors")
+        archive.catalogue.set_meta("vectors by", "")
+    archive.drop("engine")
+    remove(archive.folder / VECTORS)
+
+
+def reset_lexical(archive: Archive) -> None:
+    """Forgets all lexical entries."""
+    catalogue = archive.catalogue
+    with catalogue.transaction():
+        catalogue.unmark("lexical")
+        catalogue.unmark_visuals(catalogue.visual_keys())
+        catalogue.set_meta("lexical by", "")
+    archive.drop("lexical")
+    remove(archive.folder / LEXICAL)
+
+
+def remove(folder: Path) -> None:
+    """Deletes a part of an index."""
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise MathAMRError(f"cannot delete {folder}: {error.strerror or error}") from error

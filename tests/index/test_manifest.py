@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.errors import MathAMRError
+from mathamr.index.manifest import EngineRecord, InputRecord, Manifest, ModelRecord, ParserRecord
+
+MANIFEST = Manifest(
+    ModelRecord("mathamrplus", "abc", 32, "/models/a"),
+    "both-hierarchy-none",
+    ParserRecord("builtin", "builtin-1"),
+    EngineRecord("flat", {"dtype": "float16"}),
+    True,
+    (InputRecord("/notes/é\udc80.md", None, ("/notes/formulas.tsv",)),),
+    7,
+    {"posts": 3},
+    {"posts": "00ff"},
+)
+
+
+def test_a_manifest_survives_the_round_trip(tmp_path: Path) -> None:
+    written = MANIFEST.write(tmp_path)
+    assert Manifest.read(tmp_path) == written
+    assert written.created == written.updated != ""
+    assert Manifest.read(tmp_path).write(tmp_path).created == written.created
+
+
+def test_another_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
+    row = json.loads(MANIFEST.to_json()) | {
+        "format": 99,
+        "made_by": "mathamr 9.9",
+        "model": "quite different",
+    }
+    (tmp_path / "manifest.json").write_text(json.dumps(row))
+    with pytest.raises(
+        MathAMRError, match=r"has format 99, this version reads 1; search it with mathamr 9\.9"
+    ):
+        Manifest.read(tmp_path)
+
+
+def test_a_folder_without_one_is_no_index(tmp_path: Path) -> None:
+    with pytest.raises(
+        MathAMRError, match=r"is no index: it has no manifest\.json; build one with: mathamr index"
+    ):
+        Manifest.read(tmp_path)
+    with pytest.raises(MathAMRError, match="does not exist"):
+        Manifest.read(tmp_path / "nowhere")
+
+
+@given(st.one_of(st.text(), st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps)))
+@settings(max_examples=20)
+def test_any_other_text_is_a_clear_error(text: str) -> None:
+    with pytest.raises(MathAMRError):
+        Manifest.from_json(text)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 40, -3])
+def test_a_torn_manifest_is_a_clear_error(tmp_path: Path, cut: int) -> None:
+    (tmp_path / "manifest.json").write_text(MANIFEST.to_json().encode("utf-8", "replace").decode()[:cut])
+    with pytest.raises(MathAMRError, match="is damaged"):
+        Manifest.read(tmp_path)
