@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mathamr.amr.parser import AmrParser
@@ -81,5 +82,19 @@ class Analyser:
         with watch("encode"):
             configuration = GraphConfiguration.from_name(encoder.graphs)
             tensor = tensorise(made.graph, encoder.vocabulary, encoder.relations, configuration)
-            (vectors,) = encoder.encode([(query.post, tensor)])
+            with _one_thread():
+                (vectors,) = encoder.encode([(query.post, tensor)])
         return Analysis(made.graph, vectors)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Lets torch compute on this thread alone: for one small graph, waking others costs more than they save."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

@@ -15,15 +15,18 @@ from mathamr.index.point import Filter, Scored
 from mathamr.index.terms import formula_terms
 from mathamr.posts.post import Formula
 from mathamr.search.analysis import Analysis
+from mathamr.search.fusion import fuse
 from mathamr.search.hybrid import HybridConfiguration
 from mathamr.search.query import Query
 from mathamr.search.ranked import Demand, Ranked
-from mathamr.search.strategies import check_strategy, filtered, fused
+from mathamr.search.strategies import check_strategy, filtered, with_evidence
 from mathamr.search.wildcards import Fit, fit, has_wildcards
 
 PATTERN_CANDIDATES = 400
 """Formulas of the best ranks that are tried against the wildcards of a query."""
 
+_SPARE = 20
+"""Looks beyond the wanted depth, should some have lost their last place since."""
 _FIT_BONUS: dict[Fit, float] = {"whole": 1.0, "inside": 0.5}
 _BELOW_A_BONUS = 0.49
 """What the best score counts beside a bonus: less than the difference of two bonuses."""
@@ -55,8 +58,13 @@ class FormulaSearch:
         deep = replace(demand, depth=max(demand.depth, self.configuration.depth))
         weights = {name: weight for name, weight in self.configuration.formulas.items() if weight > 0}
         rankings = {name: self._component(name, deep, places) for name in weights}
-        looks = fused(self.configuration.fusion, rankings, weights)
-        return self._placed(self._promoted(looks), places, demand)
+        joined = fuse(self.configuration.fusion, list(rankings.values()), list(weights.values()))
+        promoted, bonuses = self._promoted(joined)
+        looks = [
+            replace(each, evidence={**each.evidence, **bonuses.get(each.id, {})})
+            for each in with_evidence(promoted[: demand.depth + _SPARE], rankings)
+        ]
+        return self._placed(looks, places, demand)
 
     def _component(self, name: str, demand: Demand, places: dict[str, str]) -> list[Scored]:
         return self._lexical(demand, places) if name == "lexical" else self._dense(demand, places)
@@ -104,25 +112,22 @@ class FormulaSearch:
         payloads = self.points.payloads(ids)
         return next((each for each in ids if each in payloads and where.passes(payloads[each])), None)
 
-    def _promoted(self, looks: list[Ranked]) -> list[Ranked]:
-        """What is just what was asked for, then what holds it inside, then the rest by their scores.
+    def _promoted(self, looks: list[Scored]) -> tuple[list[Scored], dict[str, dict[str, float]]]:
+        """What is just what was asked for, then what holds it inside, then the rest by their scores; and the bonuses.
 
         Without wildcards that is the same look; with them, whatever fits.
         """
         opt, _ = self.query.trees[self.formula.id]
+        bonuses: dict[str, dict[str, float]] = {self._look: {"identical": _FIT_BONUS["whole"]}}
         if opt is not None and has_wildcards(opt):
             formulas = self._formulas_of([each.id for each in looks[:PATTERN_CANDIDATES]])
             fits = {look: _fit(opt, formula) for look, formula in formulas.items()}
-            bonuses = {look: (_FIT_BONUS[found], "pattern") for look, found in fits.items() if found}
-        else:
-            bonuses = {self._look: (_FIT_BONUS["whole"], "identical")}
-        top = max((each.score for each in looks), default=0.0) or 1.0
-        raised: list[Ranked] = []
-        for each in looks:
-            bonus, name = bonuses.get(each.id, (0.0, ""))
-            evidence = {**each.evidence, name: bonus} if bonus else each.evidence
-            raised.append(replace(each, score=bonus + _BELOW_A_BONUS * each.score / top, evidence=evidence))
-        return sorted(raised, key=lambda each: (-each.score, each.id))
+            bonuses = {look: {"pattern": _FIT_BONUS[found]} for look, found in fits.items() if found}
+        scale = _BELOW_A_BONUS / (max((each.score for each in looks), default=0.0) or 1.0)
+        raised = [
+            Scored(each.id, scale * each.score + sum(bonuses.get(each.id, {}).values())) for each in looks
+        ]
+        return sorted(raised, key=lambda each: (-each.score, each.id)), bonuses
 
     @property
     def _look(self) -> str:
@@ -138,11 +143,12 @@ class FormulaSearch:
     def _placed(self, looks: list[Ranked], places: dict[str, str], demand: Demand) -> list[Ranked]:
         """Looks as formulas at their best places."""
         found: list[Ranked] = []
+        same = self._look
         for each in looks:
             place = places.get(each.id) or self._first_place(each.id, demand.where)
             if place is not None:
                 whole = each.evidence.get("pattern") == _FIT_BONUS["whole"]
-                found.append(replace(each, id=place, visual=each.id, exact=whole or each.id == self._look))
+                found.append(replace(each, id=place, visual=each.id, exact=whole or each.id == same))
             if len(found) == demand.depth:
                 break
         return found

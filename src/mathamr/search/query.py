@@ -125,9 +125,7 @@ class Query:
     def marked(self, number: int) -> Query:
         """The query with its formula of that number, from 1, as the one that is meant."""
         if not 1 <= number <= len(self.formulas):
-            raise QueryError(
-                f"the query has {len(self.formulas)} formulas, so there is no formula {number}"
-            )
+            raise QueryError(f"the query has {len(self.formulas)} formulas, so there is no formula {number}")
         return replace(self, formula_id=self.formulas[number - 1].id)
 
     def target(self) -> tuple[Formula, str | None]:

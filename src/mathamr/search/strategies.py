@@ -74,15 +74,15 @@ class PostSearch:
         deep = Demand(max(demand.depth, self.configuration.depth), demand.where, demand.exact, demand.pool)
         weights = {name: weight for name, weight in self.configuration.answers.items() if weight > 0}
         rankings = {name: self._component(name, deep) for name in weights}
-        return fused(self.configuration.fusion, rankings, weights)[: demand.depth]
+        joined = fuse(
+            self.configuration.fusion, list(rankings.values()), list(weights.values()), demand.depth
+        )
+        return with_evidence(joined, rankings)
 
 
-def fused(
-    fusion: str, rankings: Mapping[str, Sequence[Scored]], weights: Mapping[str, float]
-) -> list[Ranked]:
-    """One ranking of several by name, each hit with the score of every component that found it."""
+def with_evidence(joined: Sequence[Scored], rankings: Mapping[str, Sequence[Scored]]) -> list[Ranked]:
+    """Fused hits, each with the score of every component that found it."""
     scores = {name: {hit.id: hit.score for hit in ranking} for name, ranking in rankings.items()}
-    joined = fuse(fusion, list(rankings.values()), [weights[name] for name in rankings])
     return [
         Ranked(hit.id, hit.score, {name: found[hit.id] for name, found in scores.items() if hit.id in found})
         for hit in joined
