@@ -1,0 +1,117 @@
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from mathamr.cli import app
+from mathamr.errors import MathAMRError
+from mathamr.index.archive import Archive
+from tests.index.small import PARSER, note, write_posts
+from tests.models import sample_posts
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, ["index", *map(str, arguments)])
+
+
+@pytest.fixture
+def posts(tmp_path: Path) -> Path:
+    return write_posts(tmp_path / "posts.jsonl", sample_posts(4))
+
+
+def build(posts: Path, out: Path, model: Path, *more: object) -> Result:
+    return run(
+        posts,
+        "--out",
+        out,
+        "--model",
+        model,
+        "--engine",
+        "flat",
+        "--parser",
+        PARSER,
+        "--device",
+        "cpu",
+        *more,
+    )
+
+
+def test_a_build_prints_what_it_did_as_one_json_object(
+    posts: Path, model_folder: Path, tmp_path: Path
+) -> None:
+    result = build(posts, tmp_path / "index", model_folder, "--json")
+    assert result.exit_code == 0, result.output
+    row = json.loads(result.stdout)
+    assert row["counts"]["posts"] == row["posts"]["new"] == 4
+    assert {"read", "graphs", "vectors", "lexical"} <= row["seconds_by_stage"].keys()
+    assert row["peak_memory_bytes"] > 2**20
+    assert sum(row["bytes"].values()) > 1000
+    assert list(row["reading"]) == [str(posts)]
+    with Archive.open(tmp_path / "index") as archive:
+        assert len(archive.catalogue) == 4
+
+
+def test_a_build_prints_a_table_for_people(posts: Path, model_folder: Path, tmp_path: Path) -> None:
+    first = build(posts, tmp_path / "index", model_folder).stdout
+    assert "4 new" in first
+    assert "posts/s" in first
+    write_posts(posts, [*sample_posts(3), note("n", "new $x$")])
+    assert "1 new, 1 deleted, 3 unchanged" in build(posts, tmp_path / "index", model_folder).stdout
+
+
+def test_what_was_skipped_is_told_on_stderr(model_folder: Path, tmp_path: Path) -> None:
+    path = tmp_path / "posts.jsonl"
+    path.write_text('{"id": "1", "body": "fine"}\nnot json\n')
+    result = build(path, tmp_path / "index", model_folder)
+    assert result.exit_code == 0
+    assert "skipped 1" in result.stderr
+    assert "skipped" not in result.stdout
+
+
+def test_check_tells_and_mends(posts: Path, model_folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "index"
+    build(posts, out, model_folder)
+    assert run("--check", "--out", out).exit_code == 0
+    (out / "manifest.json").write_text("{")
+    looked = run("--check", "--no-repair", "--out", out, "--json")
+    assert looked.exit_code == 1
+    assert not json.loads(looked.stdout)["sound"]
+    mended = run("--check", out)
+    assert mended.exit_code == 0
+    assert "mended: manifest.json" in mended.stdout
+    assert f"{out} is whole: 4 posts" in mended.stdout
+
+
+def test_engine_options_are_read_as_values(posts: Path, model_folder: Path, tmp_path: Path) -> None:
+    result = build(posts, tmp_path / "index", model_folder, "--engine-option", "dtype=float16", "--json")
+    assert json.loads(result.stdout)["engine"] == {"name": "flat", "options": {"dtype": "float16"}}
+    wrong = build(posts, tmp_path / "other", model_folder, "--engine-option", "dtype")
+    assert wrong.exit_code == 2
+
+
+@pytest.mark.parametrize(
+    "arguments", [["posts.jsonl"], ["a", "b", "--check", "--out", "c"], ["--workers", "0"]]
+)
+def test_wrong_usage_ends_with_2(arguments: list[str]) -> None:
+    assert run(*arguments).exit_code == 2
+
+
+def test_a_missing_input_is_a_clear_error(tmp_path: Path) -> None:
+    result = run(tmp_path / "nowhere", "--out", tmp_path / "index")
+    assert isinstance(result.exception, MathAMRError)
+    assert "no such file or folder" in str(result.exception)
+    done = subprocess.run(
+        [sys.executable, "-m", "mathamr", "index", "--out", str(tmp_path / "index")],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 1
+    assert done.stdout == ""
+    assert done.stderr.startswith("mathamr: ")
+    assert "is no index; give the posts to index" in done.stderr
