@@ -1,0 +1,266 @@
+"""The server under load from a second process: requests a second, waiting times, memory, writes during reads, a kill.
+
+Twenty connections ask one query after the other, every query a new one, for `MATHAMR_BENCH_SECONDS` (60) seconds; the
+peer is the same `Index` searched in this process without HTTP. Then writes are sent while others read, the server is
+killed and started again, and every acknowledged write is looked for. The sample's index is built with the model in
+the box; further index directories may be named in `MATHAMR_BENCH_INDEXES`, separated by colons.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from urllib.parse import quote
+
+import psutil
+
+from mathamr.index.builder import BuildOptions, build_index
+from mathamr.posts.markup import title_pieces
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.sample import folder as sample_folder
+from mathamr.search.library import Index
+from mathamr.settings import CACHE
+
+CONNECTIONS = 20
+WRITING_SECONDS = 15
+SECONDS = float(os.environ.get("MATHAMR_BENCH_SECONDS", "60"))
+KEY = "benchmark-" + "k" * 20
+HOST = "127.0.0.1"
+
+
+@dataclass
+class Outcome:
+    """What the clients saw."""
+
+    seconds: list[float] = field(default_factory=list)
+    statuses: Counter[int] = field(default_factory=Counter)
+    wall: float = 0.0
+
+    def show(self, what: str) -> None:
+        done = sorted(self.seconds)
+        rate = self.statuses[200] / self.wall
+        p50, p99 = statistics.median(done), done[int(0.99 * (len(done) - 1))]
+        strange = {status: n for status, n in self.statuses.items() if status not in (200, 429)}
+        print(
+            f"   {what}: {rate:.1f} requests/s, p50 {p50 * 1e3:.0f} ms, p99 {p99 * 1e3:.0f} ms, "
+            f"{self.statuses[429]} sent away with 429, other errors: {strange or 'none'}",
+            flush=True,
+        )
+
+
+class Server:
+    """`mathamr serve` in a process of its own."""
+
+    def __init__(self, index: Path) -> None:
+        started = time.perf_counter()
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mathamr", "serve", str(index), "--port", "0", "--quiet"],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "MATHAMR_API_KEY": KEY},
+            text=True,
+        )
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+        self.start_seconds = time.perf_counter() - started
+
+    @property
+    def memory(self) -> float:
+        """Resident memory in MB."""
+        return float(psutil.Process(self.process.pid).memory_info().rss) / 1e6
+
+    def kill(self) -> None:
+        self.process.send_signal(signal.SIGKILL)
+        self.process.wait()
+
+
+class Client:
+    """One connection that is kept open: as little HTTP as it takes, so that the client costs little."""
+
+    def __init__(self, port: int) -> None:
+        self._port = port
+        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
+
+    async def ask(self, method: str, path: str, body: object = None) -> tuple[int, bytes]:
+        if self._streams is None:
+            self._streams = await asyncio.open_connection(HOST, self._port)
+        reader, writer = self._streams
+        sent = b"" if body is None else json.dumps(body).encode()
+        head = f"{method} {path} HTTP/1.1\r\nHost: {HOST}\r\nX-API-Key: {KEY}\r\n"
+        head += f"Content-Type: application/json\r\nContent-Length: {len(sent)}\r\n\r\n"
+        writer.write(head.encode() + sent)
+        lines = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
+        length = next(int(line[15:]) for line in lines if line.lower().startswith("content-length:"))
+        return int(lines[0].split()[1]), await reader.readexactly(length)
+
+    def close(self) -> None:
+        if self._streams is not None:
+            self._streams[1].close()
+
+
+def queries() -> Iterator[str]:
+    """Titles of the sample's questions and formulas of its posts, each query a new one."""
+    titles: list[str] = []
+    for post in read_posts(sample_folder() / "Posts.xml", Report()):
+        if post.title:
+            read = title_pieces(post.title, post.markup)
+            titles.append("".join(f"${p.text}$" if p.kind == "formula" else p.text for p in read))
+        titles += [
+            f"where is ${formula.latex}$ used?" for formula in post.formulas[:1] if len(formula.latex) < 60
+        ]
+    for number in count():
+        yield f"{titles[number % len(titles)]} ({number})"
+
+
+async def load(port: int, seconds: float, asked: Iterator[str], task: str = "answers") -> Outcome:
+    """Twenty connections, each asking as soon as it was answered."""
+    outcome = Outcome()
+    end = time.perf_counter() + seconds
+
+    async def one() -> None:
+        client = Client(port)
+        while time.perf_counter() < end:
+            started = time.perf_counter()
+            status, _ = await client.ask("GET", f"/v1/search?q={quote(next(asked))}&task={task}")
+            outcome.statuses[status] += 1
+            outcome.seconds.append(time.perf_counter() - started)
+        client.close()
+
+    started = time.perf_counter()
+    await asyncio.gather(*(one() for _ in range(CONNECTIONS)))
+    outcome.wall = time.perf_counter() - started
+    return outcome
+
+
+async def write(port: int, seconds: float) -> tuple[list[str], list[float]]:
+    """One connection that puts post after post; which were acknowledged, and after how long."""
+    client, acknowledged, took = Client(port), [], []
+    end = time.perf_counter() + seconds
+    for number in count():
+        if time.perf_counter() > end:
+            break
+        started = time.perf_counter()
+        body = {"body": f"A written note about $w_{{{number}}}=\\frac{{{number}}}{{7}}$."}
+        status, _ = await client.ask("PUT", f"/v1/posts/written%2F{number}", body)
+        took.append(time.perf_counter() - started)
+        if status in (200, 201):
+            acknowledged.append(f"written/{number}")
+    client.close()
+    return acknowledged, took
+
+
+async def missing(port: int, ids: list[str]) -> list[str]:
+    """Those of the posts that the server does not have."""
+    client = Client(port)
+    return [id for id in ids if (await client.ask("GET", f"/v1/posts/{quote(id, safe='')}"))[0] != 200]
+
+
+async def stages(port: int) -> dict[str, float]:
+    """Milliseconds a query, by stage."""
+    _, text = await Client(port).ask("GET", "/v1/metrics")
+    rows = dict(line.rsplit(" ", 1) for line in text.decode().splitlines() if not line.startswith("#"))
+    total = float(rows["mathamr_queries_total"])
+    name = "mathamr_query_stage_seconds_total"
+    return {key[len(name) + 8 : -2]: 1e3 * float(rows[key]) / total for key in rows if key.startswith(name)}
+
+
+def in_process(index: Path, asked: Iterator[str], seconds: float) -> float:
+    """Queries a second of the library alone, one after the other."""
+    with Index.open(index) as opened:
+        opened.warm()
+        done, started = 0, time.perf_counter()
+        while time.perf_counter() - started < seconds:
+            opened.search(next(asked))
+            done += 1
+        return done / (time.perf_counter() - started)
+
+
+def measure(index: Path) -> None:
+    """All figures of one index, on a copy of it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        copy = Path(scratch) / "index"
+        shutil.copytree(index, copy)
+        asked = queries()
+        alone = in_process(copy, asked, min(SECONDS, 20))
+        server = Server(copy)
+        try:
+            started = time.perf_counter()
+            asyncio.run(load_one(server.port, next(asked)))
+            first = time.perf_counter() - started
+            print(
+                f"   answers {server.start_seconds:.1f} s after its start; the first query takes {first * 1e3:.0f} ms"
+            )
+            asyncio.run(load(server.port, 3, asked))
+            before = server.memory
+            outcome = asyncio.run(load(server.port, SECONDS, asked))
+            outcome.show(f"{CONNECTIONS} connections, {SECONDS:g} s")
+            rate = outcome.statuses[200] / outcome.wall
+            print(
+                f"   the library alone, one thread: {alone:.1f} queries/s; the server has {rate / alone:.2f} times that"
+            )
+            print(f"   memory {before:.0f} MB before, {server.memory:.0f} MB after")
+            shares = asyncio.run(stages(server.port))
+            told = ", ".join(
+                f"{name} {value:.1f}" for name, value in sorted(shares.items(), key=lambda row: -row[1])
+            )
+            print(f"   ms a query, queries side by side: {told}")
+            asyncio.run(load(server.port, min(SECONDS, 10), asked, "formulas")).show("formula search")
+            _write_and_kill(server, copy, asked)
+        finally:
+            server.kill()
+
+
+async def load_one(port: int, query: str) -> None:
+    """One query."""
+    status, body = await Client(port).ask("GET", f"/v1/search?q={quote(query)}")
+    assert status == 200, body
+
+
+def _write_and_kill(server: Server, copy: Path, asked: Iterator[str]) -> None:
+    async def both() -> tuple[tuple[list[str], list[float]], Outcome]:
+        written, outcome = await asyncio.gather(
+            write(server.port, WRITING_SECONDS), load(server.port, WRITING_SECONDS, asked)
+        )
+        return written, outcome
+
+    (acknowledged, took), outcome = asyncio.run(both())
+    outcome.show("while posts are written")
+    lost = asyncio.run(missing(server.port, acknowledged))
+    print(
+        f"   {len(acknowledged)} writes, p50 {statistics.median(took) * 1e3:.0f} ms; lost at once: {len(lost)}"
+    )
+    server.kill()
+    again = Server(copy)
+    try:
+        lost = asyncio.run(missing(again.port, acknowledged))
+        print(
+            f"   killed and started again: {len(lost)} of {len(acknowledged)} acknowledged writes lost",
+            flush=True,
+        )
+    finally:
+        again.kill()
+
+
+def run() -> None:
+    sample = CACHE.path / "benchmarks" / "serve-sample"
+    build_index([sample_folder() / "Posts.xml"], sample, BuildOptions(workers=2))
+    named = [Path(each) for each in os.environ.get("MATHAMR_BENCH_INDEXES", "").split(":") if each]
+    for index in (sample, *named):
+        with Index.open(index) as opened:
+            print(
+                f"   {index.name}: {len(opened):,} posts, {opened.archive.catalogue.count_formulas():,} formulas"
+            )
+        measure(index)
