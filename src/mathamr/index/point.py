@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -97,8 +98,7 @@ class Filter:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
+class Scored(NamedTuple):
     """A found point and how well it fits, from -1 to 1."""
 
     id: str
@@ -188,10 +188,11 @@ def unit(vectors: Floats, size: int, what: str, *, dimensions: int) -> Floats:
             "it was made by another model than the index"
         )
     squares = np.einsum("...i,...i->...", array, array)
-    if not np.isfinite(squares).all():
-        raise MathAMRError(f"{what}: not all numbers are finite; encode the text again")
-    if np.allclose(squares, 1, rtol=0, atol=1e-5):
+    apart = np.abs(squares - 1).max(initial=0)
+    if apart < 1e-5:
         return np.ascontiguousarray(array)
+    if not np.isfinite(apart):
+        raise MathAMRError(f"{what}: not all numbers are finite; encode the text again")
     lengths = np.sqrt(squares)[..., None]
     return np.ascontiguousarray(
         np.divide(
@@ -207,10 +208,22 @@ def check_k(k: int) -> int:
     return k
 
 
-def best(ids: Iterable[str], scores: Iterable[float], k: int) -> list[Scored]:
-    """The k best of scored ids, best first, equal ones by id."""
-    rows = sorted(
-        (-round(float(score), DECIMALS) + 0.0, identifier)
-        for identifier, score in zip(ids, scores, strict=True)
-    )
-    return [Scored(identifier, -score + 0.0) for score, identifier in rows[:k]]
+def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> list[Scored]:
+    """The k best of scored ids, best first, equal ones by id.
+
+    >>> best(["b", "a", "c"], [0.5, 0.5, 0.75], 2)
+    [Scored(id='c', score=0.75), Scored(id='a', score=0.5)]
+    """
+    rounded = np.round(np.asarray(scores, np.float64), DECIMALS) + 0.0
+    order = np.argsort(-rounded, kind="stable")
+    ranked = rounded[order]
+    (ends,) = np.nonzero(np.diff(ranked, append=-np.inf))
+    names = [ids[row] for row in order.tolist()]
+    start = 0
+    for end in ends.tolist():
+        if end > start:
+            names[start : end + 1] = sorted(names[start : end + 1])
+        start = end + 1
+        if start >= k:
+            break
+    return list(map(Scored, names[:k], ranked[:k].tolist()))

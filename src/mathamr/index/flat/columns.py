@@ -74,6 +74,10 @@ class Strings:
     def __getitem__(self, row: int) -> str:
         return self.cells[row].tobytes().decode()
 
+    def some(self, rows: Rows) -> list[str]:
+        """Strings by row."""
+        return Strings(self.cells.take(rows)).all()
+
     def all(self) -> list[str]:
         """Every string."""
         data, start, texts = self.cells.data.tobytes(), 0, []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -123,8 +123,7 @@ class FlatCollection:
         ids = list(ids)
         after = []
         for stored in self.stored:
-            found = [row for row in map(stored.segment.row, ids) if row is not None]
-            dead = np.union1d(stored.dead, np.array(found, np.int64)) if found else stored.dead
+            dead = np.union1d(stored.dead, stored.segment.find(ids))
             changed = len(dead) > len(stored.dead)
             after.append(replace(stored, dead=dead, dead_file=None) if changed else stored)
         self.stored = tuple(after)
@@ -157,22 +156,31 @@ class FlatCollection:
             ids = segment.ids.all()
             yield from ids if alive is None else (ids[row] for row in np.nonzero(alive)[0])
 
-    def _find(self, ids: Iterable[str]) -> Iterator[tuple[str, Segment, int]]:
-        parts = list(self.view().parts())
-        for identifier in dict.fromkeys(ids):
-            for segment, alive in parts:
-                row = segment.row(identifier)
-                if row is not None and (alive is None or alive[row]):
-                    yield identifier, segment, row
-                    break
+    def _find(self, ids: Iterable[str]) -> Iterator[tuple[Segment, Rows]]:
+        """Where points are: an id is alive in one segment only."""
+        wanted = list(dict.fromkeys(ids))
+        for segment, alive in self.view().parts():
+            rows = segment.find(wanted)
+            if alive is not None:
+                rows = rows[alive[rows]]
+            if len(rows):
+                yield segment, rows
 
     def fetch(self, ids: Sequence[str]) -> dict[str, Floats]:
         """The vectors of points."""
-        return {identifier: segment.vectors(row) for identifier, segment, row in self._find(ids)}
+        return {
+            identifier: vectors
+            for segment, rows in self._find(ids)
+            for identifier, vectors in zip(segment.ids.some(rows), segment.vectors(rows), strict=True)
+        }
 
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
         """What is known about points."""
-        return {identifier: segment.payloads[row] for identifier, segment, row in self._find(ids)}
+        return {
+            identifier: segment.payloads[row]
+            for segment, rows in self._find(ids)
+            for identifier, row in zip(segment.ids.some(rows), rows.tolist(), strict=True)
+        }
 
     def search(self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True) -> list[Scored]:
         """The k nearest points; always exact."""
@@ -195,17 +203,12 @@ class FlatCollection:
     def score(self, vectors: Floats, ids: Sequence[str]) -> list[Scored]:
         """The exact MaxSim of given posts."""
         query = self._query(vectors)
-        places: dict[int, tuple[Segment, list[str], list[int]]] = {}
-        for identifier, segment, row in self._find(ids):
-            _, names, rows = places.setdefault(id(segment), (segment, [], []))
-            names.append(identifier)
-            rows.append(row)
         found: list[str] = []
-        scores: list[float] = []
-        for segment, names, rows in places.values():
-            found += names
-            scores += segment.score(query, np.array(rows, np.int64)).tolist()
-        return best(found, scores, len(found))
+        scores: list[Floats] = [np.empty(0, np.float32)]
+        for segment, rows in self._find(ids):
+            found += segment.ids.some(rows)
+            scores.append(segment.score(query, rows))
+        return best(found, np.concatenate(scores), len(found))
 
     def _query(self, vectors: Floats) -> Floats:
         query = unit(vectors, self.size, "the query's vectors", dimensions=2)
@@ -213,19 +216,21 @@ class FlatCollection:
             raise MathAMRError("the query has no vectors")
         return query
 
-    def _merge(self, search: Any, k: int, where: Filter | None) -> list[Scored]:
+    def _merge(
+        self, search: Callable[[Segment, Mask | None], tuple[Rows, Floats]], k: int, where: Filter | None
+    ) -> list[Scored]:
         """The best of every segment, together."""
         ids: list[str] = []
-        scores: list[float] = []
+        scores: list[Floats] = [np.empty(0, np.float32)]
         for segment, alive in self.view().parts():
             passing = alive
             if where:
                 mask = segment.payloads.mask(where)
                 passing = mask if alive is None else mask & alive
             rows, found = search(segment, passing)
-            ids += [segment.ids[row] for row in rows.tolist()]
-            scores += found.tolist()
-        return best(ids, scores, k)
+            ids += segment.ids.some(rows)
+            scores.append(found)
+        return best(ids, np.concatenate(scores), k)
 
 
 class FlatEngine:

@@ -77,27 +77,28 @@ class Segment:
     def _rows(self) -> dict[str, int]:
         return {identifier: row for row, identifier in enumerate(self.ids.all())}
 
-    def row(self, identifier: str) -> int | None:
-        """Where a point is."""
-        return self._rows.get(identifier)
+    def find(self, ids: Sequence[str]) -> Rows:
+        """Where points are; unknown ids are left out."""
+        rows = map(self._rows.get, ids)
+        return np.array([row for row in rows if row is not None], np.int64)
 
-    def vectors(self, row: int) -> Floats:
-        """The vectors of a point: of a post all representatives, of a formula its one."""
+    def vectors(self, rows: Rows) -> list[Floats]:
+        """The vectors of points: of a post all representatives, of a formula its one."""
         if self.slots is None:
-            return self.documents[row : row + 1].astype(np.float32)
-        return self.slots.gather(np.array([row]))
+            return list(self.documents[rows, None].astype(np.float32))
+        return np.split(self.slots.gather(rows), np.cumsum(self.slots.counts[rows])[:-1])
 
     def search(self, vector: Floats, k: int, passing: Mask | None) -> tuple[Rows, Floats]:
         """Rows and scores of the k best by their document or formula vector, and of those that tie with the last."""
         if passing is not None and passing.sum() * _FEW < len(self):
             (rows,) = np.nonzero(passing)
-            return _best(rows, self.documents[rows].astype(np.float32, copy=False) @ vector, k)
+            return top(rows, self.documents[rows].astype(np.float32, copy=False) @ vector, k)
         scores = np.empty(len(self), np.float32)
         column = vector[:, None]
         for start in range(0, len(self), _PIECE):
             piece = self.documents[start : start + _PIECE].astype(np.float32, copy=False)
             scores[start : start + _PIECE] = products(piece, column)[:, 0]
-        return _best(*_passing(scores, passing), k)
+        return top(*_passing(scores, passing), k)
 
     def search_maxsim(
         self, query: Floats, k: int, passing: Mask | None, first_pass: str
@@ -107,7 +108,7 @@ class Segment:
         count = len(self) if passing is None else int(passing.sum())
         if count * _FEW < len(self) or count <= k:
             rows = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
-            return _best(rows, slots.score(query, rows), k)
+            return top(rows, slots.score(query, rows), k)
         if self.quantised is not None and (
             first_pass == "int8"
             or (
@@ -117,7 +118,7 @@ class Segment:
             )
         ):
             return self._through_int8(self.quantised, query, k, passing)
-        return _best(*_passing(slots.scan(query), passing), k)
+        return top(*_passing(slots.scan(query), passing), k)
 
     def _through_int8(
         self, quantised: Quantised, query: Floats, k: int, passing: Mask | None
@@ -132,7 +133,7 @@ class Segment:
         reaching = scores + wrong >= exact.min() - _TIE
         reaching[first] = False
         others = rows[reaching]
-        return _best(
+        return top(
             np.concatenate([rows[first], others]), np.concatenate([exact, slots.score(query, others)]), k
         )
 
@@ -207,7 +208,7 @@ def _passing(scores: Floats, passing: Mask | None) -> tuple[Rows, Floats]:
     return rows, scores[rows]
 
 
-def _best(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
+def top(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
     """The k best and whatever ties with the last of them."""
     if len(scores) <= k:
         return rows, scores

@@ -11,6 +11,7 @@ from __future__ import annotations
 import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from hashlib import sha1
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -21,7 +22,7 @@ from mathamr.index.maxsim import maxsim
 from mathamr.index.point import DECIMALS, Filter, Floats, Payload, Point, Scored, best, check_k, checked, unit
 
 DOC, ALL = "doc", "all"
-_NAMES = uuid.UUID("6f1d7d2e-3f0b-5c1c-9a6e-6d6174686d72")
+_NAMES = uuid.UUID("6f1d7d2e-3f0b-5c1c-9a6e-6d6174686d72").bytes
 _TIE = 1.5 * 10.0**-DECIMALS
 
 
@@ -36,7 +37,12 @@ def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
 
 def point_uuid(identifier: str) -> str:
     """The UUID under which Qdrant knows a point."""
-    return str(uuid.uuid5(_NAMES, identifier))
+    word = bytearray(sha1(_NAMES + identifier.encode(), usedforsecurity=False).digest()[:16])
+    # Version 5 of the standard, as `uuid.uuid5` makes it, in a third of its time.
+    word[6] = word[6] & 0x0F | 0x50
+    word[8] = word[8] & 0x3F | 0x80
+    text = word.hex()
+    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
 def payload_row(identifier: str, payload: Payload) -> dict[str, Any]:
@@ -181,7 +187,7 @@ class QdrantCollection(ABC):
             found = self._nearest(query, using, limit, where, None, exact)
             scores = [score / rows for _, score in found]
             if not exact or len(found) < limit or scores[k - 1] - scores[-1] > _TIE:
-                return best((identifier for identifier, _ in found), scores, k)
+                return best([identifier for identifier, _ in found], scores, k)
             limit *= 4
 
     def score(self, vectors: Floats, ids: Sequence[str]) -> list[Scored]:
@@ -195,7 +201,7 @@ class QdrantCollection(ABC):
             else:
                 for identifier, own in self.fetch(batch).items():
                     found.append((identifier, len(query) * float(maxsim(query, own, np.zeros(1, int))[0])))
-        return best((name for name, _ in found), (score / len(query) for _, score in found), len(found))
+        return best([name for name, _ in found], [score / len(query) for _, score in found], len(found))
 
     def _query(self, vectors: Floats) -> Floats:
         query = unit(vectors, self.size, "the query's vectors", dimensions=2)
