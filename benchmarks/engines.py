@@ -1,0 +1,273 @@
+"""Queries/s and recall of every engine and strategy, and how the cost grows with the number of posts.
+
+By itself it makes up posts: clustered, 16 vectors a post on average, 32 dimensions, 33,771 posts like the smaller
+collection of the thesis, whose exact MaxSim ran at 63 queries/s there and approximate at 87. With `MATHAMR_INDEX=DIR` it
+measures the vectors of a built index as well. `MATHAMR_POSTS=10000` makes all of it smaller.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.index.engine import Collection, Engine, Payload, Point, create_engine, open_engine
+from mathamr.index.maxsim import maxsim
+
+Floats = npt.NDArray[np.float32]
+
+POSTS, VECTORS, SIZE, QUERIES = 33_771, 16, 32, 20
+LARGEST = 300_000
+DEPTH = 1000
+REPEATS = 5
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Vectors post by post, and questions."""
+
+    ids: list[str]
+    vectors: Floats
+    starts: npt.NDArray[np.int64]
+    documents: Floats
+    queries: list[Floats]
+    """The first row of a question is its document's."""
+
+    @property
+    def points(self) -> list[Point]:
+        ends = np.append(self.starts[1:], len(self.vectors))
+        return [
+            Point(
+                name, self.documents[row], self.vectors[self.starts[row] : ends[row]], Payload(kind="answer")
+            )
+            for row, name in enumerate(self.ids)
+        ]
+
+
+def unit(vectors: Floats) -> Floats:
+    return (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
+
+
+def made_up(posts: int, seed: int = 0) -> Corpus:
+    """Posts of some hundred topics: each vector is a mixture of its post's topic, an aspect and chance."""
+    draw = np.random.default_rng(seed)
+    topics, aspects = unit(draw.standard_normal((400, SIZE))), unit(draw.standard_normal((2000, SIZE)))
+    counts = 1 + draw.poisson(VECTORS - 1, posts)
+    starts = np.cumsum(counts) - counts
+    own = unit(topics[draw.integers(0, 400, posts)] + 0.5 * unit(draw.standard_normal((posts, SIZE))))
+    rows = int(counts.sum())
+    vectors = unit(
+        np.repeat(own, counts, axis=0)
+        + 0.8 * aspects[draw.integers(0, 2000, rows)]
+        + 0.4 * unit(draw.standard_normal((rows, SIZE)))
+    )
+    documents = unit(np.add.reduceat(vectors, starts, axis=0))
+    vectors[starts] = documents
+    queries = []
+    for post in draw.integers(0, posts, QUERIES):
+        like = vectors[starts[post] : starts[post] + counts[post]]
+        queries.append(unit(like + 0.5 * unit(draw.standard_normal(like.shape))))
+    return Corpus([f"post {number}" for number in range(posts)], vectors, starts, documents, queries)
+
+
+def of_index(folder: Path) -> Corpus:
+    """The vectors of an index; questions are some of its own."""
+    engine = open_engine(folder / "vectors", read_only=True)
+    ids = sorted(engine.posts.ids())
+    fetched, payloads = engine.posts.fetch(ids), engine.posts.payloads(ids)
+    counts = np.array([len(fetched[name]) for name in ids])
+    starts = np.cumsum(counts) - counts
+    vectors = np.concatenate([fetched[name] for name in ids])
+    questions = [name for name in ids if payloads[name].kind == "question"] or ids
+    chosen = questions[:: max(1, len(questions) // QUERIES)][:QUERIES]
+    engine.close()
+    # The document's vector stands last in a post: the virtual nodes come in the order of the thesis.
+    documents = vectors[starts + counts - 1]
+    return Corpus(ids, vectors, starts, documents, [fetched[name][::-1] for name in chosen])
+
+
+def plain_blocks(corpus: Corpus, query: Floats, rows: int = 512) -> Floats:
+    """The peer: the block loop of a few lines that needs nothing but numpy."""
+    scores = np.empty(len(corpus.starts), np.float32)
+    ends = np.append(corpus.starts[1:], len(corpus.vectors))
+    post = 0
+    while post < len(scores):
+        first = corpus.starts[post]
+        last = max(post + 1, int(np.searchsorted(ends, first + rows, side="right")))
+        products = query @ corpus.vectors[first : ends[last - 1]].T
+        scores[post:last] = np.maximum.reduceat(products, corpus.starts[post:last] - first, axis=1).mean(
+            axis=0
+        )
+        post = last
+    return scores
+
+
+def per_second(work: Callable[[Floats], Any], queries: Sequence[Floats]) -> float:
+    """Queries a second of one core: processor time of all threads, and of each query the quickest of some rounds.
+
+    Other programs that run on the machine hardly change it, and more cores are a matter of more queries at a time.
+    """
+    work(queries[0])
+    quickest = np.full(len(queries), np.inf)
+    for _ in range(REPEATS):
+        for number, query in enumerate(queries):
+            started = time.process_time()
+            work(query)
+            quickest[number] = min(quickest[number], time.process_time() - started)
+    return float(len(queries) / quickest.sum())
+
+
+def recall(found: list[list[str]], wanted: list[list[str]], depth: int) -> float:
+    """How much of the exact MaxSim ranking's first results was found among as many."""
+    shares = [
+        len(set(some[:depth]) & set(all_[:depth])) / min(depth, len(all_))
+        for some, all_ in zip(found, wanted, strict=True)
+    ]
+    return float(np.mean(shares))
+
+
+def strategies(posts: Collection, *, approximate: bool) -> dict[str, Callable[[Floats], list[str]]]:
+    """The strategies of the thesis (3.5.2) over an engine's calls."""
+
+    def single(query: Floats, exact: bool = True) -> list[str]:
+        return [hit.id for hit in posts.search(query[0], DEPTH, exact=exact)]
+
+    def rerank(query: Floats, pool: int, exact: bool = True) -> list[str]:
+        found = [hit.id for hit in posts.search(query[0], pool, exact=exact)]
+        return [hit.id for hit in posts.score(query, found)[:DEPTH]]
+
+    def by_node(query: Floats) -> list[str]:
+        pool = {hit.id for row in query for hit in posts.search_maxsim(row[None], 128, exact=False)}
+        return [hit.id for hit in posts.score(query, sorted(pool))[:DEPTH]]
+
+    table: dict[str, Callable[[Floats], list[str]]] = {
+        "single": single,
+        "rerank 1000": lambda query: rerank(query, 1000),
+        "rerank 5000": lambda query: rerank(query, 5000),
+        "maxsim": lambda query: [hit.id for hit in posts.search_maxsim(query, DEPTH)],
+        "maxsim, 10 results": lambda query: [hit.id for hit in posts.search_maxsim(query, 10)],
+    }
+    if approximate:
+        table |= {
+            "single, approximate": lambda query: single(query, False),
+            "rerank 1000, approximate": lambda query: rerank(query, 1000, False),
+            "rerank 5000, approximate": lambda query: rerank(query, 5000, False),
+            "maxsim, 128 a query vector": by_node,
+        }
+    return table
+
+
+def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> tuple[Engine, float, float]:
+    """An engine with the corpus; seconds to write it and to prepare it."""
+    engine = create_engine(folder, corpus.vectors.shape[1], name, options)
+    started = time.perf_counter()
+    points = corpus.points
+    for start in range(0, len(points), 10_000):
+        engine.posts.upsert(points[start : start + 10_000])
+        engine.flush()
+    written = time.perf_counter()
+    engine.optimize()
+    return engine, written - started, time.perf_counter() - written
+
+
+def table_of(corpus: Corpus, variants: dict[str, tuple[str, dict[str, Any]]], folder: Path) -> None:
+    """Every strategy of every engine beside the plain blocks."""
+    ids = np.array(corpus.ids)
+    wanted = []
+    for query in corpus.queries:
+        scores = np.round(maxsim(query, corpus.vectors, corpus.starts), 6)
+        wanted.append(ids[np.lexsort((ids, -scores))[:DEPTH]].tolist())
+    rows = sum(map(len, corpus.queries)) / len(corpus.queries)
+    print(
+        f"{len(ids):,} posts, {len(corpus.vectors):,} vectors of {corpus.vectors.shape[1]} dimensions; "
+        f"{len(corpus.queries)} queries of {rows:.1f} vectors on average"
+    )
+    print("engine         strategy                    queries/s  ×plain   R@10  R@100 R@1000")
+    plain = per_second(lambda query: plain_blocks(corpus, query), corpus.queries)
+    print(
+        f"{'numpy':14s} {'maxsim, plain blocks':26s} {plain:10.1f} {1:7.2f}  1.000  1.000  1.000", flush=True
+    )
+    for name, (engine_name, options) in variants.items():
+        engine, writing, preparing = filled(folder / name, corpus, engine_name, options)
+        size = sum(path.stat().st_blocks * 512 for path in (folder / name).rglob("*") if path.is_file())
+        for strategy, work in strategies(engine.posts, approximate=engine.capabilities.approximate).items():
+            speed = per_second(work, corpus.queries)
+            found = [work(query) for query in corpus.queries]
+            recalls = (f"{recall(found, wanted, depth):6.3f}" for depth in (10, 100, 1000))
+            print(
+                f"{name:14s} {strategy:26s} {speed:10.1f} {speed / plain:7.2f} {' '.join(recalls)}",
+                flush=True,
+            )
+        print(
+            f"{name:14s} written in {writing:.1f} s, prepared in {preparing:.1f} s, {size >> 20:,} MB",
+            flush=True,
+        )
+        engine.close()
+        shutil.rmtree(folder / name)
+
+
+def growth(largest: int, folder: Path) -> None:
+    """How the cost of exact MaxSim grows with the number of posts."""
+    print("\nexact MaxSim of the first 1000, queries/s, as the collection grows")
+    print("    posts     vectors  plain blocks  flat float32  flat float16  flat int8   MB  write s  open ms")
+    sizes = [size for size in (3_000, 10_000, 33_771, 100_000, 300_000) if size <= largest]
+    for size in sizes:
+        corpus = made_up(size, seed=1)
+        speeds = [per_second(lambda query: plain_blocks(corpus, query), corpus.queries)]  # noqa: B023
+        megabytes = writing = opening = 0.0
+        for options in (
+            {"first_pass": "none"},
+            {"first_pass": "none", "dtype": "float16"},
+            {"first_pass": "int8"},
+        ):
+            engine, writing, _ = filled(folder / "flat", corpus, "flat", options)
+            engine.close()
+            started = time.perf_counter()
+            engine = open_engine(folder / "flat", read_only=True)
+            opening = time.perf_counter() - started
+            speeds.append(
+                per_second(lambda query: engine.posts.search_maxsim(query, DEPTH), corpus.queries)  # noqa: B023
+            )
+            engine.close()
+            megabytes = sum(path.stat().st_size for path in (folder / "flat").iterdir()) / 2**20
+            shutil.rmtree(folder / "flat")
+        print(
+            f"{size:9,d} {len(corpus.vectors):11,d} {speeds[0]:13.1f} {speeds[1]:13.1f} {speeds[2]:13.1f} "
+            f"{speeds[3]:10.1f} {megabytes:5.0f} {writing:8.1f} {1000 * opening:8.1f}",
+            flush=True,
+        )
+
+
+def run() -> None:
+    posts = int(os.environ.get("MATHAMR_POSTS", POSTS))
+    folder = Path(tempfile.mkdtemp(prefix="engines-"))
+    main = {
+        "flat float32": ("flat", {"first_pass": "none"}),
+        "flat int8": ("flat", {"first_pass": "int8"}),
+        "edge": ("edge", {}),
+    }
+    try:
+        table_of(made_up(posts), main, folder)
+        print("\nGraphs over all vectors, and the client's local engine, at sizes that they can bear")
+        table_of(made_up(min(posts, 2000)), {"edge, all": ("edge", {"hnsw": "all"})}, folder)
+        table_of(made_up(min(posts, 300)), {"qdrant, local": ("qdrant", {"url": "local"})}, folder)
+        if index := os.environ.get("MATHAMR_INDEX"):
+            print("\nThe vectors of an index")
+            table_of(of_index(Path(index)), main, folder)
+        else:
+            print(
+                "\nno index was named (MATHAMR_INDEX=DIR): only made-up vectors were measured",
+                file=sys.stderr,
+            )
+        growth(min(LARGEST, posts * 10), folder)
+    finally:
+        shutil.rmtree(folder)
