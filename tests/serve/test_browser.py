@@ -278,7 +278,7 @@ def test_the_heatmap_lights_up_both_sides_of_what_is_pointed_at(page: Page, site
     square.hover()
     expect(page.locator(f'.parts li[data-row="{row}"]')).to_have_class("lit")
     expect(page.locator(f'.heatmap tbody th[data-column="{column}"]')).to_have_class("lit")
-    assert page.locator(".parts li.lit").count() == 1
+    assert [page.locator(each).count() for each in (".parts li.lit", ".heatmap tbody th.lit")] == [1, 1]
     expect(page.locator(".reading")).to_contain_text("met")
     values = [float(text) for text in page.locator(f'.square[data-row="{row}"]').all_inner_texts()]
     assert float(square.inner_text()) == max(values)
@@ -433,7 +433,8 @@ CONTRASTS = """() => {
 def test_all_text_has_enough_contrast(browser: Any, site: Site, theme: str) -> None:
     visit = Visit(browser, color_scheme=theme)
     page = visit.page
-    ask(page, site, more="&kind=question")
+    ask(page, site, f"{QUESTION} and $\\nosuchcommand$", "&kind=question")
+    expect(page.locator("#preview merror")).to_be_visible()
     assert page.evaluate(CONTRASTS) == []
     heat(page)
     page.locator(".square.best").first.hover()
@@ -583,12 +584,12 @@ def test_the_page_lets_only_known_markup_in_whatever_the_server_sends(
 def test_hostile_posts_run_nothing_and_load_nothing(page: Page, site: Site) -> None:
     """The visit's own checks see errors, dialogs, broken policies and requests to other places."""
     ask(page, site, "hostile", "&strategy=lexical")
-    for post in HOSTILE:
-        for view in ("text", "why", "graph"):
-            page.goto(f"{site.url}?q=hostile&strategy=lexical&post={quote(post['id'], safe='')}&view={view}")
-            expect(page.locator("#panel .content > *").first).to_be_visible()
-            expect(page.locator("#panel .content")).not_to_have_attribute("aria-busy", "true")
-            assert page.evaluate("window.attacked") is None
+    views = [(post["id"], "text") for post in HOSTILE]
+    for post, view in [*views, ("hostile/formulas", "why"), ("hostile/formulas", "graph")]:
+        page.goto(f"{site.url}?q=hostile&strategy=lexical&post={quote(post, safe='')}&view={view}")
+        expect(page.locator("#panel .content > *").first).to_be_visible()
+        expect(page.locator("#panel .content")).not_to_have_attribute("aria-busy", "true")
+        assert page.evaluate("window.attacked") is None
     page.goto(f"{site.url}?post={quote(HOSTILE[0]['id'], safe='')}")
     prose = page.locator("#panel .prose")
     expect(prose).to_contain_text("hostile words")
