@@ -17,6 +17,7 @@ from mathamr.encoders.encoder import Vectors
 from mathamr.encoders.mathamrplus import MathAMRPlus
 from mathamr.encoders.stack import GraphStack, cost, packed
 from mathamr.encoders.text import TextVectors
+from mathamr.encoders.unfilled import unfilled
 from mathamr.encoders.weights import (
     ModelHead,
     read_head,
@@ -64,8 +65,7 @@ class GraphEncoder:
         if head.encoder != cls.name:
             raise MathAMRError(f"{folder} holds a model of the encoder {head.encoder!r}, not {cls.name!r}")
         vocabulary, relations = read_vocabularies(folder, head)
-        # Without memory of its own: a damaged configuration cannot ask for more than the weights have.
-        with torch.device("meta"):
+        with unfilled():
             model = MathAMRPlus(ModelConfiguration.from_json(head.model), len(vocabulary), len(relations))
         use_weights(model, read_weights(folder, head), folder / "weights.safetensors")
         return cls(

