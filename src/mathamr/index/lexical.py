@@ -103,13 +103,15 @@ class LexicalPart:
         if len(chosen) > k:
             least = np.partition(scores[chosen], -k)[-k]
             chosen = chosen[scores[chosen] >= least - _ROUNDING]
-        return best(state.ids(chosen), scores[chosen], k)
+        return best(list(state.ids(chosen)), scores[chosen], k)
 
     def score(self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None) -> list[Scored]:
         """The scores of given entries, best first, 0 where they share no term; unknown ids are left out."""
         state = self._state
         chosen = np.flatnonzero(state.mask(ids))
-        return best(state.ids(chosen), _total(state, terms, weighting or self.weighting)[chosen], len(chosen))
+        return best(
+            list(state.ids(chosen)), _total(state, terms, weighting or self.weighting)[chosen], len(chosen)
+        )
 
     def evidence(
         self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None
