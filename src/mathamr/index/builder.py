@@ -16,6 +16,7 @@ from mathamr.encoders.postencoder import PostEncoder, load_post_encoder
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive, check_model, check_parser
 from mathamr.index.catalogue import CATALOGUE, Catalogue
+from mathamr.index.crew import Crew
 from mathamr.index.engine import DEFAULT
 from mathamr.index.intake import IntakeCounts, forget, input_record, take_in
 from mathamr.index.inventory import size_on_disk, take_stock
@@ -109,14 +110,14 @@ def build_index(
     inputs = [(path, input_record(path, options.format, options.beside)) for path in paths]
     out = out.expanduser()
     account, counts = Account(show=options.show_progress), IntakeCounts()
-    with _opened(out, options, bool(inputs)) as archive:
+    with _opened(out, options, bool(inputs)) as archive, Crew(options.workers) as crew:
         for path, record in inputs:
             report = Report()
             with account.stage("read", share=report.share) as progress:
-                take_in(archive.catalogue, path, record, counts, report, progress)
+                take_in(archive.catalogue, path, record, counts, report, crew, progress)
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
-        settle(archive, workers=options.workers, account=account)
+        settle(archive, crew=crew, account=account)
         if account.posts["vectors"] >= MANY:
             with account.stage("optimize", "collections"):
                 archive.engine.optimize()

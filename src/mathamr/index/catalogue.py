@@ -254,10 +254,6 @@ class Catalogue(Journal):
             "SELECT number, id FROM posts WHERE input = ? AND deleted = 0 ORDER BY number", (source,)
         )
 
-    def move(self, number: int, source: str) -> None:
-        """The post belongs to another input from now on."""
-        self._db.execute("UPDATE posts SET input = ? WHERE number = ?", (source, number))
-
     def put(self, post: Post, source: str, visuals: Sequence[str]) -> int:
         """Adds or replaces a post of an input, given the visual keys of its formulas; its number."""
         self._count_change()

@@ -13,6 +13,7 @@ from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import Archive
 from mathamr.index.builder import BuildOptions
 from mathamr.index.catalogue import CATALOGUE, Catalogue
+from mathamr.index.crew import Crew
 from mathamr.index.inspection import CheckReport, Damage, inspect
 from mathamr.index.intake import IntakeCounts, take_in
 from mathamr.index.inventory import take_stock
@@ -97,15 +98,15 @@ def _catalogue(
 
 def _read_again(catalogue: Catalogue, manifest: Manifest, report: CheckReport, options: BuildOptions) -> None:
     """Fills a new catalogue from the inputs of the old one; says what cannot be read again."""
-    account = Account(show=options.show_progress)
+    account, crew = Account(show=options.show_progress), Crew(options.workers)
     for record in manifest.inputs:
         path = Path(record.path)
         if not path.exists():
             report.add(CATALOGUE, f"the posts of {record.path}: that input is not there any more", "lost")
             continue
         read = Report()
-        with account.stage("read", share=read.share) as progress:
-            take_in(catalogue, path, record, IntakeCounts(), read, progress)
+        with crew, account.stage("read", share=read.share) as progress:
+            take_in(catalogue, path, record, IntakeCounts(), read, crew, progress)
     if manifest.counts.get("unfiled"):
         report.add(CATALOGUE, f"{manifest.counts['unfiled']:,} posts that came from no file", "lost")
 
@@ -120,7 +121,8 @@ def _mend(archive: Archive, damage: Damage, report: CheckReport, options: BuildO
     _mend_vectors(archive, damage)
     _mend_lexical(archive, damage)
     prepare_parts(archive)
-    account = settle(archive, workers=options.workers, account=Account(show=options.show_progress))
+    with Crew(options.workers) as crew:
+        account = settle(archive, crew=crew, account=Account(show=options.show_progress))
     if damage.tensors or damage.vocabularies or damage.graphs or damage.whole_graphs:
         make_tensors(archive, options.workers, account)
     take_stock(archive)

@@ -12,13 +12,13 @@ from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue import CATALOGUE
+from mathamr.index.crew import batches
 from mathamr.index.engine import Engine
 from mathamr.index.entries import fits
 from mathamr.index.inventory import FIXED_FILES, checksum
 from mathamr.index.journal import STAGES
 from mathamr.index.manifest import MANIFEST
 from mathamr.index.parts import GRAPHS, LEXICAL, VECTORS
-from mathamr.index.stages import batches
 
 EXAMPLES = 3
 BATCH = 512

@@ -7,16 +7,15 @@ an input was read to its end: of a damaged one nothing is deleted.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from mathamr.errors import MathAMRError
 from mathamr.index.catalogue import Catalogue, digest_of
-from mathamr.index.entries import visual_keys
+from mathamr.index.crew import Crew, batches
 from mathamr.index.manifest import InputRecord
 from mathamr.index.point import LONGEST_ID, check_id
-from mathamr.index.stages import batches
 from mathamr.posts.files import STDIN
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
@@ -67,32 +66,26 @@ def take_in(
     record: InputRecord,
     counts: IntakeCounts,
     report: Report,
+    crew: Crew,
     progress: Progress | None = None,
 ) -> None:
     """Brings the catalogue to what the input holds now; a kill leaves it somewhere between then and now."""
     counts.reports[record.path] = report
-    posts = read_posts(path, report, record.format, [Path(each) for each in record.beside])
+    # The full path: a post's source is the same from wherever its file is named.
+    full = path if path == STDIN else path.resolve()
+    posts = read_posts(full, report, record.format, [Path(each) for each in record.beside])
     if progress is not None:
         shown = progress
         report.on_bytes = lambda: shown.advance(0)
-    missing = {
-        owner for owner in catalogue.inputs() if owner not in ("", record.path) and not Path(owner).exists()
-    }
-    seen = bytearray()  # a byte for every number of a post
+    intake = _Intake(catalogue, record.path, counts, report)
     for batch in batches(_usable(posts, report), BATCH):
+        wanted = [post for post in batch if intake.wants(post)]
+        keys = list(crew.visual_keys(wanted))
         with catalogue.transaction():
-            for post in batch:
-                number = _take(catalogue, post, record.path, missing, counts, report)
-                if number is not None:
-                    seen.extend(bytes(max(0, number + 1 - len(seen))))
-                    seen[number] = 1
+            intake.take(wanted, keys)
         if progress is not None:
             progress.advance(len(batch))
-    gone = [
-        post_id
-        for number, post_id in catalogue.of_input(record.path)
-        if number >= len(seen) or not seen[number]
-    ]
+    gone = intake.gone()
     if any(report.skipped[cause] for cause in NOT_WHOLE):
         counts.held_back += len(gone)
         return
@@ -101,29 +94,56 @@ def take_in(
             counts.deleted += sum(catalogue.delete(post_id) for post_id in ids)
 
 
-def _take(
-    catalogue: Catalogue, post: Post, source: str, missing: set[str], counts: IntakeCounts, report: Report
-) -> int | None:
-    """Adds or replaces one post where that is needed; its number, or `None` where it belongs to another input."""
-    known = catalogue.known(post.id)
-    if known is not None:
+class _Intake:
+    """One reading of one input: which of its posts are new or changed, and which of the known ones it no longer has."""
+
+    def __init__(self, catalogue: Catalogue, source: str, counts: IntakeCounts, report: Report) -> None:
+        self._catalogue, self._source = catalogue, source
+        self._counts, self._report = counts, report
+        self._left = {
+            owner for owner in catalogue.inputs() if owner not in ("", source) and not Path(owner).exists()
+        }
+        """Inputs that do not exist any more: whoever brings their posts may have them."""
+        self._seen = bytearray()
+        """A byte for every number of a post."""
+
+    def wants(self, post: Post) -> bool:
+        """Whether a post has to be written, because it is new or not as it was."""
+        known = self._catalogue.known(post.id)
+        if known is None:
+            self._counts.new += 1
+            return True
         number, digest, owner = known
-        if owner != source and owner not in missing:
-            counts.others += 1
-            report.skip(
+        if owner != self._source and owner not in self._left:
+            self._counts.others += 1
+            self._report.skip(
                 "id of another input",
                 f"the post {post.id!r} is in the index already, from {owner or 'no file'}",
             )
-            return None
-        if digest == digest_of(post):
-            counts.unchanged += 1
-            if owner != source:
-                catalogue.move(number, source)
-            return number
-        counts.changed += 1
-    else:
-        counts.new += 1
-    return catalogue.put(post, source, visual_keys(post))
+            return False
+        if digest == digest_of(post) and owner == self._source:
+            self._counts.unchanged += 1
+            self._see(number)
+            return False
+        self._counts.changed += 1
+        return True
+
+    def take(self, posts: Sequence[Post], keys: Sequence[list[str]]) -> None:
+        """Writes posts, with the visual keys of their formulas."""
+        for post, visuals in zip(posts, keys, strict=True):
+            self._see(self._catalogue.put(post, self._source, visuals))
+
+    def gone(self) -> list[str]:
+        """The posts of the input that did not come again."""
+        return [
+            post_id
+            for number, post_id in self._catalogue.of_input(self._source)
+            if number >= len(self._seen) or not self._seen[number]
+        ]
+
+    def _see(self, number: int) -> None:
+        self._seen.extend(bytes(max(0, number + 1 - len(self._seen))))
+        self._seen[number] = 1
 
 
 def forget(catalogue: Catalogue, record: InputRecord) -> int:

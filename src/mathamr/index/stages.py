@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
-from itertools import islice
-from typing import TypeVar
 
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import build_graphs, build_tensors, use_vocabularies
@@ -21,17 +19,14 @@ from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.archive import Archive
+from mathamr.index.crew import FEW, Crew, batches
 from mathamr.index.entries import Entries, entries_of
 from mathamr.index.journal import Waiting
 from mathamr.index.parts import GRAPHS
-from mathamr.index.terms import formula_terms, post_terms
 from mathamr.progress import Progress
 
 BATCH = 1024
 """Posts whose vectors or terms are written, flushed and marked at a time."""
-FEW = 64
-"""So few posts are not worth processes of their own."""
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -60,10 +55,10 @@ class Account:
             self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
 
 
-def settle(archive: Archive, *, workers: int = 1, account: Account | None = None) -> Account:
+def settle(archive: Archive, *, crew: Crew | None = None, account: Account | None = None) -> Account:
     """Lets all parts follow the catalogue; nothing to do is done at once."""
-    account = account or Account()
-    catalogue = archive.catalogue
+    account, crew = account or Account(), crew or Crew()
+    catalogue, workers = archive.catalogue, crew.workers
     with archive.writing:
         if catalogue.count_waiting("graph"):
             make_graphs(archive, workers, account)
@@ -72,7 +67,7 @@ def settle(archive: Archive, *, workers: int = 1, account: Account | None = None
                 make_tensors(archive, workers, account)
             make_vectors(archive, account)
         if catalogue.count_waiting("lexical") or catalogue.stale_visuals(1):
-            make_lexical(archive, account)
+            make_lexical(archive, crew, account)
         with catalogue.transaction():
             catalogue.purge()
     return account
@@ -178,35 +173,29 @@ def _tensor(archive: Archive, store: GraphStore, post_id: str) -> GraphTensor:
     return tensor
 
 
-def make_lexical(archive: Archive, account: Account) -> None:
+def make_lexical(archive: Archive, crew: Crew, account: Account) -> None:
     """The terms of new and changed posts, and of formulas by how they look."""
     catalogue, lexical = archive.catalogue, archive.lexical
     total = catalogue.count_waiting("lexical") + catalogue.count_stale_visuals()
     with account.stage("lexical", "entries", total) as progress:
         for batch in batches(catalogue.waiting("lexical"), BATCH):
+            posts = [each.post for each in batch if each.post is not None]
             lexical.posts.update(
-                ((each.id, post_terms(each.post)) for each in batch if each.post is not None),
+                zip((post.id for post in posts), crew.post_terms(posts), strict=True),
                 [each.id for each in batch if each.post is None],
             )
             with catalogue.transaction():
                 catalogue.mark("lexical", batch)
-            account.posts["lexical"] += len(_living(batch))
+            account.posts["lexical"] += len(posts)
             if progress:
                 progress.advance(len(batch))
         while visuals := catalogue.stale_visuals(4 * BATCH):
-            looks = {visual: catalogue.looking(visual) for visual in visuals}
+            looks = {visual: look for visual in visuals if (look := catalogue.looking(visual)) is not None}
             lexical.formulas.update(
-                ((visual, formula_terms(*look)) for visual, look in looks.items() if look is not None),
-                [visual for visual, look in looks.items() if look is None],
+                zip(looks, crew.formula_terms(list(looks.values())), strict=True),
+                [visual for visual in visuals if visual not in looks],
             )
             with catalogue.transaction():
                 catalogue.mark_visuals(visuals)
             if progress:
                 progress.advance(len(visuals))
-
-
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of at most so many items."""
-    stream = iter(items)
-    while batch := list(islice(stream, size)):
-        yield batch
