@@ -12,7 +12,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from hashlib import blake2b
-from itertools import pairwise
 from pathlib import Path
 from typing import Any, Self
 
@@ -101,18 +100,18 @@ class Segment:
     @cached_property
     def ids(self) -> list[str]:
         """The ids of all entries, by number."""
-        data, starts = self.arrays["ids"].tobytes(), self.arrays["id_starts"].tolist()
-        return [data[begin:end].decode() for begin, end in pairwise(starts)]
+        return self.ids_of(np.arange(len(self)))
 
     @cached_property
     def rows(self) -> dict[str, int]:
         """The numbers of entries, by id."""
         return {identifier: row for row, identifier in enumerate(self.ids)}
 
-    def id(self, row: int) -> str:
-        """The id of one entry."""
-        begin, end = self.arrays["id_starts"][row : row + 2]
-        return self.arrays["ids"][begin:end].tobytes().decode()
+    def ids_of(self, rows: npt.NDArray[Any]) -> list[str]:
+        """The ids of some entries."""
+        data, starts = self.arrays["ids"].data, self.arrays["id_starts"]
+        bounds = zip(starts[rows].tolist(), starts[rows + 1].tolist(), strict=True)
+        return [str(data[begin:end], "utf-8") for begin, end in bounds]
 
     def lengths(self, field: str) -> Array:
         """How many terms the field of each entry has."""

@@ -99,7 +99,7 @@ class Segments:
         first = 0
         for segment, _ in self.parts:
             inside = rows[(rows >= first) & (rows < first + len(segment))] - first
-            yield from map(segment.id, inside.tolist())
+            yield from segment.ids_of(inside)
             first += len(segment)
 
 

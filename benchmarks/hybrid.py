@@ -1,0 +1,263 @@
+"""Lexical, dense and hybrid search on the judged topics and on both sets of known items, with every fusion.
+
+Lexical search is measured on the evaluation data alone, beside the BM25 baselines (bm25s) in the same run. Where the
+environment variable `MATHAMR_HYBRID` names a folder, dense search is measured too: its `arqmath` and `pairs` are
+indexes of arqmath-mini and of the pairs (`mathamr index`), and runs are kept in `runs/SET/COMPONENT.run`, where runs of
+other systems may be put as well to be fused with ours. The sets are task1, task2, known-items and pairs.
+
+Weights of the hybrid are chosen by cross-validation: five parts of the topics, each ranked with the weights that are
+best on the other four. Nothing is reported on a topic that its weights were chosen on.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from zlib import crc32
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks._data import data_folder
+from mathamr.evaluation import baselines
+from mathamr.evaluation.fusedruns import fuse_runs
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import Qrels, read_qrels
+from mathamr.evaluation.retrieval import retrieve
+from mathamr.evaluation.runs import DEPTH, Run, read_run, write_run
+from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.evaluation.significance import paired_t_test
+from mathamr.evaluation.table import aligned
+from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.index.lexical import LexicalIndex
+from mathamr.index.terms import Terms, formula_terms, post_terms
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.search.fusion import FUSIONS, NORMALISATIONS
+from mathamr.search.library import Index
+
+KNOWN = ["MRR@10", "recall@10", "recall@100"]
+JUDGED = ["Bpref", "MAP'", "nDCG'", "P'@10"]
+BASELINE = {"answers": "bm25", "formulas": "latex-ngrams"}
+DENSE = {"answers": ("single", "maxsim"), "formulas": ("single",)}
+FOLDS = 5
+STEPS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
+"""Weights of a component beside lexical search, whose weight is 1."""
+MOST_CHOICES = 1500
+NORMALISED_BY = ("min-max", "top", "z")
+
+Choice = tuple[str, tuple[float, ...]]
+"""How scores are normalised, and the weight of each component."""
+
+
+@dataclass(frozen=True)
+class Set:
+    """Topics with judgments over one collection."""
+
+    name: str
+    collection: str
+    task: baselines.Task
+    topics: tuple[Topic, ...]
+    qrels: Qrels
+
+    @property
+    def measures(self) -> list[str]:
+        """What is reported; the first decides which weights are best, of judged topics the first two."""
+        return JUDGED if self.name.startswith("task") else KNOWN
+
+    @property
+    def chosen_by(self) -> list[str]:
+        """The measures whose sum decides which weights are best."""
+        return JUDGED[:2] if self.name.startswith("task") else KNOWN[:1]
+
+
+def run() -> None:
+    folder = data_folder()
+    place = os.environ.get("MATHAMR_HYBRID")
+    if not place:
+        print("dense and hybrid search are left out: MATHAMR_HYBRID names no folder with indexes")
+    sources = {
+        "arqmath": folder / "arqmath-mini" / "Posts.xml",
+        "pairs": folder / "pairs" / "pairs.jsonl.gz",
+    }
+    for name, path in sources.items():
+        posts = list(read_posts(path, Report()))
+        sets = [each for each in _sets(folder) if each.collection == name]
+        with tempfile.TemporaryDirectory() as temporary, LexicalIndex.open(Path(temporary)) as lexical:
+            _fill(lexical, posts, Path(temporary))
+            for each in sets:
+                known = _baseline(each, posts)
+                components = _lexical(each, lexical) | (_kept(each, Path(place)) if place else {})
+                _report(each, known, components)
+
+
+def _sets(folder: Path) -> list[Set]:
+    mini, pairs = folder / "arqmath-mini", folder / "pairs"
+
+    def made(name: str, collection: str, task: baselines.Task, files: Sequence[tuple[Path, Path]]) -> Set:
+        grades: dict[str, Mapping[str, int]] = {}
+        topics: list[Topic] = []
+        for topic_file, qrels_file in files:
+            judged = read_qrels(qrels_file).with_relevant()
+            grades |= judged.grades
+            topics += [topic for topic in read_topics(topic_file) if topic.id in judged.grades]
+        return Set(name, collection, task, tuple(topics), Qrels(grades))
+
+    def files(*names: str) -> list[tuple[Path, Path]]:
+        return [(mini / "topics" / f"{name}.xml", mini / "qrels" / f"{name}.qrels") for name in names]
+
+    return [
+        made("task1", "arqmath", "answers", files("task1-2020", "task1-2021")),
+        made("task2", "arqmath", "formulas", files("task2-2020", "task2-2021")),
+        made("known-items", "arqmath", "answers", files("known-items")),
+        made("pairs", "pairs", "answers", [(pairs / "known-items.xml", pairs / "known-items.qrels")]),
+    ]
+
+
+def _fill(lexical: LexicalIndex, posts: Sequence[Post], folder: Path) -> None:
+    """Puts the answers of a collection into the lexical index, and its formulas, one of each look."""
+    started = time.perf_counter()
+    lexical.posts.update((post.id, post_terms(post)) for post in posts if post.kind == "answer")
+    looks = {
+        formula.visual_id: (formula, post.macros)
+        for post in reversed(posts)
+        for formula in reversed(post.formulas)
+        if formula.visual_id
+    }
+    lexical.formulas.update((look, formula_terms(*formula)) for look, formula in looks.items())
+    seconds = time.perf_counter() - started
+    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+    print(
+        f"\nlexical index of {lexical.posts.count():,} answers and {lexical.formulas.count():,} looks of formulas: "
+        f"{seconds:.0f} s, {size / 1e6:.1f} MB"
+    )
+
+
+def _lexical(each: Set, index: LexicalIndex) -> dict[str, Run]:
+    part = index.posts if each.task == "answers" else index.formulas
+    queries = [_terms(topic, each.task) for topic in each.topics]
+    started = time.perf_counter()
+    hits = [part.search(query, DEPTH) for query in queries]
+    seconds = time.perf_counter() - started
+    print(f"\n{each.name}: {len(hits) / seconds:.0f} lexical searches/s of {DEPTH:,} results each")
+    found = {
+        topic.id: [(hit.id, hit.score) for hit in ranked]
+        for topic, ranked in zip(each.topics, hits, strict=True)
+    }
+    return {"lexical": Run.of("lexical", found)}
+
+
+def _terms(topic: Topic, task: baselines.Task) -> Terms:
+    if task == "answers" or topic.formula is None:
+        return post_terms(topic.post)
+    return formula_terms(topic.formula, topic.post.macros)
+
+
+def _baseline(each: Set, posts: Sequence[Post]) -> Run:
+    return baselines.run(BASELINE[each.task], posts, each.topics, each.task)
+
+
+def _kept(each: Set, place: Path) -> dict[str, Run]:
+    """Runs of dense search, made where they are missing, and those of other systems."""
+    folder = place / "runs" / each.name
+    folder.mkdir(parents=True, exist_ok=True)
+    missing = [name for name in DENSE[each.task] if not (folder / f"{name}.run").exists()]
+    if missing and (place / each.collection).is_dir():
+        with Index.open(place / each.collection) as index:
+            for name in missing:
+                made = retrieve(index, each.topics, each.task, strategy=name)
+                write_run(made.run(), folder / f"{name}.run")
+    return {path.stem: read_run(path) for path in sorted(folder.glob("*.run"))}
+
+
+def _report(each: Set, baseline: Run, components: Mapping[str, Run]) -> None:
+    runs = {baseline.name: baseline, **components}
+    if len(components) > 1:
+        for fusion in FUSIONS:
+            runs[fusion] = fuse_runs(list(components.values()), fusion, name=fusion)
+        runs["hybrid"] = _cross_validated(each, components)
+    chosen = measures(each.measures)
+    scores = {name: evaluate(run, each.qrels, chosen) for name, run in runs.items()}
+    first = each.measures[0]
+    best = max(components, key=lambda name: scores[name].mean(first))
+    rows = [["", *each.measures, f"× {baseline.name}", f"p against {best}", f"p against {baseline.name}"]]
+    for name, found in scores.items():
+        figures = [f"{found.mean(measure):.3f}" for measure in each.measures]
+        ratio = found.mean(first) / scores[baseline.name].mean(first)
+        tests = [
+            "/".join(_p(found, scores[other], measure) for measure in each.measures[:2])
+            if name != other
+            else ""
+            for other in (best, baseline.name)
+        ]
+        rows.append([name, *figures, f"{ratio:.2f}", *tests])
+    print(f"\n{each.name}: {len(each.topics)} topics; p-values of {' and '.join(each.measures[:2])}")
+    print(aligned(rows), flush=True)
+
+
+def _p(found: Scores, other: Scores, measure: str) -> str:
+    """The p-value of the paired t-test over topics, not corrected for the number of tests."""
+    test = paired_t_test(list(found.values[measure].values()), list(other.values[measure].values()))
+    return "–" if test.p_value is None else f"{test.p_value:.1g}"
+
+
+def _cross_validated(each: Set, components: Mapping[str, Run]) -> Run:
+    """The hybrid, every topic with the weights that are best on the topics of the other parts."""
+    steps: Sequence[float] = STEPS
+    while len(NORMALISED_BY) * len(steps) ** (len(components) - 1) > MOST_CHOICES:
+        steps = steps[::2]
+    others = [name for name in components if name != "lexical"]
+    order = ["lexical", *others]
+    choices: list[Choice] = [
+        (name, (1.0, *weights)) for name in NORMALISED_BY for weights in product(steps, repeat=len(others))
+    ]
+    values = np.array(
+        [_values(each, topic.id, [components[name] for name in order], choices) for topic in each.topics]
+    )
+    parts = np.array([crc32(topic.id.encode()) % FOLDS for topic in each.topics])
+    rankings: dict[str, list[tuple[str, float]]] = {}
+    for part in range(FOLDS):
+        best = choices[int(np.argmax(values[parts != part].mean(axis=0)))]
+        for topic in (topic for topic, own in zip(each.topics, parts, strict=True) if own == part):
+            items, scores = _normalised(topic.id, [components[name] for name in order], best[0])
+            rankings[topic.id] = list(zip(items, (np.array(best[1]) @ scores).tolist(), strict=True))
+        print(f"  part {part + 1} of {each.name}: {_said(best, order)}")
+    print(f"  best on all topics: {_said(choices[int(np.argmax(values.mean(axis=0)))], order)}")
+    return Run.of("hybrid", rankings)
+
+
+def _values(each: Set, topic: str, runs: Sequence[Run], choices: Sequence[Choice]) -> list[float]:
+    """How good the ranking of a topic is with each choice."""
+    grades = each.qrels.grades[topic]
+    chosen = measures(each.chosen_by)
+    found: list[float] = []
+    by_name = {name: _normalised(topic, runs, name) for name in NORMALISED_BY}
+    for name, weights in choices:
+        items, scores = by_name[name]
+        best = np.argsort(-(np.array(weights) @ scores), kind="stable")[:DEPTH]
+        ids = [items[place] for place in best.tolist()]
+        found.append(sum(measure.of(ids, grades) for measure in chosen))
+    return found
+
+
+def _normalised(topic: str, runs: Sequence[Run], name: str) -> tuple[list[str], npt.NDArray[np.float64]]:
+    """All items that some run has for a topic, and their normalised scores, a row for each run."""
+    hits = [run.rankings.get(topic, ()) for run in runs]
+    items = sorted({hit.id for found in hits for hit in found})
+    places = {item: place for place, item in enumerate(items)}
+    scores = np.zeros((len(runs), len(items)))
+    for row, found in zip(scores, hits, strict=True):
+        if found:
+            row[[places[hit.id] for hit in found]] = NORMALISATIONS[name]([hit.score for hit in found])
+    return items, scores
+
+
+def _said(choice: Choice, order: Sequence[str]) -> str:
+    weights = ", ".join(f"{name} {weight:g}" for name, weight in zip(order, choice[1], strict=True))
+    return f"{choice[0]}, {weights}"
