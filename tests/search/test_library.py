@@ -324,3 +324,16 @@ def test_unknown_names_list_the_known_ones() -> None:
 
     with pytest.raises(UnknownNameError, match="hybrid, maxsim, rerank, single, lexical"):
         check_strategy("")
+
+
+def test_the_catalogue_names_a_look_by_its_first_place_for_each_visual_id(index: Index) -> None:
+    catalogue = index.archive.catalogue
+    keys = sorted({catalogue.formula(each).visual for each in list(catalogue.formula_ids())[:40]})
+    for key, known in catalogue.looks([*keys, "no such look"]).items():
+        entries = [catalogue.formula(each) for each in catalogue.with_visual(key)]
+        assert known[0][0] == entries[0].id
+        assert {visual_id for _, _, visual_id in known} == {entry.visual_id for entry in entries}
+        for formula, post, visual_id in known:
+            entry = catalogue.formula(formula)
+            assert (entry.post, entry.visual_id, entry.visual) == (post, visual_id, key)
+    assert set(catalogue.looks(keys)) == set(keys)

@@ -17,9 +17,6 @@ from mathamr.search.library import Index
 from mathamr.search.query import Query, QueryError, Task
 from mathamr.search.ranked import POOL, Ranked
 
-PLACES = 20
-"""Formulas of one look that are asked for their visual ids: converters give nearly every look only one."""
-
 
 class Found(NamedTuple):
     """One result of a topic: what is judged (a post, or a look), and for a look the formula and its post."""
@@ -99,13 +96,9 @@ def retrieve(
 def _looks(ranked: Sequence[Ranked], catalogue: Catalogue, depth: int) -> list[Found]:
     """Formulas by the visual ids of the collection, each once; by their own id where the collection has none."""
     found: dict[str, Found] = {}
-    places = {each.visual: [each.id, *catalogue.with_visual(each.visual)[:PLACES]] for each in ranked}
-    entries = catalogue.formulas(sorted({place for ids in places.values() for place in ids}))
+    known = catalogue.looks([each.visual for each in ranked])
     for each in ranked:
-        for place in places[each.visual]:
-            entry = entries.get(place)
-            if entry is None:
-                continue
-            look = entry.visual_id or each.id
-            found.setdefault(look, Found(look, each.score, entry.id, entry.post))
+        for formula, post, visual_id in known.get(each.visual, ()):
+            look = visual_id or each.id
+            found.setdefault(look, Found(look, each.score, formula, post))
     return list(found.values())[:depth]

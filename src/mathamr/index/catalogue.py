@@ -154,6 +154,22 @@ class Catalogue(Journal):
         """The ids of the formulas that look like that, by their visual key."""
         return self._formulas_by("visual", key)
 
+    def looks(self, keys: Sequence[str]) -> dict[str, list[tuple[str, str, str | None]]]:
+        """The looks with these visual keys: for each visual id of the input, the first formula, its post, and that id.
+
+        Nearly every look has one visual id at most.
+        """
+        found: dict[str, list[tuple[str, str, str | None]]] = {}
+        sql = (
+            "SELECT visual, f.id, p.id, visual_id, min(f.number) FROM formulas f JOIN posts p ON p.number = f.post"
+            " WHERE gone = 0 AND deleted = 0 AND visual IN "
+        )
+        for visual, formula_id, post_id, visual_id, _ in self._chosen(
+            sql, keys, " GROUP BY visual, visual_id ORDER BY min(f.number)"
+        ):
+            found.setdefault(visual, []).append((formula_id, post_id, visual_id))
+        return found
+
     def with_visual_id(self, visual_id: str) -> list[str]:
         """The ids of the formulas with that visual id of the input."""
         return self._formulas_by("visual_id", visual_id)

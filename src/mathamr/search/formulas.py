@@ -142,12 +142,14 @@ class FormulaSearch:
         return visual_key(slt) if slt is not None else ""
 
     def _formulas_of(self, looks: Sequence[str]) -> dict[str, Formula]:
-        first = {look: ids[0] for look in looks if (ids := self.catalogue.with_visual(look))}
+        first = {look: known[0][0] for look, known in self.catalogue.looks(looks).items()}
         entries = self.catalogue.formulas(list(first.values()))
         return {look: entries[place].formula for look, place in first.items() if place in entries}
 
     def _placed(self, looks: list[Ranked], places: dict[str, str], demand: Demand) -> list[Ranked]:
         """Looks as formulas at their best places."""
+        lost = [each.id for each in looks if each.id not in places] if not demand.where else []
+        places |= {look: known[0][0] for look, known in self.catalogue.looks(lost).items()}
         found: list[Ranked] = []
         same = self._look
         for each in looks:

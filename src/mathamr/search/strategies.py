@@ -19,6 +19,9 @@ STRATEGIES = ("hybrid", "maxsim", "rerank", "single", "lexical")
 """The names of the strategies, the default first."""
 
 
+_CHECKED_AT_A_TIME = 100
+
+
 def check_strategy(name: str) -> None:
     """Refuses what is no strategy."""
     if name not in STRATEGIES:
@@ -95,12 +98,18 @@ def filtered(
     """The best entries of a lexicon that pass the filter: more are asked for until there are enough or no more."""
     if not demand.where:
         return lexicon.search(terms, demand.depth)
-    asked = 2 * demand.depth
+    kept: list[Scored] = []
+    asked, done = 2 * demand.depth, 0
     while True:
         found = lexicon.search(terms, asked)
-        allowed = passing([hit.id for hit in found])
-        kept = [hit for hit in found if hit.id in allowed][: demand.depth]
-        if len(kept) == demand.depth or len(found) < asked:
+        while done < len(found):
+            few = found[done : done + _CHECKED_AT_A_TIME]
+            allowed = passing([hit.id for hit in few])
+            kept += [hit for hit in few if hit.id in allowed]
+            if len(kept) >= demand.depth:
+                return kept[: demand.depth]
+            done += len(few)
+        if len(found) < asked:
             return kept
         asked *= 4
 
