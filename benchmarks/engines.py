@@ -25,10 +25,12 @@ from mathamr.index.maxsim import maxsim
 
 Floats = npt.NDArray[np.float32]
 
-POSTS, VECTORS, SIZE, QUERIES = 33_771, 16, 32, 20
+POSTS, VECTORS, SIZE, QUERIES = 33_771, 16, 32, 10
 LARGEST = 300_000
 DEPTH = 1000
 REPEATS = 5
+PATIENCE = 8.0
+"""Seconds of processor time after which no further round is begun."""
 
 
 @dataclass(frozen=True)
@@ -118,7 +120,10 @@ def per_second(work: Callable[[Floats], Any], queries: Sequence[Floats]) -> floa
     """
     work(queries[0])
     quickest = np.full(len(queries), np.inf)
+    begun = time.process_time()
     for _ in range(REPEATS):
+        if time.process_time() - begun > PATIENCE:
+            break
         for number, query in enumerate(queries):
             started = time.process_time()
             work(query)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import uuid
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,12 +23,16 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "qdrant-local": ("qdrant", {"url": "local"}),
 }
 """What the contract is tested with: names, the engine and its options."""
+ON_SERVER = "mathamr-test-"
+"""What the names of collections begin with that tests make on a real server."""
 if os.environ.get("MATHAMR_QDRANT_URL"):
     VARIANTS["qdrant-server"] = ("qdrant", {})
 
 
 def create(variant: str, folder: Path, size: int = SIZE) -> Engine:
     name, options = VARIANTS[variant]
+    if variant == "qdrant-server":
+        options = options | {"collection": f"{ON_SERVER}{uuid.uuid4().hex}"}
     return create_engine(folder, size, name, options)
 
 

@@ -16,7 +16,9 @@ import pytest
 
 from mathamr.errors import MathAMRError
 from mathamr.index.engine import ENGINES, Engine, Filter, Payload, Point, Scored, create_engine, open_engine
+from mathamr.settings import QDRANT_API_KEY, QDRANT_URL
 from tests.index.engines import (
+    ON_SERVER,
     SIZE,
     VARIANTS,
     create,
@@ -47,6 +49,19 @@ def same(found: list[Scored], wanted: list[Scored], tolerance: float = 2e-6) -> 
     """The same ids in the same order; the scores agree to the last decimal but one."""
     assert [hit.id for hit in found] == [hit.id for hit in wanted]
     assert [hit.score for hit in found] == pytest.approx([hit.score for hit in wanted], abs=tolerance)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def clean_server() -> Iterator[None]:
+    """Leaves nothing on a real server."""
+    yield
+    if "qdrant-server" in VARIANTS:
+        from qdrant_client import QdrantClient
+
+        client = QdrantClient(url=QDRANT_URL.value, api_key=QDRANT_API_KEY.value or None)
+        for collection in client.get_collections().collections:
+            if collection.name.startswith(ON_SERVER):
+                client.delete_collection(collection.name)
 
 
 @pytest.fixture(params=list(VARIANTS))
@@ -354,6 +369,23 @@ def test_an_engine_opened_for_reading_refuses_to_write(variant: str, tmp_path: P
     with pytest.raises(MathAMRError, match="reading only"):
         engine.formulas.delete(["f1"])
     engine.close()
+
+
+def test_a_dropped_engine_leaves_its_folder_free(variant: str, tmp_path: Path) -> None:
+    engine = create(variant, tmp_path / "engine")
+    engine.posts.upsert(some_points(1, 5))
+    engine.flush()
+    engine.posts.upsert(some_points(2, 5, "new "))
+    engine.drop()
+    with pytest.raises(MathAMRError, match="no engine in"):
+        open_engine(tmp_path / "engine")
+    again = create(variant, tmp_path / "engine")
+    assert again.posts.count() == 0
+    again.close()
+    reader = open_engine(tmp_path / "engine", read_only=True)
+    with pytest.raises(MathAMRError, match="reading only"):
+        reader.drop()
+    reader.close()
 
 
 def test_a_folder_holds_one_engine(variant: str, tmp_path: Path) -> None:

@@ -139,6 +139,10 @@ class Engine(Protocol):
         """Flushes and lets go of the folder; closing twice is no error."""
         ...
 
+    def drop(self) -> None:
+        """Removes everything that is kept, in the folder and on a server, and closes: the folder is free again."""
+        ...
+
 
 ENGINES: Registry[type[Engine]] = Registry(
     "engine",

@@ -395,6 +395,17 @@ class FlatEngine:
                 self._lock.release()
                 self._lock = None
 
+    def drop(self) -> None:
+        """Removes all files."""
+        if self._lock is None:
+            raise MathAMRError("the engine was opened for reading only")
+        EngineHead.remove(self.folder)
+        for collection in (self.posts, self.formulas):
+            collection.stored, collection.waiting, collection._view = (), {}, None
+        (self.folder / _LIST).unlink(missing_ok=True)
+        self._sweep()
+        self.close()
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _Plan:

@@ -24,6 +24,8 @@ Rows = npt.NDArray[np.int64]
 
 BLOCK = 8192
 """Vectors of a block: their similarities with a query stay in the cache."""
+_SMALL = 1024
+"""Vectors that a block should have at least: each takes some microseconds, however few."""
 _FEW = 4
 """Fewer blocks are not worth sharing among threads."""
 
@@ -126,9 +128,10 @@ def _bounds(counts: Rows) -> Rows:
     """Cuts posts, sorted by their number of vectors, into blocks of about `BLOCK` vectors."""
     bounds = [0]
     while bounds[-1] < len(counts):
-        begin = bounds[-1]
-        end = min(len(counts), begin + max(1, BLOCK // int(counts[begin])))
-        # Where numbers grow quickly, repeated vectors would fill the block: it ends at twice the first number.
-        end = min(end, max(begin + 1, int(np.searchsorted(counts, 2 * counts[begin], side="right"))))
-        bounds.append(end)
+        begin, fewest = bounds[-1], int(counts[bounds[-1]])
+        # Where numbers grow quickly, repeated vectors would fill a block: it ends where they would be a fifth of it, a
+        # small one at half.
+        alike, doubled = (int(np.searchsorted(counts, most * fewest, side="right")) for most in (1.25, 2))
+        small = min(doubled, begin + _SMALL // fewest)
+        bounds.append(max(begin + 1, min(max(alike, small), begin + BLOCK // fewest)))
     return np.array(bounds, np.int64)

@@ -6,6 +6,7 @@ one is an option, since over the many vectors of posts it takes minutes for ten 
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
@@ -228,6 +229,14 @@ class EdgeEngine:
                 collection.shard.close()
             self._lock.release()
             self._lock = None
+
+    def drop(self) -> None:
+        """Removes both shards."""
+        self.posts._check_writable()
+        EngineHead.remove(self.folder)
+        self.close()
+        for collection in (self.posts, self.formulas):
+            shutil.rmtree(collection.folder)
 
 
 def _library() -> None:

@@ -7,6 +7,7 @@ answers the same calls, slowly, and is meant for trying out.
 
 from __future__ import annotations
 
+import shutil
 import uuid
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -270,6 +271,17 @@ class ServerEngine:
         if self._client is not None:
             self._client.close()
             self._client = None
+
+    def drop(self) -> None:
+        """Deletes both collections on the server."""
+        self.posts._check_writable()
+        EngineHead.remove(self.folder)
+        for collection in (self.posts, self.formulas):
+            with _told(f"delete the collection {collection.there}"):
+                self._client.delete_collection(collection.there)
+        self.close()
+        if self._options.url == LOCAL:
+            shutil.rmtree(self.folder / LOCAL)
 
 
 def _library() -> None:
