@@ -18,7 +18,7 @@ from mathamr.graphs.virtual import Level
 from mathamr.index.point import Scored, best
 from mathamr.index.terms import post_terms
 from mathamr.search.fragment import plain
-from mathamr.search.fusion import fuse
+from mathamr.search.fusion import FUSIONS
 from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.stopwatch import Stopwatch
@@ -97,10 +97,11 @@ def test_lexical_is_the_lexicon_alone_and_needs_no_model(sample_index: Path) -> 
 
 def test_hybrid_fuses_its_components_by_their_weights(index: Index) -> None:
     query = Query.of_text(TEXT)
-    weights = index.configuration.answers
+    blend = index.configuration.answers
+    weights = blend.weights
     rankings = [ranked(index, query, name, index.configuration.depth) for name in weights]
-    expected = fuse(index.configuration.fusion, rankings, list(weights.values()), 20)
-    same_order(ranked(index, query, "hybrid", 20), expected)
+    fusion = FUSIONS[blend.fusion](normalisation=blend.normalisation)
+    same_order(ranked(index, query, "hybrid", 20), fusion(rankings, list(weights.values()))[:20])
     hits = index.search(query, k=3)
     for hit in hits:
         assert set(hit.evidence) <= set(weights)

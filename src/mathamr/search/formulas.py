@@ -15,7 +15,6 @@ from mathamr.index.point import Filter, Scored
 from mathamr.index.terms import formula_terms
 from mathamr.posts.post import Formula
 from mathamr.search.analysis import Analysis
-from mathamr.search.fusion import fuse
 from mathamr.search.hybrid import HybridConfiguration
 from mathamr.search.query import Query
 from mathamr.search.ranked import Demand, Ranked
@@ -57,10 +56,9 @@ class FormulaSearch:
             looks = [Ranked(hit.id, hit.score, {strategy: hit.score}) for hit in found]
             return self._placed(looks, places, demand)
         deep = replace(demand, depth=max(demand.depth, self.configuration.depth))
-        weights = {name: weight for name, weight in self.configuration.formulas.items() if weight > 0}
-        rankings = {name: self._component(name, deep, places) for name in weights}
-        joined = fuse(self.configuration.fusion, list(rankings.values()), list(weights.values()))
-        promoted, bonuses = self._promoted(joined)
+        blend = self.configuration.formulas
+        rankings = {name: self._component(name, deep, places) for name in blend.components}
+        promoted, bonuses = self._promoted(blend.fused(rankings))
         looks = [
             replace(each, evidence={**each.evidence, **bonuses.get(each.id, {})})
             for each in with_evidence(promoted[: demand.depth + _SPARE], rankings)

@@ -2,22 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+
+from mathamr.index.point import Scored
+from mathamr.search.fusion import FUSIONS
+
+
+@dataclass(frozen=True, slots=True)
+class Blend:
+    """Which components are asked for a task, and how their rankings are fused; one of weight 0 is not asked."""
+
+    weights: Mapping[str, float]
+    fusion: str = "mean"
+    normalisation: str = "min-max"
+    """How scores are made comparable, for fusions that look at scores."""
+
+    @property
+    def components(self) -> list[str]:
+        """The components that count."""
+        return [name for name, weight in self.weights.items() if weight > 0]
+
+    def fused(self, rankings: Mapping[str, Sequence[Scored]]) -> list[Scored]:
+        """One ranking of those that the components gave."""
+        kind = FUSIONS[self.fusion]
+        has_normalisation = "normalisation" in {each.name for each in fields(kind)}  # type: ignore[arg-type]
+        fusion = kind(normalisation=self.normalisation) if has_normalisation else kind()
+        return fusion(list(rankings.values()), [self.weights[name] for name in rankings])
 
 
 @dataclass(frozen=True, slots=True)
 class HybridConfiguration:
-    """Which components are asked, how many candidates each may bring, and how their rankings are fused.
+    """The blends of both tasks, and how many candidates each component may bring.
 
-    The components of answers are `lexical` (words and formulas by BM25), `single` (the vector of the whole post) and
-    `maxsim` (all its vectors); those of formulas `lexical` and `single` (the formula's vector). A component of weight
-    0 is not asked.
+    The components of answers are `lexical` (words and formulas by BM25), `single` (the vector of the whole post),
+    `maxsim` (all its vectors) and `rerank`; those of formulas `lexical` and `single` (the formula's vector).
     """
 
-    fusion: str = "mean"
-    answers: Mapping[str, float] = field(
-        default_factory=lambda: {"lexical": 1.0, "single": 1.0, "maxsim": 1.0}
-    )
-    formulas: Mapping[str, float] = field(default_factory=lambda: {"lexical": 1.0, "single": 0.5})
+    answers: Blend = field(default_factory=lambda: Blend({"lexical": 1.0, "single": 1.0, "maxsim": 1.0}))
+    formulas: Blend = field(default_factory=lambda: Blend({"lexical": 1.0, "single": 0.5}))
     depth: int = 1000

@@ -11,7 +11,6 @@ from mathamr.index.lexical import LexicalPart
 from mathamr.index.point import Filter, Scored
 from mathamr.index.terms import Terms
 from mathamr.search.analysis import Analysis
-from mathamr.search.fusion import fuse
 from mathamr.search.hybrid import HybridConfiguration
 from mathamr.search.ranked import Demand, Ranked
 
@@ -75,12 +74,9 @@ class PostSearch:
     def _hybrid(self, demand: Demand) -> list[Ranked]:
         """Several components fused; each brings its best candidates."""
         deep = Demand(max(demand.depth, self.configuration.depth), demand.where, demand.exact, demand.pool)
-        weights = {name: weight for name, weight in self.configuration.answers.items() if weight > 0}
-        rankings = {name: self._component(name, deep) for name in weights}
-        joined = fuse(
-            self.configuration.fusion, list(rankings.values()), list(weights.values()), demand.depth
-        )
-        return with_evidence(joined, rankings)
+        blend = self.configuration.answers
+        rankings = {name: self._component(name, deep) for name in blend.components}
+        return with_evidence(blend.fused(rankings)[: demand.depth], rankings)
 
 
 def with_evidence(joined: Sequence[Scored], rankings: Mapping[str, Sequence[Scored]]) -> list[Ranked]:
