@@ -225,6 +225,7 @@ async function learnIndex() {
     indexed = await api.index();
   } catch (error) {
     if (!state.query) showFailure(error, state);
+    else if (error.code !== "unauthorised") setTimeout(learnIndex, POLL); // the search is told of, this is made up for
     return;
   }
   filters.learn(indexed);

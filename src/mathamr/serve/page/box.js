@@ -21,6 +21,8 @@ export class Box {
       this.insertSymbol(snippet),
     );
     this.area.addEventListener("input", () => this.changed());
+    // When the panel opens beside the results the box gets narrower, and its text higher.
+    new ResizeObserver(() => this.grow()).observe(this.area.parentElement);
     this.area.addEventListener("blur", () => this.completion.close());
     this.area.addEventListener("keydown", (event) => {
       if (this.completion.key(event) || event.isComposing) return;

@@ -176,7 +176,7 @@ export class Panel {
     if (this.hit?.formula) matched.add(this.hit.formula.id);
     for (const span of text.querySelectorAll(".formula[data-formula]")) {
       const formula = byId.get(span.dataset.formula);
-      if (formula?.latex) activated(span, formula);
+      if (formula?.latex && !span.closest("a")) activated(span, formula);
       if (matched.has(span.dataset.formula)) span.classList.add("matched");
     }
     return text;
