@@ -15,7 +15,17 @@ import numpy as np
 import pytest
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engine import ENGINES, Engine, Filter, Payload, Point, Scored, create_engine, open_engine
+from mathamr.index.engine import (
+    ENGINES,
+    Engine,
+    EngineHead,
+    Filter,
+    Payload,
+    Point,
+    Scored,
+    create_engine,
+    open_engine,
+)
 from mathamr.settings import QDRANT_API_KEY, QDRANT_URL
 from tests.index.engines import (
     ON_SERVER,
@@ -407,6 +417,16 @@ def test_unknown_engines_and_options_list_the_known_ones(variant: str, tmp_path:
         create_engine(tmp_path / "engine", SIZE, "lake")
     with pytest.raises(MathAMRError, match="not 0"):
         create(variant, tmp_path / "engine", 0)
+
+
+def test_numbers_among_options_may_come_as_text(tmp_path: Path) -> None:
+    create_engine(tmp_path / "engine", SIZE, "edge", {"ef": "256"}).close()
+    assert EngineHead.read(tmp_path / "engine").options["ef"] == 256
+    with pytest.raises(MathAMRError, match="takes a number for 'ef', not 'many'"):
+        create_engine(tmp_path / "other", SIZE, "edge", {"ef": "many"})
+    with pytest.raises(MathAMRError, match="takes a word for 'dtype', not 16"):
+        create_engine(tmp_path / "other", SIZE, "flat", {"dtype": 16})
+    assert not (tmp_path / "other").exists()
 
 
 @pytest.mark.parametrize("content", [b"", b"{", b"[]", b'{"engine": 3}', b"\xff\xfe"])

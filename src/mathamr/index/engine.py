@@ -223,8 +223,18 @@ Options = TypeVar("Options")
 def read_options(options_type: type[Options], engine: str, options: Mapping[str, Any] | None) -> Options:
     """The options of an engine, a frozen dataclass, from names and values; an unknown name lists the known ones."""
     given = dict(options or {})
-    known = [field.name for field in fields(options_type)]  # type: ignore[arg-type]
-    for name in given:
+    known = {field.name: field for field in fields(options_type)}  # type: ignore[arg-type]
+    for name, value in given.items():
         if name not in known:
             raise MathAMRError(f"the engine {engine!r} has no option {name!r}; known: {', '.join(known)}")
+        if isinstance(known[name].default, int):
+            # From a command line a number comes as text.
+            try:
+                given[name] = int(value)
+            except (TypeError, ValueError) as error:
+                raise MathAMRError(
+                    f"the engine {engine!r} takes a number for {name!r}, not {value!r}"
+                ) from error
+        elif not isinstance(value, str):
+            raise MathAMRError(f"the engine {engine!r} takes a word for {name!r}, not {value!r}")
     return options_type(**given)
