@@ -78,7 +78,7 @@ class Transformer(nn.Module):
         """The means of states over spans, projected, of length one; span i has members [offsets[i], offsets[i+1])."""
         means = functional.embedding_bag(members, states.float(), offsets, mode="mean")
         if self.head is not None:
-            means = self.head(means).float()
+            means = self.head(means.to(self.head.weight.dtype)).float()
         return functional.normalize(means, dim=-1)
 
 

@@ -79,6 +79,7 @@ class TextTrainer:
     def train(self, until: float = math.inf) -> Iterator[dict[str, Any]]:
         """One row of figures an epoch; stops after a step once the clock (`time.monotonic`) says so."""
         training, model = self.training, self.encoder.model
+        torch.manual_seed(training.seed)
         head = list(model.head.parameters()) if model.head is not None else []
         fresh = {id(parameter) for parameter in head}
         body = [parameter for parameter in model.parameters() if id(parameter) not in fresh]
