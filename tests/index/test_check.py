@@ -11,6 +11,7 @@ from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.check import check_index
 from mathamr.index.inspection import CheckReport
+from mathamr.index.lock import InUseError, WriterLock
 from mathamr.index.point import Payload, Point
 from tests.index.small import build, note
 from tests.models import sample_posts
@@ -226,3 +227,12 @@ def test_a_folder_that_is_no_index_is_a_clear_error(tmp_path: Path) -> None:
         check_index(tmp_path)
     with pytest.raises(MathAMRError, match="does not exist"):
         check_index(tmp_path / "nowhere", repair=False)
+
+
+def test_an_engine_that_another_process_has_open_is_left_alone(index: Path, whole: Path) -> None:
+    with (
+        WriterLock(index / "vectors", "a server"),
+        pytest.raises(InUseError, match=r"is being changed by .*\(a server\)"),
+    ):
+        check_index(index)
+    assert not differences(content(index), content(whole))

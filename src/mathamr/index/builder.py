@@ -150,15 +150,19 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool) -> Archive:
             check_parser(before, manifest.parser.fingerprint, out)
             _check_engine(before, manifest, out)
         catalogue = Catalogue(out / CATALOGUE, create=True)
-        if before is None or manifest != before:
-            manifest = manifest.write(out)
-        archive = Archive(out, manifest, catalogue, lock=lock, device=options.device, model=model)
-        archive.use_encoder(encoder)
-        prepare_parts(archive)
-        return archive
     except BaseException:
         lock.release()
         raise
+    archive = Archive(out, manifest, catalogue, lock=lock, device=options.device, model=model)
+    try:
+        if before is None or manifest != before:
+            archive.manifest = manifest.write(out)
+        archive.use_encoder(encoder)
+        prepare_parts(archive)
+    except BaseException:
+        archive.close()
+        raise
+    return archive
 
 
 def _wanted(

@@ -13,10 +13,11 @@ from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue import CATALOGUE
 from mathamr.index.crew import batches
-from mathamr.index.engine import Engine
+from mathamr.index.engine import ENGINES, Engine
 from mathamr.index.entries import fits
 from mathamr.index.inventory import FIXED_FILES, checksum
 from mathamr.index.journal import STAGES
+from mathamr.index.lock import InUseError
 from mathamr.index.manifest import MANIFEST
 from mathamr.index.parts import GRAPHS, LEXICAL, VECTORS
 
@@ -87,6 +88,10 @@ class CheckReport:
             self.problems.append(Problem(part, what, len(found), tuple(found[:EXAMPLES]), outcome))
 
 
+class _OutOfReachError(MathAMRError):
+    """A server that does not answer."""
+
+
 @dataclass(slots=True)
 class Damage:
     """What has to be made again; a part that is `whole_…` is made again from nothing."""
@@ -120,8 +125,11 @@ def inspect(archive: Archive, report: CheckReport) -> Damage:
 
 
 def _fails(part: str, report: CheckReport, look: Callable[[], None]) -> bool:
+    """Whether a part cannot be read and has to be made anew; one that is only busy or far away is an error."""
     try:
         look()
+    except (InUseError, _OutOfReachError):
+        raise
     except MathAMRError as error:
         report.add(part, f"cannot be read: {error}")
         return True
@@ -178,7 +186,7 @@ def _inspect_graphs(archive: Archive, report: CheckReport, damage: Damage) -> No
 
 
 def _inspect_vectors(archive: Archive, report: CheckReport, damage: Damage) -> None:
-    catalogue, engine = archive.catalogue, archive.engine
+    catalogue, engine = archive.catalogue, _engine(archive)
     if engine.size != archive.manifest.model.size:
         raise MathAMRError(
             f"its vectors have {engine.size} numbers, those of the model {archive.manifest.model.size}"
@@ -206,6 +214,15 @@ def _inspect_vectors(archive: Archive, report: CheckReport, damage: Damage) -> N
     report.add_each(VECTORS, "vectors belong to no post", damage.extra_posts)
     report.add_each(VECTORS, "formulas have no vector", lost)
     report.add_each(VECTORS, "vectors belong to no formula", damage.extra_formulas)
+
+
+def _engine(archive: Archive) -> Engine:
+    try:
+        return archive.engine
+    except MathAMRError as error:
+        if ENGINES[archive.manifest.engine.name].capabilities.remote:
+            raise _OutOfReachError(str(error)) from error
+        raise
 
 
 def _wrong_vectors(engine: Engine, expected: dict[str, tuple[int, float]], ids: Sequence[str]) -> set[str]:

@@ -15,6 +15,10 @@ from mathamr.errors import MathAMRError
 LOCK = "lock"
 
 
+class InUseError(MathAMRError):
+    """Another process holds what only one may have: nothing is wrong with it."""
+
+
 class WriterLock:
     """Held from construction until `release`; the operating system lets go of it when the process ends, however it ends.
 
@@ -34,7 +38,7 @@ class WriterLock:
         except OSError as error:
             holder = _holder(handle)
             os.close(handle)
-            raise MathAMRError(
+            raise InUseError(
                 f"{folder} is being changed by {holder}; wait until it has ended, or stop it"
             ) from error
         self._handle = handle
