@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr.errors import MathAMRError
-from mathamr.serve.access import Keys, allowed_hosts, given_key, is_loopback
+from mathamr.serve.access import Keys, allowed_hosts, is_loopback
 from mathamr.serve.errors import ApiError
 
 WRITE, READ = "w" * 20, "r" * 20
@@ -41,11 +41,6 @@ def test_who_may_read_and_write(keys: Keys, given: str, reads: str, writes: str)
 def test_a_key_that_is_easily_guessed_or_cannot_be_a_header_is_refused(key: str) -> None:
     with pytest.raises(MathAMRError, match="16 printable"):
         Keys(write=key)
-
-
-def test_a_key_comes_in_either_header() -> None:
-    assert given_key("Bearer abc", None) == given_key(None, "abc") == given_key("bearer  abc ", "") == "abc"
-    assert given_key("Basic abc", None) == given_key(None, None) == given_key("Bearer", None) == ""
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,8 @@ from mathamr.serve.service import Service
 from tests.serve.conftest import WRITE_KEY
 
 load_all_checks()
+PATIENCE = 3600
+"""Seconds: a busy machine is no failure."""
 CHECKS = schemathesis.checks.CHECKS.get_by_names(
     [
         "not_a_server_error",
@@ -76,6 +78,6 @@ def test_the_server_answers_as_its_document_says(api: Any, operation: str, mode:
     )
     @given(case=api[path][method].as_strategy(generation_mode=mode))
     def answers(case: Any) -> None:
-        case.call_and_validate(headers={"X-API-Key": WRITE_KEY}, checks=CHECKS)
+        case.call_and_validate(headers={"X-API-Key": WRITE_KEY}, checks=CHECKS, timeout=PATIENCE)
 
     answers()

@@ -166,7 +166,19 @@ def test_reading_needs_the_key_where_one_is_set(serving: Serving) -> None:
     assert error(client.get("/v1/search", params={"q": "x"}))["code"] == "unauthorised"
     assert client.get("/v1/search", params={"q": "x"}).headers["www-authenticate"].startswith("Bearer")
     assert client.get("/v1/health").status_code == 200
-    for headers in ({"X-API-Key": READ_KEY}, {"Authorization": f"Bearer {WRITE_KEY}"}):
+    for refused in (
+        {"X-API-Key": ""},
+        {"Authorization": "Bearer"},
+        {"Authorization": f"Basic {READ_KEY}"},
+        {"X-API-Key": "é"},
+    ):
+        headers = [(name.encode(), value.encode()) for name, value in refused.items()]
+        assert client.get("/v1/search", params={"q": "x"}, headers=headers).status_code == 401
+    for headers in (
+        {"X-API-Key": READ_KEY},
+        {"Authorization": f"Bearer {WRITE_KEY}"},
+        {"Authorization": f"bearer {READ_KEY}"},
+    ):
         assert client.get("/v1/search", params={"q": "x"}, headers=headers).status_code == 200
     for path in ("/v1/index", "/v1/metrics", "/v1/posts/1", "/v1/graphs/1", "/v1/formulas/1", "/v1/commands",
                  "/v1/render?latex=x", "/v1/picture?latex=x", "/v1/explain?q=x&id=1"):  # fmt: skip

@@ -45,14 +45,6 @@ class Keys:
             raise _refused("writing")
 
 
-def given_key(authorization: str | None, api_key: str | None) -> str:
-    """The key of a request: `X-API-Key`, or `Authorization: Bearer`."""
-    if api_key:
-        return api_key
-    scheme, _, key = (authorization or "").partition(" ")
-    return key.strip() if scheme.lower() == "bearer" else ""
-
-
 def is_loopback(host: str) -> bool:
     """Whether only this machine can reach a server that listens on `host`."""
     if host == "localhost":

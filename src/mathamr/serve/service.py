@@ -7,10 +7,11 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Annotated, TypeVar
 
-from fastapi import Depends, Header, Request
+from fastapi import Depends, Request, Security
+from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from mathamr.errors import MathAMRError
-from mathamr.serve.access import Keys, given_key
+from mathamr.serve.access import Keys
 from mathamr.serve.errors import ApiError, from_error
 from mathamr.serve.lanes import Lane
 from mathamr.serve.limits import Limits
@@ -91,25 +92,29 @@ def service_of(request: Request) -> Service:
     return service
 
 
-def reader(
-    request: Request,
-    authorization: Annotated[str | None, Header(include_in_schema=False)] = None,
-    x_api_key: Annotated[str | None, Header(include_in_schema=False)] = None,
-) -> Service:
+_header = APIKeyHeader(name="X-API-Key", auto_error=False, description="the server's key")
+_bearer = HTTPBearer(auto_error=False, description="the server's key")
+
+
+def given_key(
+    header: Annotated[str | None, Security(_header)],
+    bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
+) -> str:
+    """The key of a request, whichever way it comes; empty where it has none."""
+    return header or (bearer.credentials if bearer else "")
+
+
+def reader(request: Request, key: Annotated[str, Depends(given_key)]) -> Service:
     """The service, for a client that may read."""
     service = service_of(request)
-    service.keys.check_read(given_key(authorization, x_api_key))
+    service.keys.check_read(key)
     return service
 
 
-def writer(
-    request: Request,
-    authorization: Annotated[str | None, Header(include_in_schema=False)] = None,
-    x_api_key: Annotated[str | None, Header(include_in_schema=False)] = None,
-) -> Service:
+def writer(request: Request, key: Annotated[str, Depends(given_key)]) -> Service:
     """The service, for a client that may write."""
     service = service_of(request)
-    service.keys.check_write(given_key(authorization, x_api_key))
+    service.keys.check_write(key)
     if service.archive.read_only:
         raise ApiError("read_only", "the index is open for reading only")
     return service
