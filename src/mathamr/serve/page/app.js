@@ -24,6 +24,7 @@ let indexed = null;
 let asking = null;
 let tries = 0;
 let timer = 0;
+let learning = 0;
 let shownPage = 1;
 
 const status = byId("status");
@@ -221,11 +222,12 @@ function paging(page, more) {
 
 /** What is indexed: the filters, the strategies, the figures in the foot of the page. */
 async function learnIndex() {
+  clearTimeout(learning);
   try {
     indexed = await api.index();
   } catch (error) {
     if (!state.query) showFailure(error, state);
-    else if (error.code !== "unauthorised") setTimeout(learnIndex, POLL); // the search is told of, this is made up for
+    else if (error.code !== "unauthorised") learning = setTimeout(learnIndex, POLL);
     return;
   }
   filters.learn(indexed);
