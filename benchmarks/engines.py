@@ -2,7 +2,8 @@
 
 By itself it makes up posts: clustered, 16 vectors a post on average, 32 dimensions, 33,771 posts like the smaller
 collection of the thesis, whose exact MaxSim ran at 63 queries/s there and approximate at 87. With `MATHAMR_INDEX=DIR` it
-measures the vectors of a built index as well. `MATHAMR_POSTS=10000` makes all of it smaller.
+measures the vectors of a built index as well. `MATHAMR_POSTS=10000` makes all of it smaller. Run it with
+`OPENBLAS_NUM_THREADS=1`: the threads of BLAS wait for each other in a loop, which would count as work of the peer.
 """
 
 from __future__ import annotations
@@ -97,8 +98,9 @@ def of_index(folder: Path) -> Corpus:
     return Corpus(ids, vectors, starts, documents, [fetched[name][::-1] for name in chosen])
 
 
-def plain_blocks(corpus: Corpus, query: Floats, rows: int = 512) -> Floats:
-    """The peer: the block loop of a few lines that needs nothing but numpy."""
+def plain_blocks(corpus: Corpus, query: Floats) -> Floats:
+    """The peer: the block loop of a few lines that needs nothing but numpy; blocks that BLAS keeps on one thread."""
+    rows = (1 << 18) // query.size
     scores = np.empty(len(corpus.starts), np.float32)
     ends = np.append(corpus.starts[1:], len(corpus.vectors))
     post = 0

@@ -461,7 +461,7 @@ def in_a_process(folder: Path, program: str) -> subprocess.CompletedProcess[str]
     source = textwrap.dedent(head) + textwrap.dedent(program)
     root = Path(__file__).resolve().parents[2]
     command = [sys.executable, "-c", source, str(folder)]
-    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=900, check=False)
 
 
 @pytest.fixture
