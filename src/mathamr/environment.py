@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from typing import Any, Literal
 
 from mathamr import __version__
+from mathamr.errors import MathAMRError
 from mathamr.settings import SETTINGS
 
 State = Literal["ok", "missing", "optional"]
@@ -79,8 +80,26 @@ def _models() -> list[Finding]:
     from mathamr.amr.builtin import describe
 
     found = describe()
-    help_text = "" if found.ready else "reinstall mathamr: its weights are part of the package"
-    return [Finding("model", "AMR parser builtin", "ok" if found.ready else "missing", found.text, help_text)]
+    again = "reinstall mathamr: its weights are part of the package"
+    parser = Finding(
+        "model",
+        "AMR parser builtin",
+        "ok" if found.ready else "missing",
+        found.text,
+        "" if found.ready else again,
+    )
+    return [parser, _box(again)]
+
+
+def _box(again: str) -> Finding:
+    """The encoder in the box: its name and size, and whether all of its files are as they should be."""
+    from mathamr.encoders.postencoder import box, described
+
+    try:
+        found = described(box())
+    except MathAMRError as error:
+        return Finding("model", "post encoder", "missing", str(error), again)
+    return Finding("model", "post encoder", "ok", found)
 
 
 def _optional() -> list[Finding]:

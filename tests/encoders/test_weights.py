@@ -9,7 +9,8 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from mathamr.encoders.encoder import load_encoder
-from mathamr.encoders.weights import file_hash, read_head
+from mathamr.encoders.integrity import file_hash
+from mathamr.encoders.weights import read_head
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from tests.encoders.test_graphencoder import encoder_of

@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.encoders.encoder import Encoder, Vectors, load_encoder
+from mathamr.encoders.integrity import checked_file
 from mathamr.encoders.text import TextVectors
 from mathamr.errors import MathAMRError
 from mathamr.graphs.tensor import GraphTensor
@@ -105,12 +106,14 @@ class PostEncoder:
                 yield from self.graph.encode(tensors, texts)
                 continue
             for vectors, text in zip(self.graph.encode(tensors), texts, strict=True):
-                yield self._joined(vectors, text)
+                yield self.side_by_side(vectors, text, self.shares, self.text.size)
 
-    def _joined(self, vectors: Vectors, text: TextVectors) -> Vectors:
+    @staticmethod
+    def side_by_side(vectors: Vectors, text: TextVectors, shares: Shares, size: int) -> Vectors:
+        """The text vectors of a post beside its graph's, each with the root of its share; a row without text keeps its graph's."""
         share = np.zeros(len(vectors), np.float32)
-        share[text.of] = self.shares.of(vectors.levels[text.of])
-        beside = np.zeros((len(vectors), self.size - self.graph.size), np.float32)
+        share[text.of] = shares.of(vectors.levels[text.of])
+        beside = np.zeros((len(vectors), size), np.float32)
         beside[text.of] = text.vectors * np.sqrt(share[text.of])[:, None]
         joined = np.concatenate([beside, vectors.vectors * np.sqrt(1 - share)[:, None]], axis=1)
         return Vectors(vectors.post_id, joined, vectors.levels, vectors.references)
@@ -142,6 +145,23 @@ def load_post_encoder(folder: Path | None = None, device: str = "auto") -> PostE
 
     graph, text = load_encoder(folder / GRAPH, device), load_text_encoder(folder / TEXT, device)
     return PostEncoder(graph, text, shares, str(row.get("name", "")))
+
+
+def described(folder: Path) -> str:
+    """A line about a model folder, after the hashes of its files were checked; nothing is loaded."""
+    row = _described(folder)
+    parts = [folder / GRAPH, folder / TEXT] if row.get("encoder") == JOINED else [folder]
+    size = 0
+    for part in parts:
+        hashes = _described(part).get("sha256")
+        if not isinstance(hashes, dict):
+            raise MathAMRError(f"{part / CONFIG} does not say which files belong to the model")
+        for name in hashes:
+            checked_file(part / name, hashes)
+            size += (part / name).stat().st_size
+    name = row.get("name") or row.get("encoder")
+    what = "graph network and text encoder" if len(parts) == 2 else "graph network"
+    return f"{name}: {what}, {size / 1e6:.1f} MB"
 
 
 def save_joined(folder: Path, name: str, shares: Shares) -> None:

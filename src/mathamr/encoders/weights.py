@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from mathamr.encoders.integrity import checked_file, file_hash
 from mathamr.errors import MathAMRError
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 
@@ -156,23 +157,3 @@ def use_weights(module: nn.Module, weights: dict[str, Tensor], source: Path) -> 
 
 def _few(names: list[str]) -> str:
     return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "") or "nothing"
-
-
-def checked_file(path: Path, hashes: dict[str, str]) -> None:
-    """Refuses a file of a model that is missing or does not have the hash it should have."""
-    expected = hashes.get(path.name)
-    try:
-        found = file_hash(path)
-    except OSError as error:
-        raise MathAMRError(f"the model is not complete: cannot read {path} ({error.strerror})") from error
-    if found != expected:
-        raise MathAMRError(
-            f"{path} is damaged, or not the file that belongs to {CONFIG}: its SHA-256 is {found[:12]}…,"
-            f" expected {(expected or 'none')[:12]}…"
-        )
-
-
-def file_hash(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()

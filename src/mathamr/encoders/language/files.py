@@ -15,11 +15,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mathamr.encoders.integrity import checked_file, file_hash
 from mathamr.encoders.language.encoder import TextEncoder
 from mathamr.encoders.language.transformer import Transformer, TransformerConfiguration
 from mathamr.encoders.language.wordpieces import WordPieces
 from mathamr.encoders.unfilled import unfilled
-from mathamr.encoders.weights import CONFIG, WEIGHTS, checked_file, file_hash, read_safetensors, use_weights
+from mathamr.encoders.weights import CONFIG, WEIGHTS, read_safetensors, use_weights
 from mathamr.errors import MathAMRError
 
 FORMAT = 1

@@ -1,0 +1,60 @@
+"""Puts a trained graph network and a trained text encoder together into the model folder that the package ships.
+
+    python scripts/make_box.py SHARD TEXTS --graph FOLDER --text FOLDER --out FOLDER
+
+SHARD and TEXTS are what both were trained on (docs/training.md). The text's vectors become principal components of
+its states, and the shares of text and graph are those with the best MRR@10 on the validation pairs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import shutil
+from pathlib import Path
+
+from mathamr.encoders.encoder import load_encoder
+from mathamr.encoders.language.files import load_text_encoder, save_text_encoder
+from mathamr.encoders.postencoder import GRAPH, TEXT, save_joined
+from mathamr.graphs import shard as shards
+from mathamr.training.joining import chosen_shares, trial, with_principal_components
+from mathamr.training.language.shard import TextShard
+
+GRAPH_FILES = ("config.json", "weights.safetensors", "vocabulary.txt", "relations.txt")
+
+
+def main() -> None:
+    """One model folder from two."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("shard", type=Path)
+    parser.add_argument("texts", type=Path)
+    parser.add_argument("--graph", type=Path, required=True)
+    parser.add_argument("--text", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--name", default="mathamr-1")
+    parser.add_argument("--size", type=int, default=192, help="principal components that are kept")
+    parser.add_argument(
+        "--others", type=int, default=3000, help="other answers among which validation ones are sought"
+    )
+    given = parser.parse_args()
+    shard, texts = shards.load(given.shard), TextShard.load(given.texts)
+    text = with_principal_components(load_text_encoder(given.text), texts, given.size)
+    save_text_encoder(given.out / TEXT, text)
+    # As it will be loaded: in eight bits.
+    text = load_text_encoder(given.out / TEXT)
+    (given.out / GRAPH).mkdir(parents=True, exist_ok=True)
+    for name in GRAPH_FILES:
+        shutil.copy(given.graph / name, given.out / GRAPH / name)
+    shares, rows = chosen_shares(
+        trial(shard, texts, load_encoder(given.graph), text, others=given.others), text.size
+    )
+    for row in rows:
+        print(json.dumps(row))
+    save_joined(given.out, given.name, shares)
+    print(json.dumps({"chosen": shares.to_json()}))
+
+
+if __name__ == "__main__":
+    main()
