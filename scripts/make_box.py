@@ -17,7 +17,7 @@ from mathamr.encoders.encoder import load_encoder
 from mathamr.encoders.language.files import load_text_encoder, save_text_encoder
 from mathamr.encoders.postencoder import GRAPH, TEXT, save_joined
 from mathamr.graphs import shard as shards
-from mathamr.training.joining import chosen_shares, trial, with_principal_components
+from mathamr.training.joining import between, chosen_shares, trial, with_principal_components
 from mathamr.training.language.shard import TextShard
 
 GRAPH_FILES = ("config.json", "weights.safetensors", "vocabulary.txt", "relations.txt")
@@ -32,6 +32,10 @@ def main() -> None:
     parser.add_argument("texts", type=Path)
     parser.add_argument("--graph", type=Path, required=True)
     parser.add_argument("--text", type=Path, required=True)
+    parser.add_argument("--base", type=Path, help="the text encoder that the training began with")
+    parser.add_argument(
+        "--learned", type=float, default=0.7, help="how far to go from the base to the trained"
+    )
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--name", default="mathamr-1")
     parser.add_argument("--size", type=int, default=192, help="principal components that are kept")
@@ -40,7 +44,10 @@ def main() -> None:
     )
     given = parser.parse_args()
     shard, texts = shards.load(given.shard), TextShard.load(given.texts)
-    text = with_principal_components(load_text_encoder(given.text), texts, given.size)
+    tuned = load_text_encoder(given.text)
+    if given.base:
+        tuned = between(load_text_encoder(given.base), tuned, given.learned)
+    text = with_principal_components(tuned, texts, given.size)
     save_text_encoder(given.out / TEXT, text)
     # As it will be loaded: in eight bits.
     text = load_text_encoder(given.out / TEXT)

@@ -26,6 +26,24 @@ from mathamr.training.pairs import Pairs, checked, split
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
+def between(base: TextEncoder, tuned: TextEncoder, share: float) -> TextEncoder:
+    """The encoder on the way from one to the other: so much of what was learned, the rest as it was before.
+
+    What a tuned model forgot of the texts it was not tuned on comes back (Wortsman et al., "Robust fine-tuning",
+    2022). The head, which the base does not have, stays that of the tuned one.
+    """
+    if not 0 <= share <= 1:
+        raise MathAMRError(f"the share of what was learned is from 0 to 1, not {share}")
+    before, after = base.model.state_dict(), dict(tuned.model.state_dict())
+    for name, weights in before.items():
+        if name not in after or after[name].shape != weights.shape:
+            raise MathAMRError(f"the two text encoders have different shapes: {name}")
+        after[name] = weights + share * (after[name] - weights)
+    model = Transformer(tuned.model.configuration)
+    model.load_state_dict(after)
+    return TextEncoder(model, tuned.pieces, device=str(tuned.device))
+
+
 def without_head(encoder: TextEncoder) -> TextEncoder:
     """The encoder whose vectors are the means of its states as they are."""
     return _headed(encoder, None)
