@@ -275,9 +275,12 @@ class Catalogue(Journal):
         self._count_change()
         parent = None if post.parent is None else _text(post.parent)
         row = (_text(post.kind), parent, source, digest_of(post), packed(post))
-        found = self._rows("SELECT number FROM posts WHERE id = ?", (post.id,))
+        found = self._rows("SELECT number, deleted FROM posts WHERE id = ?", (post.id,))
         if found:
-            number = int(found[0][0])
+            number, was_deleted = int(found[0][0]), bool(found[0][1])
+            tags = self._rows("SELECT tag FROM tags WHERE post = ?", (number,))
+            if was_deleted or {tag for (tag,) in tags} != set(map(_text, post.tags)):
+                self._unmark_answers(post.id)
             self._db.execute(
                 "UPDATE posts SET kind = ?, parent = ?, input = ?, digest = ?, post = ?, deleted = 0,"
                 " graph = 0, vectors = 0, lexical = 0 WHERE number = ?",
@@ -289,6 +292,7 @@ class Catalogue(Journal):
         else:
             sql = "INSERT INTO posts (id, kind, parent, input, digest, post) VALUES (?,?,?,?,?,?)"
             number = int(self._db.execute(sql, (post.id, *row)).lastrowid or 0)
+            self._unmark_answers(post.id)
         self._db.executemany(
             "INSERT OR IGNORE INTO tags VALUES (?, ?)", ((_text(tag), number) for tag in post.tags)
         )
@@ -296,6 +300,12 @@ class Catalogue(Journal):
             self._put_formula(number, post.id, position, formula, visual)
         self._stale_visuals_of(number)
         return number
+
+    def _unmark_answers(self, post_id: str) -> None:
+        """The answers of a question are found by its tags, which have changed."""
+        self._db.execute(
+            "UPDATE posts SET vectors = 0 WHERE parent = ? AND kind = 'answer' AND deleted = 0", (post_id,)
+        )
 
     def _count_change(self) -> None:
         self._db.execute(
@@ -332,6 +342,7 @@ class Catalogue(Journal):
             return False
         self._count_change()
         self._stale_visuals_of(known[0])
+        self._unmark_answers(post_id)
         self._db.execute(
             "UPDATE posts SET deleted = 1, graph = 0, vectors = 0, lexical = 0 WHERE number = ?", known[:1]
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
 
@@ -47,24 +47,32 @@ def _visual_key(formula: Formula, macros: tuple[str, ...]) -> str:
     return "source-" + blake2b(source.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
-def entries_of(waiting: Waiting, post: Post, vectors: Vectors) -> Entries:
-    """The points of a post, given its vectors."""
+def is_tagged_by_question(post: Post) -> bool:
+    """Whether a post is found by the tags of its question: forums tag questions only."""
+    return post.kind == "answer" and not post.tags
+
+
+def entries_of(
+    waiting: Waiting, post: Post, vectors: Vectors, tags: tuple[str, ...] | None = None
+) -> Entries:
+    """The points of a post, given its vectors; `tags` are those it is found by, if not its own."""
+    found_by = post.tags if tags is None else tags
     size = vectors.vectors.shape[1]
     rows = unit(vectors.vectors, size, f"the vectors of {post.id!r}", dimensions=2)
     if not len(rows):
         return Entries(None, (), 0, 0.0)
     document = vectors.document
     vector = unit(rows.mean(axis=0) if document is None else document, size, post.id, dimensions=1)
-    payload = Payload(post.kind, post.tags, post.date, post.score, post.source)
+    payload = Payload(post.kind, found_by, post.date, post.score, post.source)
     return Entries(
         Point(post.id, vector, rows, payload),
-        _formula_points(waiting, post, vectors),
+        _formula_points(waiting, post, vectors, payload),
         len(rows),
         sketch(rows),
     )
 
 
-def _formula_points(waiting: Waiting, post: Post, vectors: Vectors) -> tuple[Point, ...]:
+def _formula_points(waiting: Waiting, post: Post, vectors: Vectors, payload: Payload) -> tuple[Point, ...]:
     # A post may use one id for several formulas: they are told apart by their order.
     waiting_ids: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for formula, entry in zip(post.formulas, waiting.formulas, strict=True):
@@ -75,8 +83,7 @@ def _formula_points(waiting: Waiting, post: Post, vectors: Vectors) -> tuple[Poi
         if not waiting_ids[reference]:
             continue  # the same formula met again, as a formula of several sentences
         formula_id, visual = waiting_ids[reference].pop(0)
-        payload = Payload(post.kind, post.tags, post.date, post.score, post.source, post.id, visual)
-        points.append(Point(formula_id, row, None, payload))
+        points.append(Point(formula_id, row, None, replace(payload, post=post.id, visual=visual)))
     return tuple(points)
 
 

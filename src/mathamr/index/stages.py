@@ -20,7 +20,7 @@ from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.archive import Archive
 from mathamr.index.crew import FEW, Crew, batches
-from mathamr.index.entries import Entries, entries_of
+from mathamr.index.entries import Entries, entries_of, is_tagged_by_question
 from mathamr.index.journal import Waiting
 from mathamr.index.parts import GRAPHS
 from mathamr.progress import Progress
@@ -157,8 +157,12 @@ def _living(batch: list[Waiting]) -> list[Waiting]:
 def _entries(archive: Archive, store: GraphStore, batch: list[Waiting]) -> Iterator[Entries]:
     living = [(each, each.post) for each in batch if each.post is not None]
     items = ((post, _tensor(archive, store, each.id)) for each, post in living)
+    questions = archive.catalogue.posts(
+        sorted({post.parent for _, post in living if post.parent and is_tagged_by_question(post)})
+    )
     for (each, post), vectors in zip(living, archive.encoder.encode(items), strict=True):
-        yield entries_of(each, post, vectors)
+        question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
+        yield entries_of(each, post, vectors, question.tags if question else None)
 
 
 def _tensor(archive: Archive, store: GraphStore, post_id: str) -> GraphTensor:

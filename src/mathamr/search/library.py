@@ -190,7 +190,8 @@ class Index:
                 terms: Callable[[], Terms] = lru_cache(1)(partial(post_terms, asked.post))
                 search = PostSearch(engine.posts, lexical.posts, terms, analysis, self.configuration)
             found = search.rank(strategy, demand)
-        return found, [each for each in (note, _remark(found, strategy, where)) if each]
+        remark = _remark(found, strategy, where) if len(self) else "the index is empty"
+        return found, [each for each in (note, remark) if each]
 
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:
         """Why a post is found: every part of the query against every part of the post.

@@ -7,7 +7,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mathamr.formulas.visualkey import visual_key
 from mathamr.index.terms import latex_tokens, ngrams, word_tokens, words
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
@@ -21,6 +20,9 @@ LENGTH = 300
 ALIKE = 0.6
 """Formulas that share so much of their LaTeX (Dice coefficient of 1- to 3-grams) count as matched."""
 
+FORMULAS_COMPARED = 32
+"""Formulas of a query that those of a post are compared with; a longer query has said what it wants by then."""
+
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _DENSE_SHARE = 0.5
 
@@ -32,9 +34,9 @@ class Wanted:
         self._stems = frozenset(
             stem for sentence in query.passage.sentences for stem in _stems(sentence.text)
         )
-        layouts = (query.trees[formula.id][1] for formula in query.formulas if formula.id in query.trees)
-        self._visuals = {visual_key(layout) for layout in layouts if layout is not None}
-        self._formulas = [_grams(formula.latex) for formula in query.formulas]
+        distinct = list(dict.fromkeys(formula.latex for formula in query.formulas))
+        self._formulas = [_grams(latex) for latex in distinct[:FORMULAS_COMPARED]]
+        self._known: dict[str, float] = {}
 
     @property
     def is_empty(self) -> bool:
@@ -49,12 +51,12 @@ class Wanted:
         """Which share of the query's words a sentence has."""
         return len(self._stems.intersection(_stems(text))) / max(1, len(self._stems))
 
-    def formula(self, formula: Formula, visual: str | None = None) -> float:
+    def formula(self, formula: Formula) -> float:
         """How much of a formula is in one of the query's, from 0 to 1."""
-        if visual is not None and visual in self._visuals:
-            return 1.0
-        grams = _grams(formula.latex)
-        return max((_dice(grams, wanted) for wanted in self._formulas), default=0.0)
+        if formula.latex not in self._known:
+            grams = _grams(formula.latex)
+            self._known[formula.latex] = max((_dice(grams, wanted) for wanted in self._formulas), default=0.0)
+        return self._known[formula.latex]
 
 
 def snippet(

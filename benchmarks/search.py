@@ -1,0 +1,122 @@
+"""Where the time of a query goes: by stage, by strategy, by kind of query, and before the first one.
+
+Searches the index that `MATHAMR_INDEX` names, or one of the bundled sample, which is built with the model in the box.
+The peer is bm25s over the words and LaTeX of the same posts, in memory: what lexical search costs when nothing is read
+from disk, nothing is parsed and nothing is explained. Times are those of the processor, so that a busy machine does not
+change them; stages are wall time.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+
+from mathamr import Index, Query
+from mathamr.evaluation.baselines.bm25 import Bm25
+from mathamr.evaluation.baselines.candidate import candidates
+from mathamr.evaluation.baselines.candidate import query as candidate
+from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.index.builder import BuildOptions, build_index
+from mathamr.sample import folder
+from mathamr.search.query import Task
+from mathamr.search.strategies import STRATEGIES
+
+QUERIES = (
+    "Why does $\\sum_{n=1}^\\infty \\frac{1}{n^{%d}}$ converge?",
+    "Is the limit of $f_{%d}(x)$ continuous where all the functions are?",
+    "eigenvalues of a symmetric matrix of size %d",
+    "$\\int_0^{%d} e^{-x^2} dx$ without polar coordinates",
+)
+_FIRST = """
+import time, sys
+started = time.perf_counter()
+from mathamr import Index
+index = Index.open(sys.argv[1])
+opened = time.perf_counter() - started
+index.search("the limit of $a_n$", strategy=sys.argv[2])
+print(opened, time.perf_counter() - started, time.process_time())
+"""
+
+
+def run() -> None:
+    place = os.environ.get("MATHAMR_INDEX")
+    if place:
+        _measure(Path(place))
+        return
+    with TemporaryDirectory() as temporary:
+        build_index([folder() / "Posts.xml"], Path(temporary), BuildOptions(workers=2))
+        _measure(Path(temporary))
+
+
+def _measure(path: Path) -> None:
+    for strategy in ("hybrid", "lexical"):
+        ran = subprocess.run(
+            [sys.executable, "-c", _FIRST, str(path), strategy], capture_output=True, text=True, check=True
+        )
+        opened, first, processor = map(float, ran.stdout.split())
+        print(
+            f"first query of a process, {strategy}: {processor:.2f} s of processor time, "
+            f"{first:.2f} s by the clock; open after {opened:.2f} s"
+        )
+    topics = read_topics(folder() / "topics" / "task1.xml")
+    with Index.open(path) as index:
+        started = time.process_time()
+        index.warm()
+        print(f"warm-up: {time.process_time() - started:.2f} s of processor time")
+        print(f"{len(index):,} posts; milliseconds of processor time a query, median")
+        for name, queries in _queries(topics).items():
+            task: Task = "formulas" if name == "formula alone" else "answers"
+            for strategy in STRATEGIES:
+                _show(index, name, queries, task, strategy)
+        _peer(index, topics)
+
+
+def _queries(topics: list[Topic]) -> dict[str, list[Query]]:
+    return {
+        "text with formula": [
+            Query.of_text(text % n) for n in range(2, 6) for text in QUERIES if "$" in text
+        ],
+        "words": [Query.of_text(text % n) for n in range(2, 10) for text in QUERIES if "$" not in text],
+        "formula alone": [Query.of_formula(f"\\frac{{1}}{{n^{{{n}}}+1}}") for n in range(2, 14)],
+        "whole question": [Query.of_post(topic.post) for topic in topics],
+    }
+
+
+def _show(index: Index, name: str, queries: list[Query], task: Task, strategy: str) -> None:
+    fresh = Index(index.archive, index.configuration)
+    fresh.search(Query.of_text("$x$"), task, strategy)
+    stages: Counter[str] = Counter()
+    times: list[float] = []
+    for query in queries:
+        started = time.process_time()
+        hits = fresh.search(query, task, strategy)
+        times.append(1000 * (time.process_time() - started))
+        stages.update(hits.seconds)
+    spent = ", ".join(
+        f"{stage} {1000 * seconds / len(queries):.0f}" for stage, seconds in stages.items() if stage != "load"
+    )
+    print(f"  {name:<18} {strategy:<8} {median(times):6.1f}   (by the clock, mean: {spent})")
+
+
+def _peer(index: Index, topics: list[Topic]) -> None:
+    posts = list(index.archive.catalogue.every_post())
+    peer = Bm25(candidates(posts, "answers"))
+    asked = [candidate(topic, "answers") for topic in topics]
+    started = time.process_time()
+    peer.rank(asked, 10)
+    theirs = 1000 * (time.process_time() - started) / len(asked)
+    queries = [Query.of_post(topic.post) for topic in topics]
+    started = time.process_time()
+    for query in queries:
+        index.rank(query, "answers", "lexical", 10)
+    ours = 1000 * (time.process_time() - started) / len(queries)
+    print(
+        f"whole questions, ranking alone: lexical {ours:.1f} ms, bm25s in memory {theirs:.1f} ms, "
+        f"ratio {ours / theirs:.2f}"
+    )
