@@ -82,6 +82,12 @@ class Server:
         """Resident memory in MB."""
         return float(psutil.Process(self.process.pid).memory_info().rss) / 1e6
 
+    @property
+    def cpu(self) -> float:
+        """Seconds of processor time so far."""
+        times = psutil.Process(self.process.pid).cpu_times()
+        return float(times.user + times.system)
+
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
@@ -204,9 +210,11 @@ def measure(index: Path) -> None:
                 f"   answers {server.start_seconds:.1f} s after its start; the first query takes {first * 1e3:.0f} ms"
             )
             asyncio.run(load(server.port, 3, asked))
-            before = server.memory
+            before, cpu = server.memory, server.cpu
             outcome = asyncio.run(load(server.port, SECONDS, asked))
             outcome.show(f"{CONNECTIONS} connections, {SECONDS:g} s")
+            cost = 1e3 * (server.cpu - cpu) / max(1, outcome.statuses[200])
+            print(f"   {cost:.0f} ms of processor time a request, whatever else the machine does")
             rate = outcome.statuses[200] / outcome.wall
             print(
                 f"   the library alone, one thread: {alone:.1f} queries/s; the server has {rate / alone:.2f} times that"
@@ -217,7 +225,8 @@ def measure(index: Path) -> None:
                 f"{name} {value:.1f}" for name, value in sorted(shares.items(), key=lambda row: -row[1])
             )
             print(f"   ms a query, queries side by side: {told}")
-            asyncio.run(load(server.port, min(SECONDS, 10), asked, "formulas")).show("formula search")
+            formulas = (query for query in asked if "$" in query)
+            asyncio.run(load(server.port, min(SECONDS, 20), formulas, "formulas")).show("formula search")
             _write_and_kill(server, copy, asked)
         finally:
             server.kill()

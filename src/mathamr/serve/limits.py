@@ -31,7 +31,7 @@ class Limits:
     k: int = _limit(100, "hits in one answer")
     depth: int = _limit(1000, "the last place that can be reached with offset and k")
     filters: int = _limit(50, "tags, kinds and sources of one filter")
-    seconds: float = _limit(10.0, "seconds for one piece of work, waiting included")
+    seconds: float = _limit(10.0, "seconds for one piece of work, and as many to wait for its turn")
     workers: int = _limit(max(1, min(4, os.cpu_count() or 1)), "queries that run at once")
     waiting: int = _limit(64, "queries that may wait for a worker; more are sent away with 429")
     waiting_writes: int = _limit(16, "writes that may wait; more are sent away with 429")

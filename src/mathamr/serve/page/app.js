@@ -45,14 +45,10 @@ const panel = new Panel(byId("panel"), {
 });
 
 /** Goes on to a changed state: a new place in the history, and what it shows. */
-function go(change, { replace = false } = {}) {
-  const next = { ...state, ...change };
-  const target = toAddress(next);
-  if (target !== (location.search || location.pathname)) {
-    if (replace) history.replaceState(null, "", target);
-    else history.pushState(null, "", target);
-  }
-  state = next;
+function go(change) {
+  state = { ...state, ...change };
+  const target = toAddress(state);
+  if (target !== (location.search || location.pathname)) history.pushState(null, "", target);
   show();
 }
 
@@ -63,13 +59,21 @@ function show() {
   form.strategy.value = state.strategy;
   document.title = state.query ? `${state.query} · mathamr` : "mathamr";
   filters.show(state);
-  if (!searched || !sameSearch(searched, state)) runSearch();
-  showPanel();
+  const isNew = !searched || !sameSearch(searched, state);
+  // A panel that opens with its search waits for it: the result tells what was matched, and the server does one thing first.
+  const shown = state;
+  const waits = isNew && isPanelWanted();
+  if (!waits) showPanel();
+  if (isNew) runSearch().then(() => waits && shown === state && showPanel());
+}
+
+function isPanelWanted() {
+  return Boolean(state.post || state.formula || state.latex);
 }
 
 function showPanel() {
   results.mark(state.post, state.formula);
-  if (state.post || state.formula || state.latex) {
+  if (isPanelWanted()) {
     panel.show(state, found.find(isOpen));
   } else if (panel.isOpen) {
     const { post } = panel;
@@ -145,7 +149,6 @@ function showHits(answer, asked) {
   paging(asked.page, answer.more);
   if (asked.page !== shownPage) scrollTo({ top: 0 });
   shownPage = asked.page;
-  showPanel();
   return undefined;
 }
 
