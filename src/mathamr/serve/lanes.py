@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from mathamr.serve.errors import ApiError
 
@@ -66,7 +66,8 @@ class Lane:
     async def _waited(self, future: Future[T], begun: asyncio.Event, seconds: float | None) -> T:
         waiter = asyncio.wrap_future(future)
         turn = asyncio.ensure_future(begun.wait())
-        await asyncio.wait([turn, waiter], timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+        either: list[asyncio.Future[Any]] = [turn, waiter]
+        await asyncio.wait(either, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
         turn.cancel()
         if waiter.cancelled():
             raise ApiError("unavailable", "the server is stopping")
