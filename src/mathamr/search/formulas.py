@@ -18,6 +18,7 @@ from mathamr.search.analysis import Analysis
 from mathamr.search.hybrid import HybridConfiguration
 from mathamr.search.query import Query
 from mathamr.search.ranked import Demand, Ranked
+from mathamr.search.stopwatch import Stopwatch
 from mathamr.search.strategies import check_strategy, filtered, with_evidence
 from mathamr.search.wildcards import Fit, fit, has_wildcards
 
@@ -46,6 +47,7 @@ class FormulaSearch:
     catalogue: Catalogue
     analysis: Callable[[], Analysis]
     configuration: HybridConfiguration
+    watch: Stopwatch
 
     def rank(self, strategy: str, demand: Demand) -> list[Ranked]:
         """The formulas a strategy finds, best first; by `hybrid`, what is just what was asked for before all others."""
@@ -53,20 +55,23 @@ class FormulaSearch:
         places: dict[str, str] = {}
         if strategy != "hybrid":
             found = self._component(strategy, demand, places)
-            looks = [Ranked(hit.id, hit.score, {strategy: hit.score}) for hit in found]
-            return self._placed(looks, places, demand)
+            with self.watch("rank"):
+                looks = [Ranked(hit.id, hit.score, {strategy: hit.score}) for hit in found]
+                return self._placed(looks, places, demand)
         deep = replace(demand, depth=max(demand.depth, self.configuration.depth))
         blend = self.configuration.formulas
         rankings = {name: self._component(name, deep, places) for name in blend.components}
-        promoted, bonuses = self._promoted(blend.fused(rankings))
-        looks = [
-            replace(each, evidence={**each.evidence, **bonuses.get(each.id, {})})
-            for each in with_evidence(promoted[: demand.depth + _SPARE], rankings)
-        ]
-        return self._placed(looks, places, demand)
+        with self.watch("rank"):
+            promoted, bonuses = self._promoted(blend.fused(rankings))
+            looks = [
+                replace(each, evidence={**each.evidence, **bonuses.get(each.id, {})})
+                for each in with_evidence(promoted[: demand.depth + _SPARE], rankings)
+            ]
+            return self._placed(looks, places, demand)
 
     def _component(self, name: str, demand: Demand, places: dict[str, str]) -> list[Scored]:
-        return self._lexical(demand, places) if name == "lexical" else self._dense(demand, places)
+        with self.watch("search"):
+            return self._lexical(demand, places) if name == "lexical" else self._dense(demand, places)
 
     def _dense(self, demand: Demand, places: dict[str, str]) -> list[Scored]:
         """Looks by the cosine of their best formula, whose place is remembered."""

@@ -169,27 +169,27 @@ class Index:
         _check(task, where)
         asked = self._query(query, task)
         demand = Demand(depth, where or None, exact, pool)
-        engine, lexical = self.archive.engine, self.archive.lexical
+        with watch("load"):
+            engine, lexical = self.archive.engine, self.archive.lexical
+        formula, note = asked.target() if task == "formulas" else (None, None)
         analysis = lru_cache(1)(partial(self._analyser.analyse, asked, watch))
         if strategy != "lexical":
             analysis()
-        with watch("search"):
-            if task == "formulas":
-                formula, note = asked.target()
-                search: FormulaSearch | PostSearch = FormulaSearch(
-                    asked,
-                    formula,
-                    engine.formulas,
-                    lexical.formulas,
-                    self.archive.catalogue,
-                    analysis,
-                    self.configuration,
-                )
-            else:
-                note = None
-                terms: Callable[[], Terms] = lru_cache(1)(partial(post_terms, asked.post))
-                search = PostSearch(engine.posts, lexical.posts, terms, analysis, self.configuration)
-            found = search.rank(strategy, demand)
+        if formula is not None:
+            search: FormulaSearch | PostSearch = FormulaSearch(
+                asked,
+                formula,
+                engine.formulas,
+                lexical.formulas,
+                self.archive.catalogue,
+                analysis,
+                self.configuration,
+                watch,
+            )
+        else:
+            terms: Callable[[], Terms] = lru_cache(1)(partial(post_terms, asked.post))
+            search = PostSearch(engine.posts, lexical.posts, terms, analysis, self.configuration, watch)
+        found = search.rank(strategy, demand)
         remark = _remark(found, strategy, where) if len(self) else "the index is empty"
         return found, [each for each in (note, remark) if each]
 

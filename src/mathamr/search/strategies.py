@@ -13,6 +13,7 @@ from mathamr.index.terms import Terms
 from mathamr.search.analysis import Analysis
 from mathamr.search.hybrid import HybridConfiguration
 from mathamr.search.ranked import Demand, Ranked
+from mathamr.search.stopwatch import Stopwatch
 
 STRATEGIES = ("hybrid", "maxsim", "rerank", "single", "lexical")
 """The names of the strategies, the default first."""
@@ -36,6 +37,7 @@ class PostSearch:
     terms: Callable[[], Terms]
     analysis: Callable[[], Analysis]
     configuration: HybridConfiguration
+    watch: Stopwatch
 
     def rank(self, strategy: str, demand: Demand) -> list[Ranked]:
         """The posts a strategy finds, best first."""
@@ -68,7 +70,8 @@ class PostSearch:
         )
 
     def _component(self, name: str, demand: Demand) -> list[Scored]:
-        found: list[Scored] = getattr(self, name)(demand)
+        with self.watch("search"):
+            found: list[Scored] = getattr(self, name)(demand)
         return found
 
     def _hybrid(self, demand: Demand) -> list[Ranked]:
@@ -76,7 +79,8 @@ class PostSearch:
         deep = Demand(max(demand.depth, self.configuration.depth), demand.where, demand.exact, demand.pool)
         blend = self.configuration.answers
         rankings = {name: self._component(name, deep) for name in blend.components}
-        return with_evidence(blend.fused(rankings)[: demand.depth], rankings)
+        with self.watch("rank"):
+            return with_evidence(blend.fused(rankings)[: demand.depth], rankings)
 
 
 def with_evidence(joined: Sequence[Scored], rankings: Mapping[str, Sequence[Scored]]) -> list[Ranked]:
