@@ -114,6 +114,7 @@ class Segment:
             or (
                 first_pass == "auto"
                 and len(slots.vectors) >= FEWEST_ROWS
+                and count >= _FEW * k
                 and worthwhile(slots.vectors.shape[1])
             )
         ):
