@@ -51,6 +51,7 @@ def main() -> None:
                 color_scheme=theme,
                 device_scale_factor=2 if width < 500 else 1,
             )
+            page.set_default_timeout(120_000)
             page.goto(f"{given.url}?{urlencode(asked)}")
             page.locator(".hit").first.wait_for()
             page.wait_for_load_state("networkidle")

@@ -24,6 +24,9 @@ from mathamr.serve.service import Service
 HOST = "127.0.0.1"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")
 
+PATIENT = Limits(seconds=120.0, body_seconds=120.0, head_seconds=120.0)
+"""A busy machine is no failure."""
+
 SERIES = r"\sum_{n=1}^\infty \frac{1}{n^2}"
 ATTACK = "window.attacked = true"
 
@@ -152,7 +155,7 @@ class Site:
 @contextmanager
 def serving(index: Index, keys: Keys | None = None, limits: Limits | None = None) -> Iterator[Site]:
     """A server for an index, on a free port of this machine."""
-    limits = limits or Limits()
+    limits = limits or PATIENT
     service = Service(index, limits, keys or Keys())
     started = threading.Event()
     with closing(bound(HOST, 0)) as listening:

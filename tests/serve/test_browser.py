@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -13,13 +14,14 @@ import pytest
 from mathamr.posts.markup import formulas_of
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
-from mathamr.serve.limits import Limits
 from tests.models import once_a_run
-from tests.serve.site import HOSTILE, POSTS, SERIES, Site, browser_path, make_index, serving
+from tests.serve.site import HOSTILE, PATIENT, POSTS, SERIES, Site, browser_path, make_index, serving
 
 playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
 expect = playwright.expect
-expect.set_options(timeout=30_000)
+WAIT = 60_000
+"""Milliseconds; as long as it takes on a busy machine."""
+expect.set_options(timeout=WAIT)
 
 Page = Any
 QUESTION = f"proof that ${SERIES}$ hides a circle"
@@ -73,7 +75,7 @@ class Visit:
 
     def __init__(self, browser: Any, **options: Any) -> None:
         self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 860}, **options})
-        self.context.set_default_timeout(30_000)
+        self.context.set_default_timeout(WAIT)
         self.page: Page = self.context.new_page()
         self.requests: list[str] = []
         self.complaints: list[str] = []
@@ -517,7 +519,7 @@ def test_the_page_goes_on_by_itself_when_the_server_is_back(visit: Visit, site: 
 
 def test_a_busy_server_is_asked_again(browser: Any, index: Index) -> None:
     visit = Visit(browser)
-    with serving(index, limits=Limits().changed(["workers=1", "waiting=0"])) as crowded:
+    with serving(index, limits=replace(PATIENT, workers=1, waiting=0)) as crowded:
         with crowded.busy() as free:
             visit.page.goto(f"{crowded.url}?q=circle")
             expect(visit.page.locator("#messages")).to_contain_text("The server is busy")

@@ -29,6 +29,9 @@ AT_A_TIME = 256
 """Posts that are sorted by length before they are encoded, so that little is padded."""
 BUDGET = 16_384
 """Pieces that are in the transformer at a time, padding counted."""
+STEP = 32
+"""Rows are as wide as a multiple of this, and as many as a power of two or three times one: the libraries below keep
+something for every shape they have met, and attention is quicker with round numbers."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,16 +114,18 @@ def batch_of(posts: Sequence[Pieces], pieces: WordPieces, groups: int = 1) -> Pi
             continue
         chosen = [windows[number] for number in group]
         cuts = [posts[post].numbers[start : start + WINDOW] for post, start in chosen]
-        # A multiple of eight: the quick kernels of attention ask for it.
-        width = -(-(max(len(cut) for cut in cuts) + 2) // 8) * 8
-        numbers = np.full((len(cuts), width), pieces.pad, np.int64)
+        width = -(-(max(len(cut) for cut in cuts) + 2) // STEP) * STEP
+        # Rows that fill up have only their marks.
+        numbers = np.full((_rounded(len(cuts)), width), pieces.pad, np.int64)
+        numbers[:, :2] = pieces.begin, pieces.end
         for row, (cut, (post, start)) in enumerate(zip(cuts, chosen, strict=True)):
-            numbers[row, 0], numbers[row, 1 + len(cut)] = pieces.begin, pieces.end
             numbers[row, 1 : 1 + len(cut)] = cut
+            numbers[row, 1 + len(cut)] = pieces.end
             first = done + row * width + 1
             places[post][start : start + len(cut)] = np.arange(first, first + len(cut))
             marks[post] += [first - 1, first + len(cut)]
-        lengths = np.array([len(cut) + 2 for cut in cuts], np.int64)
+        lengths = np.full(len(numbers), 2, np.int64)
+        lengths[: len(cuts)] += [len(cut) for cut in cuts]
         rows.append((torch.from_numpy(numbers), torch.from_numpy(lengths)))
         done += numbers.size
     members = [
@@ -132,6 +137,12 @@ def batch_of(posts: Sequence[Pieces], pieces: WordPieces, groups: int = 1) -> Pi
     offsets = np.cumsum(counts) - counts
     flat = np.concatenate(members) if members else np.zeros(0, np.int64)
     return PieceBatch(tuple(rows), torch.from_numpy(flat), torch.from_numpy(offsets))
+
+
+def _rounded(rows: int) -> int:
+    """The least of 1, 2, 3, 4, 6, 8, 12, 16, … that is not below."""
+    power = 1 << (rows - 1).bit_length()
+    return min(size for size in (power, power * 3 // 4) if size >= rows)
 
 
 def precision(device: torch.device) -> AbstractContextManager[object]:
