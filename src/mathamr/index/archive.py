@@ -56,6 +56,8 @@ class Archive:
         self._loading = threading.RLock()
         self.writing = threading.RLock()
         """Held by the thread that changes the index."""
+        self.has_vocabularies = False
+        """Whether the graph store is known to have the model's vocabularies: single changes need not look again."""
 
     @classmethod
     def open(

@@ -135,6 +135,7 @@ def _mend(archive: Archive, damage: Damage, report: CheckReport, options: BuildO
 
 
 def _mend_graphs(archive: Archive, damage: Damage) -> None:
+    archive.has_vocabularies = False
     if damage.whole_graphs:
         remove(archive.folder / GRAPHS)
     else:

@@ -126,7 +126,9 @@ def make_vectors(archive: Archive, account: Account) -> None:
     catalogue, engine, encoder = archive.catalogue, archive.engine, archive.encoder
     total = catalogue.count_waiting("vectors")
     with account.stage("vectors", total=total) as progress, archive.graphs() as store:
-        use_vocabularies(store, encoder.vocabulary, encoder.relations)
+        if not archive.has_vocabularies:
+            use_vocabularies(store, encoder.vocabulary, encoder.relations)
+            archive.has_vocabularies = True
         for batch in batches(catalogue.waiting("vectors"), BATCH):
             made = dict(
                 zip((each.id for each in _living(batch)), _entries(archive, store, batch), strict=True)
