@@ -448,7 +448,7 @@ def test_another_format_is_refused_with_the_way_out(variant: str, tmp_path: Path
 def in_a_process(folder: Path, program: str) -> subprocess.CompletedProcess[str]:
     """Runs a program in an engine's folder; it may use `points` and `open_engine`, and prints a clear error."""
     head = """
-        import os, resource, signal, sys
+        import mmap, os, resource, signal, sys
         from pathlib import Path
         from mathamr.errors import MathAMRError
         from mathamr.index.engine import ENGINES, EngineHead, open_engine
