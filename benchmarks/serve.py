@@ -23,9 +23,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
+from unittest.mock import patch
 from urllib.parse import quote
 
 import psutil
+from starlette.testclient import TestClient
 
 from mathamr.index.builder import BuildOptions, build_index
 from mathamr.posts.markup import title_pieces
@@ -33,10 +35,14 @@ from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.sample import folder as sample_folder
 from mathamr.search.library import Index
+from mathamr.serve.app import create_app
+from mathamr.serve.limits import Limits
+from mathamr.serve.service import Service
 from mathamr.settings import CACHE
 
 CONNECTIONS = 20
 WRITING_SECONDS = 15
+QUERIES_BY_STAGE = 25
 SECONDS = float(os.environ.get("MATHAMR_BENCH_SECONDS", "60"))
 KEY = "benchmark-" + "k" * 20
 HOST = "127.0.0.1"
@@ -194,12 +200,34 @@ def in_process(index: Path, asked: Iterator[str], seconds: float) -> float:
         return done / (time.perf_counter() - started)
 
 
+def processor_times(index: Path, asked: Iterator[str], task: str) -> dict[str, float]:
+    """Milliseconds of processor time a query by stage, one query at a time: a busy machine does not change them."""
+    total: Counter[str] = Counter()
+    with Index.open(index) as opened, patch("time.perf_counter", time.process_time):
+        opened.warm()
+        service = Service(opened, Limits(seconds=600))
+        client = TestClient(create_app(service))
+        for number, query in zip(range(-3, QUERIES_BY_STAGE), asked, strict=False):
+            answer = client.get("/v1/search", params={"q": query, "task": task}).json()
+            if number >= 0:
+                total.update(
+                    {stage: 1e3 * value / QUERIES_BY_STAGE for stage, value in answer["seconds"].items()}
+                )
+        service.close()
+    return dict(total.most_common())
+
+
 def measure(index: Path) -> None:
     """All figures of one index, on a copy of it."""
     with tempfile.TemporaryDirectory() as scratch:
         copy = Path(scratch) / "index"
         shutil.copytree(index, copy)
         asked = queries()
+        formulas = (query for query in asked if "$" in query)
+        for task, wanted in (("answers", asked), ("formulas", formulas)):
+            times = processor_times(copy, wanted, task)
+            told = ", ".join(f"{stage} {value:.1f}" for stage, value in times.items())
+            print(f"   {task}, ms of processor time a query: {told}", flush=True)
         alone = in_process(copy, asked, min(SECONDS, 20))
         server = Server(copy)
         try:
@@ -225,7 +253,6 @@ def measure(index: Path) -> None:
                 f"{name} {value:.1f}" for name, value in sorted(shares.items(), key=lambda row: -row[1])
             )
             print(f"   ms a query, queries side by side: {told}")
-            formulas = (query for query in asked if "$" in query)
             asyncio.run(load(server.port, min(SECONDS, 20), formulas, "formulas")).show("formula search")
             _write_and_kill(server, copy, asked)
         finally:

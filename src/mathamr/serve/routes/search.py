@@ -108,6 +108,7 @@ async def _search(request: Request, service: Service, asked: SearchRequest) -> d
 def _found(service: Service, asked: SearchRequest, where: Filter) -> dict[str, Any]:
     started = time.perf_counter()
     query = _query(service, asked.q, asked.task)
+    parse = time.perf_counter() - started
     hits = of_index(
         lambda: service.index.search(
             query,
@@ -130,7 +131,7 @@ def _found(service: Service, asked: SearchRequest, where: Filter) -> dict[str, A
         "k": asked.k,
         "offset": asked.offset,
         "more": hits.more,
-        "seconds": _seconds(hits.seconds, now - drawing, now - started),
+        "seconds": _seconds({**hits.seconds, "parse": parse}, now - drawing, now - started),
         "hits": shown,
     }
 
