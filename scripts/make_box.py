@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mathamr.encoders.encoder import load_encoder
 from mathamr.encoders.language.files import load_text_encoder, save_text_encoder
-from mathamr.encoders.postencoder import GRAPH, TEXT, save_joined
+from mathamr.encoders.postencoder import GRAPH, TEXT, Shares, save_joined
 from mathamr.graphs import shard as shards
 from mathamr.training.joining import between, chosen_shares, trial, with_principal_components
 from mathamr.training.language.shard import TextShard
@@ -42,6 +42,13 @@ def main() -> None:
     parser.add_argument(
         "--others", type=int, default=3000, help="other answers among which validation ones are sought"
     )
+    parser.add_argument(
+        "--shares",
+        type=float,
+        nargs=3,
+        metavar=("FORMULA", "SENTENCE", "DOCUMENT"),
+        help="the text's shares, instead of those that are best on the validation pairs",
+    )
     given = parser.parse_args()
     shard, texts = shards.load(given.shard), TextShard.load(given.texts)
     tuned = load_text_encoder(given.text)
@@ -54,11 +61,13 @@ def main() -> None:
     (given.out / GRAPH).mkdir(parents=True, exist_ok=True)
     for name in GRAPH_FILES:
         shutil.copy(given.graph / name, given.out / GRAPH / name)
-    shares, rows = chosen_shares(
-        trial(shard, texts, load_encoder(given.graph), text, others=given.others), text.size
-    )
-    for row in rows:
-        print(json.dumps(row))
+    if given.shares:
+        shares = Shares(*given.shares)
+    else:
+        tried = trial(shard, texts, load_encoder(given.graph), text, others=given.others)
+        shares, rows = chosen_shares(tried, text.size)
+        for row in rows:
+            print(json.dumps(row))
     save_joined(given.out, given.name, shares)
     print(json.dumps({"chosen": shares.to_json()}))
 

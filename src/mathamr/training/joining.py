@@ -55,10 +55,12 @@ def with_principal_components(
     """The encoder whose vectors are the first principal components of its states, found on some of the texts."""
     plain = without_head(encoder)
     places = np.random.default_rng(0).permutation(len(texts))[:most]
-    rows = np.concatenate([row.vectors for row in plain.encode_pieces([texts.posts[p] for p in places])])
-    if len(rows) < size:
-        raise MathAMRError(f"{len(rows)} vectors are too few to find {size} principal components")
-    exact = rows.astype(np.float64)
+    found = [row.vectors for row in plain.encode_pieces([texts.posts[place] for place in places])]
+    if sum(map(len, found)) < size:
+        raise MathAMRError(
+            f"the vectors of {len(found)} texts are too few to find {size} principal components"
+        )
+    exact = np.concatenate(found).astype(np.float64)
     # About the origin, not the mean: cosines are to stay what they are.
     _, directions = np.linalg.eigh(exact.T @ exact)
     return _headed(encoder, torch.from_numpy(directions[:, ::-1][:, :size].T.astype(np.float32).copy()))
