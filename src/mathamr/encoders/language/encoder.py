@@ -27,7 +27,7 @@ WINDOWS = 4
 """Windows of a post that are read at most; formulas and sentences beyond them have no text vector."""
 AT_A_TIME = 256
 """Posts that are sorted by length before they are encoded, so that little is padded."""
-BUDGET = 16_384
+BUDGET = 4_096
 """Pieces that are in the transformer at a time, padding counted."""
 STEP = 32
 """Rows are as wide as a multiple of this, and as many as a power of two or three times one: the libraries below keep
