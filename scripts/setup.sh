@@ -37,6 +37,7 @@ fi
 if [ "$what" = developer ]; then target='.[dev]'; else target='.'; fi
 say "installing mathamr ($what) into $venv; the first time this takes a few minutes"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$target"
+[ "$what" = developer ] && bash scripts/setup_browser.sh
 touch "$venv/.$what"
 [ "$what" = developer ] && touch "$venv/.runtime"
 say "ready: $venv/bin/mathamr --help"

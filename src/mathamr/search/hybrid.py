@@ -39,6 +39,10 @@ class HybridConfiguration:
     `maxsim` (all its vectors) and `rerank`; those of formulas `lexical` and `single` (the formula's vector).
     """
 
-    answers: Blend = field(default_factory=lambda: Blend({"lexical": 1.0, "single": 1.0, "maxsim": 1.0}))
-    formulas: Blend = field(default_factory=lambda: Blend({"lexical": 1.0, "single": 0.5}))
+    answers: Blend = field(
+        default_factory=lambda: Blend({"lexical": 1.0, "single": 2.0, "maxsim": 4.0}, normalisation="z")
+    )
+    formulas: Blend = field(
+        default_factory=lambda: Blend({"lexical": 1.0, "single": 0.25}, normalisation="z")
+    )
     depth: int = 1000
