@@ -12,7 +12,8 @@ def test_demo_indexes_the_sample_answers_three_queries_and_explains_a_hit(
     first = mathamr(*arguments)
     assert first.returncode == 0, first.stderr
     assert "6 posts new, 0 known" in " ".join(first.stdout.split())
-    assert "FORMULA_0" in first.stdout and "operators (OPT)" in first.stdout
+    assert "FORMULA_0" in first.stdout
+    assert "operators (OPT)" in first.stdout
     assert first.stdout.count("hits by hybrid") == 3
     assert "the mean of the best similarities" in first.stdout
     assert "mathamr demo --serve" in first.stdout
