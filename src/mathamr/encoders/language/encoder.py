@@ -16,6 +16,7 @@ from torch import Tensor
 from mathamr.encoders.device import chosen_device
 from mathamr.encoders.language.transformer import Transformer
 from mathamr.encoders.language.wordpieces import Pieces, WordPieces
+from mathamr.encoders.memory import give_back
 from mathamr.encoders.text import TextVectors
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ class TextEncoder:
         while chosen := list(islice(stream, AT_A_TIME)):
             cut = [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
             yield from self.encode_pieces(cut)
+            if len(chosen) == AT_A_TIME:
+                give_back()
 
     def encode_pieces(self, posts: Sequence[Pieces], budget: int = BUDGET) -> list[TextVectors]:
         """The vectors of the spans of cut wordings, in order."""

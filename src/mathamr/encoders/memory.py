@@ -1,0 +1,22 @@
+"""Giving freed memory back to the system: the C library keeps it, in pieces that fit the next batch badly."""
+
+from __future__ import annotations
+
+import ctypes
+from functools import cache
+from typing import Any
+
+
+def give_back() -> None:
+    """Returns freed memory to the system where the C library knows how to (glibc does)."""
+    trim = _trim()
+    if trim is not None:
+        trim(0)
+
+
+@cache
+def _trim() -> Any:
+    try:
+        return getattr(ctypes.CDLL(None), "malloc_trim", None)
+    except (OSError, TypeError):
+        return None
