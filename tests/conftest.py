@@ -23,9 +23,13 @@ os.environ.setdefault("NUMBA_DISABLE_JIT", "1")
 
 ROOT = Path(__file__).resolve().parent.parent
 
-# A busy machine is no failure: property tests have no deadlines.
-settings.register_profile("mathamr", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("mathamr")
+# A busy machine is no failure: property tests have no deadlines. They try the same examples every time, so that a change
+# is judged by what it does; HYPOTHESIS_PROFILE=explore tries new ones.
+settings.register_profile(
+    "mathamr", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "mathamr"))
 
 
 def data_folder() -> Path:

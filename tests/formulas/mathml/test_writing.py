@@ -112,6 +112,14 @@ def test_what_is_safe_stays_as_it_is(element: Element) -> None:
     assert core(once) == once
 
 
+def test_a_box_stays_a_box_and_foreign_styles_go() -> None:
+    boxed = core(Element("menclose", "", [Element("mi", "x")], {"notation": "box"}))
+    assert core(boxed) == boxed
+    assert "style" in boxed.attributes
+    assert not core(Element("mrow", "", [], {"style": "position: fixed"})).attributes
+    assert not core(Element("mtd", "", [], {"style": "text-align: left; color: red"})).attributes
+
+
 def test_depth_costs_no_recursion() -> None:
     assert sanitised("<mrow>" * 9000 + "</mrow>" * 9000).count("<mrow>") == 9000
 

@@ -58,6 +58,8 @@ def _is_length(value: str) -> bool:
     return -size >= _MIN_EM if found[1] else size <= _MAX_EM
 
 
+_ALIGNMENT = {side: f"text-align: {side}" for side in ("left", "right")}
+_BOX = "border: 1px solid; padding: 0.2em"
 _GLOBAL: dict[str, Callable[[str], object]] = {
     "displaystyle": _BOOLEAN.fullmatch,
     "scriptlevel": _LEVEL.fullmatch,
@@ -81,10 +83,13 @@ _ATTRIBUTES: dict[str, dict[str, Callable[[str], object]]] = {
     "munder": {"accentunder": _BOOLEAN.fullmatch},
     "mover": {"accent": _BOOLEAN.fullmatch},
     "munderover": dict.fromkeys(("accent", "accentunder"), _BOOLEAN.fullmatch),
-    "mtd": dict.fromkeys(("columnspan", "rowspan"), _SPAN.fullmatch),
+    # The only styles are those that are written here, letter for letter.
+    "mrow": {"style": _BOX.__eq__},
+    "mtd": {
+        "style": frozenset(_ALIGNMENT.values()).__contains__,
+        **dict.fromkeys(("columnspan", "rowspan"), _SPAN.fullmatch),
+    },
 }
-_ALIGNMENT = {side: f"text-align: {side}" for side in ("left", "right")}
-_BOX = "border: 1px solid; padding: 0.2em"
 
 
 def core(root: Element) -> Element:
