@@ -99,16 +99,16 @@ class TextTrainer:
             batches = self._batches(epoch)
             mined = time.monotonic() - started
             model.train()
-            total = torch.zeros((), device=self.device)
+            total, done = torch.zeros((), device=self.device), 0
             for step in _made_ahead(self._step, batches):
                 for group, highest in zip(optimizer.param_groups, rates, strict=True):
                     group["lr"] = highest * rate(number, steps, shape)
                 total += self._learn(step, optimizer)
-                number += 1
+                number, done = number + 1, done + 1
                 if time.monotonic() > until:
                     break
             model.eval()
-            loss = float(total) / max(1, len(batches))
+            loss = float(total) / max(1, done)
             taken = time.monotonic() - started
             row = {
                 "epoch": epoch + 1,
