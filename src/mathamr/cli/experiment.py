@@ -10,11 +10,12 @@ import typer
 
 
 def command(
-    name: Annotated[
-        str,
+    names: Annotated[
+        list[str],
         typer.Argument(
+            metavar="NAME...",
             help="formula-representations, virtual-nodes, connectivity, initialisation, retrieval-strategies,"
-            " document-loss or benchmark.",
+            " document-loss or benchmark; several run together and share what they have in common.",
             show_default=False,
         ),
     ],
@@ -39,6 +40,10 @@ def command(
             help="File of ids, one a line, whose pairs are not trained on; heldout*.txt if not given."
         ),
     ] = None,
+    train: Annotated[
+        list[Path] | None,
+        typer.Option(help="Further posts to learn from, which are not searched. Repeatable."),
+    ] = None,
     scale: Annotated[
         str | None,
         typer.Option(
@@ -62,7 +67,8 @@ def command(
     ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
     workers: Annotated[
-        int, typer.Option(help="Processes that make graphs, and models trained at a time.", min=1)
+        int,
+        typer.Option(help="Processes that make graphs; models trained, and measured, at a time.", min=1),
     ] = 1,
     out: Annotated[
         Path,
@@ -80,30 +86,40 @@ def command(
     from mathamr import sample
     from mathamr.evaluation.experiments import EXPERIMENTS
     from mathamr.evaluation.experiments.collection import collection_of
-    from mathamr.evaluation.experiments.runner import planned, run, threads_of
+    from mathamr.evaluation.experiments.plan import planned
+    from mathamr.evaluation.experiments.runner import run, threads_of
     from mathamr.evaluation.experiments.scale import scale_named
     from mathamr.evaluation.experiments.setting import Setting
 
-    experiment = EXPERIMENTS[name]
-    setting = Setting(
-        experiment,
-        collection_of(corpus or [sample.folder()], topics or (), qrels or (), without or ()),
-        out,
-        scale_named(scale or (experiment.scale if corpus else "small")).changed(changes or ()),
-        seeds,
-        tuple(changes or ()),
-        store,
-        tuple(baseline or ("bm25",)),
-        device,
-        workers,
-        threads_of(workers),
+    collection = collection_of(
+        corpus or [sample.folder()], topics or (), qrels or (), without or (), train or ()
     )
+    settings = [
+        Setting(
+            experiment,
+            collection,
+            out,
+            scale_named(scale or (experiment.scale if corpus else "small")).changed(changes or ()),
+            seeds,
+            tuple(changes or ()),
+            store,
+            tuple(baseline or ("bm25",)),
+            device,
+            workers,
+            threads_of(workers),
+        )
+        for experiment in (EXPERIMENTS[name] for name in dict.fromkeys(names))
+    ]
     if dry_run:
-        for line in planned(setting).lines():
-            print(line)
+        for setting in settings:
+            if len(settings) > 1:
+                print(f"# {setting.experiment.name}")
+            for line in planned(setting).lines():
+                print(line)
         return
     from mathamr.evaluation.experiments.report import write_report
 
-    folder, _ = write_report(planned(setting) if so_far else run(setting))
-    print((folder / "results.md").read_text(encoding="utf-8"), end="")
-    print(f"results and pictures are in {folder}", file=sys.stderr)
+    for plan in [planned(setting) for setting in settings] if so_far else run(settings):
+        folder, _ = write_report(plan)
+        print((folder / "results.md").read_text(encoding="utf-8"), end="")
+        print(f"results and pictures are in {folder}", file=sys.stderr)

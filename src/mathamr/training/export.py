@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from mathamr.errors import MathAMRError
@@ -47,7 +47,7 @@ def export_store(
     )
 
 
-def listed(post_id: str, ids: set[str]) -> bool:
+def listed(post_id: str, ids: Collection[str]) -> bool:
     """Whether an id is in the list, or what it lies below.
 
     >>> listed("stacks/12/answer", {"stacks/12"}), listed("stacks/12", {"stacks/1"})

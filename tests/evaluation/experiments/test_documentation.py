@@ -25,5 +25,5 @@ def test_every_option_is_documented() -> None:
     for name in inspect.signature(command).parameters:
         (option,) = hints[name].__metadata__
         given = [flag for flag in (option.default, *(option.param_decls or ())) if isinstance(flag, str)]
-        if name != "name":
+        if name != "names":
             assert next(iter(given), f"--{name.replace('_', '-')}") in DOCS, name

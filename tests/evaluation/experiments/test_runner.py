@@ -10,9 +10,9 @@ from mathamr.errors import MathAMRError
 from mathamr.evaluation.experiments import EXPERIMENTS, plan
 from mathamr.evaluation.experiments.collection import collection_of
 from mathamr.evaluation.experiments.findings import findings
-from mathamr.evaluation.experiments.plan import Plan
+from mathamr.evaluation.experiments.plan import Plan, planned
 from mathamr.evaluation.experiments.report import write_report
-from mathamr.evaluation.experiments.runner import planned, run
+from mathamr.evaluation.experiments.runner import run
 from mathamr.evaluation.experiments.scale import scale_named
 from mathamr.evaluation.experiments.setting import Setting
 from mathamr.evaluation.runs import read_run
@@ -40,14 +40,15 @@ def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def strategies(corner: Path, out: Path) -> Plan:
-    return run(setting(corner, out, "retrieval-strategies"))
+    return run([setting(corner, out, "retrieval-strategies")])[0]
 
 
 @pytest.fixture(scope="module")
 def representations(corner: Path, out: Path, strategies: Plan) -> tuple[Plan, dict[Path, float]]:
     """The second experiment, and when the marks of the first were written before it ran."""
     before = {stage.mark_path: stage.mark_path.stat().st_mtime_ns for stage in strategies.stages}
-    return run(setting(corner, out, "formula-representations", workers=2, baselines=("bm25",))), before
+    made = run([setting(corner, out, "formula-representations", workers=2, baselines=("bm25",))])
+    return made[0], before
 
 
 def test_every_stage_is_done_and_every_strategy_measured(strategies: Plan) -> None:
@@ -123,10 +124,10 @@ def test_an_experiment_that_failed_goes_on_where_it_stopped(
     with monkeypatch.context() as patch:
         patch.setattr(plan, "run_baseline", fails)
         with pytest.raises(MathAMRError, match="power"):
-            run(more)
+            run([more])
     left = [stage.name for stage in planned(more).stages if stage.mark() is None]
     assert left == ["run random/task1", "evaluate random/task1"]
-    run(more)
+    run([more])
     assert {path: path.stat().st_mtime_ns for path in before} == before
     assert list(planned(more).lines())[-1].endswith("stages done; about 0.0 s left")
 
@@ -135,7 +136,7 @@ def test_two_experiments_at_once_in_one_folder_are_refused(corner: Path, out: Pa
     from mathamr.index.lock import WriterLock
 
     with WriterLock(out, "a test"), pytest.raises(MathAMRError, match="is being changed by"):
-        run(setting(corner, out, "retrieval-strategies"))
+        run([setting(corner, out, "retrieval-strategies")])
 
 
 def test_a_store_that_lacks_posts_is_refused(corner: Path, tmp_path: Path) -> None:
@@ -147,7 +148,7 @@ def test_a_store_that_lacks_posts_is_refused(corner: Path, tmp_path: Path) -> No
         EXPERIMENTS["benchmark"], collection_of([corner]), tmp_path / "out", TINY, store=tmp_path / "store"
     )
     with pytest.raises(MathAMRError, match=r"lacks \d+ posts of the corpus"):
-        run(given)
+        run([given])
 
 
 def test_an_unknown_baseline_lists_the_known_ones(corner: Path, tmp_path: Path) -> None:

@@ -10,7 +10,8 @@ import pytest
 from benchmarks._synthetic import save, synthetic_shard
 from mathamr.encoders.encoder import load_encoder
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.experiments.training import LOG, stop_trainings, train_model
+from mathamr.evaluation.experiments.child import stop_children
+from mathamr.evaluation.experiments.training import LOG, train_model
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def _stop_when_it_learns(shard: Path, folder: Path, epochs: int) -> None:
     thread.start()
     while thread.is_alive() and ", validation" not in _text(folder / LOG):
         time.sleep(0.02)
-    stop_trainings()
+    stop_children()
     thread.join()
     assert "the same command goes on" in str(caught[0])
 
@@ -73,7 +74,7 @@ def _text(path: Path) -> str:
 def test_a_folder_in_which_another_process_trains_is_left_alone(shard: Path, tmp_path: Path) -> None:
     with (tmp_path / "lock").open("w") as other:
         fcntl.flock(other, fcntl.LOCK_EX)
-        with pytest.raises(MathAMRError, match="another process still trains"):
+        with pytest.raises(MathAMRError, match="another process still works"):
             trained(shard, tmp_path, 1)
 
 

@@ -77,23 +77,27 @@ class TestSet:
 
 @dataclass(frozen=True)
 class Collection:
-    """Posts, test sets, and ids of posts whose pairs are never trained on."""
+    """Posts to search, test sets, further posts to learn from, and ids of posts whose pairs are never trained on."""
 
     paths: tuple[Path, ...]
     tests: tuple[TestSet, ...]
     without: frozenset[str] = frozenset()
+    further: tuple[Path, ...] = ()
 
     def posts(self, report: Report | None = None) -> Iterator[Post]:
-        """All posts, one at a time."""
-        for path in self.paths:
-            yield from read_posts(path, report if report is not None else Report())
+        """All posts that are searched, one at a time."""
+        return _read(self.paths, report)
+
+    def further_posts(self, report: Report | None = None) -> Iterator[Post]:
+        """The posts that are only learned from, one at a time."""
+        return _read(self.further, report)
 
     @cached_property
     def digest(self) -> str:
         """Changes with the files: their names, sizes and times, so that a large dump need not be read."""
         return _digest(
             f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}".encode()
-            for path in self.paths
+            for path in (*self.paths, *self.further)
             for file in (walk(path, Report()) if path.is_dir() else [path])
         )
 
@@ -103,26 +107,38 @@ def collection_of(
     topics: Sequence[Path] = (),
     qrels: Sequence[Path] = (),
     without: Sequence[Path] = (),
+    further: Sequence[Path] = (),
 ) -> Collection:
-    """The collection of some paths.
+    """The collection of some paths, with `further` posts to learn from.
 
     Without `topics` and `qrels` the folders ``topics`` and ``qrels`` beside the posts are looked through: files of the
-    same name belong together. Without `without`, files ``heldout*.txt`` there name posts that are not trained on.
+    same name belong together. Without `without`, files ``heldout*.txt`` beside posts, searched or only learned from,
+    name those that are not trained on.
     """
-    for path in paths:
+    for path in (*paths, *further):
         if not path.exists():
             raise MathAMRError(f"{path}: no such file or folder")
     if len(topics) != len(qrels):
         raise MathAMRError(f"{len(topics)} files of topics and {len(qrels)} of judgments: give one for each")
-    folder = paths[0] if paths[0].is_dir() else paths[0].parent
+    folder = _folder(paths[0])
     chosen = list(zip(topics, qrels, strict=True)) or _beside(folder)
     if not chosen:
         raise MathAMRError(
             f"{folder} has no topics/NAME.xml with qrels/NAME.qrels beside it; give --topics and --qrels"
         )
     posts = tuple(paths) if topics else tuple(_posts_of(path) for path in paths)
-    unwanted = list(without) or sorted(folder.glob("heldout*.txt"))
-    return Collection(posts, tuple(_sets(chosen)), frozenset(_ids(unwanted)))
+    beside = dict.fromkeys(map(_folder, (paths[0], *further)))
+    unwanted = list(without) or [file for each in beside for file in sorted(each.glob("heldout*.txt"))]
+    return Collection(posts, tuple(_sets(chosen)), frozenset(_ids(unwanted)), tuple(map(_posts_of, further)))
+
+
+def _read(paths: Iterable[Path], report: Report | None) -> Iterator[Post]:
+    for path in paths:
+        yield from read_posts(path, report if report is not None else Report())
+
+
+def _folder(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
 
 
 def _posts_of(path: Path) -> Path:

@@ -20,16 +20,20 @@ from mathamr.posts.report import Report
 from mathamr.progress import Progress
 from mathamr.training.export import listed
 
-POSTS, LOOKS = "posts.tsv", "formulas.tsv"
+POSTS, LOOKS, FURTHER = "posts.tsv", "formulas.tsv", "further.tsv"
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What is searched: answers by id, and for every formula with a visual id how it looks."""
+    """What is searched: answers by id, and for every formula with a visual id how it looks.
+
+    `further` are posts that are only learned from.
+    """
 
     posts: tuple[str, ...]
     answers: tuple[str, ...]
     looks: dict[str, str]
+    further: tuple[str, ...]
 
     @classmethod
     def read(cls, folder: Path) -> Catalogue:
@@ -40,6 +44,7 @@ class Catalogue:
             tuple(post_id for post_id, _ in rows),
             tuple(post_id for post_id, kind in rows if kind == "answer"),
             dict(line.split("\t") for line in looks),
+            tuple((folder / FURTHER).read_text(encoding="utf-8").splitlines()),
         )
 
 
@@ -53,7 +58,7 @@ def build_corpus(
     folder.mkdir(parents=True, exist_ok=True)
     report = Report()
     with GraphStore(store_folder, create=not given) as store:
-        posts = _catalogued(collection.posts(report), folder)
+        posts = _catalogued(collection, folder, report)
         if given:
             missing = [post.id for post in posts if post.id not in store]
             if missing:
@@ -64,33 +69,48 @@ def build_corpus(
         else:
             with Progress("graphs", "posts") as progress:
                 build_graphs(posts, store, workers=workers, progress=progress)
-            _forget_others(store, Catalogue.read(folder).posts)
+            catalogue = Catalogue.read(folder)
+            _forget_others(store, (*catalogue.posts, *catalogue.further))
         with Progress("vocabularies", "posts", total=len(store)) as progress:
             build_vocabularies(store, workers=workers, progress=progress)
         catalogue = Catalogue.read(folder)
         if not catalogue.answers:
             raise MathAMRError(f"{collection.paths[0]} holds no answers, so there is nothing to find")
         return {
-            "output": _fingerprint(store, catalogue.posts),
+            "output": _fingerprint(store, (*catalogue.posts, *catalogue.further)),
             "posts": len(catalogue.posts),
             "answers": len(catalogue.answers),
+            "further": len(catalogue.further),
+            "pairs": len(_pairs(store, catalogue, collection.without)),
             "formulas": len(catalogue.looks),
             "skipped": report.skipped.total(),
         }
 
 
-def _catalogued(posts: Iterable[Post], folder: Path) -> Iterator[Post]:
-    """The posts, listed on their way through."""
+def _catalogued(collection: Collection, folder: Path, report: Report) -> Iterator[Post]:
+    """The posts, listed on their way through; of two with the same id the one that is searched."""
+    searched: set[str] = set()
     with (
         (folder / POSTS).open("w", encoding="utf-8") as listed_posts,
         (folder / LOOKS).open("w", encoding="utf-8") as looks,
     ):
-        for post in posts:
-            if any(sign in post.id for sign in "\t\n"):
-                raise MathAMRError(f"an id with a tab or a line break cannot be ranked: {post.id!r}")
+        for post in _rankable(collection.posts(report)):
+            searched.add(post.id)
             listed_posts.write(f"{post.id}\t{post.kind}\n")
             looks.writelines(f"{f.id}\t{f.visual_id}\n" for f in post.formulas if f.visual_id)
             yield post
+    with (folder / FURTHER).open("w", encoding="utf-8") as listed_posts:
+        for post in _rankable(collection.further_posts(report)):
+            if post.id not in searched:
+                listed_posts.write(f"{post.id}\n")
+                yield post
+
+
+def _rankable(posts: Iterable[Post]) -> Iterator[Post]:
+    for post in posts:
+        if "\t" in post.id or post.id.splitlines() != [post.id]:
+            raise MathAMRError(f"an id with a tab or a line break cannot be ranked: {post.id!r}")
+        yield post
 
 
 def _forget_others(store: GraphStore, wanted: Iterable[str]) -> None:
@@ -133,13 +153,8 @@ def export_pairs(
     corpus: Path, catalogue: Catalogue, graphs: str, without: frozenset[str], most: int | None, path: Path
 ) -> Figures:
     """The pairs to train on, at most `most` of them drawn at random, as the file that training reads."""
-    wanted = set(catalogue.posts)
     with GraphStore(corpus) as store:
-        pairs = [
-            pair
-            for pair in store.pairs()
-            if wanted.issuperset(pair) and not any(listed(post_id, set(without)) for post_id in pair)
-        ]
+        pairs = _pairs(store, catalogue, without)
         if len(pairs) < 4:
             raise MathAMRError(f"the corpus has {len(pairs)} pairs of question and answer to train on")
         left_out = max(0, len(pairs) - (most or len(pairs)))
@@ -150,6 +165,15 @@ def export_pairs(
         shard = shards.export(store, graphs, pairs, path)
     digest = hashlib.sha256(path.read_bytes()).hexdigest()
     return {"output": digest, "pairs": len(pairs), "posts": len(shard), "not drawn": left_out}
+
+
+def _pairs(store: GraphStore, catalogue: Catalogue, without: frozenset[str]) -> list[tuple[str, str]]:
+    wanted = {*catalogue.posts, *catalogue.further}
+    return [
+        pair
+        for pair in store.pairs()
+        if wanted.issuperset(pair) and not any(listed(post_id, without) for post_id in pair)
+    ]
 
 
 def _fingerprint(store: GraphStore, ids: Iterable[str]) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
+from itertools import chain
 from pathlib import Path
 
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.experiments import graphs, retrieval, training, vectors
-from mathamr.evaluation.experiments.collection import TestSet
+from mathamr.evaluation.experiments.collection import Collection, TestSet
 from mathamr.evaluation.experiments.experiment import Strategy, Variant
 from mathamr.evaluation.experiments.setting import Setting
 from mathamr.evaluation.experiments.stage import Figures, Kind, Stage, read_mark
@@ -17,6 +18,7 @@ from mathamr.evaluation.runs import read_run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.progress import duration
+from mathamr.training.export import listed
 
 PACES: dict[Kind, float] = {"graphs": 12.0, "index": 200.0, "run": 30.0, "evaluate": 500.0}
 """Posts, pairs or topics a second on one core, about, until this folder has stages to learn from."""
@@ -61,6 +63,11 @@ class Plan:
                 self._variant(variant, seed)
         for name in self.setting.baselines:
             self._baseline(name)
+
+    @property
+    def corpus(self) -> Stage:
+        """The first stage of all: what is known of the posts."""
+        return self._corpus()
 
     def index_folder(self, variant: Variant, seed: int) -> Path:
         """Where the vectors of a variant's model are."""
@@ -348,6 +355,30 @@ class Plan:
             yield f"{stage.kind:<8} {state:>18}  {stage.name}"
         done = sum(stage.mark() is not None for stage in self.stages)
         yield f"{done} of {len(self.stages)} stages done; about {duration(left)} left"
+
+
+def planned(setting: Setting) -> Plan:
+    """The plan of an experiment; the posts are read once, to count them and their pairs, while that is not known."""
+    plan = Plan(setting, 0, 0)
+    mark = plan.corpus.mark()
+    if mark is None:
+        return Plan(setting, *_counted(setting.collection))
+    return Plan(setting, mark.figures["posts"] + mark.figures["further"], mark.figures["pairs"])
+
+
+def _counted(collection: Collection) -> tuple[int, int]:
+    questions, answers, posts = set(), [], 0
+    for post in chain(collection.posts(), collection.further_posts()):
+        posts += 1
+        if post.kind == "question":
+            questions.add(post.id)
+        elif post.parent is not None:
+            answers.append((post.parent, post.id))
+    without = collection.without
+    pairs = (
+        pair for pair in answers if pair[0] in questions and not any(listed(each, without) for each in pair)
+    )
+    return posts, sum(1 for _ in pairs)
 
 
 def _evaluated(run: Stage, path: Path, test: TestSet) -> Figures:

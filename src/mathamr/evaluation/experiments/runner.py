@@ -1,4 +1,4 @@
-"""Runs an experiment: every stage that is not done yet, in order, then tables and pictures of what is there."""
+"""Runs experiments: every stage that is not done yet, in order; tables and pictures come after."""
 
 from __future__ import annotations
 
@@ -7,52 +7,39 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from types import FrameType
+from typing import Any
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.experiments.plan import Plan
+from mathamr.evaluation.experiments.child import stop_children
+from mathamr.evaluation.experiments.measuring import measure_apart
+from mathamr.evaluation.experiments.plan import Plan, planned
 from mathamr.evaluation.experiments.setting import Setting
 from mathamr.evaluation.experiments.stage import Mark, Stage
-from mathamr.evaluation.experiments.training import stop_trainings
 from mathamr.index.lock import WriterLock
 from mathamr.progress import duration
-from mathamr.training.export import listed
 
 
-def planned(setting: Setting) -> Plan:
-    """The plan of an experiment; the posts are read once, to count them and their pairs."""
-    questions, answers, posts = set(), [], 0
-    for post in setting.collection.posts():
-        posts += 1
-        if post.kind == "question":
-            questions.add(post.id)
-        elif post.parent is not None:
-            answers.append((post.parent, post.id))
-    without = set(setting.collection.without)
-    pairs = [
-        pair for pair in answers if pair[0] in questions and not any(listed(each, without) for each in pair)
-    ]
-    return Plan(setting, posts, len(pairs))
-
-
-def run(setting: Setting) -> Plan:
-    """Does what is left to do; a killed experiment goes on with the stage it was killed in."""
+def run(settings: Sequence[Setting]) -> list[Plan]:
+    """Does what is left to do for some experiments of one folder; after a kill it goes on with the stage it was in."""
+    folder = settings[0].out
     try:
-        setting.out.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise MathAMRError(f"cannot make the folder {setting.out}: {error.strerror}") from error
-    with WriterLock(setting.out, f"mathamr experiment {setting.experiment.name}"), _stopping_trainings():
-        plan = planned(setting)
-        _Run(plan).go()
-    return plan
+        raise MathAMRError(f"cannot make the folder {folder}: {error.strerror}") from error
+    names = " ".join(setting.experiment.name for setting in settings)
+    with WriterLock(folder, f"mathamr experiment {names}"), _stopping_children():
+        plans = [planned(setting) for setting in settings]
+        _Run(plans).go()
+    return plans
 
 
 @contextmanager
-def _stopping_trainings() -> Iterator[None]:
-    """Whatever ends this process politely also ends the trainings it started, with their state saved."""
+def _stopping_children() -> Iterator[None]:
+    """Whatever ends this process politely also ends the processes it started, trainings with their state saved."""
     is_main = threading.current_thread() is threading.main_thread()
     before = signal.getsignal(signal.SIGTERM) if is_main else None
     if is_main:
@@ -60,7 +47,7 @@ def _stopping_trainings() -> Iterator[None]:
     try:
         yield
     except BaseException:
-        stop_trainings()
+        stop_children()
         raise
     finally:
         if is_main:
@@ -72,43 +59,66 @@ def _end(kind: int, frame: FrameType | None) -> None:
 
 
 class _Run:
-    def __init__(self, plan: Plan) -> None:
-        self._plan = plan
-        self._number = {id(stage): number for number, stage in enumerate(plan.stages, 1)}
-        self._training: dict[int, Future[Mark]] = {}
+    """The stages of all plans, those that they share once."""
+
+    def __init__(self, plans: Sequence[Plan]) -> None:
+        self._settings = [plan.setting for plan in plans]
+        self._stages = list({stage.mark_path: stage for plan in plans for stage in plan.stages}.values())
+        self._number = {stage.mark_path: number for number, stage in enumerate(self._stages, 1)}
 
     def go(self) -> None:
         """Graphs first; then one model after the other, or several at a time, each measured as it is ready."""
-        stages = self._plan.stages
-        for stage in stages:
+        for stage in self._stages:
             if stage.kind == "graphs":
                 self._do(stage)
-        workers = self._plan.setting.workers
-        if workers == 1:
-            for stage in stages:
+        if self._settings[0].workers == 1:
+            for stage in self._stages:
                 self._do(stage)
-            return
-        pool = ThreadPoolExecutor(workers)
+        else:
+            self._side_by_side(self._settings[0].workers)
+
+    def _side_by_side(self, workers: int) -> None:
+        """Some models learn while others are measured, all in processes of their own."""
+        learning, measuring = ThreadPoolExecutor(workers), ThreadPoolExecutor(workers)
+        models = [stage for stage in self._stages if stage.kind == "train"]
+        followers = {
+            model.mark_path: [stage for stage in self._stages if stage.follows(model.mark_path)]
+            for model in models
+        }
+
+        def learn(model: Stage) -> Future[None]:
+            self._do(model)
+            return measuring.submit(self._measure, model, followers[model.mark_path])
+
+        going: set[Future[Any]] = {learning.submit(learn, model) for model in models}
         try:
-            for stage in stages:
-                if stage.kind == "train" and stage.mark() is None:
-                    self._training[id(stage)] = pool.submit(self._do, stage)
-            for stage in stages:
-                if id(stage) in self._training:
-                    self._training[id(stage)].result()
-                else:
+            measured = {stage.mark_path for stages in followers.values() for stage in stages}
+            for stage in self._stages:
+                if stage.kind != "train" and stage.mark_path not in measured:
                     self._do(stage)
+            while going:
+                done, going = wait(going, return_when=FIRST_COMPLETED)
+                found = [each.result() for each in done]
+                going |= {each for each in found if isinstance(each, Future)}
         finally:
             # Nothing more is started; after a failure or an interrupt, what runs is stopped, its state saved.
-            pool.shutdown(wait=False, cancel_futures=True)
-            stop_trainings()
-            pool.shutdown()
+            for pool in (learning, measuring):
+                pool.shutdown(wait=False, cancel_futures=True)
+            while going:
+                stop_children()
+                going = wait(going, timeout=0.1).not_done
+            for pool in (learning, measuring):
+                pool.shutdown()
+
+    def _measure(self, model: Stage, stages: Sequence[Stage]) -> None:
+        if any(stage.mark() is None for stage in stages):
+            measure_apart(self._settings, model.mark_path)
 
     def _do(self, stage: Stage) -> Mark:
         found = stage.mark()
         if found is not None:
             return found
-        place = f"[{self._number[id(stage)]}/{len(self._plan.stages)}] {stage.name}"
+        place = f"[{self._number[stage.mark_path]}/{len(self._stages)}] {stage.name}"
         if stage.kind in ("graphs", "train", "index"):
             _say(f"{place} …")
         began = time.monotonic()

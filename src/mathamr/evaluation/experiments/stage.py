@@ -50,6 +50,10 @@ class Stage:
         """The first word of its name: stages of one sort take about as long for a unit."""
         return self.name.partition(" ")[0]
 
+    def follows(self, other: Path) -> bool:
+        """Whether it needs the stage with that mark, itself or by way of others."""
+        return any(need.mark_path == other or need.follows(other) for need in self.needs)
+
     def digest(self) -> str | None:
         """A word for the inputs as they are now; `None` while a stage that it needs is not done."""
         before = []

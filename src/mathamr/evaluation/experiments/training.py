@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,25 +10,24 @@ from typing import Any
 
 from mathamr.encoders.weights import read_head, read_weights
 from mathamr.errors import MathAMRError
+from mathamr.evaluation.experiments.child import run_child
 from mathamr.evaluation.experiments.stage import Figures
 from mathamr.training.checkpoint import Standing
 
 LOG, CHECKPOINT = "training.log", "checkpoint.safetensors"
-_RUNNING: set[subprocess.Popen[str]] = set()
 
 
 def train_model(
     shard: Path, folder: Path, config: str, settings: Sequence[str], device: str, threads: int
 ) -> Figures:
     """Trains a model into a folder and tells its curve and costs; goes on from a checkpoint of the same run."""
-    folder.mkdir(parents=True, exist_ok=True)
     command = [sys.executable, "-m", "mathamr.training", str(shard), "--out", str(folder), "--config", config]
     for setting in settings:
         command += ["--set", setting]
     command += ["--device", device, "--threads", "1"]
     if not _belongs(folder / CHECKPOINT, config, settings):
         command.append("--fresh")
-    _run(command, folder, threads)
+    run_child("training", command, folder, LOG, threads)
     standing = _standing(folder / CHECKPOINT)
     if standing is None or not standing.done:
         raise MathAMRError(
@@ -56,61 +53,6 @@ def train_model(
     }
     (folder / CHECKPOINT).unlink()
     return figures
-
-
-def _run(command: list[str], folder: Path, threads: int) -> None:
-    """Runs a training process; its log is shown and kept in the folder, which is locked as long as it lives."""
-    lock = _locked(folder)
-    environment = os.environ | {"OMP_NUM_THREADS": str(threads)}
-    with (folder / LOG).open("w", encoding="utf-8") as log:
-        try:
-            process = subprocess.Popen(
-                command,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                env=environment,
-                pass_fds=(lock,),
-                encoding="utf-8",
-                errors="replace",
-            )
-        finally:
-            os.close(lock)
-        _RUNNING.add(process)
-        try:
-            for line in process.stderr or ():
-                log.write(line)
-                log.flush()
-                print(f"    {line}", end="", file=sys.stderr, flush=True)
-            status = process.wait()
-        finally:
-            _RUNNING.discard(process)
-    if status:
-        lines = (folder / LOG).read_text(encoding="utf-8", errors="replace").splitlines()
-        said = lines[-1] if lines else "it said nothing"
-        raise MathAMRError(f"training in {folder} failed (exit code {status}): {said}")
-
-
-def stop_trainings() -> None:
-    """Asks all trainings that this process started to finish their step, save their state and end."""
-    for process in list(_RUNNING):
-        process.terminate()
-    for process in list(_RUNNING):
-        process.wait()
-
-
-def _locked(folder: Path) -> int:
-    """A file descriptor that locks the folder until the last process that has it ends."""
-    import fcntl
-
-    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as error:
-        os.close(descriptor)
-        raise MathAMRError(
-            f"another process still trains in {folder}; wait until it has ended, or stop it"
-        ) from error
-    return descriptor
 
 
 def _belongs(path: Path, config: str, settings: Sequence[str]) -> bool:
