@@ -1,7 +1,8 @@
-"""Two experiments for real, on a corner of the sample, in one folder: what they share is made once."""
+"""Every experiment for real, on a corner of the sample, in one folder: what they share is made once."""
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from mathamr.errors import MathAMRError
 from mathamr.evaluation.experiments import EXPERIMENTS, plan
 from mathamr.evaluation.experiments.collection import collection_of
 from mathamr.evaluation.experiments.findings import findings
+from mathamr.evaluation.experiments.graphs import Catalogue
 from mathamr.evaluation.experiments.plan import Plan, planned
 from mathamr.evaluation.experiments.report import write_report
 from mathamr.evaluation.experiments.runner import run
@@ -44,11 +46,16 @@ def strategies(corner: Path, out: Path) -> Plan:
 
 
 @pytest.fixture(scope="module")
-def representations(corner: Path, out: Path, strategies: Plan) -> tuple[Plan, dict[Path, float]]:
-    """The second experiment, and when the marks of the first were written before it ran."""
-    before = {stage.mark_path: stage.mark_path.stat().st_mtime_ns for stage in strategies.stages}
-    made = run([setting(corner, out, "formula-representations", workers=2, baselines=("bm25",))])
-    return made[0], before
+def before(strategies: Plan) -> dict[Path, int]:
+    """When the marks of the first experiment were written."""
+    return {stage.mark_path: stage.mark_path.stat().st_mtime_ns for stage in strategies.stages}
+
+
+@pytest.fixture(scope="module")
+def everything(corner: Path, out: Path, before: dict[Path, int]) -> dict[str, Plan]:
+    """All experiments together, after the first, models side by side."""
+    settings = [setting(corner, out, name, workers=2, baselines=("bm25",)) for name in EXPERIMENTS]
+    return dict(zip(EXPERIMENTS, run(settings), strict=True))
 
 
 def test_every_stage_is_done_and_every_strategy_measured(strategies: Plan) -> None:
@@ -76,19 +83,31 @@ def test_exact_and_approximate_search_agree_where_everything_is_found(strategies
         )
 
 
-def test_the_second_experiment_redoes_nothing_of_the_first(
-    representations: tuple[Plan, dict[Path, float]],
-) -> None:
-    second, before = representations
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_every_experiment_runs_from_the_posts_to_its_tables(everything: dict[str, Plan], name: str) -> None:
+    plan = everything[name]
+    assert all(stage.mark() is not None for stage in plan.stages)
+    folder, found = write_report(plan)
+    for test in found.tests:
+        # A variant without formulas, or without their vectors, cannot rank formulas; all can rank answers.
+        assert all(row.scores for row in test.rows) or test.test.task == "formulas"
+        assert any(row.scores for row in test.rows)
+        for row in test.rows:
+            for scores in row.scores.values():
+                assert set(scores.values["nDCG'"]) == {topic.id for topic in test.test.topics}
+    text = (folder / "results.md").read_text(encoding="utf-8")
+    for variant in plan.setting.experiment.variants:
+        assert f"| {variant.cells[0]}" in text
+
+
+def test_what_experiments_share_is_made_once(everything: dict[str, Plan], before: dict[Path, int]) -> None:
     assert {path: path.stat().st_mtime_ns for path in before} == before
-    shared = {stage.mark_path for stage in second.stages} & set(before)
+    shared = {stage.mark_path for stage in everything["document-loss"].stages} & set(before)
     assert any("models" in path.parts for path in shared)
 
 
-def test_models_trained_side_by_side_are_all_measured(
-    representations: tuple[Plan, dict[Path, float]],
-) -> None:
-    found = findings(representations[0])
+def test_models_trained_side_by_side_are_all_measured(everything: dict[str, Plan]) -> None:
+    found = findings(everything["formula-representations"])
     task1, task2 = found.tests
     assert all(row.scores for row in task1.rows)
     assert {row.variant.name for row in task2.rows if not row.scores} == {"none"}
@@ -98,8 +117,8 @@ def test_models_trained_side_by_side_are_all_measured(
     assert index["none"] < index["both"] == index["opt"] == index["slt"]
 
 
-def test_the_report_has_tables_figures_and_pictures(representations: tuple[Plan, dict[Path, float]]) -> None:
-    folder, _ = write_report(representations[0])
+def test_the_report_has_tables_figures_and_pictures(everything: dict[str, Plan]) -> None:
+    folder, _ = write_report(everything["formula-representations"])
     text = (folder / "results.md").read_text(encoding="utf-8")
     assert "| Both (OPT+SLT) |" in text
     assert "thesis nDCG'" in text
@@ -149,6 +168,56 @@ def test_a_store_that_lacks_posts_is_refused(corner: Path, tmp_path: Path) -> No
     )
     with pytest.raises(MathAMRError, match=r"lacks \d+ posts of the corpus"):
         run([given])
+
+
+def test_further_posts_are_learned_from_but_never_found(corner: Path, tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "kind": "question", "title": "Elsewhere", "body": "Is this the post of that id?"},
+        {"id": "more/1", "kind": "question", "title": "Sum", "body": "What is $1+2+3$?"},
+        {"id": "more/1/a", "kind": "answer", "parent": "more/1", "body": "It is $6$."},
+        {"id": "more/2", "kind": "question", "title": "Held out", "body": "What is $2^2$?"},
+        {"id": "more/2/a", "kind": "answer", "parent": "more/2", "body": "It is $4$."},
+    ]
+    known = next(post.id for post in collection_of([corner]).posts())
+    rows[0]["id"] = known
+    (tmp_path / "more").mkdir()
+    more = tmp_path / "more" / "more.jsonl"
+    more.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (tmp_path / "more" / "heldout.txt").write_text("more/2\n", encoding="utf-8")
+    alone, both = (
+        Setting(EXPERIMENTS["benchmark"], collection_of([corner], further=further), tmp_path / name, TINY)
+        for name, further in (("alone", []), ("both", [more]))
+    )
+    marks = {}
+    for each in (alone, both):
+        each.out.mkdir()
+        for stage in planned(each).stages:
+            if stage.kind == "graphs":
+                marks[each.out.name, stage.sort] = stage.do()
+    assert marks["both", "pairs"].figures["pairs"] == marks["alone", "pairs"].figures["pairs"] + 1
+    assert planned(both).pairs == planned(alone).pairs + 1
+    catalogue = Catalogue.read(both.out / "graphs")
+    assert catalogue.posts == Catalogue.read(alone.out / "graphs").posts
+    assert catalogue.further == ("more/1", "more/1/a", "more/2", "more/2/a")
+
+
+def test_a_model_that_cannot_be_measured_ends_the_run_and_says_why(
+    corner: Path, out: Path, everything: dict[str, Plan]
+) -> None:
+    stage = next(stage for stage in everything["connectivity"].stages if stage.name.startswith("index"))
+    kept = stage.mark_path.read_bytes()
+    stage.mark_path.unlink()
+    weights = (
+        everything["connectivity"].setting.out / "models" / stage.mark_path.parent.relative_to(out / "index")
+    )
+    moved = weights / "weights.safetensors"
+    moved.rename(weights / "elsewhere")
+    try:
+        with pytest.raises(MathAMRError, match=r"measuring in .* failed \(exit code 1\): mathamr: .*weights"):
+            run([setting(corner, out, "connectivity", workers=2)])
+    finally:
+        (weights / "elsewhere").rename(moved)
+        stage.mark_path.write_bytes(kept)
 
 
 def test_an_unknown_baseline_lists_the_known_ones(corner: Path, tmp_path: Path) -> None:
