@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
+from mathamr.batches import batches
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import build_graphs, build_tensors, use_vocabularies
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.archive import GRAPHS, Archive
-from mathamr.index.crew import FEW, Crew, batches
+from mathamr.index.crew import FEW, Crew
 from mathamr.index.entries import Entries, entries_of, is_tagged_by_question
 from mathamr.index.journal import Waiting
 from mathamr.progress import Progress
