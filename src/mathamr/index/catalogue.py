@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from hashlib import blake2b
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
 
 from mathamr.errors import MathAMRError
 from mathamr.index.journal import Journal, packed, unpacked
@@ -131,15 +131,28 @@ class Catalogue(Journal):
             "SELECT f.id, p.id, position, visual, p.post FROM formulas f JOIN posts p ON p.number = f.post"
             " WHERE gone = 0 AND deleted = 0 AND f.id IN "
         )
-        return {row[0]: _entry(row) for row in self._chosen(sql, ids)}
+        once = cache(unpacked)  # several may be of one post
+        return {
+            name: FormulaEntry(name, post_id, position, visual, once(blob).formulas[position])
+            for name, post_id, position, visual, blob in self._chosen(sql, ids)
+        }
 
     def formulas_of(self, post_id: str) -> list[FormulaEntry]:
         """The formulas of a post, in their order."""
+        # The post itself comes once, in a row before its formulas.
         sql = (
-            "SELECT f.id, p.id, position, visual, p.post FROM formulas f JOIN posts p ON p.number = f.post"
-            " WHERE gone = 0 AND deleted = 0 AND p.id = ? ORDER BY position"
+            "SELECT NULL, -1 AS place, NULL, post FROM posts WHERE deleted = 0 AND id = ?1 UNION ALL"
+            " SELECT f.id, position, visual, NULL FROM formulas f JOIN posts p ON p.number = f.post"
+            " WHERE gone = 0 AND deleted = 0 AND p.id = ?1 ORDER BY place"
         )
-        return [_entry(row) for row in self._rows(sql, (post_id,))]
+        rows = self._rows(sql, (post_id,))
+        if not rows:
+            return []
+        post = unpacked(rows[0][3])
+        return [
+            FormulaEntry(name, post_id, position, visual, post.formulas[position])
+            for name, position, visual, _ in rows[1:]
+        ]
 
     def formula_ids(self) -> Iterator[str]:
         """The ids of all formulas."""
@@ -357,11 +370,6 @@ def _numbered(name: str) -> Iterator[str]:
 def digest_of(post: Post) -> bytes:
     """What tells one content of a post from another."""
     return blake2b(post.to_json().encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _entry(row: Any) -> FormulaEntry:
-    formula_id, post_id, position, visual, blob = row
-    return FormulaEntry(formula_id, post_id, position, visual, unpacked(blob).formulas[position])
 
 
 def _text(text: str) -> str:
