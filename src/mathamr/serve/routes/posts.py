@@ -183,7 +183,11 @@ def _put(service: Service, made: list[tuple[Post, list[str]]]) -> list[dict[str,
 
 def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> Any:
     _stored(service, id)
-    found: MathGraph = of_index(lambda: service.archive.graph(id))
+    try:
+        found: MathGraph = of_index(lambda: service.archive.graph(id))
+    except ApiError:
+        _stored(service, id)  # it may have been deleted since the first look
+        raise
     flat = flatten(found, GraphConfiguration(formulas=formulas))
     if len(flat.labels) > service.limits.drawn_nodes:
         raise ApiError(
