@@ -70,7 +70,9 @@ def test_a_post_is_unpacked_once_for_all_its_formulas(
     put(catalogue, note("a", " ".join(f"$x_{{{number}}}$" for number in range(12))), note("b", "$y$"))
     expected = [catalogue.formula(entry.id) for entry in catalogue.formulas_of("a")]
     blobs: list[bytes] = []
-    monkeypatch.setattr("mathamr.index.catalogue.unpacked", lambda blob: blobs.append(blob) or unpacked(blob))
+    monkeypatch.setattr(
+        "mathamr.index.occurrences.unpacked", lambda blob: blobs.append(blob) or unpacked(blob)
+    )
     assert catalogue.formulas_of("a") == expected
     assert len(blobs) == 1
     found = catalogue.formulas([*(entry.id for entry in expected), "b:0"])

@@ -22,7 +22,7 @@ from mathamr.encoders.encoder import Vectors
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
-from mathamr.index.catalogue import FormulaEntry
+from mathamr.index.occurrences import FormulaEntry
 from mathamr.index.point import Filter
 from mathamr.index.terms import Terms, post_terms
 from mathamr.posts.post import Kind, Post
