@@ -14,7 +14,7 @@ from typing import Any
 from mathamr.amr.parser import load_parser
 from mathamr.encoders.postencoder import PostEncoder, load_post_encoder
 from mathamr.errors import MathAMRError
-from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive, check_model, check_parser
+from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, check_model, check_parser
 from mathamr.index.catalogue import CATALOGUE, Catalogue
 from mathamr.index.crew import Crew
 from mathamr.index.engine import DEFAULT
@@ -232,7 +232,7 @@ def _remembered(path: Path, manifest: Manifest) -> InputRecord:
     raise MathAMRError(f"no posts of the index came from {path}; its inputs: {known or 'none'}")
 
 
-def _remember(archive: Archive, inputs: Sequence[InputRecord]) -> None:
+def _remember(archive: ArchiveWriter, inputs: Sequence[InputRecord]) -> None:
     """Writes the manifest of an index all of whose parts follow its posts."""
     counted = archive.catalogue.inputs()
     records = {record.path: record for record in archive.manifest.inputs} | {

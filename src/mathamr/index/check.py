@@ -138,7 +138,7 @@ def _mend(archive: ArchiveWriter, damage: Damage, report: CheckReport, options: 
     report.problems += left.problems
 
 
-def _mend_graphs(archive: Archive, damage: Damage) -> None:
+def _mend_graphs(archive: ArchiveWriter, damage: Damage) -> None:
     if damage.whole_graphs:
         remove(archive.folder / GRAPHS)
     else:
@@ -149,7 +149,7 @@ def _mend_graphs(archive: Archive, damage: Damage) -> None:
         archive.catalogue.unmark("graph", None if damage.whole_graphs else damage.graphs)
 
 
-def _mend_vectors(archive: Archive, damage: Damage) -> None:
+def _mend_vectors(archive: ArchiveWriter, damage: Damage) -> None:
     if damage.whole_vectors:
         reset_vectors(archive)
         return
@@ -160,7 +160,7 @@ def _mend_vectors(archive: Archive, damage: Damage) -> None:
         archive.catalogue.unmark("vectors", damage.vectors)
 
 
-def _mend_lexical(archive: Archive, damage: Damage) -> None:
+def _mend_lexical(archive: ArchiveWriter, damage: Damage) -> None:
     catalogue = archive.catalogue
     if damage.whole_lexical:
         reset_lexical(archive)

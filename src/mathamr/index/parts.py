@@ -6,12 +6,13 @@ import shutil
 from pathlib import Path
 
 from mathamr.errors import MathAMRError
-from mathamr.index.archive import LEXICAL, VECTORS, Archive
+from mathamr.index.archive import LEXICAL, VECTORS
 from mathamr.index.engine import create_engine
 from mathamr.index.terms import terms_fingerprint
+from mathamr.index.writer import ArchiveWriter
 
 
-def prepare_parts(archive: Archive) -> None:
+def prepare_parts(archive: ArchiveWriter) -> None:
     """Empties the parts that were made by another model, engine, parser or version than the manifest's, or are not there."""
     catalogue, manifest = archive.catalogue, archive.manifest
     if catalogue.meta("graphs by") != manifest.parser.fingerprint:
@@ -32,7 +33,7 @@ def prepare_parts(archive: Archive) -> None:
             catalogue.set_meta("lexical by", terms_fingerprint())
 
 
-def reset_vectors(archive: Archive) -> None:
+def reset_vectors(archive: ArchiveWriter) -> None:
     """Forgets all vectors; `prepare_parts` then makes an empty engine."""
     with archive.catalogue.transaction():
         archive.catalogue.unmark("vectors")
@@ -41,7 +42,7 @@ def reset_vectors(archive: Archive) -> None:
     remove(archive.folder / VECTORS)
 
 
-def reset_lexical(archive: Archive) -> None:
+def reset_lexical(archive: ArchiveWriter) -> None:
     """Forgets all lexical entries."""
     catalogue = archive.catalogue
     with catalogue.transaction():
