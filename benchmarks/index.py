@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._data import data_folder
-from mathamr.index.archive import Archive
+from mathamr.index.writer import ArchiveWriter
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -86,7 +86,7 @@ def _changed(post: Post) -> Post:
 
 
 def _single(out: Path, posts: list[Post]) -> None:
-    with Archive.open(out, read_only=False, device="cpu") as archive:
+    with ArchiveWriter.open(out, device="cpu") as archive:
         archive.put([replace(posts[0], id="first")])
         started, clock = time.perf_counter(), time.process_time()
         for number in range(SINGLE):

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from mathamr.errors import MathAMRError
 from mathamr.index.catalogue import Catalogue, digest_of
 from mathamr.index.entries import visual_keys
+from mathamr.index.journal import unpacked
 from mathamr.posts.post import Formula, Post
 from tests.index.small import note
 from tests.models import sample_posts
@@ -61,6 +62,23 @@ def test_formulas_know_their_post_and_how_they_look(catalogue: Catalogue) -> Non
     assert catalogue.visuals([first.id, "nobody"]) == {first.id: first.visual}
     assert catalogue.count_formulas() == 3
     assert set(catalogue.visual_keys()) == {first.visual, second.visual}
+
+
+def test_a_post_is_unpacked_once_for_all_its_formulas(
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(catalogue, note("a", " ".join(f"$x_{{{number}}}$" for number in range(12))), note("b", "$y$"))
+    expected = [catalogue.formula(entry.id) for entry in catalogue.formulas_of("a")]
+    blobs: list[bytes] = []
+    monkeypatch.setattr(
+        "mathamr.index.occurrences.unpacked", lambda blob: blobs.append(blob) or unpacked(blob)
+    )
+    assert catalogue.formulas_of("a") == expected
+    assert len(blobs) == 1
+    found = catalogue.formulas([*(entry.id for entry in expected), "b:0"])
+    assert [found[entry.id] for entry in expected] == expected
+    assert len(blobs) == 3
+    assert [entry.position for entry in expected] == list(range(12))
 
 
 def test_visual_ids_of_the_input_are_found(catalogue: Catalogue) -> None:

@@ -13,6 +13,7 @@ from mathamr.index.check import check_index
 from mathamr.index.inspection import CheckReport
 from mathamr.index.lock import InUseError, WriterLock
 from mathamr.index.point import Payload, Point
+from mathamr.index.writer import ArchiveWriter
 from tests.index.small import build, note
 from tests.models import sample_posts
 
@@ -71,7 +72,7 @@ def test_a_missing_manifest_is_restored(index: Path, whole: Path) -> None:
 
 
 def test_lost_vectors_are_made_again(index: Path, whole: Path) -> None:
-    with Archive.open(index, read_only=False, device="cpu") as archive:
+    with ArchiveWriter.open(index, device="cpu") as archive:
         ids = sorted(archive.engine.posts.ids())
         formula = sorted(archive.engine.formulas.ids())[0]
         archive.engine.posts.delete([ids[0]])
@@ -80,7 +81,7 @@ def test_lost_vectors_are_made_again(index: Path, whole: Path) -> None:
 
 
 def test_vectors_that_are_not_the_posts_own_are_made_again(index: Path, whole: Path) -> None:
-    with Archive.open(index, read_only=False, device="cpu") as archive:
+    with ArchiveWriter.open(index, device="cpu") as archive:
         first, second = sorted(archive.engine.posts.ids())[:2]
         rows = archive.engine.posts.fetch([second])[second]
         payload = archive.engine.posts.payloads([first])[first]
@@ -126,7 +127,7 @@ def test_a_missing_or_damaged_lexical_index_is_made_again(index: Path, whole: Pa
 
 
 def test_lost_and_strange_lexical_entries_are_put_right(index: Path, whole: Path) -> None:
-    with Archive.open(index, read_only=False, device="cpu") as archive:
+    with ArchiveWriter.open(index, device="cpu") as archive:
         post, look = sorted(archive.catalogue.ids())[0], sorted(archive.catalogue.visual_keys())[0]
         archive.lexical.posts.update([("stranger", {"words": ["x"]})], [post])
         archive.lexical.formulas.update([("no look", {"latex": ["$x"]})], [look])
@@ -186,7 +187,7 @@ def test_what_cannot_be_read_again_is_told_to_be_lost(model_folder: Path, tmp_pa
     index = tmp_path / "index"
     build(index, [note("a", "from a file")], model_folder, "one.jsonl")
     build(index, [note("b", "from another")], model_folder, "two.jsonl")
-    with Archive.open(index, read_only=False, device="cpu") as archive:
+    with ArchiveWriter.open(index, device="cpu") as archive:
         archive.put([note("c", "from nowhere")])
     (tmp_path / "two.jsonl").unlink()
     (index / "catalogue.db").write_bytes(b"rubbish")

@@ -301,6 +301,25 @@ def test_an_unknown_id_cannot_be_explained(index: Index) -> None:
         index.explain(TEXT, "../../etc/passwd")
 
 
+def test_a_formula_whose_post_is_deleted_meanwhile_cannot_be_explained(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hit = index.search("$x^2$", "formulas", k=1)[0]
+    assert hit.formula is not None
+    monkeypatch.setattr(index.archive.catalogue, "posts", lambda ids: {})
+    with pytest.raises(UnknownPostError, match="no post or formula"):
+        index.explain("$x^2$", hit.formula.id)
+
+
+def test_vectors_that_are_damaged_are_no_unknown_post(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
+    def damaged(post_id: str) -> Vectors:
+        raise MathAMRError("the vectors are not complete")
+
+    monkeypatch.setattr(index.archive, "vectors", damaged)
+    with pytest.raises(MathAMRError, match="not complete"):
+        index.explain(TEXT, index.search(TEXT, k=1)[0].id)
+
+
 def test_threads_get_the_same_hits_as_one(index: Index) -> None:
     queries = [f"the limit of $\\frac{{1}}{{n^{power}}}$ and of sequences" for power in range(2, 8)]
     expected = [[hit.id for hit in index.search(query, k=5)] for query in queries]

@@ -7,6 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mathamr.graphs import notation
+from mathamr.index.writer import ArchiveWriter
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
@@ -69,6 +70,17 @@ def test_the_graph_of_a_post_in_three_forms(client: TestClient, index: Index) ->
     assert "style-src 'unsafe-inline'" in picture.headers["content-security-policy"]
     without = client.get(at(post.id, "graphs"), params={"formulas": "none"}).json()
     assert not {node["kind"] for node in without["nodes"]} & {"opt", "slt"}
+
+
+def test_the_graph_of_a_post_that_is_deleted_meanwhile_is_not_there(
+    writing: TestClient, own_index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = own_index.archive
+    assert isinstance(writer, ArchiveWriter)
+    graph = writer.graph
+    monkeypatch.setattr(writer, "graph", lambda id: writer.delete([id]) and graph(id))
+    response = writing.get(at(next(writer.catalogue.ids()), "graphs"))
+    assert (response.status_code, error(response)["code"]) == (404, "unknown_post")
 
 
 def test_a_graph_too_large_to_draw_is_refused(serving: Serving, index: Index) -> None:

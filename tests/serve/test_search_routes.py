@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
+from mathamr.index.writer import ArchiveWriter
 from mathamr.search.hits import Hits
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
@@ -159,6 +160,33 @@ def test_an_explanation_may_be_of_a_formula(client: TestClient, index: Index) ->
 def test_what_is_not_there_cannot_be_explained(client: TestClient) -> None:
     response = client.get("/v1/explain", params={"q": QUERY, "id": "../../etc/passwd"})
     assert (response.status_code, error(response)["code"]) == (404, "unknown_post")
+
+
+@pytest.mark.parametrize("what", ["post", "formula"])
+@pytest.mark.parametrize("moment", ["vectors", "explain"])
+def test_a_post_that_is_deleted_meanwhile_is_not_there(
+    serving: Serving, own_index: Index, what: str, moment: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = own_index.archive
+    assert isinstance(writer, ArchiveWriter)
+    hit = next(iter(own_index.search(QUERY, "formulas", k=1)))
+    assert hit.formula is not None
+    if moment == "vectors":  # after the post was looked up
+        vectors = writer.vectors
+        monkeypatch.setattr(writer, "vectors", lambda post_id: writer.delete([post_id]) and vectors(post_id))
+    else:  # after it was explained
+        explain = own_index.explain
+
+        def explained(*asked: Any) -> Any:
+            alignment = explain(*asked)
+            writer.delete([alignment.post_id])
+            return alignment
+
+        monkeypatch.setattr(own_index, "explain", explained)
+    identifier = hit.id if what == "post" else hit.formula.id
+    response = serving(over=own_index).get("/v1/explain", params={"q": QUERY, "id": identifier})
+    assert (response.status_code, error(response)["code"]) == (404, "unknown_post")
+    assert hit.id not in writer.catalogue
 
 
 def test_reading_needs_the_key_where_one_is_set(serving: Serving) -> None:

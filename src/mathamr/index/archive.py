@@ -1,4 +1,4 @@
-"""`Archive`: an index directory, opened: its manifest, its catalogue of posts, and the parts derived from it.
+"""`Archive`: an index directory, opened for reading: its manifest, its catalogue of posts, and the parts derived from it.
 
 manifest.json   what made the index, counts, checksums (`Manifest`)
 lock            held by the process that changes the index (`WriterLock`)
@@ -6,39 +6,41 @@ catalogue.db    posts, formulas, and what has still to be derived from them (`Ca
 graphs/         graphs and tensors (`GraphStore`)
 vectors/        the engine's
 lexical/        words, symbols and paths (`LexicalIndex`)
+
+To change it, open it as an `ArchiveWriter`.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
 from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Literal, Self
+from typing import ClassVar, Literal, Self
 
 from mathamr.encoders.encoder import Vectors
+from mathamr.encoders.postencoder import PostEncoder, load_post_encoder
 from mathamr.errors import MathAMRError
+from mathamr.graphs.corpus import GraphWork
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engine import Engine, open_engine
-from mathamr.index.lock import WriterLock
+from mathamr.index.lexical import LexicalIndex
 from mathamr.index.manifest import Manifest
-from mathamr.index.parts import GRAPHS, LEXICAL, VECTORS, terms_fingerprint
+from mathamr.index.terms import terms_fingerprint
 
-if TYPE_CHECKING:
-    from mathamr.encoders.postencoder import PostEncoder
-    from mathamr.graphs.corpus import GraphWork
-    from mathamr.index.lexical import LexicalIndex
-    from mathamr.posts.post import Post
+GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
 
 
 class Archive:
-    """An index directory that is open, for reading by any number of threads, or for writing.
+    """An index directory that is open, for any number of threads.
 
     The parts that cost time (encoder, parser, engine, lexical index) are loaded when they are first asked for.
     """
+
+    read_only: ClassVar[bool] = True
+    """Whether it was opened only for reading."""
 
     def __init__(
         self,
@@ -46,79 +48,27 @@ class Archive:
         manifest: Manifest,
         catalogue: Catalogue,
         *,
-        lock: WriterLock | None = None,
         device: str = "auto",
         model: Path | None = None,
     ) -> None:
         self.folder, self.manifest, self.catalogue = folder, manifest, catalogue
         self.device, self._model = device, model
-        self._lock = lock
         self._loading = threading.RLock()
-        self.writing = threading.RLock()
-        """Held by the thread that changes the index."""
-        self.has_vocabularies = False
-        """Whether the graph store is known to have the model's vocabularies: single changes need not look again."""
 
     @classmethod
-    def open(
-        cls,
-        folder: Path | str,
-        *,
-        read_only: bool = True,
-        device: str = "auto",
-        model: Path | None = None,
-        purpose: str = "a Python program",
-    ) -> Archive:
+    def open(cls, folder: Path | str, *, device: str = "auto", model: Path | None = None) -> Self:
         """The index in a folder; one that was never finished, or of another format, is refused with the way out.
 
-        `model` is where the index's model is, if no longer where it was. Opened for writing, what a killed process
-        left undone is finished first.
+        `model` is where the index's model is, if no longer where it was.
         """
         folder = Path(folder).expanduser()
         manifest = Manifest.read(folder)
-        if read_only:
-            if not manifest.finished:
-                raise MathAMRError(
-                    f"the index {folder} is not finished; finish it with: mathamr index --out {folder}"
-                )
-            catalogue = Catalogue(folder / CATALOGUE, read_only=True)
-            return cls(folder, manifest, catalogue, device=device, model=model)
-        lock = WriterLock(folder, purpose)
-        try:
-            archive = cls(
-                folder,
-                Manifest.read(folder),
-                Catalogue(folder / CATALOGUE),
-                lock=lock,
-                device=device,
-                model=model,
-            )
-            archive._recover()
-        except BaseException:
-            lock.release()
-            raise
-        return archive
-
-    def _recover(self) -> None:
-        """Finishes what a killed process left undone."""
-        from mathamr.index.stages import settle
-
-        if not self.manifest.finished:
-            raise MathAMRError(
-                f"the index {self.folder} is not finished; finish it with: mathamr index --out {self.folder}"
-            )
-        settle(self)
-        self._take_stock()
-
-    @property
-    def read_only(self) -> bool:
-        """Whether it was opened only for reading."""
-        return self._lock is None
+        check_finished(manifest, folder)
+        catalogue = Catalogue(folder / CATALOGUE, read_only=True)
+        return cls(folder, manifest, catalogue, device=device, model=model)
 
     @cached_property
     def _encoder(self) -> PostEncoder:
-        from mathamr.encoders.postencoder import load_post_encoder
-
         recorded = self.manifest.model
         folder = self._model or (Path(recorded.folder) if recorded.folder else None)
         try:
@@ -144,8 +94,6 @@ class Archive:
 
     @cached_property
     def _work(self) -> GraphWork:
-        from mathamr.graphs.corpus import GraphWork
-
         work = GraphWork(self.manifest.parser.name, self.manifest.parser.model)
         if not self.read_only:
             check_parser(self.manifest, work.hello, self.folder)
@@ -169,8 +117,6 @@ class Archive:
 
     @cached_property
     def _lexical(self) -> LexicalIndex:
-        from mathamr.index.lexical import LexicalIndex
-
         if self.catalogue.meta("lexical by") != terms_fingerprint():
             raise MathAMRError(
                 f"the lexical entries of the index {self.folder} were made by another version of mathamr;"
@@ -205,18 +151,6 @@ class Archive:
             )
         return Vectors(post_id, rows, tensor.levels, tensor.references)
 
-    def put(self, posts: Sequence[Post]) -> None:
-        """Adds posts, or replaces those of the same id; when it returns they are found, and safe on disk."""
-        from mathamr.index.changes import put
-
-        put(self, posts)
-
-    def delete(self, ids: Sequence[str]) -> list[str]:
-        """Deletes posts; the ids that were there. When it returns they are gone, also after a crash."""
-        from mathamr.index.changes import delete
-
-        return delete(self, ids)
-
     def drop(self, part: Literal["engine", "lexical"]) -> None:
         """Closes a part; it is opened again when it is next asked for."""
         with self._loading:
@@ -226,24 +160,11 @@ class Archive:
 
     def close(self) -> None:
         """Lets go of everything; closing twice is no error."""
-        with self.writing:
-            try:
-                if self._lock is not None and self._lock.held:
-                    self._take_stock()
-                self.drop("engine")
-                self.drop("lexical")
-            finally:
-                self.catalogue.close()
-                if self._lock is not None:
-                    self._lock.release()
-
-    def _take_stock(self) -> None:
-        """Lets the manifest follow single changes."""
-        from mathamr.index.inventory import take_stock
-
-        is_behind = self.manifest.revision != self.catalogue.revision
-        if self.manifest.finished and is_behind and self.catalogue.settled:
-            take_stock(self)
+        try:
+            self.drop("engine")
+            self.drop("lexical")
+        finally:
+            self.catalogue.close()
 
     def __enter__(self) -> Self:
         return self
@@ -252,6 +173,14 @@ class Archive:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def check_finished(manifest: Manifest, folder: Path) -> None:
+    """Refuses an index that was never finished."""
+    if not manifest.finished:
+        raise MathAMRError(
+            f"the index {folder} is not finished; finish it with: mathamr index --out {folder}"
+        )
 
 
 def check_model(manifest: Manifest, encoder: PostEncoder, folder: Path) -> None:

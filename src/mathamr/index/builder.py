@@ -14,7 +14,7 @@ from typing import Any
 from mathamr.amr.parser import load_parser
 from mathamr.encoders.postencoder import PostEncoder, load_post_encoder
 from mathamr.errors import MathAMRError
-from mathamr.index.archive import Archive, check_model, check_parser
+from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, check_model, check_parser
 from mathamr.index.catalogue import CATALOGUE, Catalogue
 from mathamr.index.crew import Crew
 from mathamr.index.engine import DEFAULT
@@ -29,8 +29,9 @@ from mathamr.index.manifest import (
     ModelRecord,
     ParserRecord,
 )
-from mathamr.index.parts import GRAPHS, LEXICAL, VECTORS, prepare_parts
-from mathamr.index.stages import Account, settle
+from mathamr.index.parts import prepare_parts
+from mathamr.index.stages import Account
+from mathamr.index.writer import ArchiveWriter
 from mathamr.posts.report import Report
 
 MANY = 1000
@@ -117,7 +118,7 @@ def build_index(
                 take_in(archive.catalogue, path, record, counts, report, crew, progress)
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
-        settle(archive, crew=crew, account=account)
+        archive.settle(crew=crew, account=account)
         if account.posts["vectors"] >= MANY:
             with account.stage("optimize", "collections"):
                 archive.engine.optimize()
@@ -129,7 +130,7 @@ def build_index(
         )
 
 
-def _opened(out: Path, options: BuildOptions, has_inputs: bool) -> Archive:
+def _opened(out: Path, options: BuildOptions, has_inputs: bool) -> ArchiveWriter:
     """The index in the folder, open for writing, with the model, engine and parser that the options ask for."""
     if not (out / MANIFEST).exists():
         if not has_inputs:
@@ -153,7 +154,7 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool) -> Archive:
     except BaseException:
         lock.release()
         raise
-    archive = Archive(out, manifest, catalogue, lock=lock, device=options.device, model=model)
+    archive = ArchiveWriter(out, manifest, catalogue, lock, device=options.device, model=model)
     try:
         if before is None or manifest != before:
             archive.manifest = manifest.write(out)
@@ -231,7 +232,7 @@ def _remembered(path: Path, manifest: Manifest) -> InputRecord:
     raise MathAMRError(f"no posts of the index came from {path}; its inputs: {known or 'none'}")
 
 
-def _remember(archive: Archive, inputs: Sequence[InputRecord]) -> None:
+def _remember(archive: ArchiveWriter, inputs: Sequence[InputRecord]) -> None:
     """Writes the manifest of an index all of whose parts follow its posts."""
     counted = archive.catalogue.inputs()
     records = {record.path: record for record in archive.manifest.inputs} | {

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import chain, count
 from pathlib import Path
-from typing import Any
 
 from mathamr.errors import MathAMRError
 from mathamr.index.journal import Journal, packed, unpacked
+from mathamr.index.occurrences import Occurrences
 from mathamr.index.point import LONGEST_ID
 from mathamr.posts.post import Formula, Post
 
@@ -43,37 +42,7 @@ CREATE INDEX IF NOT EXISTS formulas_visual_id ON formulas (visual_id) WHERE visu
 """
 
 
-@dataclass(frozen=True, slots=True)
-class FormulaEntry:
-    """One occurrence of a formula: its id in the index, its post, and the formula itself.
-
-    `visual` is the key of how it looks, `formula.visual_id` what the input called that. `id` is the formula's own
-    id, unless another post has a formula of that id already.
-    """
-
-    id: str
-    post: str
-    position: int
-    visual: str
-    formula: Formula
-
-    @property
-    def latex(self) -> str:
-        """Its LaTeX source, empty where only MathML is known."""
-        return self.formula.latex
-
-    @property
-    def display(self) -> bool:
-        """Whether it stands on a line of its own."""
-        return self.formula.display
-
-    @property
-    def visual_id(self) -> str | None:
-        """The visual id that the input gave, as ARQMath's does."""
-        return self.formula.visual_id
-
-
-class Catalogue(Journal):
+class Catalogue(Journal, Occurrences):
     """Posts and formulas by id. Any thread may read; writing is one thread's at a time, inside `transaction`."""
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
@@ -118,84 +87,6 @@ class Catalogue(Journal):
         sql = "SELECT id FROM posts WHERE parent = ? AND deleted = 0 ORDER BY number"
         return [answer for (answer,) in self._rows(sql, (post_id,))]
 
-    def formula(self, formula_id: str) -> FormulaEntry:
-        """The formula with that id."""
-        found = self.formulas([formula_id]).get(formula_id)
-        if found is None:
-            raise MathAMRError(f"no formula {formula_id!r} in the index {self.path.parent}")
-        return found
-
-    def formulas(self, ids: Sequence[str]) -> dict[str, FormulaEntry]:
-        """Formulas by id; what is not there (any more) is left out."""
-        sql = (
-            "SELECT f.id, p.id, position, visual, p.post FROM formulas f JOIN posts p ON p.number = f.post"
-            " WHERE gone = 0 AND deleted = 0 AND f.id IN "
-        )
-        return {row[0]: _entry(row) for row in self._chosen(sql, ids)}
-
-    def formulas_of(self, post_id: str) -> list[FormulaEntry]:
-        """The formulas of a post, in their order."""
-        sql = (
-            "SELECT f.id, p.id, position, visual, p.post FROM formulas f JOIN posts p ON p.number = f.post"
-            " WHERE gone = 0 AND deleted = 0 AND p.id = ? ORDER BY position"
-        )
-        return [_entry(row) for row in self._rows(sql, (post_id,))]
-
-    def formula_ids(self) -> Iterator[str]:
-        """The ids of all formulas."""
-        sql = (
-            "SELECT f.number, f.id FROM formulas f JOIN posts p ON p.number = f.post"
-            " WHERE gone = 0 AND deleted = 0"
-        )
-        for (formula_id,) in self._each(sql, "f.number"):
-            yield formula_id
-
-    def with_visual(self, key: str) -> list[str]:
-        """The ids of the formulas that look like that, by their visual key."""
-        return self._formulas_by("visual", key)
-
-    def looks(self, keys: Sequence[str]) -> dict[str, list[tuple[str, str, str | None]]]:
-        """The looks with these visual keys: for each visual id of the input, the first formula, its post, and that id.
-
-        Nearly every look has one visual id at most.
-        """
-        found: dict[str, list[tuple[str, str, str | None]]] = {}
-        sql = (
-            "SELECT visual, f.id, p.id, visual_id, min(f.number) FROM formulas f JOIN posts p ON p.number = f.post"
-            " WHERE gone = 0 AND deleted = 0 AND visual IN "
-        )
-        for visual, formula_id, post_id, visual_id, _ in self._chosen(
-            sql, keys, " GROUP BY visual, visual_id ORDER BY min(f.number)"
-        ):
-            found.setdefault(visual, []).append((formula_id, post_id, visual_id))
-        return found
-
-    def with_visual_id(self, visual_id: str) -> list[str]:
-        """The ids of the formulas with that visual id of the input."""
-        return self._formulas_by("visual_id", visual_id)
-
-    def _formulas_by(self, column: str, value: str) -> list[str]:
-        sql = (
-            "SELECT f.id FROM formulas f JOIN posts p ON p.number = f.post"
-            f" WHERE {column} = ? AND gone = 0 AND deleted = 0 ORDER BY f.number"
-        )
-        return [formula_id for (formula_id,) in self._rows(sql, (value,))]
-
-    def count_formulas(self) -> int:
-        """How many formulas there are."""
-        sql = (
-            "SELECT count(*) FROM formulas f JOIN posts p ON p.number = f.post WHERE gone = 0 AND deleted = 0"
-        )
-        return int(self._value(sql))
-
-    def visuals(self, ids: Sequence[str]) -> dict[str, str]:
-        """The visual keys of formulas by id."""
-        sql = (
-            "SELECT f.id, visual FROM formulas f JOIN posts p ON p.number = f.post"
-            " WHERE gone = 0 AND deleted = 0 AND f.id IN "
-        )
-        return dict(self._chosen(sql, ids))
-
     def tags(self) -> Counter[str]:
         """How many posts have each tag."""
         sql = "SELECT tag, count(*) FROM tags t JOIN posts p ON t.post = p.number WHERE deleted = 0 GROUP BY tag"
@@ -221,28 +112,6 @@ class Catalogue(Journal):
             total += int.from_bytes(digest, "little")
         return f"{total % (1 << 128):032x}"
 
-    def looking(self, visual: str) -> tuple[Formula, tuple[str, ...]] | None:
-        """The formula, with the macros it is read with, that stands for all that look the same; always the same one."""
-        sql = (
-            "SELECT p.post, position FROM formulas f JOIN posts p ON p.number = f.post"
-            " WHERE visual = ? AND gone = 0 AND deleted = 0 ORDER BY p.id, position LIMIT 1"
-        )
-        for blob, position in self._rows(sql, (visual,)):
-            post = unpacked(blob)
-            return post.formulas[position], post.macros
-        return None
-
-    def visual_keys(self) -> Iterator[str]:
-        """All visual keys, in order."""
-        last = ""
-        sql = (
-            "SELECT DISTINCT visual FROM formulas f JOIN posts p ON p.number = f.post"
-            " WHERE visual > ? AND gone = 0 AND deleted = 0 ORDER BY visual LIMIT 2000"
-        )
-        while rows := self._rows(sql, (last,)):
-            last = rows[-1][0]
-            yield from (visual for (visual,) in rows)
-
     def damaged(self) -> Iterator[str]:
         """The ids of posts whose content is not what was stored."""
         for post_id, digest, blob in self._each(
@@ -253,11 +122,6 @@ class Catalogue(Journal):
                     yield post_id
             except MathAMRError:
                 yield post_id
-
-    def posts_of_formulas(self, ids: Sequence[str]) -> set[str]:
-        """The ids of the posts that have these formulas."""
-        sql = "SELECT p.id FROM formulas f JOIN posts p ON p.number = f.post WHERE f.id IN "
-        return {post_id for (post_id,) in self._chosen(sql, ids)}
 
     def known(self, post_id: str) -> tuple[int, bytes, str] | None:
         """(number, digest, input) of a post that is there."""
@@ -357,11 +221,6 @@ def _numbered(name: str) -> Iterator[str]:
 def digest_of(post: Post) -> bytes:
     """What tells one content of a post from another."""
     return blake2b(post.to_json().encode("utf-8", "surrogatepass"), digest_size=16).digest()
-
-
-def _entry(row: Any) -> FormulaEntry:
-    formula_id, post_id, position, visual, blob = row
-    return FormulaEntry(formula_id, post_id, position, visual, unpacked(blob).formulas[position])
 
 
 def _text(text: str) -> str:

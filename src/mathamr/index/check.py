@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mathamr.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
-from mathamr.index.archive import Archive
+from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.builder import BuildOptions
 from mathamr.index.catalogue import CATALOGUE, Catalogue
 from mathamr.index.crew import Crew
@@ -19,8 +19,9 @@ from mathamr.index.intake import IntakeCounts, take_in
 from mathamr.index.inventory import take_stock
 from mathamr.index.lock import WriterLock
 from mathamr.index.manifest import MANIFEST, Manifest
-from mathamr.index.parts import GRAPHS, prepare_parts, remove, reset_lexical, reset_vectors
-from mathamr.index.stages import Account, make_tensors, settle
+from mathamr.index.parts import prepare_parts, remove, reset_lexical, reset_vectors
+from mathamr.index.stages import Account
+from mathamr.index.writer import ArchiveWriter
 from mathamr.posts.report import Report
 
 ASIDE = ".damaged"
@@ -44,11 +45,14 @@ def check_index(folder: Path, options: BuildOptions | None = None, *, repair: bo
         catalogue = _catalogue(folder, manifest, report, options, repair=repair)
         if catalogue is None:
             return report
-        with Archive(
-            folder, manifest, catalogue, lock=lock, device=options.device, model=options.model
-        ) as archive:
+        found = (
+            Archive(folder, manifest, catalogue, device=options.device, model=options.model)
+            if lock is None
+            else ArchiveWriter(folder, manifest, catalogue, lock, device=options.device, model=options.model)
+        )
+        with found as archive:
             damage = inspect(archive, report)
-            if repair and report.problems:
+            if isinstance(archive, ArchiveWriter) and report.problems:
                 _mend(archive, damage, report, options)
             report.posts, report.formulas = len(catalogue), catalogue.count_formulas()
     finally:
@@ -111,7 +115,7 @@ def _read_again(catalogue: Catalogue, manifest: Manifest, report: CheckReport, o
         report.add(CATALOGUE, f"{manifest.counts['unfiled']:,} posts that came from no file", "lost")
 
 
-def _mend(archive: Archive, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
+def _mend(archive: ArchiveWriter, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
     """Makes again what is missing or damaged, and takes away what is too much."""
     catalogue = archive.catalogue
     with catalogue.transaction():
@@ -122,9 +126,9 @@ def _mend(archive: Archive, damage: Damage, report: CheckReport, options: BuildO
     _mend_lexical(archive, damage)
     prepare_parts(archive)
     with Crew(options.workers) as crew:
-        account = settle(archive, crew=crew, account=Account(show=options.show_progress))
+        account = archive.settle(crew=crew, account=Account(show=options.show_progress))
     if damage.tensors or damage.vocabularies or damage.graphs or damage.whole_graphs:
-        make_tensors(archive, options.workers, account)
+        archive.stages.make_tensors(options.workers, account)
     take_stock(archive)
     for problem in report.problems:
         if problem.outcome == "found":
@@ -134,8 +138,7 @@ def _mend(archive: Archive, damage: Damage, report: CheckReport, options: BuildO
     report.problems += left.problems
 
 
-def _mend_graphs(archive: Archive, damage: Damage) -> None:
-    archive.has_vocabularies = False
+def _mend_graphs(archive: ArchiveWriter, damage: Damage) -> None:
     if damage.whole_graphs:
         remove(archive.folder / GRAPHS)
     else:
@@ -146,7 +149,7 @@ def _mend_graphs(archive: Archive, damage: Damage) -> None:
         archive.catalogue.unmark("graph", None if damage.whole_graphs else damage.graphs)
 
 
-def _mend_vectors(archive: Archive, damage: Damage) -> None:
+def _mend_vectors(archive: ArchiveWriter, damage: Damage) -> None:
     if damage.whole_vectors:
         reset_vectors(archive)
         return
@@ -157,7 +160,7 @@ def _mend_vectors(archive: Archive, damage: Damage) -> None:
         archive.catalogue.unmark("vectors", damage.vectors)
 
 
-def _mend_lexical(archive: Archive, damage: Damage) -> None:
+def _mend_lexical(archive: ArchiveWriter, damage: Damage) -> None:
     catalogue = archive.catalogue
     if damage.whole_lexical:
         reset_lexical(archive)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cached_property
-from itertools import islice
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
+from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.index.entries import visual_keys
 from mathamr.index.terms import Terms, formula_terms, post_terms
@@ -88,14 +88,3 @@ class Crew:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Lists of at most so many items.
-
-    >>> list(batches("abcde", 2))
-    [['a', 'b'], ['c', 'd'], ['e']]
-    """
-    stream = iter(items)
-    while batch := list(islice(stream, size)):
-        yield batch

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from mathamr.errors import MathAMRError
+from mathamr.index.durable import write_whole
 from mathamr.index.point import Filter, Floats, Payload, Point, Scored
 from mathamr.registry import Registry
 
@@ -178,8 +179,6 @@ class EngineHead:
 
     def write(self, folder: Path) -> None:
         """Makes the folder an engine's; one that is already is refused."""
-        from mathamr.index.durable import write_whole
-
         if (folder / HEAD).exists():
             raise MathAMRError(f"{folder} holds an engine already; open it, or choose another folder")
         if not 1 <= self.size <= 65536:

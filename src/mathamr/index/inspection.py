@@ -7,19 +7,18 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
-from mathamr.index.archive import Archive
+from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
 from mathamr.index.catalogue import CATALOGUE
-from mathamr.index.crew import batches
 from mathamr.index.engine import ENGINES, Engine
 from mathamr.index.entries import fits
 from mathamr.index.inventory import FIXED_FILES, checksum
 from mathamr.index.journal import STAGES
 from mathamr.index.lock import InUseError
 from mathamr.index.manifest import MANIFEST
-from mathamr.index.parts import GRAPHS, LEXICAL, VECTORS
 
 EXAMPLES = 3
 BATCH = 512

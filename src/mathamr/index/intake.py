@@ -11,9 +11,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.index.catalogue import Catalogue, digest_of
-from mathamr.index.crew import Crew, batches
+from mathamr.index.crew import Crew
 from mathamr.index.manifest import InputRecord
 from mathamr.index.point import LONGEST_ID, check_id
 from mathamr.posts.files import STDIN

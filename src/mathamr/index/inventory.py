@@ -5,12 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from hashlib import file_digest
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from mathamr.index.archive import Archive
 from mathamr.index.manifest import Manifest
-
-if TYPE_CHECKING:
-    from mathamr.index.archive import Archive
 
 FIXED_FILES = ("graphs/vocabulary.txt", "graphs/relations.txt")
 """The files of an index that change only with its model."""

@@ -2,44 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import shutil
-from functools import cache
-from hashlib import blake2b
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from mathamr.errors import MathAMRError
+from mathamr.index.archive import LEXICAL, VECTORS
 from mathamr.index.engine import create_engine
-from mathamr.index.terms import post_terms
-from mathamr.posts.post import Formula, Post
-
-if TYPE_CHECKING:
-    from mathamr.index.archive import Archive
-
-GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
-
-_PROBE = Post(
-    "probe",
-    "question",
-    "<p>Why don't the Hölder spaces' norms converge, e.g. for "
-    "<span class='math-container' id='1'>$\\left\\lVert f_n\\right\\rVert_{p}\\le\\frac{1}{2n+1}$</span> in 1748?</p>",
-    title="Norms of <span class='math-container' id='0'>$x^2$</span>",
-    formulas=(
-        Formula("0", "x^2"),
-        Formula("1", "\\left\\lVert f_n\\right\\rVert_{p}\\le\\frac{1}{2n+1}"),
-    ),
-)
+from mathamr.index.terms import terms_fingerprint
+from mathamr.index.writer import ArchiveWriter
 
 
-@cache
-def terms_fingerprint() -> str:
-    """A word for how texts and formulas become terms: it changes when the terms of an example do."""
-    content = json.dumps(post_terms(_PROBE), sort_keys=True, ensure_ascii=False)
-    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
-
-
-def prepare_parts(archive: Archive) -> None:
+def prepare_parts(archive: ArchiveWriter) -> None:
     """Empties the parts that were made by another model, engine, parser or version than the manifest's, or are not there."""
     catalogue, manifest = archive.catalogue, archive.manifest
     if catalogue.meta("graphs by") != manifest.parser.fingerprint:
@@ -60,7 +33,7 @@ def prepare_parts(archive: Archive) -> None:
             catalogue.set_meta("lexical by", terms_fingerprint())
 
 
-def reset_vectors(archive: Archive) -> None:
+def reset_vectors(archive: ArchiveWriter) -> None:
     """Forgets all vectors; `prepare_parts` then makes an empty engine."""
     with archive.catalogue.transaction():
         archive.catalogue.unmark("vectors")
@@ -69,7 +42,7 @@ def reset_vectors(archive: Archive) -> None:
     remove(archive.folder / VECTORS)
 
 
-def reset_lexical(archive: Archive) -> None:
+def reset_lexical(archive: ArchiveWriter) -> None:
     """Forgets all lexical entries."""
     catalogue = archive.catalogue
     with catalogue.transaction():

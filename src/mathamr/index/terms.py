@@ -15,9 +15,10 @@ a formula is found wherever it stands.
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
@@ -210,6 +211,26 @@ def nameless(tree: AnyTree) -> AnyTree:
     """
     labels = tuple("V!" if node_type(label) == "V" else label for label in tree.labels)
     return type(tree)(labels, tree.parents, tree.edges)
+
+
+_PROBE = Post(
+    "probe",
+    "question",
+    "<p>Why don't the Hölder spaces' norms converge, e.g. for "
+    "<span class='math-container' id='1'>$\\left\\lVert f_n\\right\\rVert_{p}\\le\\frac{1}{2n+1}$</span> in 1748?</p>",
+    title="Norms of <span class='math-container' id='0'>$x^2$</span>",
+    formulas=(
+        Formula("0", "x^2"),
+        Formula("1", "\\left\\lVert f_n\\right\\rVert_{p}\\le\\frac{1}{2n+1}"),
+    ),
+)
+
+
+@cache
+def terms_fingerprint() -> str:
+    """A word for how texts and formulas become terms: it changes when the terms of an example do."""
+    content = json.dumps(post_terms(_PROBE), sort_keys=True, ensure_ascii=False)
+    return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
 @lru_cache(maxsize=1)

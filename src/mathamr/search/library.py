@@ -22,7 +22,7 @@ from mathamr.encoders.encoder import Vectors
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
-from mathamr.index.catalogue import FormulaEntry
+from mathamr.index.occurrences import FormulaEntry
 from mathamr.index.point import Filter
 from mathamr.index.terms import Terms, post_terms
 from mathamr.posts.post import Kind, Post
@@ -203,18 +203,25 @@ class Index:
         post = catalogue.posts([identifier]).get(identifier)
         if post is None:
             formula = catalogue.formulas([identifier]).get(identifier)
-            if formula is None:
-                raise UnknownPostError(
-                    f"no post or formula {identifier!r} in the index {self.archive.folder};"
-                    " ids are in the output of mathamr search"
-                )
-            post = catalogue.post(formula.post)
+            post = catalogue.posts([formula.post]).get(formula.post) if formula else None
+        if post is None:
+            raise self._unknown(identifier)
         asked = self._query(query, "formulas" if formula else "answers")
         vectors = self._analyser.analyse(asked, Stopwatch()).vectors
         shown = self._titled(post, catalogue.posts([post.parent]) if post.parent else {})
         formula_id = formula.formula.id if formula else None
-        return align(
-            asked.post, vectors, post, self.archive.vectors(post.id), plain(title(shown)), formula_id
+        try:
+            stored = self.archive.vectors(post.id)
+        except MathAMRError as error:
+            if post.id not in catalogue:  # deleted between the first look and now
+                raise self._unknown(identifier) from error
+            raise
+        return align(asked.post, vectors, post, stored, plain(title(shown)), formula_id)
+
+    def _unknown(self, identifier: str) -> UnknownPostError:
+        return UnknownPostError(
+            f"no post or formula {identifier!r} in the index {self.archive.folder};"
+            " ids are in the output of mathamr search"
         )
 
     def _query(self, query: Query | Post | str, task: Task) -> Query:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.errors import MathAMRError
-from mathamr.index.archive import Archive
+from mathamr.index.writer import ArchiveWriter
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
@@ -76,9 +76,9 @@ def bound(host: str, port: int) -> socket.socket:
 
 
 def _opened(path: Path, keys: Keys, device: str, model: Path | None) -> Index:
-    return Index(
-        Archive.open(path, read_only=not keys.write, device=device, model=model, purpose="mathamr serve")
-    )
+    if keys.write:
+        return Index(ArchiveWriter.open(path, device=device, model=model, purpose="mathamr serve"))
+    return Index.open(path, device=device, model=model)
 
 
 def _say(message: str) -> None:

@@ -11,6 +11,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from mathamr.errors import MathAMRError
+from mathamr.index.writer import ArchiveWriter
 from mathamr.serve.access import Keys
 from mathamr.serve.errors import ApiError, from_error
 from mathamr.serve.lanes import Lane
@@ -50,6 +51,12 @@ class Service:
     def archive(self) -> Archive:
         """The index directory behind the index."""
         return self.index.archive
+
+    def archive_writer(self) -> ArchiveWriter:
+        """The index directory behind the index, for changes."""
+        if not isinstance(self.archive, ArchiveWriter):
+            raise ApiError("read_only", "the index is open for reading only")
+        return self.archive
 
     @property
     def lanes(self) -> tuple[Lane, ...]:
@@ -115,8 +122,7 @@ def writer(request: Request, key: Annotated[str, Depends(given_key)]) -> Service
     """The service, for a client that may write."""
     service = service_of(request)
     service.keys.check_write(key)
-    if service.archive.read_only:
-        raise ApiError("read_only", "the index is open for reading only")
+    service.archive_writer()
     return service
 
 

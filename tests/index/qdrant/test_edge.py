@@ -79,14 +79,3 @@ def test_a_closed_engine_tells_what_it_cannot_do(tmp_path: Path) -> None:
     engine.close()
     with pytest.raises(MathAMRError, match="Qdrant Edge cannot count posts"):
         engine.posts.count()
-
-
-class PanicException(BaseException):
-    """Named like what a panic of the library raises."""
-
-
-def test_a_panic_is_a_clear_error_and_an_interrupt_stays_one() -> None:
-    with pytest.raises(MathAMRError, match="cannot dance: out of cheese"), edge._told("dance"):
-        raise PanicException("out of cheese")
-    with pytest.raises(KeyboardInterrupt), edge._told("dance"):
-        raise KeyboardInterrupt

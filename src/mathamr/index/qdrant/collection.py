@@ -1,101 +1,80 @@
-"""What the two Qdrant engines share: names of points, payloads, filters, and rankings whose ties are in order.
-
-Points have the named vectors of the thesis (3.5.1): `doc`, the document's or formula's, and for posts `all`, every
-representative, compared by MaxSim. Qdrant numbers points or names them by UUID: here the UUID is made from the id, and
-the id stands in the payload. The distance is the dot product of vectors that have length one: their cosine, and zero
-for a vector of zeros, which Qdrant's own cosine has no place for.
-"""
+"""What the two Qdrant engines share: requests, filters, graphs, and rankings whose ties are in order."""
 
 from __future__ import annotations
 
-import uuid
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
-from hashlib import sha1
-from itertools import islice
-from typing import Any, TypeVar
+from contextlib import AbstractContextManager
+from typing import Any, ClassVar
 
 import numpy as np
 
+from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.index.maxsim import maxsim
 from mathamr.index.point import DECIMALS, Filter, Floats, Payload, Point, Scored, best, check_k, checked, unit
+from mathamr.index.qdrant.library import Library
+from mathamr.index.qdrant.record import ALL, DOC, point_uuid, read_payload
 
-DOC, ALL = "doc", "all"
-_NAMES = uuid.UUID("6f1d7d2e-3f0b-5c1c-9a6e-6d6174686d72").bytes
+GRAPHED: dict[str, tuple[str, ...]] = {"doc": (DOC,), "all": (DOC, ALL), "none": ()}
+"""What the option `hnsw` may be, and the vectors that get a graph for approximate search then."""
+MOST_NEIGHBOURS = 65536
+"""The option `ef` at most."""
+_LINKS = 16
+PAGE = 4096
+"""Ids that are listed at a time."""
 _TIE = 1.5 * 10.0**-DECIMALS
 
 
-T = TypeVar("T")
+def check_hnsw(engine: str, hnsw: str) -> None:
+    """Refuses an option `hnsw` that names no graphs."""
+    if hnsw not in GRAPHED:
+        raise MathAMRError(f"the {engine} engine's hnsw is doc, all or none, not {hnsw!r}")
 
 
-def _batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    rest = iter(items)
-    while batch := list(islice(rest, size)):
-        yield batch
+def check_number(engine: str, name: str, value: int, most: int) -> None:
+    """Refuses an option that is too small or too large."""
+    if not 1 <= int(value) <= most:
+        raise MathAMRError(f"the {engine} engine's {name} is from 1 to {most:,}, not {value}")
 
 
-def point_uuid(identifier: str) -> str:
-    """The UUID under which Qdrant knows a point."""
-    word = bytearray(sha1(_NAMES + identifier.encode(), usedforsecurity=False).digest()[:16])
-    # Version 5 of the standard, as `uuid.uuid5` makes it, in a third of its time.
-    word[6] = word[6] & 0x0F | 0x50
-    word[8] = word[8] & 0x3F | 0x80
-    text = word.hex()
-    return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
+def links(hnsw: str, vectors: str) -> int:
+    """How many neighbours a point has in the graph over the vectors of a name; none: there is no graph."""
+    return _LINKS if vectors in GRAPHED[hnsw] else 0
 
 
-def payload_row(identifier: str, payload: Payload) -> dict[str, Any]:
-    """A payload as Qdrant keeps it; what is unknown is left out."""
-    row = {
-        "id": identifier,
-        "kind": payload.kind,
-        "tags": list(payload.tags),
-        "source": payload.source,
-        "post": payload.post,
-        "visual": payload.visual,
-        "date": payload.date,
-        "time": payload.time,
-        "score": payload.score,
-    }
-    return {name: value for name, value in row.items() if value is not None}
-
-
-def read_payload(row: dict[str, Any]) -> Payload:
-    """The inverse of `payload_row`."""
-    return Payload(
-        kind=row["kind"],
-        tags=tuple(row["tags"]),
-        date=row.get("date"),
-        score=row.get("score"),
-        source=row["source"],
-        post=row["post"],
-        visual=row["visual"],
-    )
-
-
-def conditions(where: Filter, models: Any, range_type: Any) -> list[Any]:
-    """A filter in the words of a Qdrant library; both have the same ones but for ranges."""
-    after, before = where.times
-    field = models.FieldCondition
-    wanted = [field(key="tags", match=models.MatchValue(value=tag)) for tag in where.tags]
-    if where.kinds:
-        wanted.append(field(key="kind", match=models.MatchAny(any=list(where.kinds))))
-    if where.sources:
-        wanted.append(field(key="source", match=models.MatchAny(any=list(where.sources))))
-    if after is not None or before is not None:
-        wanted.append(field(key="time", range=range_type(gte=after, lt=before)))
-    if where.minimum_score is not None:
-        wanted.append(field(key="score", range=range_type(gte=float(where.minimum_score))))
-    return wanted
+def damage(collections: Iterable[QdrantCollection]) -> list[str]:
+    """What is wrong with collections, in words."""
+    words = []
+    for collection in collections:
+        try:
+            collection.check()
+        except MathAMRError as error:
+            words.append(str(error))
+    return words
 
 
 class QdrantCollection(ABC):
     """A collection over the few calls in which the engines differ; see `Collection`."""
 
-    def __init__(self, name: str, size: int, *, writable: bool) -> None:
-        self.name, self.size, self._writable = name, size, writable
+    library: ClassVar[Library]
+
+    def __init__(self, name: str, size: int, neighbours: int, *, writable: bool) -> None:
+        self.name, self.size, self._neighbours, self._writable = name, size, neighbours, writable
         self.multiple = name == "posts"
+
+    @property
+    @abstractmethod
+    def _models(self) -> Any:
+        """The library's words for requests; both have the same ones but for ranges and sets of ids."""
+
+    @abstractmethod
+    def _range(self, **ends: float | None) -> Any:
+        """Numbers between two ends, as a condition has them."""
+
+    @abstractmethod
+    def _among(self, uuids: set[str]) -> Any:
+        """The condition that a point is one of these."""
 
     @abstractmethod
     def _put(self, points: Sequence[Point]) -> None: ...
@@ -104,10 +83,49 @@ class QdrantCollection(ABC):
     def _remove(self, uuids: list[str]) -> None: ...
 
     @abstractmethod
-    def _retrieve(self, uuids: list[str], vectors: str | None) -> Iterator[tuple[dict[str, Any], Any]]:
-        """(payload, vector of that name) of points."""
+    def _records(self, uuids: list[str], payload: bool | list[str], vectors: bool | list[str]) -> list[Any]:
+        """Points with these parts of their payloads and vectors."""
 
     @abstractmethod
+    def _page(self, offset: Any) -> tuple[list[Any], Any]:
+        """Some points with their ids, and where the next ones begin."""
+
+    @abstractmethod
+    def _points(self, query: Floats, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
+        """The nearest points with ids and scores; MaxSim is a sum here."""
+
+    @abstractmethod
+    def count(self) -> int:
+        """How many points there are."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Complains when the collection is damaged or cannot be read."""
+
+    def ids(self) -> Iterator[str]:
+        """The ids of all points."""
+        offset = None
+        while True:
+            with self._told("list"):
+                records, offset = self._page(offset)
+            for record in records:
+                yield record.payload["id"]
+            if offset is None:
+                return
+
+    def _told(self, what: str) -> AbstractContextManager[None]:
+        """Errors of the library, with what it could not do with this collection."""
+        return self.library.told(f"{what} {self.name}")
+
+    def _retrieve(self, uuids: list[str], vectors: str | None) -> Iterator[tuple[dict[str, Any], Any]]:
+        """(payload, vector of that name) of points."""
+        with self._told("read"):
+            records = self._records(
+                uuids, True if vectors is None else ["id"], False if vectors is None else [vectors]
+            )
+        for record in records:
+            yield record.payload, record.vector[vectors] if vectors else None
+
     def _nearest(
         self,
         query: Floats,
@@ -117,15 +135,33 @@ class QdrantCollection(ABC):
         among: set[str] | None,
         exact: bool,
     ) -> list[tuple[str, float]]:
-        """Ids and scores of the nearest points; MaxSim is a sum here. `among` are UUIDs."""
+        """Ids and scores of the nearest points. `among` are UUIDs."""
+        conditions = self._conditions(where) if where else []
+        if among is not None:
+            conditions.append(self._among(among))
+        narrowed = self._models.Filter(must=conditions) if conditions else None
+        with self._told("search"):
+            points = self._points(query, using, limit, narrowed, self._parameters(exact, limit))
+            return [(point.payload["id"], point.score) for point in points]
 
-    @abstractmethod
-    def count(self) -> int:
-        """How many points there are."""
+    def _parameters(self, exact: bool, limit: int) -> Any:
+        """How closely to search."""
+        return self._models.SearchParams(exact=exact, hnsw_ef=None if exact else max(self._neighbours, limit))
 
-    @abstractmethod
-    def ids(self) -> Iterator[str]:
-        """The ids of all points."""
+    def _conditions(self, where: Filter) -> list[Any]:
+        """A filter in the words of the library."""
+        models, (after, before) = self._models, where.times
+        field = models.FieldCondition
+        wanted = [field(key="tags", match=models.MatchValue(value=tag)) for tag in where.tags]
+        if where.kinds:
+            wanted.append(field(key="kind", match=models.MatchAny(any=list(where.kinds))))
+        if where.sources:
+            wanted.append(field(key="source", match=models.MatchAny(any=list(where.sources))))
+        if after is not None or before is not None:
+            wanted.append(field(key="time", range=self._range(gte=after, lt=before)))
+        if where.minimum_score is not None:
+            wanted.append(field(key="score", range=self._range(gte=float(where.minimum_score))))
+        return wanted
 
     BATCH = 512
     """Points that go over at a time."""
@@ -134,13 +170,13 @@ class QdrantCollection(ABC):
         """Adds or replaces points."""
         self._check_writable()
         accepted = {point.id: point for point in checked(points, self.size, multiple=self.multiple)}
-        for batch in _batches(accepted.values(), self.BATCH):
+        for batch in batches(accepted.values(), self.BATCH):
             self._put(batch)
 
     def delete(self, ids: Iterable[str]) -> None:
         """Forgets points."""
         self._check_writable()
-        for batch in _batches(ids, self.BATCH):
+        for batch in batches(ids, self.BATCH):
             self._remove([point_uuid(identifier) for identifier in batch])
 
     def _check_writable(self) -> None:
@@ -150,7 +186,7 @@ class QdrantCollection(ABC):
     def fetch(self, ids: Sequence[str]) -> dict[str, Floats]:
         """The vectors of points."""
         found = {}
-        for batch in _batches(dict.fromkeys(ids), self.BATCH):
+        for batch in batches(dict.fromkeys(ids), self.BATCH):
             uuids = [point_uuid(identifier) for identifier in batch]
             for row, vectors in self._retrieve(uuids, ALL if self.multiple else DOC):
                 found[row["id"]] = np.asarray(vectors, np.float32).reshape(-1, self.size)
@@ -159,7 +195,7 @@ class QdrantCollection(ABC):
     def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
         """What is known about points."""
         found = {}
-        for batch in _batches(dict.fromkeys(ids), self.BATCH):
+        for batch in batches(dict.fromkeys(ids), self.BATCH):
             for row, _ in self._retrieve([point_uuid(identifier) for identifier in batch], None):
                 found[row["id"]] = read_payload(row)
         return found
@@ -194,7 +230,7 @@ class QdrantCollection(ABC):
         """The exact MaxSim of given posts."""
         query = self._query(vectors)
         found: list[tuple[str, float]] = []
-        for batch in _batches(dict.fromkeys(ids), 8 * self.BATCH):
+        for batch in batches(dict.fromkeys(ids), 8 * self.BATCH):
             among = {point_uuid(identifier) for identifier in batch}
             if self.multiple:
                 found += self._nearest(query, ALL, len(among), None, among, True)

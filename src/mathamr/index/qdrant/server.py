@@ -10,18 +10,28 @@ from __future__ import annotations
 import shutil
 import uuid
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mathamr.errors import MathAMRError, MissingExtraError
+from mathamr.errors import MathAMRError
 from mathamr.index.engine import Capabilities, EngineHead, read_options
-from mathamr.index.point import Filter, Floats, Point
-from mathamr.index.qdrant.collection import ALL, DOC, QdrantCollection, conditions, payload_row, point_uuid
+from mathamr.index.point import Floats, Point
+from mathamr.index.qdrant.collection import (
+    MOST_NEIGHBOURS,
+    PAGE,
+    QdrantCollection,
+    check_hnsw,
+    check_number,
+    damage,
+    links,
+)
+from mathamr.index.qdrant.library import Library
+from mathamr.index.qdrant.record import ALL, DOC, payload_row, point_uuid, vectors_of
 from mathamr.settings import QDRANT_API_KEY, QDRANT_URL
 
+LIBRARY = Library("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')
 LOCAL = "local"
 _INDEXES = {"kind": "keyword", "tags": "keyword", "source": "keyword", "time": "float", "score": "integer"}
 
@@ -46,53 +56,58 @@ class ServerOptions:
     """Seconds to wait for an answer of the server."""
 
     def __post_init__(self) -> None:
-        if self.hnsw not in ("doc", "all", "none"):
-            raise MathAMRError(f"the qdrant engine's hnsw is doc, all or none, not {self.hnsw!r}")
-        for name, most in (("shards", 4096), ("replicas", 256), ("ef", 65536), ("timeout", 86400)):
-            if not 1 <= int(getattr(self, name)) <= most:
-                raise MathAMRError(
-                    f"the qdrant engine's {name} is from 1 to {most:,}, not {getattr(self, name)}"
-                )
+        check_hnsw("qdrant", self.hnsw)
+        for name, most in (
+            ("shards", 4096),
+            ("replicas", 256),
+            ("ef", MOST_NEIGHBOURS),
+            ("timeout", 86400),
+        ):
+            check_number("qdrant", name, getattr(self, name), most)
         if len(self.collection) > 200 or any(character in '/\\<>:"|?*\0' for character in self.collection):
             raise MathAMRError(f"{self.collection[:50]!r} cannot be the name of a Qdrant collection")
-
-
-@contextmanager
-def _told(what: str) -> Iterator[None]:
-    """Whatever the client or the server has to complain about, as a clear error."""
-    try:
-        yield
-    except MathAMRError:
-        raise
-    except Exception as error:
-        raise MathAMRError(f"Qdrant cannot {what}: {str(error)[:500] or type(error).__name__}") from error
 
 
 class ServerCollection(QdrantCollection):
     """One collection of the server; see `Collection`."""
 
+    library = LIBRARY
+
     def __init__(self, name: str, size: int, client: Any, options: ServerOptions, *, writable: bool) -> None:
-        super().__init__(name, size, writable=writable)
+        super().__init__(name, size, options.ef, writable=writable)
         self._client, self._options = client, options
         self.there = f"{options.collection}-{name}"
 
-    def create(self) -> None:
-        """Makes the collection on the server."""
+    @property
+    def _models(self) -> Any:
         from qdrant_client import models
 
-        def params(wanted: bool, several: bool) -> Any:
-            multiple = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+        return models
+
+    def _range(self, **ends: float | None) -> Any:
+        return self._models.Range(**ends)
+
+    def _among(self, uuids: set[str]) -> Any:
+        return self._models.HasIdCondition(has_id=sorted(uuids))
+
+    def create(self) -> None:
+        """Makes the collection on the server."""
+        models = self._models
+
+        def params(vectors: str, several: Any = None) -> Any:
             return models.VectorParams(
                 size=self.size,
                 distance=models.Distance.DOT,
-                multivector_config=multiple if several else None,
-                hnsw_config=models.HnswConfigDiff(m=16 if wanted else 0),
+                multivector_config=several,
+                hnsw_config=models.HnswConfigDiff(m=links(self._options.hnsw, vectors)),
             )
 
-        vectors = {DOC: params(self._options.hnsw != "none", False)}
+        vectors = {DOC: params(DOC)}
         if self.multiple:
-            vectors[ALL] = params(self._options.hnsw == "all", True)
-        with _told(f"make the collection {self.there}"):
+            vectors[ALL] = params(
+                ALL, models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+            )
+        with LIBRARY.told(f"make the collection {self.there}"):
             if self._client.collection_exists(self.there):
                 raise MathAMRError(
                     f"the Qdrant server has a collection {self.there} already; choose another name"
@@ -107,93 +122,62 @@ class ServerCollection(QdrantCollection):
                 for field, schema in _INDEXES.items():
                     self._client.create_payload_index(self.there, field, schema)
 
-    def check(self) -> None:
-        """Whether the collection is still there."""
-        with _told(f"find the collection {self.there}"):
+    def find(self) -> None:
+        """Complains when the collection is not there any more."""
+        with LIBRARY.told(f"find the collection {self.there}"):
             if not self._client.collection_exists(self.there):
                 raise MathAMRError(f"the Qdrant server has no collection {self.there}; build the index again")
 
-    def _put(self, points: Sequence[Point]) -> None:
-        from qdrant_client import models
+    def check(self) -> None:
+        """Complains when the collection is missing or cannot be read."""
+        self.find()
+        self.count()
 
+    def _put(self, points: Sequence[Point]) -> None:
         rows = [
-            models.PointStruct(
+            self._models.PointStruct(
                 id=point_uuid(point.id),
-                vector={DOC: point.vector.tolist()}
-                | ({ALL: point.vectors.tolist()} if point.vectors is not None else {}),
+                vector={name: vectors.tolist() for name, vectors in vectors_of(point).items()},
                 payload=payload_row(point.id, point.payload),
             )
             for point in points
         ]
-        with _told(f"store {self.name}"):
+        with self._told("store"):
             self._client.upsert(self.there, rows, wait=True)
 
     def _remove(self, uuids: list[str]) -> None:
-        with _told(f"delete {self.name}"):
+        with self._told("delete"):
             self._client.delete(self.there, uuids, wait=True)
 
-    def count(self) -> int:
-        """How many points there are."""
-        with _told(f"count {self.name}"):
-            return int(self._client.count(self.there, exact=True).count)
+    def _records(self, uuids: list[str], payload: bool | list[str], vectors: bool | list[str]) -> list[Any]:
+        return list(self._client.retrieve(self.there, uuids, with_payload=payload, with_vectors=vectors))
 
-    def ids(self) -> Iterator[str]:
-        """The ids of all points."""
-        offset = None
-        while True:
-            with _told(f"list {self.name}"):
-                records, offset = self._client.scroll(
-                    self.there, limit=4096, offset=offset, with_payload=["id"], with_vectors=False
-                )
-            for record in records:
-                yield record.payload["id"]
-            if offset is None:
-                return
+    def _page(self, offset: Any) -> tuple[list[Any], Any]:
+        records, following = self._client.scroll(
+            self.there, limit=PAGE, offset=offset, with_payload=["id"], with_vectors=False
+        )
+        return records, following
 
-    def _retrieve(self, uuids: list[str], vectors: str | None) -> Iterator[tuple[dict[str, Any], Any]]:
-        with _told(f"read {self.name}"):
-            records = self._client.retrieve(
-                self.there,
-                uuids,
-                with_payload=True if vectors is None else ["id"],
-                with_vectors=[vectors] if vectors else False,
-            )
-        for record in records:
-            yield record.payload, record.vector[vectors] if vectors else None
-
-    def _nearest(
-        self,
-        query: Floats,
-        using: str,
-        limit: int,
-        where: Filter | None,
-        among: set[str] | None,
-        exact: bool,
-    ) -> list[tuple[str, float]]:
-        from qdrant_client import models
-
-        wanted = conditions(where, models, models.Range) if where else []
-        if among is not None:
-            wanted.append(models.HasIdCondition(has_id=sorted(among)))
-        with _told(f"search {self.name}"):
-            answer = self._client.query_points(
-                self.there,
-                query=query.tolist(),
-                using=using,
-                limit=limit,
-                query_filter=models.Filter(must=wanted) if wanted else None,
-                with_payload=["id"],
-                search_params=self._parameters(exact, limit),
-            )
-        return [(point.payload["id"], point.score) for point in answer.points]
+    def _points(self, query: Floats, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
+        answer = self._client.query_points(
+            self.there,
+            query=query.tolist(),
+            using=using,
+            limit=limit,
+            query_filter=where,
+            with_payload=["id"],
+            search_params=parameters,
+        )
+        return list(answer.points)
 
     def _parameters(self, exact: bool, limit: int) -> Any:
         """How closely to search; the client's own engine is always exact and takes no advice."""
-        from qdrant_client import models
+        return None if self._options.url == LOCAL else super()._parameters(exact, limit)
 
-        if self._options.url == LOCAL:
-            return None
-        return models.SearchParams(exact=exact, hnsw_ef=None if exact else max(self._options.ef, limit))
+    def count(self) -> int:
+        """How many points there are."""
+        with self._told("count"):
+            return int(self._client.count(self.there, exact=True).count)
 
 
 class ServerEngine:
@@ -216,7 +200,7 @@ class ServerEngine:
                 if new:
                     collection.create()
                 else:
-                    collection.check()
+                    collection.find()
         except BaseException:
             self._client.close()
             raise
@@ -224,7 +208,7 @@ class ServerEngine:
     @classmethod
     def create(cls, folder: Path, size: int, options: Mapping[str, Any] | None = None) -> ServerEngine:
         """New, empty collections."""
-        _library()
+        LIBRARY.check()
         chosen = read_options(ServerOptions, cls.name, options)
         chosen = replace(
             chosen,
@@ -246,7 +230,7 @@ class ServerEngine:
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> ServerEngine:
         """The collections that a folder names."""
-        _library()
+        LIBRARY.check()
         return cls(folder, read_only=read_only, new=False)
 
     def flush(self) -> None:
@@ -257,14 +241,7 @@ class ServerEngine:
 
     def verify(self) -> list[str]:
         """Collections that are missing or cannot be read."""
-        damaged = []
-        for collection in (self.posts, self.formulas):
-            try:
-                collection.check()
-                collection.count()
-            except MathAMRError as error:
-                damaged.append(str(error))
-        return damaged
+        return damage((self.posts, self.formulas))
 
     def close(self) -> None:
         """Ends the connection."""
@@ -277,24 +254,17 @@ class ServerEngine:
         self.posts._check_writable()
         EngineHead.remove(self.folder)
         for collection in (self.posts, self.formulas):
-            with _told(f"delete the collection {collection.there}"):
+            with LIBRARY.told(f"delete the collection {collection.there}"):
                 self._client.delete_collection(collection.there)
         self.close()
         if self._options.url == LOCAL:
             shutil.rmtree(self.folder / LOCAL)
 
 
-def _library() -> None:
-    try:
-        import qdrant_client  # noqa: F401
-    except ImportError as error:
-        raise MissingExtraError("the Qdrant client", 'pip install "mathamr[qdrant]"') from error
-
-
 def _client(folder: Path, options: ServerOptions) -> Any:
     import qdrant_client
 
-    with _told(f"open {options.url}"), warnings.catch_warnings():
+    with LIBRARY.told(f"open {options.url}"), warnings.catch_warnings():
         # An API key over plain http to one's own machine is the user's choice.
         warnings.simplefilter("ignore", UserWarning)
         if options.url == LOCAL:

@@ -89,7 +89,7 @@ async def put_many(service: Writer, asked: PostsRequest) -> Any:
 @router.delete("/posts/{id:path}", response_model=DeleteAnswer)
 async def delete(service: Writer, id: Annotated[Id, Path()]) -> Any:
     """Deletes a post; when this answers, no later search finds it."""
-    if not await service.write(lambda: of_index(lambda: service.archive.delete([id]))):
+    if not await service.write(lambda: of_index(lambda: service.archive_writer().delete([id]))):
         raise _unknown()
     return {"id": id, "deleted": True}
 
@@ -174,7 +174,7 @@ def _made(id: str, asked: PostRequest) -> tuple[Post, list[str]]:
 
 def _put(service: Service, made: list[tuple[Post, list[str]]]) -> list[dict[str, Any]]:
     known = of_index(lambda: service.archive.catalogue.posts([each.id for each, _ in made]))
-    of_index(lambda: service.archive.put([each for each, _ in made]))
+    of_index(lambda: service.archive_writer().put([each for each, _ in made]))
     return [
         {"id": each.id, "created": each.id not in known, "formulas": len(each.formulas), "notes": notes}
         for each, notes in made
@@ -183,7 +183,11 @@ def _put(service: Service, made: list[tuple[Post, list[str]]]) -> list[dict[str,
 
 def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> Any:
     _stored(service, id)
-    found: MathGraph = of_index(lambda: service.archive.graph(id))
+    try:
+        found: MathGraph = of_index(lambda: service.archive.graph(id))
+    except ApiError:
+        _stored(service, id)  # it may have been deleted since the first look
+        raise
     flat = flatten(found, GraphConfiguration(formulas=formulas))
     if len(flat.labels) > service.limits.drawn_nodes:
         raise ApiError(

@@ -147,7 +147,9 @@ def _explained(service: Service, asked: ExplainRequest) -> dict[str, Any]:
     started = time.perf_counter()
     query = _query(service, asked.q, asked.task)
     alignment = of_index(lambda: _alignment(service, query, asked.id))
-    post = of_index(lambda: service.archive.catalogue.post(alignment.post_id))
+    post = of_index(lambda: service.archive.catalogue.posts([alignment.post_id])).get(alignment.post_id)
+    if post is None:  # deleted since it was explained
+        raise _unknown()
     drawing = time.perf_counter()
     sides = [
         [_part(part, post) for part in parts]
@@ -175,7 +177,11 @@ def _alignment(service: Service, query: SearchQuery, identifier: str) -> Alignme
     try:
         return service.index.explain(query, identifier)
     except UnknownPostError as error:
-        raise ApiError("unknown_post", "there is no post or formula of that id in the index", "id") from error
+        raise _unknown() from error
+
+
+def _unknown() -> ApiError:
+    return ApiError("unknown_post", "there is no post or formula of that id in the index", "id")
 
 
 def _query(service: Service, text: str, task: Task) -> SearchQuery:

@@ -1,0 +1,42 @@
+"""The two libraries of Qdrant: whether they are installed, and what they have to complain about as clear errors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+
+from mathamr.errors import MathAMRError, MissingExtraError
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library that an engine needs; it is imported when the engine is made or opened."""
+
+    module: str
+    speaker: str
+    """Who it is that complains, in an error."""
+    title: str
+    """What has to be installed."""
+    install: str
+
+    def check(self) -> None:
+        """Whether it is installed."""
+        try:
+            import_module(self.module)
+        except ImportError as error:
+            raise MissingExtraError(self.title, self.install) from error
+
+    @contextmanager
+    def told(self, what: str) -> Iterator[None]:
+        """Whatever goes wrong inside as a clear error; a panic of the library, too, which is no `Exception`."""
+        try:
+            yield
+        except MathAMRError:
+            raise
+        except BaseException as error:
+            if isinstance(error, Exception) or type(error).__name__ == "PanicException":
+                reason = str(error)[:500] or type(error).__name__
+                raise MathAMRError(f"{self.speaker} cannot {what}: {reason}") from error
+            raise
