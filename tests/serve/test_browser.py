@@ -305,8 +305,20 @@ def test_a_post_opens_with_its_formulas_drawn_and_leads_to_its_question(page: Pa
     panel = page.locator("#panel")
     expect(panel.locator(".prose math").first).to_be_visible()
     expect(panel.locator(".prose")).to_contain_text("Lighthouses")
-    panel.get_by_role("link", name="basel", exact=True).click()
+    panel.locator(".neighbours").get_by_role("link", name="Where does the circle come from").click()
     expect(panel.get_by_role("heading", level=2)).to_contain_text("Where does the circle come from")
+
+
+def test_a_question_leads_to_its_answers_the_accepted_one_first(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}?post=basel")
+    answers = page.locator(".neighbours li")
+    expect(page.locator(".neighbours h3")).to_have_text("3 answers")
+    expect(answers.nth(0)).to_contain_text("✓ accepted")
+    expect(answers.nth(0)).to_contain_text("1 vote")
+    listed = page.locator(".neighbours a").evaluate_all("links => links.map((link) => link.dataset.post)")
+    assert listed == ["basel/fourier", "basel/answer", "basel/late"]
+    answers.nth(1).get_by_role("link", name="Lighthouses on a circular lake").click()
+    expect(page.locator("#panel .prose")).to_contain_text("Lighthouses")
 
 
 def test_the_graph_of_a_post_is_drawn_in_colours_and_can_be_zoomed_and_thinned(

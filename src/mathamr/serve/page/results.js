@@ -2,7 +2,7 @@
 
 import { CLOSED } from "./address.js";
 import { element, icon } from "./dom.js";
-import { day, score } from "./numbers.js";
+import { counted, day, score } from "./numbers.js";
 import { pieceNodes, plainText } from "./pieces.js";
 
 /** Writes hits into a list; `address(change)` is the address of the page after a change, `go(change)` goes there. */
@@ -114,7 +114,7 @@ export class Results {
     return [
       element("span", { class: `kind ${hit.kind}` }, hit.kind),
       element("span", { class: "score", title: parts.join(", ") || null }, `score ${score(hit.score)}`),
-      Number.isFinite(hit.votes) && hit.votes !== null ? element("span", {}, `${hit.votes} votes`) : null,
+      Number.isFinite(hit.votes) ? element("span", {}, counted(hit.votes, "vote")) : null,
       hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
     ];
   }

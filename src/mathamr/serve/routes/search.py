@@ -15,7 +15,7 @@ from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery
 from mathamr.serve.errors import ApiError
-from mathamr.serve.rendering import draw, draw_formula, formula_piece, shown_pieces, source_shown, text_piece
+from mathamr.serve.rendering import draw_formula, fragment_pieces, shown_pieces, source_shown
 from mathamr.serve.schemas import (
     Date,
     ExplainAnswer,
@@ -32,7 +32,6 @@ from mathamr.serve.service import Reader, Service, of_index, of_request
 
 if TYPE_CHECKING:
     from mathamr.search.alignment import Alignment, Part
-    from mathamr.search.fragment import Fragment
     from mathamr.search.hits import Hit
 
 router = APIRouter(tags=["search"])
@@ -235,8 +234,8 @@ def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
     return shown | {
         "score": round(hit.score, 6),
         "source": source_shown(hit.source),
-        "title": _pieces(hit.title, formulas),
-        "snippet": _pieces(hit.snippet, formulas),
+        "title": fragment_pieces(hit.title, formulas),
+        "snippet": fragment_pieces(hit.snippet, formulas),
         "tags": list(hit.tags),
         "evidence": {name: round(float(score), 6) for name, score in hit.evidence.items()},
         "formula": found,
@@ -249,28 +248,12 @@ def _part(part: Part, post: Post) -> dict[str, Any]:
     return {
         "kind": part.level,
         "label": part.label(LABEL_WIDTH),
-        "pieces": _pieces(part.fragments, formulas),
+        "pieces": fragment_pieces(part.fragments, formulas),
         "formula": part.reference if part.level == "formula" else None,
         "field": part.field,
         "start": None if is_whole else part.start,
         "end": None if is_whole else part.end,
     }
-
-
-def _pieces(
-    fragments: Iterable[Fragment], formulas: Mapping[str, tuple[Formula, tuple[str, ...]]]
-) -> list[dict[str, Any]]:
-    shown = []
-    for fragment in fragments:
-        if fragment.kind != "formula":
-            shown.append(text_piece(fragment.text, fragment.matched, fragment.kind))
-            continue
-        known = formulas.get(fragment.formula or "")
-        drawn = draw_formula(*known) if known else draw(fragment.text, (), fragment.display)
-        shown.append(
-            formula_piece(fragment.text, drawn, fragment.formula, fragment.display, fragment.matched)
-        )
-    return shown
 
 
 def _query_shown(query: SearchQuery, notes: Sequence[str]) -> dict[str, Any]:
