@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
+from mathamr.errors import ParseError
 from mathamr.index.point import Filter
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Kind, Post
@@ -181,23 +182,33 @@ def _query(service: Service, text: str, task: Task) -> SearchQuery:
     """The query as it was typed; everything wrong with it is told to the client."""
     limits = service.limits
     if len(text) > limits.query_characters:
-        raise ApiError("invalid", f"a query may have at most {limits.query_characters} characters", "q")
+        raise _too_long(len(text), limits.query_characters, "characters")
     try:
         query = of_request(lambda: SearchQuery.of_text(text, task), "q")
     except ApiError as error:
         if isinstance(error.__cause__, EmptyQueryError):
             raise ApiError("empty_query", error.message, "q") from error
+        if isinstance(error.__cause__, ParseError) and error.offset is not None:
+            # The formula knows its own places; the client has the whole query.
+            start = text.find(error.__cause__.text)
+            error.offset = start + error.offset if start >= 0 else None
         raise
     if len(query.formulas) > limits.formulas:
-        raise ApiError("invalid", f"a query may have at most {limits.formulas} formulas", "q")
+        raise _too_long(len(query.formulas), limits.formulas, "formulas")
     if len(query.passage.sentences) > limits.sentences:
-        raise ApiError("invalid", f"a query may have at most {limits.sentences} sentences", "q")
+        raise _too_long(len(query.passage.sentences), limits.sentences, "sentences")
     if task == "formulas":
         try:
             query.target()
         except EmptyQueryError as error:
             raise ApiError("empty_query", str(error), "q") from error
     return query
+
+
+def _too_long(count: int, most: int, unit: str) -> ApiError:
+    return ApiError(
+        "invalid", f"the query has {count:,} {unit}; at most {most:,} are searched, so shorten it", "q"
+    )
 
 
 def _filter(service: Service, asked: FilterRequest) -> Filter:
