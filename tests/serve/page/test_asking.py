@@ -58,6 +58,30 @@ def test_a_formula_that_cannot_be_read_is_shown_with_its_place(page: Page, site:
     expect(problem.locator(".here")).to_have_text("\\")
 
 
+OPEN = {
+    "a root of $x^2": "a root of $x^2$",
+    "why is $x^2 + 1 irreducible": "why is $x^2 + 1$ irreducible",
+    "$x is irrational": "$x$ is irrational",
+    "\\(a+b is even": "\\(a+b\\) is even",
+    "let $x^2=2 have a root": "let $x^2=2$ have a root",
+    "$\\sin x + cos x": "$\\sin x + cos x$",
+    "$\\mathrm{rank} A": "$\\mathrm{rank} A$",
+    "$abc": "$abc$",
+    "it costs $5 and more": "it costs $5 and more",
+    "open $": "open $",
+    "$x$ is closed": "$x$ is closed",
+}
+
+
+def test_a_formula_that_is_still_open_ends_before_the_words_behind_it(page: Page, site: Site) -> None:
+    page.goto(site.url)
+    closed = page.evaluate(
+        "async (texts) => { const { closed } = await import('./latex.js'); return texts.map(closed); }",
+        list(OPEN),
+    )
+    assert dict(zip(OPEN, closed, strict=True)) == OPEN
+
+
 TEXTS = [
     "a $x$ b",
     "$$x$$ and $y$",

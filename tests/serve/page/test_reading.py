@@ -12,8 +12,11 @@ def test_a_post_opens_with_its_formulas_drawn_and_leads_to_its_question(page: Pa
     panel = page.locator("#panel")
     expect(panel.locator(".prose math").first).to_be_visible()
     expect(panel.locator(".prose")).to_contain_text("Lighthouses")
-    panel.locator(".neighbours").get_by_role("link", name="Where does the circle come from").click()
-    expect(panel.get_by_role("heading", level=2)).to_contain_text("Where does the circle come from")
+    heading = panel.get_by_role("heading", level=2)
+    expect(heading).to_contain_text("Answer to Where does the circle come from")
+    heading.get_by_role("link").click()
+    expect(heading).not_to_contain_text("Answer to")
+    expect(heading).to_contain_text("Where does the circle come from")
 
 
 def test_a_question_leads_to_its_answers_the_accepted_one_first(page: Page, site: Site) -> None:

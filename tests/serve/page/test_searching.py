@@ -23,6 +23,26 @@ def test_results_show_title_snippet_matched_formulas_tags_kind_and_score(page: P
     expect(page.get_by_role("status")).to_contain_text("Results 1–10")
 
 
+def test_an_answer_is_told_apart_from_its_question(page: Page, site: Site) -> None:
+    ask(page, site)
+    expect(page.locator('.hit[data-post="basel/answer"] h3')).to_contain_text(
+        "Answer to Where does the circle"
+    )
+    expect(page.locator('.hit[data-post="basel"] h3')).not_to_contain_text("Answer to")
+
+
+def test_a_long_question_leaves_room_for_its_results_until_it_is_changed(page: Page, site: Site) -> None:
+    page.goto(site.url)
+    box = page.locator("#question")
+    box.fill("The sum $x$ of a circle is bounded by a geometric one. " * 40)
+    high = box.bounding_box()["height"]
+    box.press("Enter")
+    expect(page.locator(".hit").first).to_be_in_viewport()
+    assert box.bounding_box()["height"] < high / 1.5
+    box.press("x")
+    assert box.bounding_box()["height"] == high
+
+
 def test_the_pages_of_results_hold_every_post_once(page: Page, site: Site) -> None:
     seen: list[str] = []
     ask(page, site, "exercise about sums", "&strategy=lexical")

@@ -18,6 +18,13 @@ def test_a_search_that_finds_nothing_says_what_to_try(page: Page, site: Site) ->
     page.goto(f"{site.url}?q=xylophone&strategy=lexical")
     messages = page.locator("#messages")
     expect(messages).to_contain_text("Nothing found")
+    # The line that is read aloud says the same: it is not shown.
+    assert page.get_by_role("status").bounding_box()["width"] <= 1
+    # Words are no formula, so a search for formulas is not offered.
+    expect(messages.get_by_role("button")).to_have_text("Search in the usual way")
+    messages.get_by_role("button").click()
+    expect(page.locator(".hit").first).to_be_visible()
+    assert page.get_by_role("status").bounding_box()["width"] > 100
     page.goto(f"{site.url}?q=circle&kind=answer&tag=matrices")
     expect(messages).to_contain_text("filters leave nothing")
     page.get_by_role("button", name="Search without filters").click()
@@ -34,7 +41,25 @@ def test_a_broken_formula_alone_is_told_with_its_reason(page: Page, site: Site) 
     page.locator("#question").fill("$1 + \\def\\a{\\a\\a}\\a$")
     page.locator("#question").press("Enter")
     expect(page.locator("#messages")).to_contain_text("A formula cannot be read")
-    expect(page.locator("#messages")).to_contain_text("expands without end")
+    expect(page.locator("#messages")).to_contain_text("expands without end.")
+    expect(page.locator("#messages pre")).to_have_text("$1 + \\def\\a{\\a\\a}\\a$")
+    expect(page.locator("#messages .here")).to_have_text("\\")
+
+
+def test_words_in_a_search_for_formulas_lead_to_answers(page: Page, site: Site) -> None:
+    page.goto(f"{site.url}?q=where+is+the+circle&task=formulas")
+    expect(page.locator("#messages")).to_contain_text("There is no formula in the question")
+    page.get_by_role("button", name="Search answers instead").click()
+    expect(page.locator('.hit[data-post="basel"]')).to_be_visible()
+
+
+def test_a_question_that_is_too_long_is_told_by_how_much(page: Page, site: Site) -> None:
+    page.goto(site.url)
+    page.locator("#question").fill("a circle " * 600)
+    page.locator("#question").press("Enter")
+    messages = page.locator("#messages")
+    expect(messages).to_contain_text("The query has 5,399 characters; at most 5,000 are searched")
+    expect(messages.get_by_role("button")).to_have_count(0)
 
 
 def test_what_was_mended_in_a_formula_is_said_above_the_results(page: Page, site: Site) -> None:

@@ -6,11 +6,27 @@ import { counted, day } from "./numbers.js";
 import { pieceNodes } from "./pieces.js";
 
 const RELATIONS = [
-  ["question", () => "Answer to"],
   ["answer", (count) => counted(count, "answer")],
   ["duplicate", () => "Duplicates"],
   ["related", () => "Related"],
 ];
+
+/** Stands before the title of a question when what is shown is one of its answers. */
+export function answerTo() {
+  return element("span", { class: "answer-to" }, "Answer to ");
+}
+
+/** The heading of a post; an answer is known by its question, and leads to it. */
+export function heading(post, link) {
+  const question = post.neighbours.find((each) => each.relation === "question");
+  if (post.title.length || !question)
+    return element(
+      "h2",
+      {},
+      ...(post.title.length ? pieceNodes(post.title, { inline: true }) : [post.id]),
+    );
+  return element("h2", {}, answerTo(), named(question, link));
+}
 
 /** A section for each relation that a post has; `link(change, attributes, …)` makes a link to another post. */
 export function neighbours(post, link) {
@@ -30,10 +46,17 @@ export function neighbours(post, link) {
   });
 }
 
-function entry({ id, indexed, accepted, votes, date, text }, link) {
+/** A link to a post by its title or its first words; one that the index lacks has only its id. */
+function named({ id, indexed, text }, link) {
+  if (!indexed) return element("span", {}, id);
   const name = text.length ? pieceNodes(text, { active: false, inline: true }) : [id];
+  return link({ ...CLOSED, post: id }, { data: { post: id } }, ...name);
+}
+
+function entry(neighbour, link) {
+  const { indexed, accepted, votes, date } = neighbour;
   return [
-    indexed ? link({ ...CLOSED, post: id }, { data: { post: id } }, ...name) : element("span", {}, ...name),
+    named(neighbour, link),
     element(
       "span",
       { class: "facts" },

@@ -5,10 +5,10 @@ import { AlignmentMap } from "./alignment.js";
 import { CLOSED } from "./address.js";
 import { element, icon } from "./dom.js";
 import { htmlNodes, mathNode } from "./markup.js";
-import { neighbours } from "./neighbours.js";
+import { heading, neighbours } from "./neighbours.js";
 import { failure } from "./notice.js";
 import { counted, day, score } from "./numbers.js";
-import { activated, pieceNodes } from "./pieces.js";
+import { activated, joined, pieceNodes } from "./pieces.js";
 import { Viewer } from "./viewer.js";
 
 const TABS = [
@@ -150,11 +150,7 @@ export class Panel {
 
   async text(id, signal) {
     const post = await this.read(id, signal);
-    return [this.title(post), this.facts(post), this.prose(post), ...neighbours(post, this.link)];
-  }
-
-  title(post) {
-    return element("h2", {}, ...(post.title.length ? pieceNodes(post.title, { inline: true }) : [post.id]));
+    return [heading(post, this.link), this.facts(post), this.prose(post), ...neighbours(post, this.link)];
   }
 
   facts(post) {
@@ -179,6 +175,7 @@ export class Panel {
       const formula = byId.get(span.dataset.formula);
       if (formula?.latex && !span.closest("a")) activated(span, formula);
       if (matched.has(span.dataset.formula)) span.classList.add("matched");
+      if (span.nextSibling?.nodeType === Node.TEXT_NODE) span.nextSibling.data = joined(span.nextSibling.data);
     }
     return text;
   }

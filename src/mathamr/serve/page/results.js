@@ -2,6 +2,7 @@
 
 import { CLOSED } from "./address.js";
 import { element, icon } from "./dom.js";
+import { answerTo } from "./neighbours.js";
 import { counted, day, score } from "./numbers.js";
 import { pieceNodes, plainText } from "./pieces.js";
 
@@ -61,7 +62,7 @@ export class Results {
         data: { post: hit.id, ...(isFormula ? { formula: hit.formula.id } : {}) },
       },
       isFormula ? this.found(hit.formula) : null,
-      element("h3", { id: titleId }, ...this.title(name, open)),
+      element("h3", { id: titleId }, hit.parent ? answerTo() : null, ...this.title(name, open)),
       element("p", { class: "snippet" }, ...pieceNodes(hit.snippet, { inline: true })),
       element("div", { class: "about" }, ...this.facts(hit), ...this.tags(hit)),
       element(
