@@ -195,8 +195,12 @@ def test_the_results_of_another_run_are_ranked_again(
             (scores[topic][each] for each in ids), reverse=True
         )
     assert again.stdout.split()[5] == "maxsim(first)"
-    short = mathamr(*arguments, "--rerank", str(first), "--pool", "7", "--depth", "5", "--arqmath")
-    assert len(short.stdout.splitlines()) == 5 * len(found.rankings)
+    short = mathamr(*arguments, "--rerank", str(first), "--pool", "7", "--depth", "9", "--arqmath")
+    assert len(short.stdout.splitlines()) == 9 * len(found.rankings)
+    (tmp_path / "short.run").write_text(short.stdout, encoding="utf-8")
+    for topic, hits in read_run(tmp_path / "short.run").rankings.items():
+        assert {hit.id for hit in hits[:7]} == set(lexical.ids(topic, 7))
+        assert [hit.id for hit in hits[7:]] == lexical.ids(topic, 9)[7:]
 
 
 def test_a_run_that_cannot_be_reranked_is_told(
@@ -213,6 +217,6 @@ def test_a_run_that_cannot_be_reranked_is_told(
     first.write_text("A.1 Q0 gone 1 3 x\nA.1 Q0 104 2 2 x\nT.1 Q0 104 1 2 x\n", encoding="utf-8")
     partly = mathamr(*arguments, "--task", "answers", "--strategy", "lexical")
     assert [line.split()[2] for line in partly.stdout.splitlines()] == ["104", "gone"]
-    assert "first: 1 of 2 results are no posts of the index; they come last" in partly.stderr
+    assert "first: 1 of 2 results are no posts of the index; they come after the others" in partly.stderr
     assert "first: lacks 19 of 20 topics" in partly.stderr
     assert "first: 1 of its topics are not asked for, and left out (T.1)" in partly.stderr

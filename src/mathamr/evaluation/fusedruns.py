@@ -69,22 +69,22 @@ def rerank_run(
     run: Run,
     score: Callable[[str, Sequence[str]], Iterable[Scored]],
     *,
-    depth: int = DEPTH,
+    pool: int = DEPTH,
     name: str = "",
 ) -> Run:
-    """The first `depth` results of each topic in the order of the scores that `score(topic, ids)` gives them.
+    """The first `pool` results of each topic in the order of the scores that `score(topic, ids)` gives them.
 
-    What gets no score comes after, in its old order.
+    What gets no score comes after, in its old order; behind them, what was not looked at again.
     """
     rankings: dict[str, list[Scored]] = {}
-    for topic in run.rankings:
-        ids = run.ids(topic, depth)
+    for topic, hits in run.rankings.items():
+        ids = run.ids(topic, pool)
         known = set(ids)
         scored = sorted(
             (hit for hit in score(topic, ids) if hit.id in known), key=lambda hit: (-hit.score, hit.id)
         )
         found = {hit.id for hit in scored}
-        rankings[topic] = [*scored, *(Scored(item, 0.0) for item in ids if item not in found)]
+        rankings[topic] = [*scored, *(Scored(hit.id, 0.0) for hit in hits if hit.id not in found)]
     return _run(name or f"{run.name}, reranked", rankings)
 
 

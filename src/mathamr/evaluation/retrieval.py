@@ -107,7 +107,8 @@ def rerank_results(
 ) -> Retrieval:
     """The first `pool` results that a run, whoever made it, has for each topic, ranked again by a strategy.
 
-    Results that are no posts of the index stay behind the others, in their old order, and a remark counts them.
+    Results that are no posts of the index stay behind the others, in their old order, and a remark counts them;
+    behind them come those that were not looked at again.
     """
     check_strategy(strategy)
     asked = {topic.id: topic for topic in topics}
@@ -132,7 +133,7 @@ def rerank_results(
             total += len(ids)
             return scored
 
-        again = rerank_run(Run(run.name, known), score, depth=pool)
+        again = rerank_run(Run(run.name, known), score, pool=pool)
     if total and unknown == total:
         raise MathAMRError(
             f"run {run.name!r}: none of its {total:,} results is a post of the index {index.archive.folder};"
@@ -140,7 +141,7 @@ def rerank_results(
         )
     if unknown:
         remarks.append(
-            f"{run.name}: {unknown:,} of {total:,} results are no posts of the index; they come last"
+            f"{run.name}: {unknown:,} of {total:,} results are no posts of the index; they come after the others"
         )
     results = {
         topic: [Found(hit.id, hit.score) for hit in hits[:depth]] for topic, hits in again.rankings.items()
