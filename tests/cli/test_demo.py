@@ -1,15 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
-from tests.cli.test_cli import mathamr
+import pytest
+
+from tests.cli import test_cli
+from tests.cli.conftest import Ran
 
 
 def test_demo_indexes_the_sample_answers_three_queries_and_explains_a_hit(
-    tmp_path: Path, model_folder: Path
+    mathamr: Callable[..., Ran], monkeypatch: pytest.MonkeyPatch, tmp_path: Path, model_folder: Path
 ) -> None:
     arguments = ("demo", "--out", str(tmp_path), "--limit", "6", "--model", str(model_folder), "-j", "1")
-    first = mathamr(*arguments)
+    first = test_cli.mathamr(*arguments)
     assert first.returncode == 0, first.stderr
     assert "6 posts new, 0 known" in " ".join(first.stdout.split())
     assert "FORMULA_0" in first.stdout
@@ -19,5 +24,10 @@ def test_demo_indexes_the_sample_answers_three_queries_and_explains_a_hit(
     assert "mathamr demo --serve" in first.stdout
     assert (tmp_path / "post-101.svg").read_text(encoding="utf-8").startswith("<svg")
     assert (tmp_path / "why.png").read_bytes().startswith(b"\x89PNG")
-    second = mathamr(*arguments)
+    served: list[tuple[Path, Any]] = []
+    monkeypatch.setattr(
+        "mathamr.serve.launch.serve", lambda path, *, port, model: served.append((path, port))
+    )
+    second = mathamr(*arguments, "--serve", "--port", "8123")
     assert "0 posts new, 6 known" in " ".join(second.stdout.split())
+    assert served == [(tmp_path / "index", 8123)]

@@ -5,36 +5,16 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
-from mathamr.cli import main
 from mathamr.evaluation.runs import read_run
 from mathamr.index.catalogue import CATALOGUE, Catalogue
 from mathamr.sample import folder
 from tests.cli import test_cli
+from tests.cli.conftest import Ran
 
 QUERY = "Why does $\\sum \\frac{1}{n^2}$ converge?"
-
-
-class Ran(NamedTuple):
-    returncode: int
-    stdout: str
-    stderr: str
-
-
-@pytest.fixture
-def mathamr(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Ran]:
-    """The command in this process, so that torch and spaCy are loaded once."""
-
-    def run(*arguments: str) -> Ran:
-        monkeypatch.setattr("sys.argv", ["mathamr", *arguments])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return Ran(int(ended.value.code or 0), *capsys.readouterr())
-
-    return run
 
 
 def test_a_process_of_its_own_answers_alike(sample_index: Path) -> None:
@@ -190,3 +170,53 @@ def test_topics_of_the_other_task_are_refused(
     assert ran.returncode == 1
     assert "names no formula" in ran.stderr
     assert not (tmp_path / "x").exists()
+
+
+def test_the_results_of_another_run_are_ranked_again(
+    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path
+) -> None:
+    topics = folder() / "topics" / "task1.xml"
+    arguments = ("run", str(sample_index), "--task", "answers", "--topics", str(topics), "--out", "-")
+    first, wanted = tmp_path / "first.run", tmp_path / "wanted.run"
+    first.write_text(mathamr(*arguments, "--strategy", "lexical").stdout, encoding="utf-8")
+    wanted.write_text(mathamr(*arguments, "--strategy", "maxsim").stdout, encoding="utf-8")
+    again = mathamr(*arguments, "--strategy", "maxsim", "--rerank", str(first))
+    assert again.returncode == 0, again.stderr
+    (tmp_path / "again.run").write_text(again.stdout, encoding="utf-8")
+    found, expected = read_run(tmp_path / "again.run"), read_run(wanted)
+    lexical = read_run(first)
+    assert found.rankings.keys() == lexical.rankings.keys()
+    assert [found.ids(topic) for topic in found.rankings] != [lexical.ids(topic) for topic in found.rankings]
+    scores = {topic: dict(hits) for topic, hits in expected.rankings.items()}
+    for topic in found.rankings:
+        ids = found.ids(topic)
+        assert set(ids) == set(lexical.ids(topic))
+        assert [scores[topic][each] for each in ids] == sorted(
+            (scores[topic][each] for each in ids), reverse=True
+        )
+    assert again.stdout.split()[5] == "maxsim(first)"
+    short = mathamr(*arguments, "--rerank", str(first), "--pool", "7", "--depth", "9", "--arqmath")
+    assert len(short.stdout.splitlines()) == 9 * len(found.rankings)
+    (tmp_path / "short.run").write_text(short.stdout, encoding="utf-8")
+    for topic, hits in read_run(tmp_path / "short.run").rankings.items():
+        assert {hit.id for hit in hits[:7]} == set(lexical.ids(topic, 7))
+        assert [hit.id for hit in hits[7:]] == lexical.ids(topic, 9)[7:]
+
+
+def test_a_run_that_cannot_be_reranked_is_told(
+    mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path
+) -> None:
+    topics = folder() / "topics" / "task1.xml"
+    first = tmp_path / "first.run"
+    arguments = ("run", str(sample_index), "--topics", str(topics), "--out", "-", "--rerank", str(first))
+    first.write_text("T.1 Q0 104 1 2 x\n", encoding="utf-8")
+    assert "run 'first' has none of the topics" in mathamr(*arguments, "--task", "answers").stderr
+    first.write_text("A.1 Q0 q_9 1 2 x\nA.1 Q0 q_8 2 1 x\n", encoding="utf-8")
+    assert "none of its 2 results is a post of the index" in mathamr(*arguments, "--task", "answers").stderr
+    assert mathamr(*arguments, "--task", "formulas").returncode == 2
+    first.write_text("A.1 Q0 gone 1 3 x\nA.1 Q0 104 2 2 x\nT.1 Q0 104 1 2 x\n", encoding="utf-8")
+    partly = mathamr(*arguments, "--task", "answers", "--strategy", "lexical")
+    assert [line.split()[2] for line in partly.stdout.splitlines()] == ["104", "gone"]
+    assert "first: 1 of 2 results are no posts of the index; they come after the others" in partly.stderr
+    assert "first: lacks 19 of 20 topics" in partly.stderr
+    assert "first: 1 of its topics are not asked for, and left out (T.1)" in partly.stderr

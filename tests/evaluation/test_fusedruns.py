@@ -47,4 +47,4 @@ def test_results_are_reranked_and_those_without_a_score_stay_behind() -> None:
     found = rerank_run(MINE, score, name="again")
     assert (found.name, found.ids("A.1"), found.ids("A.2")) == ("again", ["3", "2", "1"], ["4"])
     assert asked == [("A.1", ("1", "2", "3")), ("A.2", ("4",))]
-    assert rerank_run(MINE, score, depth=2).ids("A.1") == ["2", "1"]
+    assert rerank_run(MINE, score, pool=2).ids("A.1") == ["2", "1", "3"]

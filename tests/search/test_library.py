@@ -108,6 +108,22 @@ def test_hybrid_fuses_its_components_by_their_weights(index: Index) -> None:
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
+def test_given_posts_are_scored_as_a_search_scores_them(index: Index, strategy: str) -> None:
+    query = Query.of_text(TEXT)
+    ids = [hit.id for hit in ranked(index, query, "lexical", 60)][::2]
+    found = index.score(query, [*ids, "no such post"], strategy)
+    assert {hit.id for hit in found} == set(ids)
+    if strategy == "hybrid":
+        blend = index.configuration.answers
+        parts = {name: index.score(query, ids, name) for name in blend.components}
+        same_order(found, blend.fused(parts))
+    else:
+        searched = ranked(index, query, strategy, len(index), pool=len(index))
+        same_order(found, [hit for hit in searched if hit.id in ids])
+    assert index.score(query, [], strategy) == []
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
 def test_filters_hold_for_every_strategy_and_task(index: Index, strategy: str) -> None:
     where = Filter(kinds=("question",), tags=("real-analysis",), minimum_score=5)
     for task in ("answers", "formulas"):

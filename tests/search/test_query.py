@@ -47,7 +47,7 @@ def test_prose_is_not_taken_for_latex(text: str) -> None:
 
 def test_where_formulas_are_searched_a_short_text_is_a_formula_and_a_sentence_is_refused() -> None:
     assert latex(Query.of_text("sin x", "formulas")) == ["sin x"]
-    with pytest.raises(MathAMRError, match=r"words and no formula.*\$x\^2\+1\$"):
+    with pytest.raises(EmptyQueryError, match=r"words and no formula.*\$x\^2\+1\$, or search for answers"):
         Query.of_text("how to prove this theorem", "formulas")
 
 
@@ -75,7 +75,8 @@ def test_what_was_repaired_is_noted() -> None:
 
 
 def test_an_unclosed_dollar_is_noted() -> None:
-    assert any("unclosed" in note for note in Query.of_text("compute $x^2 for all values").notes)
+    (note,) = Query.of_text("compute $x^2 for all values").notes
+    assert note == "unclosed $ was read as text: put its closing mark where the formula ends"
 
 
 def test_question_marks_before_letters_are_wildcards() -> None:

@@ -40,6 +40,21 @@ POSTS: list[dict[str, Any]] = [
         "tags": ["series", "analysis"],
         "score": 12,
         "date": "2021-03-14",
+        "accepted_answer": "basel/fourier",
+    },
+    {
+        "id": "basel/late",
+        "kind": "answer",
+        "parent": "basel",
+        "body": "Nobody has voted on this one yet.",
+    },
+    {
+        "id": "basel/fourier",
+        "kind": "answer",
+        "parent": "basel",
+        "body": "The coefficients of $f(x)=x$ on a circle give it by Parseval.",
+        "score": 1,
+        "date": "2021-03-20",
     },
     {
         "id": "basel/answer",

@@ -41,9 +41,48 @@ def test_every_post_of_the_index_is_shown_safely(client: TestClient, index: Inde
         assert [piece["id"] for piece in shown["formulas"]] == [formula.id for formula in stored.formulas]
 
 
-def test_a_question_lists_its_answers(client: TestClient, index: Index) -> None:
-    answer = next(post for post in index.archive.catalogue.every_post() if post.parent)
-    assert answer.id in client.get(at(answer.parent or "")).json()["answers"]
+def test_a_question_lists_its_answers_the_accepted_one_first_then_by_votes(
+    client: TestClient, index: Index
+) -> None:
+    catalogue = index.archive.catalogue
+    seen = 0
+    for question in catalogue.every_post():
+        listed = [catalogue.post(id) for id in client.get(at(question.id)).json()["answers"]]
+        assert {answer.id for answer in listed} == {
+            post.id for post in catalogue.every_post() if post.parent == question.id
+        }
+        rest = [answer for answer in listed if answer.id != question.accepted_answer]
+        assert listed[len(listed) - len(rest) :] == rest
+        votes = [answer.score or 0 for answer in rest]
+        assert votes == sorted(votes, reverse=True)
+        seen += len(rest)
+    assert seen
+
+
+def test_neighbours_are_shown_by_their_titles_or_first_words(writing: TestClient) -> None:
+    writing.put(
+        at("q"), json={"title": "Why $x^2$?", "body": "Why?", "kind": "question", "accepted_answer": "b"}
+    )
+    for id, score, date in [("a", 5, "2021-01-02"), ("b", 1, None), ("c", 5, "2021-01-01"), ("d", 5, None)]:
+        body = f"Because $x^2$ of {id} is large. " + "And so on. " * 50
+        writing.put(at(id), json={"body": body, "parent": "q", "score": score, "date": date})
+    writing.put(at("e"), json={"body": "No votes.", "parent": "q"})
+    asked = writing.get(at("q")).json()
+    assert asked["answers"] == ["b", "c", "a", "d", "e"]
+    shown = asked["neighbours"]
+    assert [each["id"] for each in shown] == asked["answers"]
+    assert [each["accepted"] for each in shown] == [True, False, False, False, False]
+    assert [each["votes"] for each in shown] == [1, 5, 5, 5, None]
+    assert {each["relation"] for each in shown} == {"answer"}
+    assert "".join(piece["text"] for piece in shown[0]["text"]).startswith("Because x^2 of b is large. And")
+    assert shown[0]["text"][1]["mathml"]
+    assert len("".join(piece["text"] for piece in shown[0]["text"])) < 200
+    (question,) = writing.get(at("a")).json()["neighbours"]
+    assert (question["id"], question["relation"], question["indexed"]) == ("q", "question", True)
+    assert [piece["text"] for piece in question["text"]] == ["Why ", "x^2", "?"]
+    writing.delete(at("q"))
+    (lost,) = writing.get(at("a")).json()["neighbours"]
+    assert (lost["id"], lost["indexed"], lost["text"]) == ("q", False, [])
 
 
 @pytest.mark.parametrize("what", ["posts", "graphs"])

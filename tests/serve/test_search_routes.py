@@ -94,7 +94,7 @@ def test_formulas_of_query_and_hits_are_drawn(client: TestClient) -> None:
         ({"q": "..."}, "empty_query", "q"),
         ({"q": "x" * 5001}, "invalid", "q"),
         ({"q": "$x$ " * 51}, "invalid", "q"),
-        ({"q": "words alone", "task": "formulas"}, "invalid", "q"),
+        ({"q": "two words alone", "task": "formulas"}, "empty_query", "q"),
         ({"q": "x", "k": "0"}, "invalid", "k"),
         ({"q": "x", "k": "101"}, "invalid", "k"),
         ({"q": "x", "k": "99999999999999999999"}, "invalid", "k"),
@@ -115,6 +115,30 @@ def test_a_wrong_question_is_told_what_is_wrong(
     response = client.get("/v1/search", params=params)
     assert response.status_code == 422
     assert (error(response)["code"], error(response)["field"]) == (code, field)
+
+
+@pytest.mark.parametrize(
+    ("params", "message"),
+    [
+        ({"q": "x" * 5001}, "the query has 5,001 characters; at most 5,000 are searched, so shorten it"),
+        ({"q": "$x$ " * 51}, "the query has 51 formulas; at most 50 are searched"),
+        ({"q": "One more. " * 101}, "the query has 101 sentences; at most 100 are searched"),
+        ({"q": "two words alone", "task": "formulas"}, "or search for answers instead"),
+    ],
+)
+def test_a_question_that_is_too_much_or_lacks_something_is_told_what_to_do(
+    client: TestClient, params: dict[str, str], message: str
+) -> None:
+    assert message in error(client.get("/v1/search", params=params))["message"]
+
+
+@pytest.mark.parametrize("before", ["", "$", "\\(", "  $$ "])
+def test_the_place_of_a_broken_formula_is_that_in_the_whole_query(client: TestClient, before: str) -> None:
+    after = {"": "", "$": "$", "\\(": "\\)", "  $$ ": "$$"}[before]
+    query = f"{before}1 + \\def\\a{{\\a\\a}}\\a{after}"
+    told = error(client.get("/v1/search", params={"q": query}))
+    assert told["code"] == "broken_formula"
+    assert told["offset"] == query.rindex("\\a")
 
 
 def test_a_misspelt_name_in_a_body_is_noticed(client: TestClient) -> None:

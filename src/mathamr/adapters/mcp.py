@@ -89,7 +89,7 @@ def tools(index: Index) -> MCPServer[Any]:
                 "text": readable(post, longest),
                 "tags": list(post.tags),
                 "parent": post.parent,
-                "answers": catalogue.answers(id),
+                "answers": [answer.id for answer in catalogue.answers(id)],
                 "date": post.date,
                 "source": post.source,
             }

@@ -23,6 +23,7 @@ VERBS = {
     "search": "Posts that answer a query, or formulas like the one in it.",
     "explain": "Why a post is found: which part met which part of the query.",
     "run": "A TREC run of an index for ARQMath topics.",
+    "fuse": "One TREC run of several, by ranks or by scores.",
     "evaluate": "Measures of runs: nDCG', MAP', P'@10, Bpref, with tests against a baseline.",
     "experiment": "An experiment of the thesis: variants trained, measured and compared.",
     "serve": "The web page and the HTTP API of an index.",

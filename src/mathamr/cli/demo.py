@@ -41,6 +41,7 @@ def command(
     limit: Annotated[int | None, typer.Option(help="Only this many posts of the sample.", min=1)] = None,
     model: Annotated[Path | None, typer.Option(help="Another model than the one in the box.")] = None,
     serve: Annotated[bool, typer.Option("--serve", help="Then serve the page of the index.")] = False,
+    port: Annotated[int, typer.Option(help="Port of the page, with --serve.", min=0, max=65535)] = 8080,
 ) -> None:
     """Read the bundled forum, index it, answer three queries, and show why a hit was found."""
     from rich.console import Console
@@ -73,7 +74,7 @@ def command(
     if serve:
         from mathamr.serve.launch import serve as start
 
-        start(target / "index", model=model)
+        start(target / "index", port=port, model=model)
 
 
 def _read(console: Console, target: Path, limit: int | None) -> tuple[list[Post], Path]:

@@ -21,7 +21,16 @@ def command(
         bool,
         typer.Option("--exact/--approximate", help="Exact vector search, or as the engine approximates it."),
     ] = True,
-    pool: Annotated[int, typer.Option(help="Posts that rerank looks at again.", min=1)] = 1000,
+    pool: Annotated[
+        int, typer.Option(help="Posts a topic that rerank, or --rerank, looks at again.", min=1)
+    ] = 1000,
+    rerank: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="RUN",
+            help="Do not search: rank what this run file found for the topics again, by --strategy (answers only).",
+        ),
+    ] = None,
     arqmath: Annotated[
         bool, typer.Option("--arqmath", help="ARQMath's columns (formula and post ids) instead of TREC's.")
     ] = False,
@@ -30,30 +39,30 @@ def command(
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
 ) -> None:
     """Search the topics of ARQMath and write a TREC run: answers by id, formulas by visual id, each look once."""
-    from mathamr.errors import MathAMRError, UnknownNameError
-    from mathamr.evaluation.retrieval import retrieve
-    from mathamr.evaluation.runs import run_lines
+    from mathamr.errors import UnknownNameError
+    from mathamr.evaluation.retrieval import rerank_results, retrieve
+    from mathamr.evaluation.runs import read_run, run_lines, write_lines
     from mathamr.evaluation.topics import read_topics
     from mathamr.search.library import TASKS, Index
 
     if task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
     chosen = next(each for each in TASKS if each == task)
+    if rerank is not None and chosen != "answers":
+        raise typer.BadParameter(
+            "--rerank is for --task answers; runs of formulas are fused by: mathamr fuse"
+        )
     asked = read_topics(topics)
+    first = None if rerank is None else read_run(rerank)
     with Index.open(folder, device=device, model=model) as index:
         started = time.perf_counter()
-        found = retrieve(
-            index, asked, chosen, strategy=strategy, depth=depth, exact=exact, pool=pool, name=name
+        found = (
+            retrieve(index, asked, chosen, strategy=strategy, depth=depth, exact=exact, pool=pool, name=name)
+            if first is None
+            else rerank_results(index, asked, first, strategy=strategy, depth=depth, pool=pool, name=name)
         )
         seconds = time.perf_counter() - started
-    text = "".join(found.arqmath_lines() if arqmath else run_lines(found.run(), depth))
-    if str(out) == "-":
-        sys.stdout.write(text)
-    else:
-        try:
-            out.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise MathAMRError(f"{out}: the run cannot be written ({error.strerror or error})") from error
+    write_lines(found.arqmath_lines() if arqmath else run_lines(found.run(), depth), out)
     for remark in found.remarks:
         print(remark, file=sys.stderr)
     results = sum(map(len, found.results.values()))

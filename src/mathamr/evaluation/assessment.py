@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from mathamr.evaluation.comparison import Comparison, compare
 from mathamr.evaluation.measures.measure import Measure
 from mathamr.evaluation.qrels import RELEVANT, Qrels, read_qrels
 from mathamr.evaluation.randomorder import known_items, random_scores
-from mathamr.evaluation.runs import Run, read_run
+from mathamr.evaluation.runs import Run, check_once, few, named_apart, read_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.evaluation.visualids import read_visual_ids
@@ -116,7 +115,7 @@ def assess(
         if not inputs.topics:
             raise MathAMRError(f"{sources.topics}: none of its topics is judged in {sources.qrels}")
     specs = _specs(sources)
-    runs = _named_apart([inputs.run(spec) for spec in specs], specs)
+    runs = named_apart([inputs.run(spec) for spec in specs], specs)
     if sources.formulas is not None:
         visual_ids = read_visual_ids(sources.formulas)
         runs = [
@@ -181,19 +180,8 @@ def _specs(sources: Sources) -> list[str]:
     specs = [*first, *sources.runs]
     if not specs:
         raise MathAMRError("no run to evaluate")
-    for spec, count in Counter(specs).items():
-        if count > 1:
-            raise MathAMRError(f"the run {spec} is given twice")
+    check_once(specs)
     return specs
-
-
-def _named_apart(runs: list[Run], specs: list[str]) -> list[Run]:
-    """Runs of the same name are called by their paths instead."""
-    names = Counter(run.name for run in runs)
-    return [
-        Run(spec, run.rankings, run.disordered) if names[run.name] > 1 else run
-        for run, spec in zip(runs, specs, strict=True)
-    ]
 
 
 def _by_look(run: Run, visual_ids: Mapping[str, str], remarks: list[str]) -> Run:
@@ -213,12 +201,7 @@ def _by_look(run: Run, visual_ids: Mapping[str, str], remarks: list[str]) -> Run
 def _remarks(runs: Sequence[Run], scores: Sequence[Scores]) -> Iterable[str]:
     for run, each in zip(runs, scores, strict=True):
         if each.missing:
-            yield f"{run.name}: lacks {len(each.missing)} judged topics, which count as zero ({_few(each.missing)})"
+            yield f"{run.name}: lacks {len(each.missing)} judged topics, which count as zero ({few(each.missing)})"
         if each.unjudged:
-            yield f"{run.name}: {len(each.unjudged)} of its topics do not count: no judgments ({_few(each.unjudged)})"
-        if run.disordered:
-            yield f"{run.name}: the ranks contradict the scores in {run.disordered} topics; the scores count"
-
-
-def _few(topics: Sequence[str]) -> str:
-    return ", ".join(topics[:3]) + (", …" if len(topics) > 3 else "")
+            yield f"{run.name}: {len(each.unjudged)} of its topics do not count: no judgments ({few(each.unjudged)})"
+        yield from run.remarks

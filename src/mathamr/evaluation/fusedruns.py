@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.runs import DEPTH, Run
+from mathamr.evaluation.runs import DEPTH, Run, few
 from mathamr.index.point import Scored
 from mathamr.search.fusion import fuse
 
@@ -15,6 +16,7 @@ def fuse_runs(
     fusion: str = "rrf",
     weights: Sequence[float] | None = None,
     *,
+    normalisation: str | None = None,
     depth: int = DEPTH,
     name: str = "",
 ) -> Run:
@@ -30,31 +32,66 @@ def fuse_runs(
     topics = dict.fromkeys(topic for run in runs for topic in run.rankings)
     return _run(
         name or f"{fusion}({','.join(run.name for run in runs)})",
-        {topic: fuse(fusion, [_hits(run, topic, depth) for run in runs], weights, depth) for topic in topics},
+        {
+            topic: fuse(fusion, [_hits(run, topic, depth) for run in runs], weights, depth, normalisation)
+            for topic in topics
+        },
     )
+
+
+def remarks_on(runs: Sequence[Run]) -> list[str]:
+    """What a person should know who fuses these runs; runs without a common topic are refused.
+
+    >>> mine = Run.of("mine", {"A.1": [("7", 2.0)], "A.2": [("8", 1.0)]})
+    >>> remarks_on([mine, Run.of("theirs", {"A.1": [("7", 0.9)]})])
+    ['theirs: lacks 1 of 2 topics, which are fused from the other runs (A.2)']
+    """
+    topics = Counter(topic for run in runs for topic in run.rankings)
+    shared = [topic for topic, count in topics.items() if count > 1]
+    if len(runs) > 1 and not shared:
+        firsts = "; ".join(f"{run.name} has {few(list(run.rankings))}" for run in runs)
+        raise MathAMRError(f"no topic is in more than one of the runs: {firsts}")
+    remarks = [remark for run in runs for remark in run.remarks]
+    for run in runs:
+        if missing := [topic for topic in topics if topic not in run.rankings]:
+            remarks.append(
+                f"{run.name}: lacks {len(missing)} of {len(topics)} topics,"
+                f" which are fused from the other runs ({few(missing)})"
+            )
+    if shared and not any(_agree(runs, topic) for topic in shared):
+        remarks.append(
+            "no result is in more than one of the runs; do they name the same things (posts, formulas, or looks)?"
+        )
+    return remarks
 
 
 def rerank_run(
     run: Run,
     score: Callable[[str, Sequence[str]], Iterable[Scored]],
     *,
-    depth: int = DEPTH,
+    pool: int = DEPTH,
     name: str = "",
 ) -> Run:
-    """The first `depth` results of each topic in the order of the scores that `score(topic, ids)` gives them.
+    """The first `pool` results of each topic in the order of the scores that `score(topic, ids)` gives them.
 
-    What gets no score comes after, in its old order.
+    What gets no score comes after, in its old order; behind them, what was not looked at again.
     """
     rankings: dict[str, list[Scored]] = {}
-    for topic in run.rankings:
-        ids = run.ids(topic, depth)
+    for topic, hits in run.rankings.items():
+        ids = run.ids(topic, pool)
         known = set(ids)
         scored = sorted(
             (hit for hit in score(topic, ids) if hit.id in known), key=lambda hit: (-hit.score, hit.id)
         )
         found = {hit.id for hit in scored}
-        rankings[topic] = [*scored, *(Scored(item, 0.0) for item in ids if item not in found)]
+        rankings[topic] = [*scored, *(Scored(hit.id, 0.0) for hit in hits if hit.id not in found)]
     return _run(name or f"{run.name}, reranked", rankings)
+
+
+def _agree(runs: Sequence[Run], topic: str) -> bool:
+    """Whether some result of a topic is in more than one run."""
+    found = Counter(hit.id for run in runs for hit in run.rankings.get(topic, ()))
+    return any(count > 1 for count in found.values())
 
 
 def _hits(run: Run, topic: str, depth: int) -> list[Scored]:

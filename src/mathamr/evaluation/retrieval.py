@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.runs import DEPTH, Run
+from mathamr.evaluation.fusedruns import rerank_run
+from mathamr.evaluation.runs import DEPTH, Run, few
 from mathamr.evaluation.topics import Topic
 from mathamr.formulas.parse import FormulaError
 from mathamr.index.catalogue import Catalogue
-from mathamr.index.point import Filter
+from mathamr.index.point import Filter, Scored
 from mathamr.progress import Progress
 from mathamr.search.library import Index
 from mathamr.search.query import Query, QueryError, Task
 from mathamr.search.ranked import POOL, Ranked
+from mathamr.search.strategies import check_strategy
 
 
 class Found(NamedTuple):
@@ -91,6 +93,72 @@ def retrieve(
                 else [Found(each.id, each.score) for each in ranked]
             )
     return Retrieval(name or strategy, results, remarks)
+
+
+def rerank_results(
+    index: Index,
+    topics: Sequence[Topic],
+    run: Run,
+    *,
+    strategy: str = "hybrid",
+    depth: int = DEPTH,
+    pool: int = POOL,
+    name: str = "",
+) -> Retrieval:
+    """The first `pool` results that a run, whoever made it, has for each topic, ranked again by a strategy.
+
+    Results that are no posts of the index stay behind the others, in their old order, and a remark counts them;
+    behind them come those that were not looked at again.
+    """
+    check_strategy(strategy)
+    asked = {topic.id: topic for topic in topics}
+    known = {topic: hits for topic, hits in run.rankings.items() if topic in asked}
+    if not known:
+        raise MathAMRError(
+            f"run {run.name!r} has none of the topics: it has {few(list(run.rankings))}, asked are {few(list(asked))}"
+        )
+    remarks = [*run.remarks, *_left_out(run, asked)]
+    unknown = total = 0
+    with Progress("reranking", "topics", total=len(known)) as progress:
+
+        def score(topic: str, ids: Sequence[str]) -> list[Scored]:
+            nonlocal unknown, total
+            progress.advance()
+            try:
+                scored = index.score(Query.of_post(asked[topic].post), ids, strategy)
+            except (QueryError, FormulaError) as error:
+                remarks.append(f"topic {topic} keeps its order: {error}")
+                return []
+            unknown += len(ids) - len(scored)
+            total += len(ids)
+            return scored
+
+        again = rerank_run(Run(run.name, known), score, pool=pool)
+    if total and unknown == total:
+        raise MathAMRError(
+            f"run {run.name!r}: none of its {total:,} results is a post of the index {index.archive.folder};"
+            " is it a run of formulas, or of another collection?"
+        )
+    if unknown:
+        remarks.append(
+            f"{run.name}: {unknown:,} of {total:,} results are no posts of the index; they come after the others"
+        )
+    results = {
+        topic: [Found(hit.id, hit.score) for hit in hits[:depth]] for topic, hits in again.rankings.items()
+    }
+    return Retrieval(name or f"{strategy}({run.name})", results, remarks)
+
+
+def _left_out(run: Run, asked: Collection[str]) -> list[str]:
+    """What a run lacks of the topics, and what it has beside them."""
+    missing = [topic for topic in asked if topic not in run.rankings]
+    more = [topic for topic in run.rankings if topic not in asked]
+    remarks = []
+    if missing:
+        remarks.append(f"{run.name}: lacks {len(missing)} of {len(asked)} topics ({few(missing)})")
+    if more:
+        remarks.append(f"{run.name}: {len(more)} of its topics are not asked for, and left out ({few(more)})")
+    return remarks
 
 
 def _looks(ranked: Sequence[Ranked], catalogue: Catalogue, depth: int) -> list[Found]:

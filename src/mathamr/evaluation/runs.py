@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import sys
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
@@ -74,6 +76,13 @@ class Run:
         """The items of a topic, best first; none where the run lacks the topic."""
         return [hit.id for hit in self.rankings.get(topic, ())[:depth]]
 
+    @property
+    def remarks(self) -> list[str]:
+        """What a user of the run should know about its file."""
+        if not self.disordered:
+            return []
+        return [f"{self.name}: the ranks contradict the scores in {self.disordered} topics; the scores count"]
+
     def by_visual_id(self, visual_ids: Mapping[str, str]) -> tuple[Run, int]:
         """A run of formulas with each look only once, at its best rank; and how many formulas have no visual id.
 
@@ -131,7 +140,19 @@ def read_run(path: Path | str, name: str | None = None) -> Run:
 
 def write_run(run: Run, path: Path | str, depth: int = DEPTH) -> None:
     """The run in TREC's six columns, with at most `depth` results a topic."""
-    Path(path).write_text("".join(run_lines(run, depth)), encoding="utf-8")
+    write_lines(run_lines(run, depth), path)
+
+
+def write_lines(lines: Iterable[str], path: Path | str) -> None:
+    """The lines of a run into a file; `-` is standard output."""
+    text = "".join(lines)
+    if str(path) == "-":
+        sys.stdout.write(text)
+        return
+    try:
+        Path(path).write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise MathAMRError(f"{path}: the run cannot be written ({error.strerror or error})") from error
 
 
 def run_lines(run: Run, depth: int = DEPTH) -> Iterator[str]:
@@ -140,6 +161,30 @@ def run_lines(run: Run, depth: int = DEPTH) -> Iterator[str]:
     for topic, hits in run.rankings.items():
         for rank, hit in enumerate(hits[:depth], 1):
             yield f"{topic} Q0 {hit.id} {rank} {hit.score!r} {tag}\n"
+
+
+def check_once(specs: Iterable[str]) -> None:
+    """Refuses a run that is given twice."""
+    for spec, count in Counter(specs).items():
+        if count > 1:
+            raise MathAMRError(f"the run {spec} is given twice")
+
+
+def named_apart(runs: Sequence[Run], specs: Sequence[str]) -> list[Run]:
+    """Runs of the same name are called by their paths instead."""
+    names = Counter(run.name for run in runs)
+    return [
+        replace(run, name=spec) if names[run.name] > 1 else run for run, spec in zip(runs, specs, strict=True)
+    ]
+
+
+def few(topics: Sequence[str]) -> str:
+    """The first topics of some, for a message.
+
+    >>> few(["A.1", "A.2", "A.3", "A.4"])
+    'A.1, A.2, A.3, …'
+    """
+    return ", ".join(topics[:3]) + (", …" if len(topics) > 3 else "")
 
 
 def _check(name: str, topic: str, hits: Sequence[Hit]) -> None:

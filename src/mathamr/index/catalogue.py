@@ -82,10 +82,16 @@ class Catalogue(Journal, Occurrences):
             if post_id not in without:
                 yield unpacked(blob)
 
-    def answers(self, post_id: str) -> list[str]:
-        """The ids of the posts whose parent is that post."""
-        sql = "SELECT id FROM posts WHERE parent = ? AND deleted = 0 ORDER BY number"
-        return [answer for (answer,) in self._rows(sql, (post_id,))]
+    def answers(self, post_id: str) -> list[Post]:
+        """The posts whose parent is that post: the accepted answer first, then by votes, then the earlier one."""
+        question = self.posts([post_id]).get(post_id)
+        accepted = question.accepted_answer if question else None
+        sql = "SELECT post FROM posts WHERE parent = ? AND deleted = 0 ORDER BY number"
+        found: list[Post] = [unpacked(blob) for (blob,) in self._rows(sql, (post_id,))]
+        return sorted(
+            found,
+            key=lambda post: (post.id != accepted, -(post.score or 0), post.date is None, post.date or ""),
+        )
 
     def tags(self) -> Counter[str]:
         """How many posts have each tag."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Protocol
 
 from mathamr.errors import MathAMRError, UnknownNameError
@@ -46,20 +46,33 @@ FUSIONS: Registry[Callable[..., Fusion]] = Registry(
 )
 
 
+def takes_normalisation(name: str) -> bool:
+    """Whether a fusion looks at scores, which can be normalised in more than one way."""
+    return any(each.name == "normalisation" for each in fields(FUSIONS[name]))  # type: ignore[arg-type]
+
+
 def fuse(
     name: str,
     rankings: Sequence[Ranking],
     weights: Sequence[float] | None = None,
     k: int | None = None,
+    normalisation: str | None = None,
 ) -> list[Scored]:
-    """The best `k` of a fusion by name with its defaults.
+    """The best `k` of a fusion by name, with its own normalisation unless one is given.
 
     >>> words = [Scored("a", 9.0), Scored("b", 8.0)]
     >>> vectors = [Scored("b", 0.7), Scored("c", 0.6)]
     >>> [hit.id for hit in fuse("rrf", [words, vectors])]
     ['b', 'a', 'c']
     """
-    return FUSIONS[name]()(rankings, weights)[:k]
+    kind = FUSIONS[name]
+    if normalisation is None:
+        return kind()(rankings, weights)[:k]
+    if not takes_normalisation(name):
+        raise MathAMRError(
+            f"the fusion {name!r} looks at ranks alone; a normalisation is for those of scores"
+        )
+    return kind(normalisation=normalisation)(rankings, weights)[:k]
 
 
 def min_max(scores: Sequence[float]) -> list[float]:

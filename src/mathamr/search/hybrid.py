@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 
 from mathamr.index.point import Scored
-from mathamr.search.fusion import FUSIONS
+from mathamr.search.fusion import fuse, takes_normalisation
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +25,9 @@ class Blend:
 
     def fused(self, rankings: Mapping[str, Sequence[Scored]]) -> list[Scored]:
         """One ranking of those that the components gave."""
-        kind = FUSIONS[self.fusion]
-        has_normalisation = "normalisation" in {each.name for each in fields(kind)}  # type: ignore[arg-type]
-        fusion = kind(normalisation=self.normalisation) if has_normalisation else kind()
-        return fusion(list(rankings.values()), [self.weights[name] for name in rankings])
+        weights = [self.weights[name] for name in rankings]
+        normalisation = self.normalisation if takes_normalisation(self.fusion) else None
+        return fuse(self.fusion, list(rankings.values()), weights, normalisation=normalisation)
 
 
 @dataclass(frozen=True, slots=True)

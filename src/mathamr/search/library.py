@@ -23,7 +23,7 @@ from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
 from mathamr.index.occurrences import FormulaEntry
-from mathamr.index.point import Filter
+from mathamr.index.point import Filter, Scored
 from mathamr.index.terms import Terms, post_terms
 from mathamr.posts.post import Kind, Post
 from mathamr.search.alignment import Alignment, align
@@ -187,11 +187,17 @@ class Index:
                 watch,
             )
         else:
-            terms: Callable[[], Terms] = lru_cache(1)(partial(post_terms, asked.post))
-            search = PostSearch(engine.posts, lexical.posts, terms, analysis, self.configuration, watch)
+            search = self._post_search(asked, analysis, watch)
         found = search.rank(strategy, demand)
         remark = _remark(found, strategy, where) if len(self) else "the index is empty"
         return found, [each for each in (note, remark) if each]
+
+    def score(self, query: Query | Post | str, ids: Sequence[str], strategy: str = "hybrid") -> list[Scored]:
+        """Given posts, whoever found them, best first by a strategy; ids that the index lacks are left out."""
+        asked = self._query(query, "answers")
+        watch = Stopwatch()
+        analysis = lru_cache(1)(partial(self._analyser.analyse, asked, watch))
+        return self._post_search(asked, analysis, watch).score(strategy, ids)
 
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:
         """Why a post is found: every part of the query against every part of the post.
@@ -223,6 +229,11 @@ class Index:
             f"no post or formula {identifier!r} in the index {self.archive.folder};"
             " ids are in the output of mathamr search"
         )
+
+    def _post_search(self, asked: Query, analysis: Callable[[], Analysis], watch: Stopwatch) -> PostSearch:
+        posts, lexicon = self.archive.engine.posts, self.archive.lexical.posts
+        terms: Callable[[], Terms] = lru_cache(1)(partial(post_terms, asked.post))
+        return PostSearch(posts, lexicon, terms, analysis, self.configuration, watch)
 
     def _query(self, query: Query | Post | str, task: Task) -> Query:
         if isinstance(query, Query):

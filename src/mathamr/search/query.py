@@ -36,6 +36,8 @@ class EmptyQueryError(QueryError):
 
 
 _HINT = "type words, or a formula between dollar signs such as $x^2+1$"
+_FORMULA_HINT = "type a formula such as $x^2+1$, or search for answers instead"
+_AS_TEXT = "was read as text: put its closing mark where the formula ends"
 _COMMAND = re.compile(r"\\[a-zA-Z]+|[_^=]")
 _PROSE = re.compile(r"(?<![\\a-zA-Z])[a-zA-Z]{3,}(?![a-zA-Z(])")
 _NOTES_SHOWN = 5
@@ -71,14 +73,14 @@ class Query:
             return cls.of_formula(text)
         post = Post(QUERY_ID, "question", text, markup=markup, formulas=_with_wildcards(formulas))
         marked = formulas[0].id if len(formulas) == 1 and _is_formula_alone(post) else None
-        return cls(post, marked, tuple(f"{note}: read as text" for note in notes))._read()
+        return cls(post, marked, tuple(f"{note} {_AS_TEXT}" for note in notes))._read()
 
     @classmethod
     def of_formula(cls, latex: str) -> Query:
         """A formula alone, without dollar signs."""
         latex = _checked(latex.strip().strip("$"))
         if len(_PROSE.findall(latex)) > 1 and not _looks_like_latex(latex):
-            raise QueryError(f"{latex[:80]!r} holds words and no formula; {_HINT}")
+            raise EmptyQueryError(f"{latex[:80]!r} holds words and no formula; {_FORMULA_HINT}")
         post = Post(QUERY_ID, "question", f"${latex}$", markup="text")
         formulas = formulas_of(QUERY_ID, "", post.body, "text")
         if len(formulas) != 1 or not _is_formula_alone(post):
@@ -135,7 +137,7 @@ class Query:
         if marked is not None:
             return marked, None
         if not readable:
-            raise EmptyQueryError(f"the query has no formula that can be read; {_HINT}")
+            raise EmptyQueryError(f"the query has no formula that can be read; {_FORMULA_HINT}")
         largest = max(readable, key=lambda formula: max(len(tree or ()) for tree in self.trees[formula.id]))
         if len(readable) == 1:
             return largest, None

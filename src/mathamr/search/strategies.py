@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from mathamr.errors import UnknownNameError
 from mathamr.index.engine import Collection
 from mathamr.index.lexical import LexicalPart
-from mathamr.index.point import Filter, Scored
+from mathamr.index.point import Filter, Scored, best, unit
 from mathamr.index.terms import Terms
 from mathamr.search.analysis import Analysis
 from mathamr.search.hybrid import HybridConfiguration
@@ -45,6 +47,35 @@ class PostSearch:
         if strategy == "hybrid":
             return self._hybrid(demand)
         return [Ranked(hit.id, hit.score, {strategy: hit.score}) for hit in self._component(strategy, demand)]
+
+    def score(self, strategy: str, ids: Sequence[str]) -> list[Scored]:
+        """Given posts, best first, by what a strategy ranks by; those that the index lacks are left out."""
+        check_strategy(strategy)
+        if strategy != "hybrid":
+            return self._scored(strategy, ids) if ids else []
+        blend = self.configuration.answers
+        return blend.fused({name: self._scored(name, ids) if ids else [] for name in blend.components})
+
+    def _scored(self, component: str, ids: Sequence[str]) -> list[Scored]:
+        with self.watch("search"):
+            if component == "lexical":
+                return self.lexicon.score(self.terms(), ids)
+            if component == "single":
+                return self._by_document(ids)
+            return self.posts.score(self.analysis().vectors.vectors, ids)
+
+    def _by_document(self, ids: Sequence[str]) -> list[Scored]:
+        """By the cosine of the document vectors: the last of a post's, or the mean where the model gives posts none."""
+        analysis = self.analysis()
+        has_document = analysis.vectors.document is not None
+        stored = self.posts.fetch(ids)
+        documents = [rows[-1] if has_document else rows.mean(axis=0) for rows in stored.values()]
+        if not documents:
+            return []
+        size = len(analysis.document)
+        vectors = unit(np.stack(documents), size, "the vectors of the posts", dimensions=2)
+        vector = unit(analysis.document, size, "the vector of the query", dimensions=1)
+        return best(list(stored), vectors @ vector, len(stored))
 
     def single(self, demand: Demand) -> list[Scored]:
         """By the cosine of the document vectors."""

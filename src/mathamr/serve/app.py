@@ -8,13 +8,13 @@ from typing import Any
 
 from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
-from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
 
 from mathamr import __version__
 from mathamr.errors import MathAMRError
 from mathamr.serve.errors import ApiError, from_error, from_status, from_validation
 from mathamr.serve.gate import PREFIX, Gate
+from mathamr.serve.pagefiles import PageFiles
 from mathamr.serve.routes import formulas, posts, search, status
 from mathamr.serve.schemas import errors
 from mathamr.serve.service import Service
@@ -47,7 +47,7 @@ def application(service: Service) -> FastAPI:
     app.add_exception_handler(Exception, _unexpected)
     page = Path(str(files("mathamr.serve") / "page"))
     if page.is_dir():
-        app.mount("/", StaticFiles(directory=page, html=True), name="page")
+        app.mount("/", PageFiles(directory=page, html=True), name="page")
     return app
 
 

@@ -15,6 +15,7 @@ from mathamr.formulas.parse import parse
 from mathamr.posts.markup import formula_id, pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
+from mathamr.search.fragment import Fragment
 from mathamr.serve.sanitiser import NestedTooDeeplyError, place, safe_link, sanitised_html, without_places
 
 REMEMBERED = 20_000
@@ -129,6 +130,23 @@ def shown_pieces(read: Iterable[Piece], macros: tuple[str, ...] = ()) -> Iterato
         else:
             shown = text_piece(piece.text.replace(_LINE, "\n"))
         yield shown | {"start": piece.start, "end": piece.end}
+
+
+def fragment_pieces(
+    fragments: Iterable[Fragment], formulas: Mapping[str, tuple[Formula, tuple[str, ...]]]
+) -> list[dict[str, Any]]:
+    """Fragments that a search chose as answers hold them; `formulas` are those of their posts, with their macros."""
+    shown = []
+    for fragment in fragments:
+        if fragment.kind != "formula":
+            shown.append(text_piece(fragment.text, fragment.matched, fragment.kind))
+            continue
+        known = formulas.get(fragment.formula or "")
+        drawn = draw_formula(*known) if known else draw(fragment.text, (), fragment.display)
+        shown.append(
+            formula_piece(fragment.text, drawn, fragment.formula, fragment.display, fragment.matched)
+        )
+    return shown
 
 
 def title_shown(post: Post, names: Sequence[str] = ()) -> list[dict[str, Any]]:

@@ -234,6 +234,18 @@ class LinkShown(BaseModel):
     type: LinkType
 
 
+class Neighbour(BaseModel):
+    """A post that belongs to another: its question, an answer, a duplicate, or one that is related."""
+
+    id: str
+    relation: Literal["question", "answer", "duplicate", "related"]
+    indexed: bool
+    accepted: bool
+    votes: int | None
+    date: str | None
+    text: list[Piece]
+
+
 class PostAnswer(BaseModel):
     """A post as it is shown, and as it was written."""
 
@@ -250,6 +262,7 @@ class PostAnswer(BaseModel):
     parent: str | None
     accepted_answer: str | None
     answers: list[str]
+    neighbours: list[Neighbour]
     date: str | None
     votes: int | None
     source: str

@@ -6,7 +6,7 @@ import { Box } from "./box.js";
 import { byId, element } from "./dom.js";
 import { Filters } from "./filters.js";
 import { FormulaMenu } from "./menu.js";
-import { emptyIndex, failure, noHit, welcome } from "./notice.js";
+import { emptyIndex, failure, noHit, sentence, welcome } from "./notice.js";
 import { counted, duration } from "./numbers.js";
 import { Panel } from "./panel.js";
 import { Results } from "./results.js";
@@ -117,9 +117,10 @@ async function runSearch() {
   }
   asking = new AbortController();
   const { signal } = asking;
+  byId("search").classList.add("asked");
   byId("results").setAttribute("aria-busy", "true");
   const late = setTimeout(() => {
-    status.textContent = "Searching…";
+    tell("Searching…");
   }, PATIENCE);
   try {
     const answer = await api.search(asked, SIZE, signal);
@@ -152,21 +153,27 @@ function showHits(answer, asked) {
   return undefined;
 }
 
-/** Empties the list and says something instead. */
+/** Empties the list and says something instead; a line whose message stands below is only read aloud. */
 function say(line, ...nodes) {
   results.clear();
   paging(1, false);
-  status.textContent = line;
+  tell(line, nodes.some((node) => node.matches(".notice")));
   messages.replaceChildren(...nodes);
 }
 
+function tell(line, isRepeated = false) {
+  status.classList.toggle("hidden", isRepeated);
+  status.textContent = line;
+}
+
 function notes({ query }) {
-  return query.notes.map((note) => element("p", { class: "note" }, note));
+  return query.notes.map((note) => element("p", { class: "note" }, sentence(note)));
 }
 
 const ways = {
   clearFilters: () => go({ tags: [], kinds: [], page: 1 }),
   firstPage: () => go({ page: 1 }),
+  usualStrategy: () => go({ strategy: "", page: 1 }),
   otherTask: () => go({ task: state.task === "formulas" ? "answers" : "formulas", page: 1 }),
 };
 
@@ -193,7 +200,8 @@ function showFailure(error, asked) {
     timer = setTimeout(waitForServer, POLL);
   }
   const lines = { unreachable: "No answer from the server", busy: "The server is busy" };
-  say(lines[error.code] ?? "The search failed", failure(error, { again, state: asked }));
+  const { otherTask } = ways;
+  say(lines[error.code] ?? "The search failed", failure(error, { again, state: asked, otherTask }));
 }
 
 /** Asks now and then whether the server is back, and goes on when it is. */
@@ -257,9 +265,9 @@ async function learnIndex() {
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text);
-    status.textContent = "Copied";
+    tell("Copied");
   } catch {
-    status.textContent = `The browser does not let this page copy: ${text}`;
+    tell(`The browser does not let this page copy: ${text}`);
   }
 }
 

@@ -20,7 +20,10 @@ export class Box {
     this.closePalette = startPalette(byId("palette-button"), byId("palette"), (snippet) =>
       this.insertSymbol(snippet),
     );
-    this.area.addEventListener("input", () => this.changed());
+    this.area.addEventListener("input", () => {
+      this.area.form.classList.remove("asked");
+      this.changed();
+    });
     // When the panel opens beside the results the box gets narrower, and its text higher.
     new ResizeObserver(() => this.grow()).observe(this.area.parentElement);
     this.area.addEventListener("blur", () => this.completion.close());

@@ -7,6 +7,9 @@ const OPENINGS = [
   ["\\[", "\\]", true],
   ["\\(", "\\)", false],
 ];
+/** Where words begin behind a formula: one of three letters that is no function, with the small ones before it. */
+const WORDS =
+  /(?:(?<=\s)(?:an|as|at|be|by|has|if|in|is|it|of|on|or|to|we)\s+)*(?<![A-Za-z])(?!(?:(?:arc)?(?:sin|cos|tan)|(?:sin|cos|tan)h|cot|csc|sec|log|exp|lim|max|min|sup|inf|gcd|lcm|det|dim|ker|mod|deg|arg|rank)(?![A-Za-z]))[A-Za-z]{3,}(?![A-Za-z(])/;
 const ENVIRONMENT =
   /\\begin\{((?:align|alignat|displaymath|eqnarray|equation|flalign|gather|math|multline)\*?)\}/y;
 
@@ -80,12 +83,19 @@ export function formulaAt(text, caret) {
   );
 }
 
-/** The text with its last formula closed, when its closing mark is still to be typed; a price is no formula. */
+/**
+ * The text with its last formula closed, when its closing mark is still to be typed: before the words that follow it,
+ * else at the end. A price is no formula.
+ */
 export function closed(text) {
   const last = pieces(text).at(-1);
-  if (last?.kind !== "formula" || last.closed || last.latex.trim() === "" || prose(last.latex).length > 1)
-    return text;
-  return text + last.closing;
+  if (last?.kind !== "formula" || last.closed || last.latex.trim() === "") return text;
+  const words = WORDS.exec(withoutCommands(last.latex));
+  const formula = words ? last.latex.slice(0, words.index).trimEnd() : "";
+  if (!words || (formula === "" && prose(last.latex).length === 1)) return text + last.closing;
+  if (!/[A-Za-z\\^_=]/.test(formula)) return text;
+  const end = last.inside + formula.length;
+  return `${text.slice(0, end)}${last.closing} ${text.slice(end).trimStart()}`;
 }
 
 /** Whether any formula is marked in the text. */
@@ -100,5 +110,9 @@ export function looksLikeFormula(text) {
 
 /** The words of an unmarked text: names of commands and environments are none, nor are single letters. */
 export function prose(text) {
-  return text.replace(/\\[A-Za-z]+(\{[A-Za-z*]+\})?/g, " ").match(/[A-Za-z]{3,}(?![A-Za-z(])/g) ?? [];
+  return withoutCommands(text).match(/[A-Za-z]{3,}(?![A-Za-z(])/g) ?? [];
+}
+
+function withoutCommands(text) {
+  return text.replace(/\\[A-Za-z]+(\{[A-Za-z*]+\})?/g, (command) => " ".repeat(command.length));
 }

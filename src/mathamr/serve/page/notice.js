@@ -2,6 +2,7 @@
 
 import { render, setKey } from "./api.js";
 import { element } from "./dom.js";
+import { hasFormula } from "./latex.js";
 import { pieceNodes } from "./pieces.js";
 
 const EXAMPLES = [
@@ -16,6 +17,12 @@ function notice(title, ...content) {
 
 function paragraph(...content) {
   return element("p", {}, ...content);
+}
+
+/** A message of the server as a sentence of the page. */
+export function sentence(message) {
+  const begun = message.charAt(0).toUpperCase() + message.slice(1);
+  return /[.?!…]$/.test(begun) ? begun : `${begun}.`;
 }
 
 function button(label, act) {
@@ -68,7 +75,7 @@ export function emptyIndex() {
 }
 
 /** A search that found nothing: what could be in its way. */
-export function noHit(state, { clearFilters, firstPage, otherTask }) {
+export function noHit(state, { clearFilters, firstPage, otherTask, usualStrategy }) {
   const filtered = state.tags.length + state.kinds.length > 0;
   const hints = [];
   if (state.page > 1)
@@ -76,19 +83,22 @@ export function noHit(state, { clearFilters, firstPage, otherTask }) {
   else if (filtered)
     hints.push(paragraph("The filters leave nothing over. ", button("Search without filters", clearFilters)));
   else {
-    const other = state.task === "formulas" ? "answers" : "formulas";
+    const actions = [];
+    if (state.strategy) actions.push(button("Search in the usual way", usualStrategy));
+    if (state.task === "formulas") actions.push(button("Search answers instead", otherTask));
+    else if (hasFormula(state.query)) actions.push(button("Search formulas instead", otherTask));
     hints.push(
       paragraph(
         "Try fewer or more general words, write formulas between $ signs, or use ?x for any part of a formula.",
       ),
-      paragraph(button(`Search ${other} instead`, otherTask)),
+      actions.length ? paragraph(...actions) : null,
     );
   }
   return notice("Nothing found", ...hints);
 }
 
 /** A search that failed: what happened, and what to do. */
-export function failure(error, { again, state }) {
+export function failure(error, { again, state, otherTask }) {
   switch (error.code) {
     case "unreachable":
       return notice(
@@ -114,14 +124,24 @@ export function failure(error, { again, state }) {
         ),
       );
     case "broken_formula":
-      return notice("A formula cannot be read", paragraph(error.message), position(error, state));
+      return notice("A formula cannot be read", paragraph(sentence(error.message)), position(error, state));
     case "empty_query":
-      return notice("There is nothing to search for", paragraph(error.message));
+      return state.task === "formulas" && otherTask
+        ? notice(
+            "There is no formula in the question",
+            paragraph(sentence(error.message)),
+            paragraph(button("Search answers instead", otherTask)),
+          )
+        : notice("There is nothing to search for", paragraph(sentence(error.message)));
+    case "invalid":
+      return notice("This cannot be searched for", paragraph(sentence(error.message)));
+    case "too_complex":
+      return notice("This is too large to draw", paragraph(sentence(error.message)));
     case "unauthorised":
       return keyForm(again);
     case "unknown_post":
     case "unknown_formula":
-      return notice("It is not in this index", paragraph(error.message));
+      return notice("It is not in this index", paragraph(sentence(error.message)));
     case "internal":
     case "unexpected":
       return notice(
@@ -129,7 +149,11 @@ export function failure(error, { again, state }) {
         paragraph("Its log has the details. ", button("Try again", again)),
       );
     default:
-      return notice("That did not work", paragraph(error.message), paragraph(button("Try again", again)));
+      return notice(
+        "That did not work",
+        paragraph(sentence(error.message)),
+        paragraph(button("Try again", again)),
+      );
   }
 }
 

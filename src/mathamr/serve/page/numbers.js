@@ -2,7 +2,7 @@
 
 /** A count with its noun: 1 post, 1,200 posts. */
 export function counted(count, noun) {
-  return `${count.toLocaleString("en")} ${noun}${count === 1 ? "" : "s"}`;
+  return `${count.toLocaleString("en").replace("-", "−")} ${noun}${count === 1 ? "" : "s"}`;
 }
 
 /** A score in three digits that matter. */

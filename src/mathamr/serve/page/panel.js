@@ -5,9 +5,10 @@ import { AlignmentMap } from "./alignment.js";
 import { CLOSED } from "./address.js";
 import { element, icon } from "./dom.js";
 import { htmlNodes, mathNode } from "./markup.js";
+import { heading, neighbours } from "./neighbours.js";
 import { failure } from "./notice.js";
 import { counted, day, score } from "./numbers.js";
-import { activated, pieceNodes } from "./pieces.js";
+import { activated, joined, pieceNodes } from "./pieces.js";
 import { Viewer } from "./viewer.js";
 
 const TABS = [
@@ -149,11 +150,7 @@ export class Panel {
 
   async text(id, signal) {
     const post = await this.read(id, signal);
-    return [this.title(post), this.facts(post), this.prose(post), ...this.neighbours(post)];
-  }
-
-  title(post) {
-    return element("h2", {}, ...(post.title.length ? pieceNodes(post.title, { inline: true }) : [post.id]));
+    return [heading(post, this.link), this.facts(post), this.prose(post), ...neighbours(post, this.link)];
   }
 
   facts(post) {
@@ -161,7 +158,7 @@ export class Panel {
       "p",
       { class: "about" },
       element("span", { class: `kind ${post.kind}` }, post.kind),
-      Number.isFinite(post.votes) && post.votes !== null ? element("span", {}, `${post.votes} votes`) : null,
+      Number.isFinite(post.votes) ? element("span", {}, counted(post.votes, "vote")) : null,
       post.date ? element("time", { datetime: post.date }, day(post.date)) : null,
       ...post.tags.map((tag) => this.link({ tags: [tag], page: 1, ...CLOSED }, { class: "tag" }, tag)),
       element("span", { class: "faint" }, post.id),
@@ -178,26 +175,9 @@ export class Panel {
       const formula = byId.get(span.dataset.formula);
       if (formula?.latex && !span.closest("a")) activated(span, formula);
       if (matched.has(span.dataset.formula)) span.classList.add("matched");
+      if (span.nextSibling?.nodeType === Node.TEXT_NODE) span.nextSibling.data = joined(span.nextSibling.data);
     }
     return text;
-  }
-
-  neighbours(post) {
-    const lists = [];
-    if (post.parent) lists.push(["Answer to", [post.parent]]);
-    if (post.answers.length) lists.push(["Answers", post.answers]);
-    for (const type of ["duplicate", "related"]) {
-      const targets = post.links.filter((each) => each.type === type).map((each) => each.target);
-      if (targets.length) lists.push([type === "related" ? "Related" : "Duplicates", targets]);
-    }
-    return lists.map(([label, ids]) =>
-      element(
-        "p",
-        { class: "neighbours" },
-        element("span", { class: "label" }, label),
-        ...ids.map((id) => this.link({ ...CLOSED, post: id }, {}, id)),
-      ),
-    );
   }
 
   // -- why it was found
@@ -295,7 +275,7 @@ export class Panel {
     return [
       element(
         "p",
-        { class: "neighbours", data: { formula: id } },
+        { class: "in-posts", data: { formula: id } },
         element("span", { class: "label" }, "In posts"),
         ...links,
       ),

@@ -8,9 +8,16 @@ import { mathNode } from "./markup.js";
  * (inside a link or a button). With `inline`, formulas stay in the line even where their author gave them their own.
  */
 export function pieceNodes(pieces, { active = true, inline = false } = {}) {
-  return pieces.map((piece) =>
-    piece.kind === "formula" ? formulaNode(piece, active, inline) : textNode(piece),
+  return pieces.map((piece, place) =>
+    piece.kind === "formula"
+      ? formulaNode(piece, active, inline)
+      : textNode(piece, pieces[place - 1]?.kind === "formula"),
   );
+}
+
+/** Text after a formula: a full stop or the like never begins a line (U+2060 joins it to what stands before). */
+export function joined(text) {
+  return /^[.,;:!?)\]’”]/.test(text) ? `\u2060${text}` : text;
 }
 
 /** The text of pieces, for names and titles. */
@@ -18,9 +25,10 @@ export function plainText(pieces) {
   return pieces.map((piece) => (piece.kind === "formula" ? piece.latex : piece.text)).join("");
 }
 
-function textNode({ kind, text, matched }) {
+function textNode({ kind, text, matched }, isAfterFormula) {
   if (kind === "gap") return element("span", { class: "faint" }, text || " … ");
-  return matched ? element("mark", {}, text) : document.createTextNode(text);
+  const shown = isAfterFormula ? joined(text) : text;
+  return matched ? element("mark", {}, shown) : document.createTextNode(shown);
 }
 
 function formulaNode(piece, active, inline) {

@@ -2,7 +2,8 @@
 
 import { CLOSED } from "./address.js";
 import { element, icon } from "./dom.js";
-import { day, score } from "./numbers.js";
+import { answerTo } from "./neighbours.js";
+import { counted, day, score } from "./numbers.js";
 import { pieceNodes, plainText } from "./pieces.js";
 
 /** Writes hits into a list; `address(change)` is the address of the page after a change, `go(change)` goes there. */
@@ -61,7 +62,7 @@ export class Results {
         data: { post: hit.id, ...(isFormula ? { formula: hit.formula.id } : {}) },
       },
       isFormula ? this.found(hit.formula) : null,
-      element("h3", { id: titleId }, ...this.title(name, open)),
+      element("h3", { id: titleId }, hit.parent ? answerTo() : null, ...this.title(name, open)),
       element("p", { class: "snippet" }, ...pieceNodes(hit.snippet, { inline: true })),
       element("div", { class: "about" }, ...this.facts(hit), ...this.tags(hit)),
       element(
@@ -114,7 +115,7 @@ export class Results {
     return [
       element("span", { class: `kind ${hit.kind}` }, hit.kind),
       element("span", { class: "score", title: parts.join(", ") || null }, `score ${score(hit.score)}`),
-      Number.isFinite(hit.votes) && hit.votes !== null ? element("span", {}, `${hit.votes} votes`) : null,
+      Number.isFinite(hit.votes) ? element("span", {}, counted(hit.votes, "vote")) : null,
       hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
     ];
   }

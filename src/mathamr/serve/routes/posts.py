@@ -19,6 +19,7 @@ from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 from mathamr.posts.text import cleaned
 from mathamr.serve.errors import ApiError
+from mathamr.serve.neighbours import neighbours
 from mathamr.serve.rendering import (
     body_html,
     draw_formula,
@@ -117,6 +118,7 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
     catalogue, longest = service.archive.catalogue, service.limits.shown_characters
     stored = _stored(service, id)
     entries = of_index(lambda: catalogue.formulas_of(id))
+    answers = of_index(lambda: catalogue.answers(id))
     names = [entry.id for entry in sorted(entries, key=lambda entry: entry.position)]
     return {
         "id": id,
@@ -131,7 +133,8 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
         "tags": list(stored.tags),
         "parent": stored.parent,
         "accepted_answer": stored.accepted_answer,
-        "answers": of_index(lambda: catalogue.answers(id)),
+        "answers": [answer.id for answer in answers],
+        "neighbours": of_index(lambda: neighbours(catalogue, stored, answers)),
         "date": stored.date,
         "votes": stored.score,
         "source": source_shown(stored.source),

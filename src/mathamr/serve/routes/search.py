@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
+from mathamr.errors import ParseError
 from mathamr.index.point import Filter
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Kind, Post
@@ -15,7 +16,7 @@ from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery
 from mathamr.serve.errors import ApiError
-from mathamr.serve.rendering import draw, draw_formula, formula_piece, shown_pieces, source_shown, text_piece
+from mathamr.serve.rendering import draw_formula, fragment_pieces, shown_pieces, source_shown
 from mathamr.serve.schemas import (
     Date,
     ExplainAnswer,
@@ -32,7 +33,6 @@ from mathamr.serve.service import Reader, Service, of_index, of_request
 
 if TYPE_CHECKING:
     from mathamr.search.alignment import Alignment, Part
-    from mathamr.search.fragment import Fragment
     from mathamr.search.hits import Hit
 
 router = APIRouter(tags=["search"])
@@ -188,23 +188,33 @@ def _query(service: Service, text: str, task: Task) -> SearchQuery:
     """The query as it was typed; everything wrong with it is told to the client."""
     limits = service.limits
     if len(text) > limits.query_characters:
-        raise ApiError("invalid", f"a query may have at most {limits.query_characters} characters", "q")
+        raise _too_long(len(text), limits.query_characters, "characters")
     try:
         query = of_request(lambda: SearchQuery.of_text(text, task), "q")
     except ApiError as error:
         if isinstance(error.__cause__, EmptyQueryError):
             raise ApiError("empty_query", error.message, "q") from error
+        if isinstance(error.__cause__, ParseError) and error.offset is not None:
+            # The formula knows its own places; the client has the whole query.
+            start = text.find(error.__cause__.text)
+            error.offset = start + error.offset if start >= 0 else None
         raise
     if len(query.formulas) > limits.formulas:
-        raise ApiError("invalid", f"a query may have at most {limits.formulas} formulas", "q")
+        raise _too_long(len(query.formulas), limits.formulas, "formulas")
     if len(query.passage.sentences) > limits.sentences:
-        raise ApiError("invalid", f"a query may have at most {limits.sentences} sentences", "q")
+        raise _too_long(len(query.passage.sentences), limits.sentences, "sentences")
     if task == "formulas":
         try:
             query.target()
         except EmptyQueryError as error:
             raise ApiError("empty_query", str(error), "q") from error
     return query
+
+
+def _too_long(count: int, most: int, unit: str) -> ApiError:
+    return ApiError(
+        "invalid", f"the query has {count:,} {unit}; at most {most:,} are searched, so shorten it", "q"
+    )
 
 
 def _filter(service: Service, asked: FilterRequest) -> Filter:
@@ -241,8 +251,8 @@ def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
     return shown | {
         "score": round(hit.score, 6),
         "source": source_shown(hit.source),
-        "title": _pieces(hit.title, formulas),
-        "snippet": _pieces(hit.snippet, formulas),
+        "title": fragment_pieces(hit.title, formulas),
+        "snippet": fragment_pieces(hit.snippet, formulas),
         "tags": list(hit.tags),
         "evidence": {name: round(float(score), 6) for name, score in hit.evidence.items()},
         "formula": found,
@@ -255,28 +265,12 @@ def _part(part: Part, post: Post) -> dict[str, Any]:
     return {
         "kind": part.level,
         "label": part.label(LABEL_WIDTH),
-        "pieces": _pieces(part.fragments, formulas),
+        "pieces": fragment_pieces(part.fragments, formulas),
         "formula": part.reference if part.level == "formula" else None,
         "field": part.field,
         "start": None if is_whole else part.start,
         "end": None if is_whole else part.end,
     }
-
-
-def _pieces(
-    fragments: Iterable[Fragment], formulas: Mapping[str, tuple[Formula, tuple[str, ...]]]
-) -> list[dict[str, Any]]:
-    shown = []
-    for fragment in fragments:
-        if fragment.kind != "formula":
-            shown.append(text_piece(fragment.text, fragment.matched, fragment.kind))
-            continue
-        known = formulas.get(fragment.formula or "")
-        drawn = draw_formula(*known) if known else draw(fragment.text, (), fragment.display)
-        shown.append(
-            formula_piece(fragment.text, drawn, fragment.formula, fragment.display, fragment.matched)
-        )
-    return shown
 
 
 def _query_shown(query: SearchQuery, notes: Sequence[str]) -> dict[str, Any]:

@@ -1,0 +1,64 @@
+"""`neighbours`: the posts around a post, each with the words by which a person knows it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Any
+
+from mathamr.index.catalogue import Catalogue
+from mathamr.posts.passage import passage
+from mathamr.posts.post import Post
+from mathamr.search.fragment import Fragment, formulas_by_id, fragments, shortened
+from mathamr.search.snippet import title
+from mathamr.serve.rendering import fragment_pieces
+
+LISTED = 50
+"""Posts of one relation that are listed; their ids are all in the answer."""
+WIDTH = 140
+"""About how many characters are shown of a post that has no title."""
+_SPACE = Fragment("text", " ")
+
+
+def neighbours(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> list[dict[str, Any]]:
+    """Its question, its answers in their order, its duplicates and what is related; first things first."""
+    links = {
+        kind: list(dict.fromkeys(link.target for link in post.links if link.type == kind))[:LISTED]
+        for kind in ("duplicate", "related")
+    }
+    parents = [post.parent] if post.parent else []
+    known = catalogue.posts(list(dict.fromkeys([*parents, *links["duplicate"], *links["related"]])))
+    return [
+        *(_shown("question", id, known.get(id)) for id in parents),
+        *(_shown("answer", answer.id, answer, post.accepted_answer) for answer in answers[:LISTED]),
+        *(_shown(kind, id, known.get(id)) for kind, ids in links.items() for id in ids),
+    ]
+
+
+def _shown(relation: str, id: str, post: Post | None, accepted: str | None = None) -> dict[str, Any]:
+    """A neighbour; of a post that the index lacks only the id is known."""
+    return {
+        "id": id,
+        "relation": relation,
+        "indexed": post is not None,
+        "accepted": relation == "answer" and id == accepted,
+        "votes": post.score if post else None,
+        "date": post.date if post else None,
+        "text": _text(post) if post else [],
+    }
+
+
+def _text(post: Post) -> list[dict[str, Any]]:
+    """The title of a post, or how it begins."""
+    formulas = {formula.id: (formula, post.macros) for formula in post.formulas}
+    return fragment_pieces(title(post) if post.title.strip() else _opening(post), formulas)
+
+
+def _opening(post: Post) -> list[Fragment]:
+    formulas = formulas_by_id(post)
+    begun = [
+        fragment
+        for sentence in islice(passage(post).sentences, WIDTH)
+        for fragment in (*fragments(sentence, formulas), _SPACE)
+    ]
+    return shortened(begun[:-1], WIDTH)

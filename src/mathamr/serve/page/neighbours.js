@@ -1,0 +1,69 @@
+// The posts around a post: its question, its answers in the server's order, duplicates, what is related.
+
+import { CLOSED } from "./address.js";
+import { element } from "./dom.js";
+import { counted, day } from "./numbers.js";
+import { pieceNodes } from "./pieces.js";
+
+const RELATIONS = [
+  ["answer", (count) => counted(count, "answer")],
+  ["duplicate", () => "Duplicates"],
+  ["related", () => "Related"],
+];
+
+/** Stands before the title of a question when what is shown is one of its answers. */
+export function answerTo() {
+  return element("span", { class: "answer-to" }, "Answer to ");
+}
+
+/** The heading of a post; an answer is known by its question, and leads to it. */
+export function heading(post, link) {
+  const question = post.neighbours.find((each) => each.relation === "question");
+  if (post.title.length || !question)
+    return element(
+      "h2",
+      {},
+      ...(post.title.length ? pieceNodes(post.title, { inline: true }) : [post.id]),
+    );
+  return element("h2", {}, answerTo(), named(question, link));
+}
+
+/** A section for each relation that a post has; `link(change, attributes, …)` makes a link to another post. */
+export function neighbours(post, link) {
+  return RELATIONS.flatMap(([relation, label]) => {
+    const found = post.neighbours.filter((each) => each.relation === relation);
+    if (!found.length) return [];
+    const more = relation === "answer" ? post.answers.length - found.length : 0;
+    return [
+      element(
+        "section",
+        { class: "neighbours", data: { relation } },
+        element("h3", {}, label(found.length + more)),
+        element("ul", {}, ...found.map((each) => element("li", {}, ...entry(each, link)))),
+        more ? element("p", { class: "faint" }, `and ${more} more`) : null,
+      ),
+    ];
+  });
+}
+
+/** A link to a post by its title or its first words; one that the index lacks has only its id. */
+function named({ id, indexed, text }, link) {
+  if (!indexed) return element("span", {}, id);
+  const name = text.length ? pieceNodes(text, { active: false, inline: true }) : [id];
+  return link({ ...CLOSED, post: id }, { data: { post: id } }, ...name);
+}
+
+function entry(neighbour, link) {
+  const { indexed, accepted, votes, date } = neighbour;
+  return [
+    named(neighbour, link),
+    element(
+      "span",
+      { class: "facts" },
+      accepted ? element("span", { class: "accepted" }, "✓ accepted") : null,
+      Number.isFinite(votes) ? element("span", {}, counted(votes, "vote")) : null,
+      date ? element("time", { datetime: date }, day(date)) : null,
+      indexed ? null : element("span", {}, "not in this index"),
+    ),
+  ];
+}

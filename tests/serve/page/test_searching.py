@@ -1,0 +1,107 @@
+"""Looking through results: what each shows, pages, filters, searching on, addresses that are shared."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tests.serve.page.visit import QUESTION, Page, Visit, ask, expect
+from tests.serve.site import POSTS, Site
+
+
+def test_results_show_title_snippet_matched_formulas_tags_kind_and_score(page: Page, site: Site) -> None:
+    page.goto(site.url)
+    page.locator("#question").fill(QUESTION)
+    page.locator("#question").press("Enter")
+    hit = page.locator('.hit[data-post="basel"]')
+    expect(hit.get_by_role("heading")).to_contain_text("Where does the circle come from")
+    expect(hit.locator("h3 math")).to_have_count(1)
+    expect(hit.locator(".snippet .formula.matched math").first).to_contain_text("∑")
+    expect(hit.locator(".snippet mark").first).to_be_visible()
+    expect(hit.locator(".about")).to_contain_text(re.compile(r"question\s*score [\d.]+", re.IGNORECASE))
+    assert hit.locator(".tag").all_inner_texts() == ["series", "analysis"]
+    expect(page.get_by_role("status")).to_contain_text("Results 1–10")
+
+
+def test_an_answer_is_told_apart_from_its_question(page: Page, site: Site) -> None:
+    ask(page, site)
+    expect(page.locator('.hit[data-post="basel/answer"] h3')).to_contain_text(
+        "Answer to Where does the circle"
+    )
+    expect(page.locator('.hit[data-post="basel"] h3')).not_to_contain_text("Answer to")
+
+
+def test_a_long_question_leaves_room_for_its_results_until_it_is_changed(page: Page, site: Site) -> None:
+    page.goto(site.url)
+    box = page.locator("#question")
+    box.fill("The sum $x$ of a circle is bounded by a geometric one. " * 40)
+    high = box.bounding_box()["height"]
+    box.press("Enter")
+    expect(page.locator(".hit").first).to_be_in_viewport()
+    assert box.bounding_box()["height"] < high / 1.5
+    box.press("x")
+    assert box.bounding_box()["height"] == high
+
+
+def test_the_pages_of_results_hold_every_post_once(page: Page, site: Site) -> None:
+    seen: list[str] = []
+    ask(page, site, "exercise about sums", "&strategy=lexical")
+    while True:
+        seen += page.locator(".hit").evaluate_all("hits => hits.map(hit => hit.dataset.post)")
+        following = page.get_by_role("link", name="Next")
+        if following.count() == 0:
+            break
+        following.click()
+        expect(page.get_by_role("status")).to_contain_text(f"Results {len(seen) + 1}–")
+    assert len(seen) == len(set(seen)) > 10
+    assert {post["id"] for post in POSTS if post["id"].startswith("exercise")} <= set(seen)
+
+
+def test_filters_narrow_the_results_and_can_be_taken_back(page: Page, site: Site) -> None:
+    ask(page, site)
+    chip = page.locator("#filters").get_by_role(
+        "button", name=re.compile("^note")
+    )  # the tick is not read out
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "true")
+    expect(page.locator(".hit .kind.question")).to_have_count(0)
+    expect(page.locator(".hit .kind.note").first).to_be_visible()
+    assert "kind=note" in page.url
+    page.locator("#filters").get_by_role("button", name=re.compile("^matrices")).click()
+    expect(page.locator(".hit")).to_have_count(1)
+    expect(page.locator(".hit")).to_have_attribute("data-post", "notes/matrix.md")
+    chip.click()
+    expect(chip).to_have_attribute("aria-pressed", "false")
+    assert "kind=" not in page.url
+    assert "tag=matrices" in page.url
+
+
+def test_any_formula_leads_on_to_a_search_for_it(page: Page, site: Site) -> None:
+    ask(page, site)
+    page.locator(".hit .snippet .formula.matched").first.click()
+    page.get_by_role("menuitem", name="Search this formula").click()
+    expect(page.locator(".hit .found math").first).to_be_visible()
+    assert "task=formulas" in page.url
+    assert page.get_by_role("radio", name="Formulas").is_checked()
+    places = page.locator(".hit").first
+    expect(places).to_contain_text("the same formula, in 2 places")
+    page.go_back()
+    expect(page.locator('.hit:not(.of-formula)[data-post="basel"]')).to_be_visible()
+    assert page.locator("#question").input_value() == QUESTION
+
+
+def test_an_address_can_be_shared_and_the_way_back_works(browser: Any, page: Page, site: Site) -> None:
+    ask(page, site, more="&kind=question")
+    first = page.url
+    page.locator('.hit[data-post="basel"]').get_by_role("link", name=re.compile("^Graph")).click()
+    expect(page.locator(".frame.graph svg")).to_be_visible()
+    other = Visit(browser)
+    other.page.goto(page.url)
+    expect(other.page.locator(".frame.graph svg")).to_be_visible()
+    expect(other.page.locator('.hit[data-post="basel"]')).to_be_visible()
+    assert other.page.locator("#question").input_value() == QUESTION
+    assert other.complaints == []
+    other.context.close()
+    page.go_back()
+    expect(page.locator("#panel")).to_be_hidden()
+    assert page.url == first

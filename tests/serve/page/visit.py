@@ -1,0 +1,51 @@
+"""A window of a real browser, and what a person does in it again and again."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from tests.serve.site import SERIES, Site
+
+playwright = pytest.importorskip("playwright.sync_api", reason="needs playwright: pip install playwright")
+expect = playwright.expect
+WAIT = 60_000
+"""Milliseconds; as long as it takes on a busy machine."""
+expect.set_options(timeout=WAIT)
+
+Page = Any
+QUESTION = f"proof that ${SERIES}$ hides a circle"
+
+
+class Visit:
+    """A page that was opened, and everything that should not have happened in it."""
+
+    def __init__(self, browser: Any, **options: Any) -> None:
+        self.context = browser.new_context(**{"viewport": {"width": 1280, "height": 860}, **options})
+        self.context.set_default_timeout(WAIT)
+        self.page: Page = self.context.new_page()
+        self.requests: list[str] = []
+        self.complaints: list[str] = []
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.on("pageerror", lambda error: self.complaints.append(f"error: {error}"))
+        self.page.on("dialog", lambda dialog: (self.complaints.append("a dialog"), dialog.dismiss()))
+        self.page.on("console", self._hear)
+
+    def _hear(self, message: Any) -> None:
+        if "Content Security Policy" in message.text or message.type == "warning":
+            self.complaints.append(message.text)
+
+
+def ask(page: Page, site: Site, query: str = QUESTION, more: str = "") -> None:
+    """Opens the address of a search and waits for its results."""
+    page.goto(f"{site.url}?q={quote(query, safe='')}{more}")
+    expect(page.locator(".hit").first).to_be_visible()
+
+
+def heat(page: Page) -> None:
+    """Opens why the first result was found."""
+    page.locator(".hit").first.get_by_role("link", name=re.compile("Why this result")).click()
+    expect(page.locator(".square").first).to_be_visible()
