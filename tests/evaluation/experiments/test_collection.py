@@ -64,6 +64,19 @@ def test_held_out_ids_lie_beside_the_posts_or_are_given(tmp_path: Path) -> None:
     assert collection_of([folder], without=[folder / "mine.txt"]).without == {"2"}
 
 
+def test_what_is_only_learned_from_brings_its_held_out_ids_along(tmp_path: Path) -> None:
+    folder = folder_with(tmp_path, task1="A.1")
+    (folder / "heldout.txt").write_text("1\n")
+    more = tmp_path / "more"
+    more.mkdir()
+    (more / "Posts.xml").write_text("<posts/>")
+    (more / "heldout-pairs.txt").write_text("more/7\n")
+    found = collection_of([folder], further=[more])
+    assert (found.without, found.further) == ({"1", "more/7"}, (more / "Posts.xml",))
+    assert found.digest != collection_of([folder]).digest
+    assert found.options == ("--corpus", str(folder), "--train", str(more))
+
+
 def test_a_folder_without_topics_says_what_to_give(tmp_path: Path) -> None:
     folder = folder_with(tmp_path)
     with pytest.raises(MathAMRError, match="give --topics and --qrels"):

@@ -136,6 +136,6 @@ def test_the_command_makes_the_findings_again() -> None:
         "virtual-nodes", changes=("epochs=2",), baselines=("bm25",), store=Path("my store"), out=Path("o")
     )
     assert command(made) == (
-        f"mathamr experiment virtual-nodes --corpus {sample.folder() / 'Posts.xml'} --scale thesis --set epochs=2"
+        f"mathamr experiment virtual-nodes --corpus {sample.folder()} --scale thesis --set epochs=2"
         " --seeds 2 --baseline bm25 --store 'my store' --out o"
     )

@@ -77,12 +77,16 @@ class TestSet:
 
 @dataclass(frozen=True)
 class Collection:
-    """Posts to search, test sets, further posts to learn from, and ids of posts whose pairs are never trained on."""
+    """Posts to search, test sets, further posts to learn from, and ids of posts whose pairs are never trained on.
+
+    `options` are those of the command that name it.
+    """
 
     paths: tuple[Path, ...]
     tests: tuple[TestSet, ...]
     without: frozenset[str] = frozenset()
     further: tuple[Path, ...] = ()
+    options: tuple[str, ...] = ()
 
     def posts(self, report: Report | None = None) -> Iterator[Post]:
         """All posts that are searched, one at a time."""
@@ -129,7 +133,14 @@ def collection_of(
     posts = tuple(paths) if topics else tuple(_posts_of(path) for path in paths)
     beside = dict.fromkeys(map(_folder, (paths[0], *further)))
     unwanted = list(without) or [file for each in beside for file in sorted(each.glob("heldout*.txt"))]
-    return Collection(posts, tuple(_sets(chosen)), frozenset(_ids(unwanted)), tuple(map(_posts_of, further)))
+    options = {"corpus": paths, "topics": topics, "qrels": qrels, "without": without, "train": further}
+    return Collection(
+        posts,
+        tuple(_sets(chosen)),
+        frozenset(_ids(unwanted)),
+        tuple(map(_posts_of, further)),
+        tuple(word for name, given in options.items() for path in given for word in (f"--{name}", str(path))),
+    )
 
 
 def _read(paths: Iterable[Path], report: Report | None) -> Iterator[Post]:

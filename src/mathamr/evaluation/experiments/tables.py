@@ -41,9 +41,7 @@ def markdown(findings: Findings, pictures: Sequence[str] = ()) -> str:
 
 def command(setting: Setting) -> str:
     """The command that makes these findings again."""
-    words = ["mathamr", "experiment", setting.experiment.name]
-    for path in setting.collection.paths:
-        words += ["--corpus", str(path)]
+    words = ["mathamr", "experiment", setting.experiment.name, *setting.collection.options]
     words += ["--scale", setting.scale.name]
     for change in setting.changes:
         words += ["--set", change]
@@ -58,9 +56,10 @@ def command(setting: Setting) -> str:
 def _data(findings: Findings) -> str:
     setting, corpus = findings.setting, findings.corpus
     changed = f", with {', '.join(setting.scale.changes)}" if setting.scale.changes else ""
+    further = f", {corpus['further']:,} further posts included" if corpus.get("further") else ""
     return (
         f"{corpus.get('posts', 0):,} posts, {corpus.get('answers', 0):,} of them answers; {findings.pairs:,} pairs of"
-        f" question and answer to train and validate on; configuration `{setting.scale.config}`{changed};"
+        f" question and answer to train and validate on{further}; configuration `{setting.scale.config}`{changed};"
         f" {findings.seeds} seed{'s' if findings.seeds != 1 else ''}."
     )
 
