@@ -257,7 +257,7 @@ class Plan:
                 "index",
                 f"index {path} in the engine {retrieval.APPROXIMATE}",
                 index / f"{retrieval.APPROXIMATE}.json",
-                {"engine": retrieval.APPROXIMATE},
+                {"engine": retrieval.APPROXIMATE, "options": retrieval.OPTIONS},
                 (self._index(variant, seed),),
                 lambda: retrieval.build_engine(index, self._catalogue(), folder),
                 self.posts,

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.encoders.encoder import Vectors
+from mathamr.evaluation.experiments.experiment import Experiment, Variant
 from mathamr.evaluation.experiments.findings import Findings, TestFindings, VariantFindings
 from mathamr.evaluation.experiments.plan import Plan
 from mathamr.evaluation.experiments.vectors import VectorTable
@@ -57,7 +58,7 @@ def _bars(findings: Findings) -> Figure | None:
     figure = Figure(figsize=(9, 3.0 * len(tests) + 0.3 * ((count + 2) // 3) + 0.5), layout="constrained")
     panels = figure.subplots(len(tests), 1, squeeze=False)[:, 0]
     for panel, test in zip(panels, tests, strict=True):
-        rows = [row for row in test.rows if row.scores]
+        rows = _side_by_side(findings.setting.experiment, [row for row in test.rows if row.scores])
         width = 0.8 / len(rows)
         for place, row in enumerate(rows):
             heights, errors = _heights(row, test, several)
@@ -67,7 +68,7 @@ def _bars(findings: Findings) -> Figure | None:
                 heights,
                 0.92 * width,
                 yerr=errors,
-                color=_colour(findings, row),
+                color=colour(findings.setting.experiment, row.variant),
                 label=", ".join(row.variant.cells),
                 error_kw={"elinewidth": 1, "capsize": 2},
             )
@@ -104,14 +105,31 @@ def _heights(
     return heights, np.array(errors).T
 
 
-def _colour(findings: Findings, row: VariantFindings) -> str:
-    place = findings.setting.experiment.variants.index(row.variant)
-    return COLOURS[place % len(COLOURS)]
+def _side_by_side(experiment: Experiment, rows: list[VariantFindings]) -> list[VariantFindings]:
+    """Where the last cell is set side by side in the table, variants that share it stand together."""
+    if not experiment.pivot:
+        return rows
+    order = list(dict.fromkeys(row.variant.cells[-1] for row in rows))
+    return sorted(rows, key=lambda row: order.index(row.variant.cells[-1]))
+
+
+def colour(experiment: Experiment, variant: Variant) -> tuple[float, float, float]:
+    """A variant's own colour; where the last cell is set side by side, a colour for it, paler from row to row."""
+    from matplotlib.colors import to_rgb
+
+    if not experiment.pivot:
+        return to_rgb(COLOURS[experiment.variants.index(variant) % len(COLOURS)])
+    firsts, lasts = (
+        list(dict.fromkeys(each.cells[place] for each in experiment.variants)) for place in (0, -1)
+    )
+    pale = 0.75 * firsts.index(variant.cells[0]) / max(1, len(firsts) - 1)
+    red, green, blue = to_rgb(COLOURS[lasts.index(variant.cells[-1]) % len(COLOURS)])
+    return red + pale * (1 - red), green + pale * (1 - green), blue + pale * (1 - blue)
 
 
 @dataclass(frozen=True)
 class _Model:
-    """A distinct model among the variants, under the name of the first variant that has it."""
+    """A distinct model among the variants, under the name that the variants that have it share."""
 
     label: str
     index: Path
@@ -133,12 +151,25 @@ def _models(plan: Plan) -> list[_Model]:
         marks = [mark for stage in stages if stage is not None and (mark := stage.mark()) is not None]
         if folder not in found and marks:
             found[folder] = _Model(
-                ", ".join(variant.cells),
+                _shared_cells(
+                    [
+                        each
+                        for each in plan.setting.experiment.variants
+                        if plan.index_folder(each, 0) == folder
+                    ]
+                ),
                 folder,
                 tuple(mark.figures["history"] for mark in marks),
                 tuple(mark.figures["curve"] for mark in marks),
             )
     return list(found.values())
+
+
+def _shared_cells(variants: Sequence[Variant]) -> str:
+    """The cells that are the same in all of them; those of the first where none is."""
+    rows = zip(*(variant.cells for variant in variants), strict=True)
+    shared = [cells[0] for cells in rows if len(set(cells)) == 1]
+    return ", ".join(shared or variants[0].cells)
 
 
 def _curves(plan: Plan) -> Figure | None:
@@ -152,7 +183,12 @@ def _curves(plan: Plan) -> Figure | None:
     left, right = figure.subplots(1, 2)
     for place, model in enumerate(models):
         colour = COLOURS[place % len(COLOURS)]
-        left.plot(*_mean_line(model.curves), color=colour, label=model.label, linewidth=1.2)
+        left.plot(
+            *_mean_line([whole_points(curve) for curve in model.curves]),
+            color=colour,
+            label=model.label,
+            linewidth=1.2,
+        )
         points = [
             [[row["step"], row["validation"]] for row in history if row["validation"] is not None]
             for history in model.histories
@@ -167,6 +203,16 @@ def _curves(plan: Plan) -> Figure | None:
         _plain(panel)
     figure.legend(loc="outside lower center", ncols=3, fontsize=8, frameon=False)
     return figure
+
+
+def whole_points(curve: Sequence[Sequence[float]]) -> list[Sequence[float]]:
+    """The points of a curve without those of few steps: an epoch ends with one, often of a small batch with a low loss.
+
+    >>> whole_points([(10, 3.0), (20, 2.9), (22, 1.1), (32, 2.8)])
+    [(10, 3.0), (20, 2.9), (32, 2.8)]
+    """
+    steps = np.diff([point[0] for point in curve], prepend=0.0)
+    return [point for point, count in zip(curve, steps, strict=True) if 2 * count > np.median(steps)]
 
 
 def _mean_line(curves: Sequence[Sequence[Sequence[float]]]) -> tuple[list[float], list[float]]:

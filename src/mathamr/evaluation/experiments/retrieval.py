@@ -24,6 +24,8 @@ from mathamr.index.maxsim import maxsim
 
 APPROXIMATE = "edge"
 """The engine whose approximate search is measured."""
+OPTIONS = {"hnsw": "all"}
+"""MaxSim has a graph to follow, too."""
 BATCH = 512
 
 
@@ -181,7 +183,7 @@ def build_engine(index: Path, catalogue: Catalogue, folder: Path) -> Figures:
     """The answers in an engine with an approximate index."""
     table = VectorTable.load(index / "posts.npz").chosen(catalogue.answers)
     shutil.rmtree(folder, ignore_errors=True)
-    engine = create_engine(folder, table.vectors.shape[1], APPROXIMATE)
+    engine = create_engine(folder, table.vectors.shape[1], APPROXIMATE, OPTIONS)
     try:
         for points in _batches(table):
             engine.posts.upsert(points)
