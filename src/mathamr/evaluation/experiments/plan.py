@@ -9,18 +9,18 @@ from itertools import chain
 from pathlib import Path
 
 from mathamr.evaluation.baselines import run as run_baseline
-from mathamr.evaluation.experiments import graphs, retrieval, training, vectors
+from mathamr.evaluation.experiments import retrieval, training, vectors
 from mathamr.evaluation.experiments.collection import Collection, TestSet
 from mathamr.evaluation.experiments.experiment import Strategy, Variant
+from mathamr.evaluation.experiments.materials import Materials
 from mathamr.evaluation.experiments.setting import Setting
-from mathamr.evaluation.experiments.stage import Figures, Kind, Stage, read_mark
+from mathamr.evaluation.experiments.stage import Figures, Kind, Stage, Stages, read_mark
 from mathamr.evaluation.runs import read_run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
-from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.progress import duration
 from mathamr.training.export import listed
 
-PACES: dict[Kind, float] = {"graphs": 12.0, "index": 200.0, "run": 30.0, "evaluate": 500.0}
+PACES: dict[Kind, float] = {"index": 200.0, "run": 30.0, "evaluate": 500.0}
 """Posts, pairs or topics a second on one core, about, until this folder has stages to learn from."""
 
 
@@ -52,22 +52,17 @@ class Plan:
     setting: Setting
     posts: int
     pairs: int
-    stages: list[Stage] = field(default_factory=list)
+    stages: Stages = field(default_factory=Stages)
     measured: list[Measured] = field(default_factory=list)
-    _known: dict[Path, Stage] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        self.materials = Materials(self.setting, self.posts, self.stages)
         # Seed by seed, so that all variants can be compared early.
         for seed in range(self.setting.seeds):
             for variant in self.setting.experiment.variants:
                 self._variant(variant, seed)
         for name in self.setting.baselines:
             self._baseline(name)
-
-    @property
-    def corpus(self) -> Stage:
-        """The first stage of all: what is known of the posts."""
-        return self._corpus()
 
     def index_folder(self, variant: Variant, seed: int) -> Path:
         """Where the vectors of a variant's model are."""
@@ -82,113 +77,6 @@ class Plan:
                 known.setdefault(stage.sort, []).append(mark.seconds / max(1, stage.units))
         return {sort: sum(paces) / len(paces) for sort, paces in known.items()}
 
-    def _add(self, stage: Stage) -> Stage:
-        if stage.mark_path not in self._known:
-            self._known[stage.mark_path] = stage
-            self.stages.append(stage)
-        return self._known[stage.mark_path]
-
-    def _corpus(self) -> Stage:
-        setting = self.setting
-        folder = setting.out / "graphs"
-        inputs = {"posts": setting.collection.digest, "store": str(setting.store or "")}
-        work = partial(
-            graphs.build_corpus,
-            setting.collection,
-            folder,
-            self._store,
-            given=setting.store is not None,
-            workers=setting.workers,
-        )
-        pace = 2000.0 if setting.store else PACES["graphs"] * setting.workers
-        return self._add(
-            Stage("graphs", "graphs of the posts", folder / "corpus.json", inputs, (), work, self.posts, pace)
-        )
-
-    @property
-    def _store(self) -> Path:
-        return self.setting.store or self.setting.out / "graphs" / "corpus"
-
-    @property
-    def _topics(self) -> Path:
-        return self.setting.out / "graphs" / "topics"
-
-    def _topic_graphs(self) -> Stage:
-        setting = self.setting
-        count = sum(len(test.topics) for test in setting.collection.tests)
-        return self._add(
-            Stage(
-                "graphs",
-                "graphs of the topics",
-                setting.out / "graphs" / "topics.json",
-                {"topics": [test.digest for test in setting.collection.tests]},
-                (self._corpus(),),
-                partial(
-                    graphs.build_topics,
-                    setting.collection,
-                    self._store,
-                    self._topics,
-                    workers=setting.workers,
-                ),
-                count,
-                PACES["graphs"] * setting.workers,
-            )
-        )
-
-    def _tensors(self, configuration: GraphConfiguration) -> Stage:
-        return self._add(
-            Stage(
-                "graphs",
-                f"tensors {configuration.name}",
-                self.setting.out / "graphs" / f"{configuration.name}.json",
-                {"configuration": configuration.name},
-                (self._corpus(), self._topic_graphs()),
-                partial(
-                    graphs.build_both_tensors,
-                    self._store,
-                    self._topics,
-                    configuration,
-                    self.setting.workers,
-                ),
-                self.posts,
-                200.0 * self.setting.workers,
-            )
-        )
-
-    def _catalogue(self) -> graphs.Catalogue:
-        return graphs.Catalogue.read(self.setting.out / "graphs")
-
-    def _pairs(self, configuration: GraphConfiguration) -> Stage:
-        setting = self.setting
-        path = self._shard(configuration)
-        without = sorted(setting.collection.without)
-
-        def work() -> Figures:
-            return graphs.export_pairs(
-                self._store,
-                self._catalogue(),
-                configuration.name,
-                setting.collection.without,
-                setting.scale.pairs,
-                path,
-            )
-
-        return self._add(
-            Stage(
-                "graphs",
-                f"pairs {configuration.name}",
-                path.with_suffix(".json"),
-                {"configuration": configuration.name, "without": without, "pairs": setting.scale.pairs},
-                (self._corpus(), self._tensors(configuration)),
-                work,
-                self.posts,
-                2000.0,
-            )
-        )
-
-    def _shard(self, configuration: GraphConfiguration) -> Path:
-        return self.setting.out / "pairs" / f"{configuration.name}-{self.setting.scale.pairs or 'all'}.npz"
-
     def _model_path(self, variant: Variant, seed: int) -> Path:
         scale = self.setting.scale
         changed = ",".join((scale.name, *scale.changed(variant.changes).changes))
@@ -201,20 +89,20 @@ class Plan:
         model, way = setting.scale.configurations(variant.changes, seed)
         work = partial(
             training.train_model,
-            self._shard(variant.graphs),
+            self.materials.shard(variant.graphs),
             folder,
             setting.scale.config,
             setting.scale.settings(variant.changes, seed),
             setting.device,
             setting.threads,
         )
-        return self._add(
+        return self.stages.add(
             Stage(
                 "train",
                 f"train {path}",
                 folder / "done.json",
                 {"model": model, "training": way},
-                (self._pairs(variant.graphs),),
+                (self.materials.pairs(variant.graphs),),
                 work,
                 min(self.pairs, setting.scale.pairs or self.pairs) * int(way["epochs"]),
                 setting.scale.pace,
@@ -228,20 +116,24 @@ class Plan:
         def work() -> Figures:
             return vectors.encode_all(
                 setting.out / "models" / path,
-                self._store,
-                self._catalogue().posts,
-                self._topics,
+                self.materials.store,
+                self.materials.catalogue().posts,
+                self.materials.topics,
                 setting.out / "index" / path,
                 setting.device,
             )
 
-        return self._add(
+        return self.stages.add(
             Stage(
                 "index",
                 f"index {path}",
                 setting.out / "index" / path / "done.json",
                 {},
-                (self._train(variant, seed), self._tensors(variant.graphs), self._topic_graphs()),
+                (
+                    self._train(variant, seed),
+                    self.materials.tensors(variant.graphs),
+                    self.materials.topic_graphs(),
+                ),
                 work,
                 self.posts,
                 PACES["index"],
@@ -252,14 +144,14 @@ class Plan:
         path = self._model_path(variant, seed)
         index = self.setting.out / "index" / path
         folder = index / retrieval.APPROXIMATE
-        return self._add(
+        return self.stages.add(
             Stage(
                 "index",
                 f"index {path} in the engine {retrieval.APPROXIMATE}",
                 index / f"{retrieval.APPROXIMATE}.json",
                 {"engine": retrieval.APPROXIMATE, "options": retrieval.OPTIONS},
                 (self._index(variant, seed),),
-                lambda: retrieval.build_engine(index, self._catalogue(), folder),
+                lambda: retrieval.build_engine(index, self.materials.catalogue(), folder),
                 self.posts,
                 PACES["index"],
             )
@@ -276,7 +168,7 @@ class Plan:
             ranking = strategy if test.task == "answers" else Strategy()
             name = f"{path}/{ranking.name}/{test.name}"
             run_path = self.setting.out / "runs" / f"{name}.run"
-            run = self._add(
+            run = self.stages.add(
                 Stage(
                     "run",
                     f"run {name}",
@@ -294,7 +186,7 @@ class Plan:
         self, test: TestSet, strategy: Strategy, index: Path, engine: Path | None, path: Path
     ) -> Figures:
         try:
-            return retrieval.search(test, strategy, index, self._catalogue(), engine, path)
+            return retrieval.search(test, strategy, index, self.materials.catalogue(), engine, path)
         except retrieval.NotApplicableError as error:
             return {"not applicable": str(error)}
 
@@ -313,12 +205,12 @@ class Plan:
                 f"run {name}/{test.name}",
                 path.with_suffix(".json"),
                 {"baseline": name, "topics": test.digest},
-                (self._corpus(),),
+                (self.materials.corpus(),),
                 work,
                 len(test.topics),
                 PACES["run"],
             )
-            self._measure(None, name, 0, test, None, None, self._add(stage), path)
+            self._measure(None, name, 0, test, None, None, self.stages.add(stage), path)
 
     def _measure(
         self,
@@ -342,7 +234,9 @@ class Plan:
             len(test.topics),
             PACES["evaluate"],
         )
-        self.measured.append(Measured(variant, baseline, seed, test, train, index, run, self._add(stage)))
+        self.measured.append(
+            Measured(variant, baseline, seed, test, train, index, run, self.stages.add(stage))
+        )
 
     def lines(self) -> Iterator[str]:
         """The plan for people: what is done, what is left, and about how long that takes."""
@@ -360,7 +254,7 @@ class Plan:
 def planned(setting: Setting) -> Plan:
     """The plan of an experiment; the posts are read once, to count them and their pairs, while that is not known."""
     plan = Plan(setting, 0, 0)
-    mark = plan.corpus.mark()
+    mark = plan.materials.corpus().mark()
     if mark is None:
         return Plan(setting, *_counted(setting.collection))
     return Plan(setting, mark.figures["posts"] + mark.figures["further"], mark.figures["pairs"])

@@ -18,7 +18,7 @@ from mathamr.evaluation.experiments.child import stop_children
 from mathamr.evaluation.experiments.measuring import measure_apart
 from mathamr.evaluation.experiments.plan import Plan, planned
 from mathamr.evaluation.experiments.setting import Setting
-from mathamr.evaluation.experiments.stage import Mark, Stage
+from mathamr.evaluation.experiments.stage import Mark, Stage, Stages
 from mathamr.index.lock import WriterLock
 from mathamr.progress import duration
 
@@ -63,7 +63,10 @@ class _Run:
 
     def __init__(self, plans: Sequence[Plan]) -> None:
         self._settings = [plan.setting for plan in plans]
-        self._stages = list({stage.mark_path: stage for plan in plans for stage in plan.stages}.values())
+        self._stages = Stages()
+        for plan in plans:
+            for stage in plan.stages:
+                self._stages.add(stage)
         self._number = {stage.mark_path: number for number, stage in enumerate(self._stages, 1)}
 
     def go(self) -> None:

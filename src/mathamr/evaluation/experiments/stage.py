@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -82,6 +82,23 @@ class Stage:
         mark = Mark(digest, str(figures.pop("output", digest)), time.monotonic() - began, figures)
         _write(self.mark_path, mark, self)
         return mark
+
+
+class Stages:
+    """Stages in an order in which they can be done, each mark once."""
+
+    def __init__(self) -> None:
+        self._by_mark: dict[Path, Stage] = {}
+
+    def add(self, stage: Stage) -> Stage:
+        """Adds a stage behind all others, unless there is one with its mark: that one then."""
+        return self._by_mark.setdefault(stage.mark_path, stage)
+
+    def __iter__(self) -> Iterator[Stage]:
+        return iter(self._by_mark.values())
+
+    def __len__(self) -> int:
+        return len(self._by_mark)
 
 
 def read_mark(path: Path) -> Mark | None:
