@@ -25,7 +25,7 @@ HELP = {
 def test_a_dry_run_prints_the_stages_and_does_nothing(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    command(name, scale="tiny", seeds=2, out=tmp_path / "out", dry_run=True)
+    command([name], scale="tiny", seeds=2, out=tmp_path / "out", dry_run=True)
     lines = capsys.readouterr().out.splitlines()
     assert [line.split()[0] for line in lines[:3]] == ["graphs", "graphs", "graphs"]
     kinds = {line.split()[0] for line in lines[:-1]}
@@ -34,21 +34,29 @@ def test_a_dry_run_prints_the_stages_and_does_nothing(
     assert not (tmp_path / "out").exists()
 
 
+def test_several_experiments_are_planned_one_after_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(["document-loss", "connectivity", "document-loss"], scale="tiny", out=tmp_path, dry_run=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("#")] == ["# document-loss", "# connectivity"]
+
+
 def test_the_help_names_every_experiment_and_scale() -> None:
     for name in EXPERIMENTS:
-        assert name in HELP["name"]
+        assert name in HELP["names"]
     for scale in SCALES:
         assert scale in HELP["scale"]
 
 
 def test_an_unknown_experiment_lists_the_known_ones(tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match="unknown experiment 'luck'; known: formula-representations"):
-        command("luck", out=tmp_path)
+        command(["luck"], out=tmp_path)
 
 
 def test_a_field_that_no_configuration_has_is_refused_before_anything_is_made(tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match="unknown configuration field 'depth'"):
-        command("benchmark", changes=["depth=9"], out=tmp_path / "out", dry_run=True)
+        command(["benchmark"], changes=["depth=9"], out=tmp_path / "out", dry_run=True)
     assert not (tmp_path / "out").exists()
 
 

@@ -45,19 +45,6 @@ def strategies(corner: Path, out: Path) -> Plan:
     return run([setting(corner, out, "retrieval-strategies")])[0]
 
 
-@pytest.fixture(scope="module")
-def before(strategies: Plan) -> dict[Path, int]:
-    """When the marks of the first experiment were written."""
-    return {stage.mark_path: stage.mark_path.stat().st_mtime_ns for stage in strategies.stages}
-
-
-@pytest.fixture(scope="module")
-def everything(corner: Path, out: Path, before: dict[Path, int]) -> dict[str, Plan]:
-    """All experiments together, after the first, models side by side."""
-    settings = [setting(corner, out, name, workers=2, baselines=("bm25",)) for name in EXPERIMENTS]
-    return dict(zip(EXPERIMENTS, run(settings), strict=True))
-
-
 def test_every_stage_is_done_and_every_strategy_measured(strategies: Plan) -> None:
     assert all(stage.mark() is not None for stage in strategies.stages)
     found = findings(strategies)
@@ -83,13 +70,30 @@ def test_exact_and_approximate_search_agree_where_everything_is_found(strategies
         )
 
 
-@pytest.mark.parametrize("name", list(EXPERIMENTS))
-def test_every_experiment_runs_from_the_posts_to_its_tables(everything: dict[str, Plan], name: str) -> None:
-    plan = everything[name]
-    assert all(stage.mark() is not None for stage in plan.stages)
+def test_every_experiment_runs_from_the_posts_to_its_tables(
+    corner: Path, out: Path, strategies: Plan
+) -> None:
+    """One test, so that the models are trained once, however tests are shared among processes."""
+    before = _times(strategies)
+    settings = [setting(corner, out, name, workers=2, baselines=("bm25",)) for name in EXPERIMENTS]
+    plans = dict(zip(EXPERIMENTS, run(settings), strict=True))
+    assert _times(strategies) == before, "what was done is not done again"
+    shared = {stage.mark_path for stage in plans["document-loss"].stages} & set(before)
+    assert any("models" in path.parts for path in shared)
+    for each in plans.values():
+        assert all(stage.mark() is not None for stage in each.stages)
+        _check_report(each)
+    _check_representations(plans["formula-representations"])
+
+
+def _times(plan: Plan) -> dict[Path, int]:
+    return {stage.mark_path: stage.mark_path.stat().st_mtime_ns for stage in plan.stages}
+
+
+def _check_report(plan: Plan) -> None:
     folder, found = write_report(plan)
     for test in found.tests:
-        # A variant without formulas, or without their vectors, cannot rank formulas; all can rank answers.
+        # Graphs without formulas cannot rank formulas; all can rank answers.
         assert all(row.scores for row in test.rows) or test.test.task == "formulas"
         assert any(row.scores for row in test.rows)
         for row in test.rows:
@@ -98,43 +102,31 @@ def test_every_experiment_runs_from_the_posts_to_its_tables(everything: dict[str
     text = (folder / "results.md").read_text(encoding="utf-8")
     for variant in plan.setting.experiment.variants:
         assert f"| {variant.cells[0]}" in text
-
-
-def test_what_experiments_share_is_made_once(everything: dict[str, Plan], before: dict[Path, int]) -> None:
-    assert {path: path.stat().st_mtime_ns for path in before} == before
-    shared = {stage.mark_path for stage in everything["document-loss"].stages} & set(before)
-    assert any("models" in path.parts for path in shared)
-
-
-def test_models_trained_side_by_side_are_all_measured(everything: dict[str, Plan]) -> None:
-    found = findings(everything["formula-representations"])
-    task1, task2 = found.tests
-    assert all(row.scores for row in task1.rows)
-    assert {row.variant.name for row in task2.rows if not row.scores} == {"none"}
-    assert [scores.run for scores in task1.references] == ["random order of the judged items", "bm25"]
-    assert len(task1.differences) == 12
-    index = {name: costs["index"].mean for name, costs in found.costs.items()}
-    assert index["none"] < index["both"] == index["opt"] == index["slt"]
-
-
-def test_the_report_has_tables_figures_and_pictures(everything: dict[str, Plan]) -> None:
-    folder, _ = write_report(everything["formula-representations"])
-    text = (folder / "results.md").read_text(encoding="utf-8")
-    assert "| Both (OPT+SLT) |" in text
-    assert "thesis nDCG'" in text
     for name in ("bars", "curves", "heatmaps"):
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert b"<svg" in (folder / f"{name}.svg").read_bytes()
         assert f"({name}.png)" in text
     rows = (folder / "results.csv").read_text(encoding="utf-8").splitlines()
     assert rows[0].startswith("experiment,variant,seed,test_set,measure,value")
-    assert any(row.startswith("formula-representations,both,0,task1,nDCG',") for row in rows)
+    first = plan.setting.experiment.variants[0].name
+    assert any(row.startswith(f"{plan.setting.experiment.name},{first},0,task1,nDCG',") for row in rows)
+
+
+def _check_representations(plan: Plan) -> None:
+    found = findings(plan)
+    task1, task2 = found.tests
+    assert {row.variant.name for row in task2.rows if not row.scores} == {"none"}
+    assert [scores.run for scores in task1.references] == ["random order of the judged items", "bm25"]
+    assert len(task1.differences) == 12
+    index = {name: costs["index"].mean for name, costs in found.costs.items()}
+    assert index["none"] < index["both"] == index["opt"] == index["slt"]
+    assert "thesis nDCG'" in (plan.setting.out / "formula-representations" / "results.md").read_text("utf-8")
 
 
 def test_an_experiment_that_failed_goes_on_where_it_stopped(
     corner: Path, out: Path, strategies: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before = {stage.mark_path: stage.mark_path.stat().st_mtime_ns for stage in strategies.stages}
+    before = _times(strategies)
     more = setting(corner, out, "retrieval-strategies", baselines=("random",))
 
     def fails(*_: object) -> None:
@@ -147,7 +139,7 @@ def test_an_experiment_that_failed_goes_on_where_it_stopped(
     left = [stage.name for stage in planned(more).stages if stage.mark() is None]
     assert left == ["run random/task1", "evaluate random/task1"]
     run([more])
-    assert {path: path.stat().st_mtime_ns for path in before} == before
+    assert _times(strategies) == before
     assert list(planned(more).lines())[-1].endswith("stages done; about 0.0 s left")
 
 
@@ -202,19 +194,17 @@ def test_further_posts_are_learned_from_but_never_found(corner: Path, tmp_path: 
 
 
 def test_a_model_that_cannot_be_measured_ends_the_run_and_says_why(
-    corner: Path, out: Path, everything: dict[str, Plan]
+    corner: Path, out: Path, strategies: Plan
 ) -> None:
-    stage = next(stage for stage in everything["connectivity"].stages if stage.name.startswith("index"))
+    stage = next(stage for stage in strategies.stages if stage.kind == "index")
     kept = stage.mark_path.read_bytes()
     stage.mark_path.unlink()
-    weights = (
-        everything["connectivity"].setting.out / "models" / stage.mark_path.parent.relative_to(out / "index")
-    )
+    weights = out / "models" / stage.mark_path.parent.relative_to(out / "index")
     moved = weights / "weights.safetensors"
     moved.rename(weights / "elsewhere")
     try:
         with pytest.raises(MathAMRError, match=r"measuring in .* failed \(exit code 1\): mathamr: .*weights"):
-            run([setting(corner, out, "connectivity", workers=2)])
+            run([setting(corner, out, "retrieval-strategies", workers=2)])
     finally:
         (weights / "elsewhere").rename(moved)
         stage.mark_path.write_bytes(kept)
