@@ -243,6 +243,6 @@ def _normalised(ranking: Ranking, name: str) -> dict[str, float]:
 
 
 def _ordered(scores: dict[str, float]) -> list[Scored]:
-    return [
-        Scored(item, score) for item, score in sorted(scores.items(), key=lambda pair: (-pair[1], pair[0]))
-    ]
+    order = sorted(scores)
+    order.sort(key=scores.__getitem__, reverse=True)  # equal scores stay in the order of their ids
+    return [Scored(item, scores[item]) for item in order]

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from mathamr.index.terms import latex_tokens, ngrams, word_tokens, words
 from mathamr.posts.markup import title_pieces
-from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
+from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Post
 from mathamr.search.fragment import GAP, Fragment, formulas_by_id, fragments, shortened
 from mathamr.search.query import Query
@@ -37,6 +37,7 @@ class Wanted:
         distinct = list(dict.fromkeys(formula.latex for formula in query.formulas))
         self._formulas = [_grams(latex) for latex in distinct[:FORMULAS_COMPARED]]
         self._known: dict[str, float] = {}
+        self._words: dict[str, bool] = {}
 
     @property
     def is_empty(self) -> bool:
@@ -45,7 +46,9 @@ class Wanted:
 
     def word(self, word: str) -> bool:
         """Whether the query has the word in some form."""
-        return not self._stems.isdisjoint(_stems(word))
+        if word not in self._words:
+            self._words[word] = not self._stems.isdisjoint(_stems(word))
+        return self._words[word]
 
     def words(self, text: str) -> float:
         """Which share of the query's words a sentence has."""
@@ -54,8 +57,7 @@ class Wanted:
     def formula(self, formula: Formula) -> float:
         """How much of a formula is in one of the query's, from 0 to 1."""
         if formula.latex not in self._known:
-            grams = _grams(formula.latex)
-            self._known[formula.latex] = max((_dice(grams, wanted) for wanted in self._formulas), default=0.0)
+            self._known[formula.latex] = _most_alike(_grams(formula.latex), self._formulas)
         return self._known[formula.latex]
 
 
@@ -79,15 +81,17 @@ def snippet(
         for number in candidates:
             if any(place.formula == formula for place in read.sentences[number].placeholders):
                 worth[number] = 10.0
-    marked = {n: _marked(read.sentences[n], formulas, wanted, alike) for n in candidates}
-    chosen: list[int] = []
+    chosen: dict[int, list[Fragment]] = {}
     room = LENGTH
     for number in sorted(candidates, key=lambda n: (-worth[n], n)):
-        length = sum(map(len, marked[number]))
-        if not chosen or (length <= room and worth[number] > 0):
-            chosen.append(number)
+        if chosen and (room <= 0 or worth[number] <= 0):
+            break
+        sentence = fragments(read.sentences[number], formulas)
+        length = sum(map(len, sentence))
+        if not chosen or length <= room:
+            chosen[number] = _windowed(_marked(sentence, wanted, alike))
             room -= length
-    return _joined([(number, _windowed(marked[number])) for number in sorted(chosen)], len(read.sentences))
+    return _joined(sorted(chosen.items()), len(read.sentences))
 
 
 def title(post: Post, wanted: Wanted | None = None) -> tuple[Fragment, ...]:
@@ -126,11 +130,9 @@ def _worth(
     return worth
 
 
-def _marked(
-    sentence: Sentence, formulas: Mapping[str, Formula], wanted: Wanted, alike: Mapping[str, float]
-) -> list[Fragment]:
+def _marked(sentence: Sequence[Fragment], wanted: Wanted, alike: Mapping[str, float]) -> list[Fragment]:
     found: list[Fragment] = []
-    for fragment in fragments(sentence, formulas):
+    for fragment in sentence:
         if fragment.kind == "formula":
             found.append(replace(fragment, matched=alike.get(fragment.formula or "", 0.0) >= ALIKE))
         else:
@@ -194,6 +196,12 @@ def _grams(latex: str) -> Counter[str]:
     return Counter(ngrams(latex_tokens(latex), 3))
 
 
-def _dice(one: Counter[str], other: Counter[str]) -> float:
-    total = one.total() + other.total()
-    return 2 * (one & other).total() / total if total else 0.0
+def _most_alike(one: Counter[str], others: Sequence[Counter[str]]) -> float:
+    """The best Dice coefficient; what differs too much in size to be the best is not compared."""
+    best, size = 0.0, one.total()
+    for other in others:
+        total = size + other.total()
+        if total and 2 * min(size, other.total()) > best * total:
+            shared = sum(min(count, other[gram]) for gram, count in one.items() if gram in other)
+            best = max(best, 2 * shared / total)
+    return best
