@@ -143,6 +143,17 @@ def test_an_experiment_that_failed_goes_on_where_it_stopped(
     assert list(planned(more).lines())[-1].endswith("stages done; about 0.0 s left")
 
 
+def test_a_training_that_fails_ends_the_run_though_others_wait(
+    corner: Path, out: Path, strategies: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise MathAMRError("the power is gone")
+
+    monkeypatch.setattr(plan.training, "train_model", fails)
+    with pytest.raises(MathAMRError, match="power"):
+        run([setting(corner, out, "initialisation", workers=2)])
+
+
 def test_two_experiments_at_once_in_one_folder_are_refused(corner: Path, out: Path) -> None:
     from mathamr.index.lock import WriterLock
 

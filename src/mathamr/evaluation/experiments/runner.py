@@ -107,9 +107,9 @@ class _Run:
             # Nothing more is started; after a failure or an interrupt, what runs is stopped, its state saved.
             for pool in (learning, measuring):
                 pool.shutdown(wait=False, cancel_futures=True)
-            while going:
+            while going := {each for each in going if not each.done()}:
                 stop_children()
-                going = wait(going, timeout=0.1).not_done
+                wait(going, timeout=0.1)
             for pool in (learning, measuring):
                 pool.shutdown()
 
