@@ -15,11 +15,12 @@ from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import TracebackType
-from typing import Any, TypeVar
+from typing import Any
 
 from mathamr.amr.fallback import minimal_graph
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import AmrParser, load_parser
+from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
@@ -35,7 +36,6 @@ from mathamr.workers import Lost, Work, WorkerPool
 CHUNK = 24
 VOCABULARY_SIZE = 20_000
 VOCABULARY_FORMAT = 2
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ def build_graphs(
                 else:
                     yield post.to_json()
 
-        for chunk, answer in crew.map(_chunks(waiting(), CHUNK)):
+        for chunk, answer in crew.map(batches(waiting(), CHUNK)):
             rows = answer if not isinstance(answer, Lost) else _one_by_one(crew, chunk, fingerprint)
             stored = [_stored(row) for row in rows]
             with store.transaction():
@@ -111,7 +111,7 @@ def build_vocabularies(
         return Coverage(**known["coverage"])
     counts = VocabularyCounts()
     with _Crew("mathamr.graphs.corpus:CountWork", (), workers) as crew:
-        for chunk, answer in crew.map(_chunks((text for _, text in store.texts()), CHUNK)):
+        for chunk, answer in crew.map(batches((text for _, text in store.texts()), CHUNK)):
             counts.add(VocabularyCounts.from_json(_expected(answer)))
             if progress:
                 progress.advance(len(chunk))
@@ -155,7 +155,7 @@ def build_tensors(
     made = 0
     with _Crew("mathamr.graphs.corpus:TensorWork", arguments, workers) as crew:
         texts = (text for _, text in store.without_tensor(name))
-        for chunk, answer in crew.map(_chunks(texts, CHUNK)):
+        for chunk, answer in crew.map(batches(texts, CHUNK)):
             tensors = [(post_id, base64.b64decode(blob)) for post_id, blob in _expected(answer)]
             with store.transaction():
                 store.put_tensors(name, tensors)
@@ -301,14 +301,3 @@ def _expected(answer: Any | Lost) -> Any:
             f"a worker was lost ({answer.message}); run the command again, it goes on from here"
         )
     return answer
-
-
-def _chunks(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    chunk: list[T] = []
-    for item in items:
-        chunk.append(item)
-        if len(chunk) == size:
-            yield chunk
-            chunk = []
-    if chunk:
-        yield chunk

@@ -7,12 +7,11 @@ import re
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from itertools import islice
 from pathlib import Path
-from typing import TypeVar
 
 import zstandard
 
+from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.posts.companions import CompanionKind, table
 from mathamr.posts.files import Input, bare_name, shown
@@ -43,7 +42,6 @@ _LOOK_UP = """
     LEFT JOIN presentation ON presentation.visual = formula.visual
     LEFT JOIN content ON content.visual = formula.visual
 """
-_T = TypeVar("_T")
 _Row = tuple[int | str, int, int, int | str | None, bytes | None, bytes | None]
 
 
@@ -131,7 +129,7 @@ class SideIndex:
 
     def _load_formulas(self, path: Path) -> int:
         count = 0
-        for batch in _batches(table(path, self._report), self.BATCH):
+        for batch in batches(table(path, self._report), self.BATCH):
             formulas: list[tuple[int | str, int, int | str | None, bool]] = []
             drawn: list[tuple[int | str, str]] = []
             for row in batch:
@@ -150,7 +148,7 @@ class SideIndex:
 
     def _load_mathml(self, path: Path) -> int:
         count = 0
-        for batch in _batches(table(path, self._report), self.BATCH):
+        for batch in batches(table(path, self._report), self.BATCH):
             self._add_mathml((_key(row["visual_id"]), row["mathml"]) for row in batch)
             count += len(batch)
         return count
@@ -167,7 +165,7 @@ class SideIndex:
 
     def _load_links(self, path: Path) -> int:
         before = self._links
-        for batch in _batches(self._link_rows(path), self.BATCH):
+        for batch in batches(self._link_rows(path), self.BATCH):
             self._database.executemany("INSERT INTO link VALUES (?, ?, ?)", batch)
             self._links += len(batch)
         return self._links - before
@@ -203,12 +201,6 @@ class _SeenNumbers:
             return False
         self._bits[place] |= bit
         return True
-
-
-def _batches(items: Iterable[_T], size: int) -> Iterator[list[_T]]:
-    iterator = iter(items)
-    while batch := list(islice(iterator, size)):
-        yield batch
 
 
 def _links(path: Path, report: Report) -> Iterator[tuple[str, str, str]]:

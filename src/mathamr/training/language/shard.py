@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.batches import batches
 from mathamr.encoders.language.wordpieces import Pieces, WordPieces
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
@@ -72,7 +72,7 @@ def export_texts(posts: Iterable[Post], shard: Shard, pieces: WordPieces, most: 
     number = {post_id: place for place, post_id in enumerate(shard.ids)}
     found: dict[int, Pieces] = {}
     with Progress("texts", "posts", total=len(number)) as progress:
-        for chunk in _chunks((post for post in posts if post.id in number), 256):
+        for chunk in batches((post for post in posts if post.id in number), 256):
             wordings = [wording(post, shard[number[post.id]]) for post in chunk]
             for post, cut in zip(chunk, pieces.cut(wordings), strict=True):
                 found[number[post.id]] = cut.cut(most)
@@ -83,9 +83,3 @@ def export_texts(posts: Iterable[Post], shard: Shard, pieces: WordPieces, most: 
         )
     TextShard(tuple(found[place] for place in range(len(shard)))).save(path)
     return f"{len(shard):,} texts in {path} ({path.stat().st_size / 2**20:.1f} MiB)"
-
-
-def _chunks(posts: Iterable[Post], size: int) -> Iterator[list[Post]]:
-    stream = iter(posts)
-    while chunk := list(islice(stream, size)):
-        yield chunk
