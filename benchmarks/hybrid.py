@@ -35,6 +35,7 @@ from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.significance import paired_t_test
 from mathamr.evaluation.table import aligned
 from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.index.bags import formula_bag, post_bag
 from mathamr.index.lexical import LexicalIndex
 from mathamr.index.terms import Terms, formula_terms, post_terms
 from mathamr.posts.post import Post
@@ -131,14 +132,14 @@ def _sets(folder: Path) -> list[Set]:
 def _fill(lexical: LexicalIndex, posts: Sequence[Post], folder: Path) -> None:
     """Puts the answers of a collection into the lexical index, and its formulas, one of each look."""
     started = time.perf_counter()
-    lexical.posts.update((post.id, post_terms(post)) for post in posts if post.kind == "answer")
+    lexical.posts.update_bags((post.id, post_bag(post)) for post in posts if post.kind == "answer")
     looks = {
         formula.visual_id: (formula, post.macros)
         for post in reversed(posts)
         for formula in reversed(post.formulas)
         if formula.visual_id
     }
-    lexical.formulas.update((look, formula_terms(*formula)) for look, formula in looks.items())
+    lexical.formulas.update_bags((look, formula_bag(*formula)) for look, formula in looks.items())
     seconds = time.perf_counter() - started
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     print(
