@@ -21,7 +21,7 @@ from typing import Any
 
 from benchmarks._data import data_folder
 from mathamr.formulas.parse import FormulaError, parse
-from mathamr.index.parts import reset_lexical
+from mathamr.index.parts import prepare_parts, reset_lexical
 from mathamr.index.writer import ArchiveWriter
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
@@ -94,6 +94,7 @@ def _lexical(out: Path, posts: list[Post]) -> None:
     """The peer is parsing: there are no terms of formulas without their trees."""
     with ArchiveWriter.open(out, device="cpu") as archive:
         reset_lexical(archive)
+        prepare_parts(archive)
         started = time.process_time()
         archive.settle()
         spent = time.process_time() - started

@@ -135,7 +135,7 @@ class Occurrences(Database):
     def choose_standing(self) -> None:
         """Finds for each stale look the post whose formula stands for it, always the same one: the first by id.
 
-        Looks are not forgotten to be stale by that; `standing_in` and `looking` go by what was found last.
+        The looks stay stale; `standing_in` and `looking` go by what was found last.
         """
         for sql in (
             "CREATE TEMP TABLE IF NOT EXISTS standing (visual TEXT PRIMARY KEY, post INTEGER) WITHOUT ROWID",
