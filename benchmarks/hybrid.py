@@ -5,8 +5,9 @@ environment variable `MATHAMR_HYBRID` names a folder, dense search is measured t
 indexes of arqmath-mini and of the pairs (`mathamr index`), and runs are kept in `runs/SET/COMPONENT.run`, where runs of
 other systems may be put as well to be fused with ours. The sets are task1, task2, known-items and pairs.
 
-Weights of the hybrid are chosen by cross-validation: five parts of the topics, each ranked with the weights that are
-best on the other four. Nothing is reported on a topic that its weights were chosen on.
+`default` is the hybrid with the weights that a search has unless told otherwise. They were chosen on arqmath-mini, so
+there the row to believe is `cross-validated`: five parts of the topics, each ranked with the weights that are best on
+the other four. On the held-out pairs nothing is chosen at all.
 """
 
 from __future__ import annotations
@@ -34,18 +35,21 @@ from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.significance import paired_t_test
 from mathamr.evaluation.table import aligned
 from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.index.bags import formula_bag, post_bag
 from mathamr.index.lexical import LexicalIndex
 from mathamr.index.terms import Terms, formula_terms, post_terms
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.fusion import FUSIONS, NORMALISATIONS
+from mathamr.search.hybrid import HybridConfiguration
 from mathamr.search.library import Index
 
 KNOWN = ["MRR@10", "recall@10", "recall@100"]
 JUDGED = ["Bpref", "MAP'", "nDCG'", "P'@10"]
 BASELINE = {"answers": "bm25", "formulas": "latex-ngrams"}
-DENSE = {"answers": ("single", "maxsim"), "formulas": ("single",)}
+COMPONENTS = {"answers": ("lexical", "single", "maxsim"), "formulas": ("lexical", "single")}
+BLENDS = {"answers": HybridConfiguration().answers, "formulas": HybridConfiguration().formulas}
 FOLDS = 5
 STEPS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 """Weights of a component beside lexical search, whose weight is 1."""
@@ -70,6 +74,11 @@ class Set:
     def measures(self) -> list[str]:
         """What is reported; the first decides which weights are best, of judged topics the first two."""
         return JUDGED if self.name.startswith("task") else KNOWN
+
+    @property
+    def is_held_out(self) -> bool:
+        """Whether no weight may be chosen on these topics."""
+        return self.name == "pairs"
 
     @property
     def chosen_by(self) -> list[str]:
@@ -123,14 +132,14 @@ def _sets(folder: Path) -> list[Set]:
 def _fill(lexical: LexicalIndex, posts: Sequence[Post], folder: Path) -> None:
     """Puts the answers of a collection into the lexical index, and its formulas, one of each look."""
     started = time.perf_counter()
-    lexical.posts.update((post.id, post_terms(post)) for post in posts if post.kind == "answer")
+    lexical.posts.update_bags((post.id, post_bag(post)) for post in posts if post.kind == "answer")
     looks = {
         formula.visual_id: (formula, post.macros)
         for post in reversed(posts)
         for formula in reversed(post.formulas)
         if formula.visual_id
     }
-    lexical.formulas.update((look, formula_terms(*formula)) for look, formula in looks.items())
+    lexical.formulas.update_bags((look, formula_bag(*formula)) for look, formula in looks.items())
     seconds = time.perf_counter() - started
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     print(
@@ -164,10 +173,10 @@ def _baseline(each: Set, posts: Sequence[Post]) -> Run:
 
 
 def _kept(each: Set, place: Path) -> dict[str, Run]:
-    """Runs of dense search, made where they are missing, and those of other systems."""
+    """Runs of the index's components, made where they are missing, and those of other systems."""
     folder = place / "runs" / each.name
     folder.mkdir(parents=True, exist_ok=True)
-    missing = [name for name in DENSE[each.task] if not (folder / f"{name}.run").exists()]
+    missing = [name for name in COMPONENTS[each.task] if not (folder / f"{name}.run").exists()]
     if missing and (place / each.collection).is_dir():
         with Index.open(place / each.collection) as index:
             for name in missing:
@@ -181,14 +190,23 @@ def _report(each: Set, baseline: Run, components: Mapping[str, Run]) -> None:
     if len(components) > 1:
         for fusion in FUSIONS:
             runs[fusion] = fuse_runs(list(components.values()), fusion, name=fusion)
-        runs["hybrid"] = _cross_validated(each, components)
+        blend = BLENDS[each.task]
+        runs["default"] = fuse_runs(
+            [components[name] for name in blend.components],
+            blend.fusion,
+            list(blend.weights.values()),
+            normalisation=blend.normalisation,
+            name="default",
+        )
+        if not each.is_held_out:
+            runs["cross-validated"] = _cross_validated(each, components)
     chosen = measures(each.measures)
     scores = {name: evaluate(run, each.qrels, chosen) for name, run in runs.items()}
     first = each.measures[0]
     best = max(components, key=lambda name: scores[name].mean(first))
     rows = [["", *each.measures, f"× {baseline.name}", f"p against {best}", f"p against {baseline.name}"]]
     for name, found in scores.items():
-        figures = [f"{found.mean(measure):.3f}" for measure in each.measures]
+        figures = [_mean(found, measure) for measure in each.measures]
         ratio = found.mean(first) / scores[baseline.name].mean(first)
         tests = [
             "/".join(_p(found, scores[other], measure) for measure in each.measures[:2])
@@ -199,6 +217,12 @@ def _report(each: Set, baseline: Run, components: Mapping[str, Run]) -> None:
         rows.append([name, *figures, f"{ratio:.2f}", *tests])
     print(f"\n{each.name}: {len(each.topics)} topics; p-values of {' and '.join(each.measures[:2])}")
     print(aligned(rows), flush=True)
+
+
+def _mean(found: Scores, measure: str) -> str:
+    """The mean over topics and its standard error."""
+    values = list(found.values[measure].values())
+    return f"{found.mean(measure):.3f} ± {np.std(values, ddof=1) / len(values) ** 0.5:.3f}"
 
 
 def _p(found: Scores, other: Scores, measure: str) -> str:
@@ -229,7 +253,7 @@ def _cross_validated(each: Set, components: Mapping[str, Run]) -> Run:
             rankings[topic.id] = list(zip(items, (np.array(best[1]) @ scores).tolist(), strict=True))
         print(f"  part {part + 1} of {each.name}: {_said(best, order)}")
     print(f"  best on all topics: {_said(choices[int(np.argmax(values.mean(axis=0)))], order)}")
-    return Run.of("hybrid", rankings)
+    return Run.of("cross-validated", rankings)
 
 
 def _values(each: Set, topic: str, runs: Sequence[Run], choices: Sequence[Choice]) -> list[float]:

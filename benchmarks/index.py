@@ -1,4 +1,5 @@
-"""Posts to an index: seconds a stage, posts a second, memory, size; what an update and a single change cost against a new build.
+"""Posts to an index: seconds a stage, posts a second, memory, size; what an update and a single change cost against a new build, and the
+lexical part against parsing its formulas.
 
 MATHAMR_BENCH_POSTS posts of arqmath-mini (default 600; 0: all of them), MATHAMR_BENCH_ENGINE (default flat), and the model in the folder
 MATHAMR_BENCH_MODEL; without one the model in the box, or else a small one with random weights.
@@ -12,12 +13,15 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from benchmarks._data import data_folder
+from mathamr.formulas.parse import FormulaError, parse
+from mathamr.index.parts import prepare_parts, reset_lexical
 from mathamr.index.writer import ArchiveWriter
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
@@ -57,6 +61,7 @@ def run() -> None:
                 f"  again, {what}: {row['cpu']:.1f} s of processors,"
                 f" {row['cpu'] / built['cpu']:.3f} times a new build (of which starting takes {_start():.1f} s)"
             )
+        _lexical(out, posts)
         _single(out, posts)
 
 
@@ -83,6 +88,27 @@ def _start() -> float:
 
 def _changed(post: Post) -> Post:
     return replace(post, body=post.body + "<p>One more remark.</p>")
+
+
+def _lexical(out: Path, posts: list[Post]) -> None:
+    """The peer is parsing: there are no terms of formulas without their trees."""
+    with ArchiveWriter.open(out, device="cpu") as archive:
+        reset_lexical(archive)
+        prepare_parts(archive)
+        started = time.process_time()
+        archive.settle()
+        spent = time.process_time() - started
+        entries = archive.lexical.posts.count() + archive.lexical.formulas.count()
+    different = {(formula.latex, post.macros) for post in posts for formula in post.formulas if formula.latex}
+    started = time.process_time()
+    for latex, macros in different:
+        with suppress(FormulaError):
+            parse(latex, macros)
+    parsing = time.process_time() - started
+    print(
+        f"  the lexical part anew, one process: {entries / spent:,.0f} entries (posts, looks of formulas) a second of"
+        f" a processor; {spent / parsing:.2f} times parsing the {len(different):,} different formulas alone"
+    )
 
 
 def _single(out: Path, posts: list[Post]) -> None:

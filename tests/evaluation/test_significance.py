@@ -29,7 +29,7 @@ scipy_special = pytest.importorskip("scipy.special")
 @settings(max_examples=300)
 def test_tails_equal_scipy(statistic: float, degrees: int) -> None:
     expected = 2 * scipy_stats.t.sf(abs(statistic), degrees)
-    assert two_tailed_p(statistic, degrees) == pytest.approx(expected, rel=1e-9, abs=1e-15)
+    assert two_tailed_p(statistic, degrees) == pytest.approx(expected, rel=1e-8, abs=1e-280)
 
 
 @given(st.floats(0.05, 500), st.floats(0.05, 500), st.floats(0, 1))

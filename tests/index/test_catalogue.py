@@ -113,6 +113,26 @@ def test_a_change_waits_for_every_part(catalogue: Catalogue) -> None:
     assert catalogue.settled
 
 
+def test_the_first_post_by_id_stands_for_a_look_and_in_it_the_first_formula(catalogue: Catalogue) -> None:
+    put(catalogue, note("c", "$x^{2}$"), note("b", "$y$ and ${x}^2$ and $x^2$"), note("a", "$z$"))
+    squares, y, z = (visual_keys(note("n", body))[0] for body in ("$x^2$", "$y$", "$z$"))
+    catalogue.choose_standing()
+    numbers = {name: (catalogue.known(name) or (0,))[0] for name in "abc"}
+    assert catalogue.standing_in([*numbers.values(), 99]) == {numbers["b"]: {squares, y}, numbers["a"]: {z}}
+    found = catalogue.looking([squares, y, z, "unknown"])
+    assert {visual: formula.latex for visual, (formula, _) in found.items()} == {
+        squares: "{x}^2",
+        y: "y",
+        z: "z",
+    }
+    settle(catalogue)
+    with catalogue.transaction():
+        catalogue.delete("b")
+    catalogue.choose_standing()
+    assert catalogue.standing_in(list(numbers.values())) == {numbers["c"]: {squares}}
+    assert [formula.latex for formula, _ in catalogue.looking([squares, y, z]).values()] == ["x^{2}"]
+
+
 def test_a_post_that_changed_again_is_not_marked(catalogue: Catalogue) -> None:
     put(catalogue, note("a", "one"))
     (waiting,) = catalogue.waiting("graph")

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.index import arrays, durable, lexical, segments
+from mathamr.index.bags import bag_of, term_number
 from mathamr.index.lexical import LexicalIndex, LexicalPart, Weighting
 from mathamr.index.point import Scored
 from mathamr.index.segment import MOST, Segment
@@ -124,6 +125,28 @@ def test_any_updates_leave_the_same_as_a_build_at_once(
     for each in (made, again):
         assert each.search(terms(query), 10) == fresh.search(terms(query), 10)
         assert each.evidence(terms(query), list(state)) == fresh.evidence(terms(query), list(state))
+
+
+@settings(max_examples=15)
+@given(st.lists(TEXTS, min_size=1, max_size=6), st.integers(0, 6))
+def test_a_segment_holds_what_counting_finds_and_a_merged_one_the_same_bytes(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], cut: int
+) -> None:
+    folder = tmp_path_factory.mktemp("segments")
+    entries = [(f"p{number}", bag_of(terms(text))) for number, text in enumerate(texts)]
+    made = Segment.write(folder / "whole", entries)
+    for field in ("stems", "latex"):
+        counted = [Counter(terms(text)[field]) for text in texts]
+        assert made.lengths(field).tolist() == [each.total() for each in counted]
+        for term in {term for each in counted for term in each}:
+            found = made.postings(field, np.array([term_number(term)]))
+            wanted = [(row, each[term]) for row, each in enumerate(counted) if each[term]]
+            assert list(zip(found.rows.tolist(), found.counts.tolist(), strict=True)) == wanted
+    parts = [
+        Segment.write(folder / str(place), some) for place, some in enumerate((entries[:cut], entries[cut:]))
+    ]
+    Segment.merge(folder / "merged", [(each, np.ones(len(each), bool)) for each in parts])
+    assert (folder / "merged").read_bytes() == (folder / "whole").read_bytes()
 
 
 def test_of_entries_with_the_same_id_the_last_counts_also_across_batches(

@@ -115,7 +115,7 @@ def two_tailed_p(statistic: float, degrees: int) -> float:
     if math.isinf(statistic):
         return 0.0
     square = statistic * statistic
-    if square <= degrees:
+    if square <= 1:  # farther out, 1 minus nearly 1 would leave nothing of a small probability
         return 1.0 - incomplete_beta(0.5, degrees / 2, square / (degrees + square))
     return incomplete_beta(degrees / 2, 0.5, degrees / (degrees + square))
 

@@ -10,8 +10,8 @@ from typing import Any, Self, TypeVar
 
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
+from mathamr.index.bags import Bag, formula_bag, from_json, post_bag, to_json
 from mathamr.index.entries import visual_keys
-from mathamr.index.terms import Terms, formula_terms, post_terms
 from mathamr.posts.post import Formula, Post
 from mathamr.workers import Lost, WorkerPool
 
@@ -21,6 +21,8 @@ FEW = 64
 T = TypeVar("T")
 Look = tuple[Formula, tuple[str, ...]]
 """A formula, and the macros it is read with."""
+Chosen = tuple[Post, Sequence[int]]
+"""A post, and the places of some of its formulas."""
 
 
 class CrewWork:
@@ -32,9 +34,11 @@ class CrewWork:
         """One answer an item; the request begins with what is wanted."""
         wanted, *items = request
         if wanted == "looks":
-            return [formula_terms(Formula(**formula), tuple(macros)) for formula, macros in items]
-        make: Callable[[Post], Any] = visual_keys if wanted == "keys" else post_terms
-        return [make(Post.from_json(line)) for line in items]
+            return [to_json(formula_bag(Formula(**formula), tuple(macros))) for formula, macros in items]
+        if wanted == "keys":
+            return [visual_keys(Post.from_json(line)) for line in items]
+        made = (_bags((Post.from_json(line), places)) for line, places in items)
+        return [(to_json(bag), [*map(to_json, bags)]) for bag, bags in made]
 
 
 class Crew:
@@ -45,20 +49,35 @@ class Crew:
 
     def visual_keys(self, posts: Sequence[Post]) -> Iterator[list[str]]:
         """The visual keys of the formulas of each post."""
-        yield from self._made("keys", posts, Post.to_json, visual_keys)
+        yield from self._made("keys", posts, Post.to_json, visual_keys, list)
 
-    def post_terms(self, posts: Sequence[Post]) -> Iterator[Terms]:
-        """The terms of each post."""
-        yield from self._made("terms", posts, Post.to_json, post_terms)
+    def post_bags(self, chosen: Sequence[Chosen]) -> Iterator[tuple[Bag, list[Bag]]]:
+        """The terms of each post, and those of its chosen formulas."""
+        yield from self._made(
+            "posts",
+            chosen,
+            lambda each: (each[0].to_json(), each[1]),
+            _bags,
+            lambda answer: (from_json(answer[0]), [*map(from_json, answer[1])]),
+        )
 
-    def formula_terms(self, looks: Sequence[Look]) -> Iterator[Terms]:
+    def formula_bags(self, looks: Sequence[Look]) -> Iterator[Bag]:
         """The terms of each formula."""
         yield from self._made(
-            "looks", looks, lambda look: (asdict(look[0]), look[1]), lambda look: formula_terms(*look)
+            "looks",
+            looks,
+            lambda look: (asdict(look[0]), look[1]),
+            lambda look: formula_bag(*look),
+            from_json,
         )
 
     def _made(
-        self, wanted: str, items: Sequence[T], sent: Callable[[T], Any], make: Callable[[T], Any]
+        self,
+        wanted: str,
+        items: Sequence[T],
+        sent: Callable[[T], Any],
+        make: Callable[[T], Any],
+        received: Callable[[Any], Any],
     ) -> Iterator[Any]:
         if self.workers < 2 or len(items) <= FEW:
             yield from map(make, items)
@@ -69,7 +88,7 @@ class Crew:
                 raise MathAMRError(
                     f"a worker was lost ({answer.message}); run the command again, it goes on from here"
                 )
-            yield from answer
+            yield from map(received, answer)
 
     @cached_property
     def _pool(self) -> WorkerPool:
@@ -88,3 +107,8 @@ class Crew:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _bags(chosen: Chosen) -> tuple[Bag, list[Bag]]:
+    post, places = chosen
+    return post_bag(post), [formula_bag(post.formulas[place], post.macros) for place in places]

@@ -21,8 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.index.bags import Bag, bag_of, term_number
 from mathamr.index.point import Scored, best, check_id, check_k
-from mathamr.index.segment import term_number
 from mathamr.index.segments import Change, Segments, create, tidy
 from mathamr.index.terms import FIELDS, Terms
 
@@ -130,6 +130,10 @@ class LexicalPart:
 
         All of it is done or, after an error or a crash, nothing.
         """
+        self.update_bags(((identifier, bag_of(terms)) for identifier, terms in upserts), deletes)
+
+    def update_bags(self, upserts: Iterable[tuple[str, Bag]], deletes: Iterable[str] = ()) -> None:
+        """The same with terms that are numbers already."""
         if self._read_only:
             raise MathAMRError(f"the lexical index {self._folder} was opened for reading only")
         with self._writing:

@@ -132,10 +132,37 @@ class Occurrences(Database):
             found.setdefault(visual, []).append((formula_id, post_id, visual_id))
         return found
 
-    def looking(self, visual: str) -> tuple[Formula, tuple[str, ...]] | None:
-        """The formula, with the macros it is read with, that stands for all that look the same; always the same one."""
-        sql = f"SELECT p.post, position {_LIVING} AND visual = ? ORDER BY p.id, position LIMIT 1"
-        for blob, position in self._rows(sql, (visual,)):
-            post = unpacked(blob)
-            return post.formulas[position], post.macros
-        return None
+    def choose_standing(self) -> None:
+        """Finds for each stale look the post whose formula stands for it, always the same one: the first by id.
+
+        The looks stay stale; `standing_in` and `looking` go by what was found last.
+        """
+        for sql in (
+            "CREATE TEMP TABLE IF NOT EXISTS standing (visual TEXT PRIMARY KEY, post INTEGER) WITHOUT ROWID",
+            "CREATE INDEX IF NOT EXISTS temp.standing_post ON standing (post)",
+            "DELETE FROM temp.standing",
+            # With min(), SQLite takes the other columns from the row that has the minimum.
+            "INSERT INTO temp.standing SELECT visual, number FROM (SELECT visual, p.number AS number, min(p.id)"
+            f" {_LIVING} AND visual IN (SELECT visual FROM stale_visuals) GROUP BY visual)",
+        ):
+            self._rows(sql)
+
+    def standing_in(self, numbers: Sequence[int]) -> dict[int, set[str]]:
+        """The stale looks that posts stand for, by the posts' numbers."""
+        found: dict[int, set[str]] = {}
+        for number, visual in self._chosen("SELECT post, visual FROM temp.standing WHERE post IN ", numbers):
+            found.setdefault(number, set()).add(visual)
+        return found
+
+    def looking(self, visuals: Sequence[str]) -> dict[str, tuple[Formula, tuple[str, ...]]]:
+        """The formula, with the macros it is read with, that stands for each stale look that a living post has."""
+        once = cache(unpacked)  # several may be of one post
+        sql = (
+            "SELECT s.visual, p.post, (SELECT min(position) FROM formulas f WHERE f.post = s.post"
+            " AND f.visual = s.visual AND gone = 0) FROM temp.standing s JOIN posts p ON p.number = s.post"
+            " WHERE s.visual IN "
+        )
+        return {
+            visual: (once(blob).formulas[position], once(blob).macros)
+            for visual, blob, position in self._chosen(sql, visuals)
+        }

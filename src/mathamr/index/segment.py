@@ -7,11 +7,9 @@ be added up. The terms themselves are not kept: whatever matches is a term of th
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from hashlib import blake2b
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Self
 
@@ -20,7 +18,8 @@ import numpy.typing as npt
 
 from mathamr.errors import MathAMRError
 from mathamr.index.arrays import Array, intact, map_arrays, write_arrays
-from mathamr.index.terms import FIELDS, Terms
+from mathamr.index.bags import NUMBER, Bag
+from mathamr.index.terms import FIELDS
 
 Numbers = npt.NDArray[np.int64]
 
@@ -54,16 +53,15 @@ class Segment:
         return cls(path, arrays)
 
     @classmethod
-    def write(cls, path: Path, entries: Sequence[tuple[str, Terms]]) -> Self:
+    def write(cls, path: Path, entries: Sequence[tuple[str, Bag]]) -> Self:
         """A new segment, safe on disk."""
         arrays = _of_ids([identifier for identifier, _ in entries])
         for field in FIELDS:
-            counts = [Counter(map(term_number, terms.get(field, ()))) for _, terms in entries]
-            terms = _joined([list(each) for each in counts], np.int64)
-            rows = np.repeat(np.arange(len(counts), dtype=np.int32), [len(each) for each in counts])
-            numbers = _joined([list(each.values()) for each in counts], np.int64)
-            lengths = np.array([each.total() for each in counts], np.int32)
-            arrays |= _of_field(field, terms, rows, np.minimum(numbers, MOST).astype(np.uint8), lengths)
+            numbers = [bag.get(field, b"") for _, bag in entries]
+            terms: Array = np.frombuffer(b"".join(numbers), NUMBER)
+            lengths = np.array([len(each) // terms.itemsize for each in numbers], np.int32)
+            rows = np.repeat(np.arange(len(entries), dtype=np.int32), lengths)
+            arrays |= _of_field(field, *_counted(terms, rows), lengths)
         write_arrays(path, arrays)
         return cls.open(path)
 
@@ -141,23 +139,26 @@ class Segment:
 _PARTS = ("terms", "starts", "rows", "counts", "lengths")
 
 
-@lru_cache(maxsize=1 << 18)
-def term_number(term: str) -> int:
-    """A term as a number of 64 bits, the same on every machine."""
-    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
-
-
 def _of_ids(ids: Sequence[str]) -> dict[str, Array]:
     encoded = [identifier.encode() for identifier in ids]
     starts = np.append(0, np.cumsum([len(each) for each in encoded], dtype=np.int64))
     return {"ids": np.frombuffer(b"".join(encoded), np.uint8), "id_starts": starts.astype(np.int64)}
 
 
+def _counted(terms: Array, rows: Array) -> tuple[Array, Array, Array]:
+    """Each term of each row once, with its count; rows come in ascending order."""
+    order = np.argsort(terms, kind="stable")
+    terms, rows = terms[order], rows[order]
+    firsts = _firsts(terms, rows)
+    counts = np.diff(firsts, append=len(terms))
+    return terms[firsts], rows[firsts], np.minimum(counts, MOST).astype(np.uint8)
+
+
 def _of_field(field: str, terms: Array, rows: Array, counts: Array, lengths: Array) -> dict[str, Array]:
-    order = np.lexsort((rows, terms))
+    """The arrays of a field; the rows of a term come in ascending order, and stay so."""
+    order = np.argsort(terms, kind="stable")  # of few ascending runs, which it makes use of
     terms = terms[order]
-    firsts = np.flatnonzero(np.append(True, terms[1:] != terms[:-1])) if len(terms) else np.empty(0, np.int64)
+    firsts = _firsts(terms)
     values = (terms[firsts], np.append(firsts, len(terms)), rows[order], counts[order], lengths)
     types = (np.int64, np.int64, np.int32, np.uint8, np.int32)
     return {
@@ -165,5 +166,9 @@ def _of_field(field: str, terms: Array, rows: Array, counts: Array, lengths: Arr
     }
 
 
-def _joined(lists: Iterable[Sequence[int]], kind: type[Any]) -> Array:
-    return np.concatenate([np.empty(0, kind), *(np.array(each, kind) for each in lists if each)])
+def _firsts(*sorted_arrays: Array) -> Array:
+    """Where a value of any of the arrays is not the one before it."""
+    if not len(sorted_arrays[0]):
+        return np.empty(0, np.int64)
+    changes = np.logical_or.reduce([each[1:] != each[:-1] for each in sorted_arrays])
+    return np.flatnonzero(np.append(True, changes))

@@ -20,9 +20,10 @@ import numpy.typing as npt
 
 from mathamr.errors import MathAMRError
 from mathamr.index.arrays import map_arrays, write_arrays
+from mathamr.index.bags import Bag
 from mathamr.index.durable import write_whole
 from mathamr.index.segment import Segment
-from mathamr.index.terms import FIELDS, Terms
+from mathamr.index.terms import FIELDS
 
 FORMAT = 1
 LIST = "segments.json"
@@ -121,7 +122,7 @@ class Change:
                 alive[row] = False
                 self.is_empty = False
 
-    def add(self, entries: Mapping[str, Terms]) -> None:
+    def add(self, entries: Mapping[str, Bag]) -> None:
         """Adds entries or replaces those of the same id."""
         for identifier in entries:
             self.delete(identifier)

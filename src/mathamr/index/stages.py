@@ -23,10 +23,13 @@ from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.crew import FEW, Crew
 from mathamr.index.entries import Entries, entries_of, is_tagged_by_question
 from mathamr.index.journal import Waiting
+from mathamr.posts.post import Post
 from mathamr.progress import Progress
 
 BATCH = 1024
-"""Posts whose vectors or terms are written, flushed and marked at a time."""
+"""Posts whose vectors are written, flushed and marked at a time."""
+LEXICAL_BATCH = 2048
+"""The same for terms, which take less room; fewer and larger segments are merged less often."""
 
 
 @dataclass(slots=True)
@@ -178,29 +181,51 @@ class Stages:
         catalogue, lexical = self._archive.catalogue, self._archive.lexical
         total = catalogue.count_waiting("lexical") + catalogue.count_stale_visuals()
         with account.stage("lexical", "entries", total) as progress:
-            for batch in batches(catalogue.waiting("lexical"), BATCH):
-                posts = [each.post for each in batch if each.post is not None]
-                lexical.posts.update(
-                    zip((post.id for post in posts), crew.post_terms(posts), strict=True),
+            catalogue.choose_standing()
+            for batch in batches(catalogue.waiting("lexical"), LEXICAL_BATCH):
+                chosen = self._with_standing(batch)
+                made = list(crew.post_bags([(post, list(looks.values())) for post, looks in chosen]))
+                lexical.posts.update_bags(
+                    ((post.id, bag) for (post, _), (bag, _) in zip(chosen, made, strict=True)),
                     [each.id for each in batch if each.post is None],
+                )
+                visuals = [visual for _, looks in chosen for visual in looks]
+                lexical.formulas.update_bags(
+                    zip(visuals, (bag for _, bags in made for bag in bags), strict=True)
                 )
                 with catalogue.transaction():
                     catalogue.mark("lexical", batch)
-                account.posts["lexical"] += len(posts)
+                    catalogue.mark_visuals(visuals)
+                account.posts["lexical"] += len(chosen)
                 if progress:
-                    progress.advance(len(batch))
-            while visuals := catalogue.stale_visuals(4 * BATCH):
-                looks = {
-                    visual: look for visual in visuals if (look := catalogue.looking(visual)) is not None
-                }
-                lexical.formulas.update(
-                    zip(looks, crew.formula_terms(list(looks.values())), strict=True),
+                    progress.advance(len(batch) + len(visuals))
+            while visuals := catalogue.stale_visuals(2 * LEXICAL_BATCH):
+                looks = catalogue.looking(visuals)
+                lexical.formulas.update_bags(
+                    zip(looks, crew.formula_bags(list(looks.values())), strict=True),
                     [visual for visual in visuals if visual not in looks],
                 )
                 with catalogue.transaction():
                     catalogue.mark_visuals(visuals)
                 if progress:
                     progress.advance(len(visuals))
+
+    def _with_standing(self, batch: list[Waiting]) -> list[tuple[Post, dict[str, int]]]:
+        """The living posts of a batch, each with the stale looks it stands for and the places of their formulas.
+
+        What a post and its formulas need is made together: then no formula is parsed twice.
+        """
+        standing = self._archive.catalogue.standing_in([each.number for each in batch])
+        found: list[tuple[Post, dict[str, int]]] = []
+        for each in batch:
+            if each.post is not None:
+                wanted = standing.get(each.number, ())
+                places: dict[str, int] = {}
+                for place, (_, visual) in enumerate(each.formulas):
+                    if visual in wanted:
+                        places.setdefault(visual, place)
+                found.append((each.post, places))
+        return found
 
 
 def _has_graph(store: GraphStore, each: Waiting, fingerprint: str) -> bool:

@@ -17,12 +17,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
-from mathamr.formulas.label import node_type
 from mathamr.formulas.tree import Opt, Tree
 from mathamr.graphs.maker import trees_of
 from mathamr.posts.markup import formulas_of, pieces, title_pieces
@@ -69,32 +68,42 @@ def post_terms(post: Post) -> dict[str, list[str]]:
 
     A formula that cannot be parsed is found by its LaTeX alone.
     """
-    text = post_text(post)
-    found: dict[str, list[str]] = {field: [] for field in FIELDS}
-    found["words"], found["stems"] = words(text), word_tokens(text)
-    for formula in post.formulas or formulas_of(post.id, post.title, post.body, post.markup):
+    found = text_terms(post) | {field: [] for field in FORMULA_FIELDS}
+    for formula in formulas_in(post):
         for field, terms in formula_terms(formula, post.macros).items():
             found[field].extend(terms)
     return found
+
+
+def text_terms(post: Post) -> dict[str, list[str]]:
+    """The terms of a post's text."""
+    found = words(post_text(post))
+    return {"words": found, "stems": stems(found)}
+
+
+def formulas_in(post: Post) -> Sequence[Formula]:
+    """The formulas of a post, which may not be listed with it."""
+    return post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
 
 
 def formula_terms(formula: Formula, macros: tuple[str, ...] = ()) -> Terms:
     """The terms of a formula."""
     if formula.latex.strip():
         return _terms_of_latex(formula.latex, macros)
-    return _terms(formula, macros)
+    return terms_of(formula, macros)
 
 
 @lru_cache(maxsize=2_000)
 def _terms_of_latex(latex: str, macros: tuple[str, ...]) -> Terms:
     """A post says the same short formula again and again."""
-    return _terms(Formula("", latex), macros)
+    return terms_of(Formula("", latex), macros)
 
 
-def _terms(formula: Formula, macros: tuple[str, ...]) -> Terms:
+def terms_of(formula: Formula, macros: tuple[str, ...]) -> Terms:
+    """The terms of a formula that is not worth remembering."""
     (opt, slt), _ = trees_of(formula, macros)
     found: dict[str, list[str]] = {field: [] for field in FORMULA_FIELDS}
-    found["latex"] = list(ngrams(latex_tokens(formula.latex), LONGEST_NGRAM))
+    found["latex"] = ngrams(latex_tokens(formula.latex), LONGEST_NGRAM)
     if slt is not None:
         found["paths"] += path_tokens("s", slt, LAYOUT_WINDOW)
         found["shapes"] += path_tokens("s", nameless(slt), LAYOUT_WINDOW)
@@ -127,9 +136,13 @@ def word_tokens(text: str) -> list[str]:
     >>> word_tokens("Proving that groups have cyclic quotients")
     ['prove', 'that', 'group', 'have', 'cyclic', 'quotient']
     """
-    found = words(text)
-    stems: list[str] = _stemmer().stemWords(found)
-    return [stem or word for stem, word in zip(stems, found, strict=True)]  # of "s" nothing would be left
+    return stems(words(text))
+
+
+def stems(words: Sequence[str]) -> list[str]:
+    """The Porter stems of words in lower case."""
+    found: list[str] = _stemmer().stemWords(words)
+    return [stem or word for stem, word in zip(found, words, strict=True)]  # of "s" nothing would be left
 
 
 def latex_tokens(latex: str) -> list[str]:
@@ -138,18 +151,26 @@ def latex_tokens(latex: str) -> list[str]:
     >>> latex_tokens(r"\\left( \\dfrac{1}{2n} \\right)")
     ['(', '\\\\frac', '1', '2', 'n', ')']
     """
-    return [_SAME.get(token, token) for token in _LATEX.findall(latex) if not _UNSEEN.fullmatch(token)]
+    return [token for token in map(_seen, _LATEX.findall(latex)) if token]
 
 
-def ngrams(tokens: Sequence[str], longest: int) -> Iterator[str]:
+@lru_cache(maxsize=10_000)
+def _seen(token: str) -> str:
+    """What is seen of a token, the same for commands that mean the same; nothing of what only spaces."""
+    return "" if _UNSEEN.fullmatch(token) else _SAME.get(token, token)
+
+
+def ngrams(tokens: Sequence[str], longest: int) -> list[str]:
     """All runs of 1 to `longest` tokens, marked as of a formula.
 
-    >>> list(ngrams(["a", "+", "b"], 2))
+    >>> ngrams(["a", "+", "b"], 2)
     ['$a', '$+', '$b', '$a +', '$+ b']
     """
+    found: list[str] = []
     for length in range(1, longest + 1):
-        for start in range(len(tokens) - length + 1):
-            yield "$" + " ".join(tokens[start : start + length])
+        runs = zip(*(tokens[start:] for start in range(length)), strict=False)
+        found += ["$" + " ".join(run) for run in runs]
+    return found
 
 
 def path_tokens(mark: str, tree: Tree, window: int) -> list[str]:
@@ -169,13 +190,14 @@ def path_tokens(mark: str, tree: Tree, window: int) -> list[str]:
         )
     found = [f"{mark} {label}" for label in labels] if len(labels) < SMALL_TREE else []
     for node in range(1, len(labels)):
-        label, ancestor, path = labels[node], node, ""
-        for _ in range(window):
+        label, ancestor, path = labels[node], parents[node], edges[node]
+        found.append(f"{mark} {labels[ancestor]} {path} {label}")
+        for _ in range(window - 1):
+            if not ancestor:
+                break
             path = edges[ancestor] + path
             ancestor = parents[ancestor]
             found.append(f"{mark} {labels[ancestor]} {path} {label}")
-            if parents[ancestor] < 0:
-                break
     return found
 
 
@@ -190,13 +212,17 @@ def part_tokens(tree: Opt) -> list[str]:
     texts: list[str] = [""] * len(labels)
     found: list[str] = []
     for node in range(len(labels) - 1, -1, -1):
+        label = labels[node]
+        if not children[node]:
+            texts[node] = label
+            continue
         below = [texts[child] for child in children[node]]
-        if labels[node].startswith("U!"):
+        if len(below) > 1 and label[:2] == "U!":
             below.sort()
-        text = f"{labels[node]}({','.join(below)})" if below else labels[node]
+        text = f"{label}({','.join(below)})"
         if sizes[node] > LARGEST_PART:  # a short name for it, or deep trees would take quadratic time
             text = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-        elif below:
+        else:
             found.append(text)
         texts[node] = text
     return [*found, f"= {texts[0]}"]
@@ -209,7 +235,7 @@ def nameless(tree: AnyTree) -> AnyTree:
     >>> nameless(parse("x^2").slt).labels
     ('V!', 'N!2')
     """
-    labels = tuple("V!" if node_type(label) == "V" else label for label in tree.labels)
+    labels = tuple(["V!" if label[:2] == "V!" else label for label in tree.labels])
     return type(tree)(labels, tree.parents, tree.edges)
 
 
