@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.experiments import EXPERIMENTS, plan
+from mathamr.evaluation.experiments import EXPERIMENTS, plan, training
 from mathamr.evaluation.experiments.collection import collection_of
 from mathamr.evaluation.experiments.findings import findings
 from mathamr.evaluation.experiments.graphs import Catalogue
@@ -149,9 +150,12 @@ def test_a_training_that_fails_ends_the_run_though_others_wait(
     def fails(*_: object) -> None:
         raise MathAMRError("the power is gone")
 
-    monkeypatch.setattr(plan.training, "train_model", fails)
+    monkeypatch.setattr(training, "train_model", fails)
+    new_models = replace(
+        setting(corner, out, "initialisation", workers=2), scale=TINY.changed(["learning_rate=0.002"])
+    )
     with pytest.raises(MathAMRError, match="power"):
-        run([setting(corner, out, "initialisation", workers=2)])
+        run([new_models])
 
 
 def test_two_experiments_at_once_in_one_folder_are_refused(corner: Path, out: Path) -> None:
