@@ -89,15 +89,19 @@ class _Run:
             for model in models
         }
 
+        begun: list[Future[Any]] = []
+
         def learn(model: Stage) -> Future[None]:
             self._do(model)
-            return measuring.submit(self._measure, model, followers[model.mark_path])
+            measured = measuring.submit(self._measure, model, followers[model.mark_path])
+            begun.append(measured)
+            return measured
 
         going: set[Future[Any]] = {learning.submit(learn, model) for model in models}
         try:
-            measured = {stage.mark_path for stages in followers.values() for stage in stages}
+            followed = {stage.mark_path for stages in followers.values() for stage in stages}
             for stage in self._stages:
-                if stage.kind != "train" and stage.mark_path not in measured:
+                if stage.kind != "train" and stage.mark_path not in followed:
                     self._do(stage)
             while going:
                 done, going = wait(going, return_when=FIRST_COMPLETED)
@@ -107,9 +111,9 @@ class _Run:
             # Nothing more is started; after a failure or an interrupt, what runs is stopped, its state saved.
             for pool in (learning, measuring):
                 pool.shutdown(wait=False, cancel_futures=True)
-            while going := {each for each in going if not each.done()}:
+            while left := {each for each in (*going, *begun) if not each.done()}:
                 stop_children()
-                wait(going, timeout=0.1)
+                wait(left, timeout=0.1)
             for pool in (learning, measuring):
                 pool.shutdown()
 
