@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mathamr.formulas.latex.errors import FormulaError, Repair
+from mathamr.formulas.latex.cursor import Cursor
+from mathamr.formulas.latex.errors import FormulaError
 from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import MATH, Font, specialized
 from mathamr.formulas.latex.node import ABSENT, ERROR, HINT, SCRIPT, TOKEN, Node, apply, dual, row
 from mathamr.formulas.latex.symbols import DELIMITERS, SYMBOLS
 
-MAX_DEPTH = 60
-"""Arguments within each other; a formula nested deeper is refused."""
 MAX_GROUPS = 500
 """Braces within each other."""
 MAX_KNOWN_SYMBOLS = 4096
@@ -115,31 +114,17 @@ def _leaves(stop: str, outer: Sequence[_Frame], frame: _Frame) -> bool:
     return stop in CELL_ENDS and all(one.opener == "\\left" for one in (*outer[1:], frame))
 
 
-class Reader:
+class Reader(Cursor):
     """One pass over the tokens of one formula."""
 
     def __init__(self, tokens: list[str], offsets: list[int], source: str, wildcards: bool = False) -> None:
-        self.tokens, self.offsets, self.source = tokens, offsets, source
+        super().__init__(tokens, offsets, source)
         self.wildcards = wildcards
-        self.count = len(tokens)
-        self.i = 0
-        self.depth = 0
         self.level = 1
-        self.repairs: list[Repair] = []
         self.font, self.style = MATH, "display"
         self.known = symbols_of(MATH, "display")
 
-    # -- where we are
-
-    def offset(self, position: int | None = None) -> int:
-        """Offset in the source of a token, by default the one read last."""
-        position = self.i - 1 if position is None else position
-        return self.offsets[position] if 0 <= position < self.count else len(self.source)
-
-    def repair(self, message: str, position: int | None = None) -> None:
-        """Notes that something malformed was read anyway."""
-        if len(self.repairs) < 100:
-            self.repairs.append(Repair(message, self.offset(position)))
+    # -- what is in force
 
     def set_font(self, font: Font) -> None:
         """Puts a font in force."""
@@ -150,16 +135,6 @@ class Reader:
         """Puts a style in force: display, text or script."""
         self.style = style
         self.known = symbols_of(self.font, style)
-
-    def skip_spaces(self) -> None:
-        """To the next token that is not space."""
-        while self.i < self.count and self.tokens[self.i].isspace():
-            self.i += 1
-
-    def peek(self) -> str:
-        """The next token that is not space, or nothing."""
-        self.skip_spaces()
-        return self.tokens[self.i] if self.i < self.count else ""
 
     # -- lists
 
@@ -364,12 +339,6 @@ class Reader:
 
     # -- arguments
 
-    def descend(self) -> None:
-        """One argument deeper; too deep is an error."""
-        self.depth += 1
-        if self.depth > MAX_DEPTH:
-            raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", self.source, self.offset(self.i))
-
     def _short_argument(self, known: dict[str, Node]) -> Node | None:
         """An argument that is one symbol met before, with or without braces: most are."""
         i, tokens = self.i, self.tokens
@@ -433,57 +402,6 @@ class Reader:
     def parsed_argument(self, what: str = "argument") -> Node:
         """The next argument as one expression."""
         return expression(self.argument(what))
-
-    def raw_argument(self) -> str:
-        """The text of the next argument, unread: names, lengths, colours."""
-        token = self.peek()
-        if token != "{":
-            if token and token not in ("}", "&", "\\\\", "\\end"):
-                self.i += 1
-                return token
-            return ""
-        start = self.i + 1
-        self.i = self.matching_brace()
-        text = "".join(self.tokens[start : self.i])
-        self.i += 1
-        return text
-
-    def raw_optional(self) -> str | None:
-        """The text of an argument in brackets, if there is one."""
-        if self.peek() != "[":
-            return None
-        depth, start = 0, self.i + 1
-        while self.i < self.count:
-            token = self.tokens[self.i]
-            depth += (token == "{") - (token == "}")
-            if token == "]" and depth <= 0:
-                break
-            self.i += 1
-        text = "".join(self.tokens[start : self.i])
-        self.i += 1
-        return text
-
-    def matching_brace(self) -> int:
-        """The position of the brace that closes the one here, or the end."""
-        depth, position = 0, self.i
-        while position < self.count:
-            token = self.tokens[position]
-            if token == "{":
-                depth += 1
-            elif token == "}":
-                depth -= 1
-                if depth == 0:
-                    return position
-            position += 1
-        self.repair("unclosed {", self.i)
-        return position
-
-    def star(self) -> bool:
-        """Whether a star follows; it is read."""
-        if self.peek() == "*":
-            self.i += 1
-            return True
-        return False
 
     def delimiter(self, left: bool) -> Node:
         """The delimiter behind `\\left` or `\\right`."""

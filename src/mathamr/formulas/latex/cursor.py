@@ -1,0 +1,100 @@
+"""`Cursor`: a place in the tokens of one formula, and what is read there without knowing what it means."""
+
+from __future__ import annotations
+
+from mathamr.formulas.latex.errors import FormulaError, Repair
+
+MAX_DEPTH = 60
+"""Arguments within each other; a formula nested deeper is refused."""
+
+
+class Cursor:
+    """Goes over the tokens of one formula, and notes what was malformed."""
+
+    def __init__(self, tokens: list[str], offsets: list[int], source: str) -> None:
+        self.tokens, self.offsets, self.source = tokens, offsets, source
+        self.count = len(tokens)
+        self.i = 0
+        self.depth = 0
+        self.repairs: list[Repair] = []
+
+    # -- where we are
+
+    def offset(self, position: int | None = None) -> int:
+        """Offset in the source of a token, by default the one read last."""
+        position = self.i - 1 if position is None else position
+        return self.offsets[position] if 0 <= position < self.count else len(self.source)
+
+    def repair(self, message: str, position: int | None = None) -> None:
+        """Notes that something malformed was read anyway."""
+        if len(self.repairs) < 100:
+            self.repairs.append(Repair(message, self.offset(position)))
+
+    def skip_spaces(self) -> None:
+        """To the next token that is not space."""
+        while self.i < self.count and self.tokens[self.i].isspace():
+            self.i += 1
+
+    def peek(self) -> str:
+        """The next token that is not space, or nothing."""
+        self.skip_spaces()
+        return self.tokens[self.i] if self.i < self.count else ""
+
+    def descend(self) -> None:
+        """One argument deeper; too deep is an error."""
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise FormulaError(f"nested deeper than {MAX_DEPTH} levels", self.source, self.offset(self.i))
+
+    # -- arguments as text
+
+    def raw_argument(self) -> str:
+        """The text of the next argument, unread: names, lengths, colours."""
+        token = self.peek()
+        if token != "{":
+            if token and token not in ("}", "&", "\\\\", "\\end"):
+                self.i += 1
+                return token
+            return ""
+        start = self.i + 1
+        self.i = self.matching_brace()
+        text = "".join(self.tokens[start : self.i])
+        self.i += 1
+        return text
+
+    def raw_optional(self) -> str | None:
+        """The text of an argument in brackets, if there is one."""
+        if self.peek() != "[":
+            return None
+        depth, start = 0, self.i + 1
+        while self.i < self.count:
+            token = self.tokens[self.i]
+            depth += (token == "{") - (token == "}")
+            if token == "]" and depth <= 0:
+                break
+            self.i += 1
+        text = "".join(self.tokens[start : self.i])
+        self.i += 1
+        return text
+
+    def matching_brace(self) -> int:
+        """The position of the brace that closes the one here, or the end."""
+        depth, position = 0, self.i
+        while position < self.count:
+            token = self.tokens[position]
+            if token == "{":
+                depth += 1
+            elif token == "}":
+                depth -= 1
+                if depth == 0:
+                    return position
+            position += 1
+        self.repair("unclosed {", self.i)
+        return position
+
+    def star(self) -> bool:
+        """Whether a star follows; it is read."""
+        if self.peek() == "*":
+            self.i += 1
+            return True
+        return False
