@@ -18,14 +18,14 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks._synthetic import synthetic_shard
-from mathamr.encoders.batch import ahead
-from mathamr.encoders.configuration import MODELS
-from mathamr.encoders.convolution import RelationalConvolution
-from mathamr.encoders.graphencoder import GraphEncoder
-from mathamr.encoders.groups import EdgeGroups
-from mathamr.encoders.mathamrplus import MathAMRPlus
 from mathamr.errors import MissingExtraError
 from mathamr.graphs.shard import Shard
+from mathamr.layers.batch import ahead
+from mathamr.layers.convolution import RelationalConvolution
+from mathamr.layers.groups import EdgeGroups
+from mathamr.systems.mathamrplus.configuration import MODELS
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
+from mathamr.systems.mathamrplus.network import MathAMRPlus
 from mathamr.training.configuration import TRAININGS
 from mathamr.training.learner import Learner
 from mathamr.training.pairs import batches

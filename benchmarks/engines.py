@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.index.engine import Collection, Engine, Payload, Point, create_engine, open_engine
-from mathamr.index.flat.engine import FlatEngine
-from mathamr.index.maxsim import maxsim
+from mathamr.index.engines.engine import Collection, Engine, Payload, Point, create_engine, open_engine
+from mathamr.index.engines.flat.engine import FlatEngine
+from mathamr.index.engines.maxsim import maxsim
 
 Floats = npt.NDArray[np.float32]
 

@@ -35,9 +35,9 @@ from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.significance import paired_t_test
 from mathamr.evaluation.table import aligned
 from mathamr.evaluation.topics import Topic, read_topics
-from mathamr.index.bags import formula_bag, post_bag
-from mathamr.index.lexical import LexicalIndex
-from mathamr.index.terms import Terms, formula_terms, post_terms
+from mathamr.index.lexical.bags import formula_bag, post_bag
+from mathamr.index.lexical.lexicalindex import LexicalIndex
+from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report

@@ -21,8 +21,8 @@ from typing import Any
 
 from benchmarks._data import data_folder
 from mathamr.formulas.parse import FormulaError, parse
-from mathamr.index.parts import prepare_parts, reset_lexical
-from mathamr.index.writer import ArchiveWriter
+from mathamr.index.making.parts import prepare_parts, reset_lexical
+from mathamr.index.making.writer import ArchiveWriter
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -80,7 +80,7 @@ def _index(path: Path, posts: list[Post], out: Path, model: Path | None) -> dict
 def _start() -> float:
     """What it takes to load the code and a model, before any work."""
     before = os.times()
-    code = "import mathamr.index.builder, mathamr.encoders.graphencoder"
+    code = "import mathamr.index.making.builder, mathamr.systems.mathamrplus.graphencoder"
     subprocess.run([sys.executable, "-c", code], check=True)
     after = os.times()
     return after.children_user + after.children_system - before.children_user - before.children_system
@@ -127,7 +127,7 @@ def _single(out: Path, posts: list[Post]) -> None:
 
 
 def _model(folder: Path, posts: list[Post]) -> Path | None:
-    from mathamr.encoders.postencoder import CONFIG, box
+    from mathamr.systems.mathamrplus.postencoder import CONFIG, box
 
     if MODEL:
         return Path(MODEL)

@@ -41,7 +41,16 @@ def _kill_steps(folder: Path, model: Path, engine: str) -> None:
     folder.mkdir()
     started = time.perf_counter()
     done = subprocess.run(
-        [sys.executable, "-m", "tests.index.killing", str(model), str(folder), engine, str(POINTS), "1"],
+        [
+            sys.executable,
+            "-m",
+            "tests.index.engines.killing",
+            str(model),
+            str(folder),
+            engine,
+            str(POINTS),
+            "1",
+        ],
         cwd=ROOT,
         env=_one_thread(),
         capture_output=True,

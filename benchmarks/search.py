@@ -22,7 +22,7 @@ from mathamr.evaluation.baselines.bm25 import Bm25
 from mathamr.evaluation.baselines.candidate import candidates
 from mathamr.evaluation.baselines.candidate import query as candidate
 from mathamr.evaluation.topics import Topic, read_topics
-from mathamr.index.builder import BuildOptions, build_index
+from mathamr.index.making.builder import BuildOptions, build_index
 from mathamr.sample import folder
 from mathamr.search.query import Task
 from mathamr.search.strategies import STRATEGIES

@@ -29,7 +29,7 @@ from urllib.parse import quote
 import psutil
 from starlette.testclient import TestClient
 
-from mathamr.index.builder import BuildOptions, build_index
+from mathamr.index.making.builder import BuildOptions, build_index
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report

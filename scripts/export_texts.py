@@ -12,11 +12,11 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-from mathamr.encoders.language.encoder import WINDOW
-from mathamr.encoders.language.files import save_text_encoder
-from mathamr.encoders.language.minilm import packaged_minilm
 from mathamr.errors import MathAMRError
 from mathamr.graphs import shard as shards
+from mathamr.layers.language.encoder import WINDOW
+from mathamr.layers.language.files import save_text_encoder
+from mathamr.layers.language.minilm import packaged_minilm
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.training.language.shard import export_texts

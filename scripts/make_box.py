@@ -13,10 +13,10 @@ import json
 import shutil
 from pathlib import Path
 
-from mathamr.encoders.encoder import load_encoder
-from mathamr.encoders.language.files import load_text_encoder, save_text_encoder
-from mathamr.encoders.postencoder import GRAPH, TEXT, Shares, save_joined
 from mathamr.graphs import shard as shards
+from mathamr.layers.language.files import load_text_encoder, save_text_encoder
+from mathamr.systems.mathamrplus.postencoder import GRAPH, TEXT, Shares, save_joined
+from mathamr.systems.vectors import load_encoder
 from mathamr.training.joining import between, chosen_shares, trial, with_principal_components
 from mathamr.training.language.shard import TextShard
 

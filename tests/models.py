@@ -30,11 +30,11 @@ def tiny_model(folder: Path, graphs: Path, *, seed: int = 0) -> Path:
     """A model folder of the small shape with random weights, for the vocabularies of a graph store."""
     import torch
 
-    from mathamr.encoders.configuration import model_configuration
-    from mathamr.encoders.graphencoder import GraphEncoder
-    from mathamr.encoders.mathamrplus import MathAMRPlus
     from mathamr.graphs.configuration import GraphConfiguration
     from mathamr.graphs.store import GraphStore
+    from mathamr.systems.mathamrplus.configuration import model_configuration
+    from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
+    from mathamr.systems.mathamrplus.network import MathAMRPlus
 
     with GraphStore(graphs) as store:
         vocabulary, relations = store.vocabularies()
@@ -96,7 +96,7 @@ def other_model_folder(tmp_path_factory: pytest.TempPathFactory, small_graphs: P
 
 def build_sample_index(out: Path, model: Path, posts: list[Post] | None = None, engine: str = "flat") -> Path:
     """An index of the sample (all of it, unless posts are given) made with a model."""
-    from mathamr.index.builder import BuildOptions, build_index
+    from mathamr.index.making.builder import BuildOptions, build_index
 
     source = sample_folder() / "Posts.xml"
     if posts is not None:

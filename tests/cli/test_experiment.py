@@ -11,8 +11,8 @@ import pytest
 
 from mathamr.cli.experiment import command
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.experiments import EXPERIMENTS
-from mathamr.evaluation.experiments.scale import SCALES
+from mathamr.experiments import EXPERIMENTS
+from mathamr.experiments.scale import SCALES
 
 HELP = {
     name: next(iter(hint.__metadata__)).help

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.evaluation.runs import read_run
-from mathamr.index.catalogue import CATALOGUE, Catalogue
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.sample import folder
 from tests.cli import test_cli
 from tests.cli.conftest import Ran

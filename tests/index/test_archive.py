@@ -9,8 +9,8 @@ import pytest
 from benchmarks._kills import content, differences
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
-from mathamr.index.builder import build_index
-from mathamr.index.writer import ArchiveWriter
+from mathamr.index.making.builder import build_index
+from mathamr.index.making.writer import ArchiveWriter
 from tests.models import sample_posts
 
 

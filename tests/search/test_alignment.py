@@ -7,14 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.encoders.encoder import Vectors
 from mathamr.errors import MathAMRError
 from mathamr.graphs.virtual import Level
-from mathamr.index.maxsim import maxsim
+from mathamr.index.engines.maxsim import maxsim
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.alignment import Alignment, align, parts
 from mathamr.search.heatmap import COLUMNS, ROWS, mathtext, save_heatmap
+from mathamr.systems.vectors import Vectors
 
 BODY = "Let $x > 0$ hold. Then $\\frac12 \\le y$ follows from $x > 0$."
 

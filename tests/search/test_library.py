@@ -10,19 +10,19 @@ import numpy as np
 import pytest
 
 from mathamr import Filter, Index, Query
-from mathamr.encoders.encoder import Vectors
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.virtual import Level
-from mathamr.index.point import Scored, best
-from mathamr.index.terms import post_terms
+from mathamr.index.engines.point import Scored, best
+from mathamr.index.lexical.terms import post_terms
 from mathamr.search.fragment import plain
 from mathamr.search.fusion import FUSIONS
 from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.stopwatch import Stopwatch
 from mathamr.search.strategies import STRATEGIES
+from mathamr.systems.vectors import Vectors
 
 TEXT = "Why does the series $\\sum_{n=1}^\\infty \\frac{1}{n^2}$ converge, and to what?"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mathamr import Filter, Index
-from mathamr.index.writer import ArchiveWriter
+from mathamr.index.making.writer import ArchiveWriter
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from tests.models import build_sample_index

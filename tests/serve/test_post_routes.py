@@ -7,7 +7,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mathamr.graphs import notation
-from mathamr.index.writer import ArchiveWriter
+from mathamr.index.making.writer import ArchiveWriter
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from mathamr.index.writer import ArchiveWriter
+from mathamr.index.making.writer import ArchiveWriter
 from mathamr.search.hits import Hits
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks._synthetic import synthetic_shard
-from mathamr.encoders.stack import GraphStack
+from mathamr.layers.stack import GraphStack
 from mathamr.training.augmentation import MASK_ID, augmented, graph_keys
 
 SHARD = synthetic_shard(6, labels=60, relations=12, formulas=2, sentences=2)

@@ -13,9 +13,9 @@ from safetensors import safe_open
 from safetensors.numpy import load_file
 
 from benchmarks._synthetic import save
-from mathamr.encoders.text import TextTable
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
+from mathamr.layers.textvectors import TextTable
 from mathamr.training.__main__ import main
 from mathamr.training.command import configured
 from mathamr.training.configuration import TRAININGS, TrainingConfiguration

@@ -3,10 +3,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr.encoders.encoder import load_encoder
-from mathamr.encoders.postencoder import Shares
 from mathamr.errors import MathAMRError
 from mathamr.graphs import shard as shards
+from mathamr.systems.mathamrplus.postencoder import Shares
+from mathamr.systems.vectors import load_encoder
 from mathamr.training.export import export_store
 from mathamr.training.joining import (
     Trial,
@@ -17,7 +17,7 @@ from mathamr.training.joining import (
     without_head,
 )
 from mathamr.training.language.shard import TextShard, export_texts
-from tests.encoders.language.small import small_text_encoder
+from tests.layers.language.small import small_text_encoder
 from tests.models import graph_store, sample_posts, tiny_model
 
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr.encoders.batch import GraphBatch
-from mathamr.encoders.configuration import MODELS
-from mathamr.encoders.mathamrplus import MathAMRPlus
-from mathamr.encoders.text import TextTable
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
+from mathamr.layers.batch import GraphBatch
+from mathamr.layers.textvectors import TextTable
+from mathamr.systems.mathamrplus.configuration import MODELS
+from mathamr.systems.mathamrplus.network import MathAMRPlus
 from mathamr.training.configuration import TRAININGS, TrainingConfiguration
 from mathamr.training.learner import Learner, rate
 from mathamr.training.losses import ContrastiveLoss

@@ -8,10 +8,10 @@ import pytest
 import torch
 from safetensors.torch import load_file
 
-from mathamr.encoders.configuration import MODELS
-from mathamr.encoders.encoder import load_encoder
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
+from mathamr.systems.mathamrplus.configuration import MODELS
+from mathamr.systems.vectors import load_encoder
 from mathamr.training import loop
 from mathamr.training.checkpoint import Standing
 from mathamr.training.configuration import TRAININGS, TrainingConfiguration

@@ -118,7 +118,7 @@ def _show_parts(console: Console, post: Post) -> None:
 
 
 def _build(console: Console, source: Path, folder: Path, model: Path | None, workers: int) -> None:
-    from mathamr.index.builder import BuildOptions, build_index
+    from mathamr.index.making.builder import BuildOptions, build_index
 
     options = BuildOptions(model=model, workers=workers, show_progress=True)
     built = build_index([source], folder, options)
@@ -143,7 +143,7 @@ def _answer(console: Console, heading: Callable[[str], None], index: Index, targ
 
     from mathamr.cli.found import show_alignment, show_hits
     from mathamr.evaluation.topics import read_topics
-    from mathamr.index.point import Filter
+    from mathamr.index.engines.point import Filter
     from mathamr.sample import folder
     from mathamr.search.fragment import formulas_by_id, fragments, plain
     from mathamr.search.heatmap import save_heatmap

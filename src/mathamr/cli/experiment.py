@@ -84,12 +84,12 @@ def command(
 ) -> None:
     """Run an experiment of the thesis; prints its tables. A killed one goes on where it stopped."""
     from mathamr import sample
-    from mathamr.evaluation.experiments import EXPERIMENTS
-    from mathamr.evaluation.experiments.collection import collection_of
-    from mathamr.evaluation.experiments.plan import planned
-    from mathamr.evaluation.experiments.runner import run, threads_of
-    from mathamr.evaluation.experiments.scale import scale_named
-    from mathamr.evaluation.experiments.setting import Setting
+    from mathamr.experiments import EXPERIMENTS
+    from mathamr.experiments.collection import collection_of
+    from mathamr.experiments.plan import planned
+    from mathamr.experiments.runner import run, threads_of
+    from mathamr.experiments.scale import scale_named
+    from mathamr.experiments.setting import Setting
 
     collection = collection_of(
         corpus or [sample.folder()], topics or (), qrels or (), without or (), train or ()
@@ -117,7 +117,7 @@ def command(
             for line in planned(setting).lines():
                 print(line)
         return
-    from mathamr.evaluation.experiments.report import write_report
+    from mathamr.experiments.report import write_report
 
     for plan in [planned(setting) for setting in settings] if so_far else run(settings):
         folder, _ = write_report(plan)

@@ -11,8 +11,8 @@ import typer
 from mathamr.posts.reader import READERS
 
 if TYPE_CHECKING:
-    from mathamr.index.builder import BuildSummary
-    from mathamr.index.inspection import CheckReport
+    from mathamr.index.making.builder import BuildSummary
+    from mathamr.index.making.inspection import CheckReport
 
 
 def command(
@@ -65,7 +65,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="The summary as one JSON object.")] = False,
 ) -> None:
     """Turn posts into a directory that can be searched; run it again to follow changes, or after a kill."""
-    from mathamr.index.builder import BuildOptions, build_index
+    from mathamr.index.making.builder import BuildOptions, build_index
 
     if check and out is None and paths and len(paths) == 1:
         out, paths = paths[0], None
@@ -87,7 +87,7 @@ def command(
         show_progress=True,
     )
     if check:
-        from mathamr.index.check import check_index
+        from mathamr.index.making.check import check_index
 
         report = check_index(out, options, repair=repair)
         _show_check(report, as_json)

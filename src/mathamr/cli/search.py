@@ -47,7 +47,7 @@ def command(
 ) -> None:
     """Search an index: posts that answer a query, or formulas like the one in it."""
     from mathamr.errors import UnknownNameError
-    from mathamr.index.point import Filter
+    from mathamr.index.engines.point import Filter
     from mathamr.search.library import TASKS, Index
     from mathamr.search.query import Query
 

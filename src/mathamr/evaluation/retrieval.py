@@ -11,8 +11,8 @@ from mathamr.evaluation.fusedruns import rerank_run
 from mathamr.evaluation.runs import DEPTH, Run, few
 from mathamr.evaluation.topics import Topic
 from mathamr.formulas.parse import FormulaError
-from mathamr.index.catalogue import Catalogue
-from mathamr.index.point import Filter, Scored
+from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.engines.point import Filter, Scored
 from mathamr.progress import Progress
 from mathamr.search.library import Index
 from mathamr.search.query import Query, QueryError, Task

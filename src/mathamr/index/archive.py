@@ -18,17 +18,17 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Literal, Self
 
-from mathamr.encoders.encoder import Vectors
-from mathamr.encoders.postencoder import PostEncoder, load_post_encoder
 from mathamr.errors import MathAMRError
 from mathamr.graphs.corpus import GraphWork
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore
-from mathamr.index.catalogue import CATALOGUE, Catalogue
-from mathamr.index.engine import Engine, open_engine
-from mathamr.index.lexical import LexicalIndex
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.engines.engine import Engine, open_engine
+from mathamr.index.lexical.lexicalindex import LexicalIndex
+from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest
-from mathamr.index.terms import terms_fingerprint
+from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder
+from mathamr.systems.vectors import Vectors
 
 GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
 

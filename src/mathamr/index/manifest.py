@@ -10,7 +10,7 @@ from typing import Any
 
 from mathamr import __version__
 from mathamr.errors import MathAMRError
-from mathamr.index.durable import write_whole
+from mathamr.index.storage.durable import write_whole
 
 FORMAT = 1
 MANIFEST = "manifest.json"

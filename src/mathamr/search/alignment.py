@@ -10,12 +10,12 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.encoders.encoder import Vectors
 from mathamr.errors import MathAMRError
 from mathamr.graphs.virtual import Level
 from mathamr.posts.passage import Field, passage
 from mathamr.posts.post import Post
 from mathamr.search.fragment import Fragment, formulas_by_id, fragments, plain, shortened
+from mathamr.systems.vectors import Vectors
 
 LevelName = Literal["document", "sentence", "formula"]
 

@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from mathamr.amr.parser import AmrParser
-from mathamr.encoders.encoder import Vectors
-from mathamr.encoders.postencoder import PostEncoder
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import tensorise
 from mathamr.graphs.virtual import Level
-from mathamr.index.point import Floats
+from mathamr.index.engines.point import Floats
 from mathamr.search.query import Query, QueryError
 from mathamr.search.stopwatch import Stopwatch
+from mathamr.systems.mathamrplus.postencoder import PostEncoder
+from mathamr.systems.vectors import Vectors
 
 REMEMBERED = 256
 """Queries whose vectors are kept: the next page and the explanation of a hit ask for the same ones again."""

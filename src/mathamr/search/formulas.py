@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from mathamr.formulas.tree import Opt
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.maker import trees_of
-from mathamr.index.catalogue import Catalogue
-from mathamr.index.engine import Collection
-from mathamr.index.lexical import LexicalPart
-from mathamr.index.point import Filter, Scored
-from mathamr.index.terms import formula_terms
+from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.engines.engine import Collection
+from mathamr.index.engines.point import Filter, Scored
+from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.lexical.terms import formula_terms
 from mathamr.posts.post import Formula
 from mathamr.search.analysis import Analysis
 from mathamr.search.hybrid import HybridConfiguration

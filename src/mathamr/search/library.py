@@ -18,13 +18,12 @@ from typing import Self, get_args
 import numpy as np
 
 from mathamr.amr.parser import AmrParser, load_parser
-from mathamr.encoders.encoder import Vectors
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
-from mathamr.index.occurrences import FormulaEntry
-from mathamr.index.point import Filter, Scored
-from mathamr.index.terms import Terms, post_terms
+from mathamr.index.catalogue.occurrences import FormulaEntry
+from mathamr.index.engines.point import Filter, Scored
+from mathamr.index.lexical.terms import Terms, post_terms
 from mathamr.posts.post import Kind, Post
 from mathamr.search.alignment import Alignment, align
 from mathamr.search.analysis import Analyser, Analysis
@@ -37,6 +36,7 @@ from mathamr.search.ranked import POOL, Demand, Ranked
 from mathamr.search.snippet import Wanted, snippet, title
 from mathamr.search.stopwatch import Stopwatch
 from mathamr.search.strategies import PostSearch, check_strategy
+from mathamr.systems.vectors import Vectors
 
 TASKS: tuple[Task, ...] = ("answers", "formulas")
 KINDS: tuple[str, ...] = get_args(Kind)

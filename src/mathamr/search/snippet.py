@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from mathamr.index.terms import latex_tokens, ngrams, word_tokens, words
+from mathamr.index.lexical.terms import latex_tokens, ngrams, word_tokens, words
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Post

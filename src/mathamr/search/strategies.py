@@ -8,10 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from mathamr.errors import UnknownNameError
-from mathamr.index.engine import Collection
-from mathamr.index.lexical import LexicalPart
-from mathamr.index.point import Filter, Scored, best, unit
-from mathamr.index.terms import Terms
+from mathamr.index.engines.engine import Collection
+from mathamr.index.engines.point import Filter, Scored, best, unit
+from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.lexical.terms import Terms
 from mathamr.search.analysis import Analysis
 from mathamr.search.hybrid import HybridConfiguration
 from mathamr.search.ranked import Demand, Ranked

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.errors import MathAMRError
-from mathamr.index.writer import ArchiveWriter
+from mathamr.index.making.writer import ArchiveWriter
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app

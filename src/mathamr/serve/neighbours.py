@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import Any
 
-from mathamr.index.catalogue import Catalogue
+from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.search.fragment import Fragment, formulas_by_id, fragments, shortened

@@ -11,7 +11,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from mathamr.errors import MathAMRError
-from mathamr.index.writer import ArchiveWriter
+from mathamr.index.making.writer import ArchiveWriter
 from mathamr.serve.access import Keys
 from mathamr.serve.errors import ApiError, from_error
 from mathamr.serve.lanes import Lane

@@ -7,8 +7,8 @@ import json
 import sys
 from pathlib import Path
 
-from mathamr.encoders.configuration import MODELS
 from mathamr.errors import MathAMRError
+from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr.training.command import Request, run
 
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.encoders.stack import GraphStack
 from mathamr.graphs.vocabulary import MASK, SPECIAL
+from mathamr.layers.stack import GraphStack
 from mathamr.training.chance import Keys, key, mixed, uniform
 
 MASK_ID = SPECIAL.index(MASK)

@@ -9,8 +9,8 @@ from typing import Any
 
 from torch import Tensor
 
-from mathamr.encoders.weights import read_safetensors
 from mathamr.errors import MathAMRError
+from mathamr.layers.weights import read_safetensors
 
 FORMAT = "1"
 

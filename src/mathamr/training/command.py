@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from mathamr.encoders.configuration import ModelConfiguration, known_fields, model_configuration
-from mathamr.encoders.text import TextTable
+from mathamr.configured import known_fields
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.graphs import shard as shards
+from mathamr.layers.textvectors import TextTable
+from mathamr.systems.mathamrplus.configuration import ModelConfiguration, model_configuration
 from mathamr.training.checkpoint import Standing
 from mathamr.training.configuration import TrainingConfiguration, training_configuration
 

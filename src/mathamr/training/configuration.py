@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from mathamr.encoders.configuration import known_fields
+from mathamr.configured import known_fields
 from mathamr.errors import MathAMRError, UnknownNameError
 
 Monitor = Literal["loss", "mrr"]

@@ -14,12 +14,12 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from mathamr.encoders.encoder import Encoder, Vectors
-from mathamr.encoders.language.encoder import TextEncoder
-from mathamr.encoders.language.transformer import Transformer
-from mathamr.encoders.postencoder import PostEncoder, Shares
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
+from mathamr.layers.language.encoder import TextEncoder
+from mathamr.layers.language.transformer import Transformer
+from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares
+from mathamr.systems.vectors import Encoder, Vectors
 from mathamr.training.language.shard import TextShard
 from mathamr.training.pairs import Pairs, checked, split
 

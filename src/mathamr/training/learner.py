@@ -10,8 +10,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mathamr.encoders.batch import GraphBatch
-from mathamr.encoders.mathamrplus import MathAMRPlus
+from mathamr.layers.batch import GraphBatch
+from mathamr.systems.mathamrplus.network import MathAMRPlus
 from mathamr.training.configuration import TrainingConfiguration
 from mathamr.training.losses import ContrastiveLoss
 from mathamr.training.processes import Processes

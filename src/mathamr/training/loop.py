@@ -18,14 +18,14 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from mathamr.encoders.batch import ahead
-from mathamr.encoders.configuration import ModelConfiguration
-from mathamr.encoders.mathamrplus import MathAMRPlus
-from mathamr.encoders.text import TextTable
-from mathamr.encoders.weights import ModelHead, save_model
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
+from mathamr.layers.batch import ahead
+from mathamr.layers.textvectors import TextTable
+from mathamr.layers.weights import ModelHead, save_model
 from mathamr.progress import duration
+from mathamr.systems.mathamrplus.configuration import ModelConfiguration
+from mathamr.systems.mathamrplus.network import MathAMRPlus
 from mathamr.training.card import write_card
 from mathamr.training.checkpoint import Standing, load_checkpoint, save_checkpoint
 from mathamr.training.configuration import TrainingConfiguration

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from mathamr.encoders.segments import segment_sums
+from mathamr.layers.segments import segment_sums
 
 LIMIT = 1 << 25
 """Similarities that are held at a time."""

@@ -10,8 +10,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
-from mathamr.encoders.device import chosen_device
 from mathamr.errors import MathAMRError
+from mathamr.layers.device import chosen_device
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from mathamr.encoders.batch import GraphBatch
-from mathamr.encoders.graphencoder import BUDGET
-from mathamr.encoders.stack import GraphStack, packed
-from mathamr.encoders.text import TextTable
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.graphs.virtual import Level
+from mathamr.layers.batch import GraphBatch
+from mathamr.layers.stack import GraphStack, packed
+from mathamr.layers.textvectors import TextTable
+from mathamr.systems.mathamrplus.graphencoder import BUDGET
 from mathamr.training.augmentation import augmented, graph_keys
 from mathamr.training.configuration import TrainingConfiguration
 from mathamr.training.formulapairs import FormulaBags

@@ -17,7 +17,7 @@ from mathamr.evaluation.qrels import read_qrels
 from mathamr.evaluation.runs import Run
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.topics import read_topics
-from mathamr.index.terms import latex_tokens, word_tokens
+from mathamr.index.lexical.terms import latex_tokens, word_tokens
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from tests.evaluation.small import ANSWER_TOPICS, FORMULA_TOPICS, POSTS

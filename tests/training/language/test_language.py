@@ -7,17 +7,17 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr.encoders.language.files import load_text_encoder, save_text_encoder
-from mathamr.encoders.text import TextTable
 from mathamr.errors import MathAMRError
 from mathamr.graphs import shard as shards
+from mathamr.layers.language.files import load_text_encoder, save_text_encoder
+from mathamr.layers.textvectors import TextTable
 from mathamr.training.export import export_store
 from mathamr.training.language.__main__ import main
 from mathamr.training.language.configuration import TextTraining
 from mathamr.training.language.loop import TextTrainer
 from mathamr.training.language.neighbours import neighbour_batches
 from mathamr.training.language.shard import TextShard, export_texts
-from tests.encoders.language.small import small_text_encoder
+from tests.layers.language.small import small_text_encoder
 from tests.models import graph_store, sample_posts
 
 

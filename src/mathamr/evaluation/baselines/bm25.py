@@ -10,7 +10,7 @@ import numpy as np
 from mathamr.errors import MissingExtraError
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.runs import Hit, ordered
-from mathamr.index.terms import LONGEST_NGRAM, latex_tokens, ngrams, word_tokens
+from mathamr.index.lexical.terms import LONGEST_NGRAM, latex_tokens, ngrams, word_tokens
 
 
 class Bm25:

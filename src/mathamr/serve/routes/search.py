@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from mathamr.errors import ParseError
-from mathamr.index.point import Filter
+from mathamr.index.engines.point import Filter
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Kind, Post
 from mathamr.search.library import UnknownPostError

@@ -12,11 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from mathamr.encoders.configuration import known_fields
-from mathamr.encoders.language.files import load_text_encoder, save_text_encoder
-from mathamr.encoders.text import TextTable
+from mathamr.configured import known_fields
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.graphs import shard as shards
+from mathamr.layers.language.files import load_text_encoder, save_text_encoder
+from mathamr.layers.textvectors import TextTable
 from mathamr.training.language.configuration import TextTraining
 from mathamr.training.language.loop import TextTrainer
 from mathamr.training.language.shard import TextShard

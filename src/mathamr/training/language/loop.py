@@ -13,8 +13,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mathamr.encoders.device import chosen_device
-from mathamr.encoders.language.encoder import (
+from mathamr.errors import MathAMRError
+from mathamr.graphs.shard import Shard
+from mathamr.layers.device import chosen_device
+from mathamr.layers.language.encoder import (
     BUDGET,
     PieceBatch,
     TextEncoder,
@@ -22,11 +24,9 @@ from mathamr.encoders.language.encoder import (
     precision,
     vectors_of,
 )
-from mathamr.encoders.language.transformer import Transformer
-from mathamr.encoders.language.wordpieces import Pieces
-from mathamr.encoders.text import TextVectors
-from mathamr.errors import MathAMRError
-from mathamr.graphs.shard import Shard
+from mathamr.layers.language.transformer import Transformer
+from mathamr.layers.language.wordpieces import Pieces
+from mathamr.layers.textvectors import TextVectors
 from mathamr.training.configuration import TrainingConfiguration
 from mathamr.training.language.configuration import TextTraining
 from mathamr.training.language.neighbours import Places, neighbour_batches

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.batches import batches
-from mathamr.encoders.language.wordpieces import Pieces, WordPieces
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
+from mathamr.layers.language.wordpieces import Pieces, WordPieces
 
 if TYPE_CHECKING:
     from mathamr.posts.post import Post
@@ -66,7 +66,7 @@ class TextShard:
 
 def export_texts(posts: Iterable[Post], shard: Shard, pieces: WordPieces, most: int, path: Path) -> str:
     """Writes the first pieces of every post of a shard of graphs; a post that is not found is an error."""
-    from mathamr.encoders.language.wording import wording
+    from mathamr.layers.language.wording import wording
     from mathamr.progress import Progress
 
     number = {post_id: place for place, post_id in enumerate(shard.ids)}

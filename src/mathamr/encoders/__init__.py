@@ -1,1 +1,0 @@
-"""Encoders: from graph tensors to the vectors of a post's formulas, sentences and document."""

@@ -1,0 +1,50 @@
+"""All that follows a training, in a process of its own: so that several models can be measured at a time."""
+
+from __future__ import annotations
+
+import pickle
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from mathamr.errors import MathAMRError
+from mathamr.experiments.child import run_child
+from mathamr.experiments.plan import planned
+from mathamr.experiments.setting import Setting
+from mathamr.progress import duration
+
+LOG = "measuring.log"
+
+
+def measure_apart(settings: Sequence[Setting], model: Path) -> None:
+    """Does the stages of some experiments that need a model, known by the mark of its training, in another process."""
+    command = [sys.executable, "-m", "mathamr.experiments.measuring"]
+    given = pickle.dumps((list(settings), model))
+    run_child("measuring", command, model.parent, LOG, settings[0].threads, given)
+
+
+def measure(settings: Sequence[Setting], model: Path) -> None:
+    """Does these stages here."""
+    for setting in settings:
+        for stage in planned(setting).stages:
+            if stage.follows(model) and stage.mark() is None:
+                began = time.monotonic()
+                stage.do()
+                print(
+                    f"{stage.name}: done in {duration(time.monotonic() - began)}", file=sys.stderr, flush=True
+                )
+
+
+def main() -> int:
+    """Exit code 0 when done, 1 after a clear error; what to do comes from the process that started this one."""
+    try:
+        measure(*pickle.load(sys.stdin.buffer))
+    except MathAMRError as error:
+        print(f"mathamr: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

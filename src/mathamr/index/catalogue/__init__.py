@@ -1,0 +1,1 @@
+"""The catalogue: posts, formulas, and what has still to be derived from them."""

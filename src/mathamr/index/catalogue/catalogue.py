@@ -1,0 +1,234 @@
+"""`Catalogue`: the posts of an index and their formulas, in SQLite; what everything else of the index is derived from."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Container, Iterator, Sequence
+from hashlib import blake2b
+from itertools import chain, count
+from pathlib import Path
+
+from mathamr.errors import MathAMRError
+from mathamr.index.catalogue.journal import Journal, packed, unpacked
+from mathamr.index.catalogue.occurrences import Occurrences
+from mathamr.index.engines.point import LONGEST_ID
+from mathamr.posts.post import Formula, Post
+
+FORMAT = 1
+CATALOGUE = "catalogue.db"
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS posts (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, parent TEXT,
+    input TEXT NOT NULL, digest BLOB NOT NULL, deleted INTEGER NOT NULL DEFAULT 0,
+    graph INTEGER NOT NULL DEFAULT 0, vectors INTEGER NOT NULL DEFAULT 0, lexical INTEGER NOT NULL DEFAULT 0,
+    rows INTEGER NOT NULL DEFAULT 0, sketch REAL NOT NULL DEFAULT 0, post BLOB NOT NULL);
+CREATE INDEX IF NOT EXISTS posts_parent ON posts (parent) WHERE parent IS NOT NULL;
+CREATE INDEX IF NOT EXISTS posts_input ON posts (input);
+CREATE INDEX IF NOT EXISTS waiting_graph ON posts (number) WHERE graph = 0;
+CREATE INDEX IF NOT EXISTS waiting_vectors ON posts (number) WHERE vectors = 0;
+CREATE INDEX IF NOT EXISTS waiting_lexical ON posts (number) WHERE lexical = 0;
+CREATE INDEX IF NOT EXISTS posts_deleted ON posts (number) WHERE deleted = 1;
+CREATE TABLE IF NOT EXISTS tags (
+    tag TEXT NOT NULL, post INTEGER NOT NULL, PRIMARY KEY (tag, post)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS tags_post ON tags (post);
+CREATE TABLE IF NOT EXISTS formulas (
+    number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, post INTEGER NOT NULL, position INTEGER NOT NULL,
+    visual TEXT NOT NULL, visual_id TEXT, gone INTEGER NOT NULL DEFAULT 0, placed INTEGER NOT NULL DEFAULT 0);
+CREATE TABLE IF NOT EXISTS stale_visuals (visual TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS formulas_post ON formulas (post, position);
+CREATE INDEX IF NOT EXISTS formulas_visual ON formulas (visual);
+CREATE INDEX IF NOT EXISTS formulas_visual_id ON formulas (visual_id) WHERE visual_id IS NOT NULL;
+"""
+
+
+class Catalogue(Journal, Occurrences):
+    """Posts and formulas by id. Any thread may read; writing is one thread's at a time, inside `transaction`."""
+
+    def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
+        if not create and not path.is_file():
+            raise MathAMRError(
+                f"there is no catalogue {path}; build the index again from its posts with:"
+                f" mathamr index PATH --out {path.parent}"
+            )
+        super().__init__(path, _SCHEMA, FORMAT, create=create, read_only=read_only)
+
+    def __len__(self) -> int:
+        return int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))
+
+    def __contains__(self, post_id: object) -> bool:
+        return bool(self._rows("SELECT 1 FROM posts WHERE id = ? AND deleted = 0", (post_id,)))
+
+    def ids(self) -> Iterator[str]:
+        """The ids of all posts, in the order in which they came."""
+        for (post_id,) in self._each("SELECT number, id FROM posts WHERE deleted = 0"):
+            yield post_id
+
+    def post(self, post_id: str) -> Post:
+        """The post with that id."""
+        found = self.posts([post_id]).get(post_id)
+        if found is None:
+            raise MathAMRError(f"no post {post_id!r} in the index {self.path.parent}")
+        return found
+
+    def posts(self, ids: Sequence[str]) -> dict[str, Post]:
+        """Posts by id; what is not there (any more) is left out."""
+        sql = "SELECT id, post FROM posts WHERE deleted = 0 AND id IN "
+        return {post_id: unpacked(blob) for post_id, blob in self._chosen(sql, ids)}
+
+    def every_post(self, without: Container[str] = ()) -> Iterator[Post]:
+        """All posts but those with these ids, in the order in which they came."""
+        for post_id, blob in self._each("SELECT number, id, post FROM posts WHERE deleted = 0"):
+            if post_id not in without:
+                yield unpacked(blob)
+
+    def answers(self, post_id: str) -> list[Post]:
+        """The posts whose parent is that post: the accepted answer first, then by votes, then the earlier one."""
+        question = self.posts([post_id]).get(post_id)
+        accepted = question.accepted_answer if question else None
+        sql = "SELECT post FROM posts WHERE parent = ? AND deleted = 0 ORDER BY number"
+        found: list[Post] = [unpacked(blob) for (blob,) in self._rows(sql, (post_id,))]
+        return sorted(
+            found,
+            key=lambda post: (post.id != accepted, -(post.score or 0), post.date is None, post.date or ""),
+        )
+
+    def tags(self) -> Counter[str]:
+        """How many posts have each tag."""
+        sql = "SELECT tag, count(*) FROM tags t JOIN posts p ON t.post = p.number WHERE deleted = 0 GROUP BY tag"
+        return Counter(dict(self._rows(sql)))
+
+    def kinds(self) -> Counter[str]:
+        """How many posts there are of each kind."""
+        return Counter(dict(self._rows("SELECT kind, count(*) FROM posts WHERE deleted = 0 GROUP BY kind")))
+
+    def inputs(self) -> Counter[str]:
+        """How many posts came from each input; those that were put one by one came from the input without a name."""
+        return Counter(dict(self._rows("SELECT input, count(*) FROM posts WHERE deleted = 0 GROUP BY input")))
+
+    @property
+    def revision(self) -> int:
+        """A number that grows with every change of a post."""
+        return int(self.meta("revision") or 0)
+
+    def checksum(self) -> str:
+        """One word for all posts as they are, whatever their order."""
+        total = 0
+        for (digest,) in self._each("SELECT number, digest FROM posts WHERE deleted = 0"):
+            total += int.from_bytes(digest, "little")
+        return f"{total % (1 << 128):032x}"
+
+    def damaged(self) -> Iterator[str]:
+        """The ids of posts whose content is not what was stored."""
+        for post_id, digest, blob in self._each(
+            "SELECT number, id, digest, post FROM posts WHERE deleted = 0"
+        ):
+            try:
+                if digest_of(unpacked(blob)) != digest:
+                    yield post_id
+            except MathAMRError:
+                yield post_id
+
+    def known(self, post_id: str) -> tuple[int, bytes, str] | None:
+        """(number, digest, input) of a post that is there."""
+        rows = self._rows("SELECT number, digest, input FROM posts WHERE id = ? AND deleted = 0", (post_id,))
+        return rows[0] if rows else None
+
+    def of_input(self, source: str) -> list[tuple[int, str]]:
+        """(number, id) of the posts that came from an input."""
+        return self._rows(
+            "SELECT number, id FROM posts WHERE input = ? AND deleted = 0 ORDER BY number", (source,)
+        )
+
+    def put(self, post: Post, source: str, visuals: Sequence[str]) -> int:
+        """Adds or replaces a post of an input, given the visual keys of its formulas; its number."""
+        self._count_change()
+        parent = None if post.parent is None else _text(post.parent)
+        row = (_text(post.kind), parent, source, digest_of(post), packed(post))
+        found = self._rows("SELECT number, deleted FROM posts WHERE id = ?", (post.id,))
+        if found:
+            number, was_deleted = int(found[0][0]), bool(found[0][1])
+            tags = self._rows("SELECT tag FROM tags WHERE post = ?", (number,))
+            if was_deleted or {tag for (tag,) in tags} != set(map(_text, post.tags)):
+                self._unmark_answers(post.id)
+            self._db.execute(
+                "UPDATE posts SET kind = ?, parent = ?, input = ?, digest = ?, post = ?, deleted = 0,"
+                " graph = 0, vectors = 0, lexical = 0 WHERE number = ?",
+                (*row, number),
+            )
+            self._db.execute("DELETE FROM tags WHERE post = ?", (number,))
+            self._stale_visuals_of(number)
+            self._db.execute("UPDATE formulas SET gone = 1 WHERE post = ?", (number,))
+        else:
+            sql = "INSERT INTO posts (id, kind, parent, input, digest, post) VALUES (?,?,?,?,?,?)"
+            number = int(self._db.execute(sql, (post.id, *row)).lastrowid or 0)
+            self._unmark_answers(post.id)
+        self._db.executemany(
+            "INSERT OR IGNORE INTO tags VALUES (?, ?)", ((_text(tag), number) for tag in post.tags)
+        )
+        for position, (formula, visual) in enumerate(zip(post.formulas, visuals, strict=True)):
+            self._put_formula(number, post.id, position, formula, visual)
+        self._stale_visuals_of(number)
+        return number
+
+    def _unmark_answers(self, post_id: str) -> None:
+        """The answers of a question are found by its tags, which have changed."""
+        self._db.execute(
+            "UPDATE posts SET vectors = 0 WHERE parent = ? AND kind = 'answer' AND deleted = 0", (post_id,)
+        )
+
+    def _count_change(self) -> None:
+        self._db.execute(
+            "INSERT INTO meta VALUES ('revision', '1')"
+            " ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
+        )
+
+    def _stale_visuals_of(self, number: int) -> None:
+        self._db.execute(
+            "INSERT OR IGNORE INTO stale_visuals SELECT visual FROM formulas WHERE post = ? AND gone = 0",
+            (number,),
+        )
+
+    def _put_formula(self, number: int, post_id: str, position: int, formula: Formula, visual: str) -> None:
+        """A formula under its own id; under one of its post's where another formula has that id, or it is no id."""
+        visual_id = None if formula.visual_id is None else _text(formula.visual_id)
+        for name in chain((formula.id, f"{post_id}/{formula.id}"), _numbered(f"{post_id}/{position}")):
+            if not name or len(name) > LONGEST_ID or _text(name) != name:
+                continue
+            changed = self._db.execute(
+                "INSERT INTO formulas (id, post, position, visual, visual_id) VALUES (?,?,?,?,?)"
+                " ON CONFLICT (id) DO UPDATE SET post = excluded.post, position = excluded.position,"
+                " visual = excluded.visual, visual_id = excluded.visual_id, gone = 0, placed = 0"
+                " WHERE gone = 1 OR post IN (SELECT number FROM posts WHERE deleted = 1)",
+                (name, number, position, visual, visual_id),
+            )
+            if changed.rowcount:
+                return
+
+    def delete(self, post_id: str) -> bool:
+        """Marks a post as deleted; whether it was there."""
+        known = self.known(post_id)
+        if known is None:
+            return False
+        self._count_change()
+        self._stale_visuals_of(known[0])
+        self._unmark_answers(post_id)
+        self._db.execute(
+            "UPDATE posts SET deleted = 1, graph = 0, vectors = 0, lexical = 0 WHERE number = ?", known[:1]
+        )
+        return True
+
+
+def _numbered(name: str) -> Iterator[str]:
+    yield name
+    yield from (f"{name}.{number}" for number in count())
+
+
+def digest_of(post: Post) -> bytes:
+    """What tells one content of a post from another."""
+    return blake2b(post.to_json().encode("utf-8", "surrogatepass"), digest_size=16).digest()
+
+
+def _text(text: str) -> str:
+    """A text that SQLite can keep: lone halves of surrogate pairs are replaced."""
+    return text.encode("utf-8", "replace").decode()

@@ -1,0 +1,168 @@
+"""`Occurrences`: the formulas of a catalogue where they occur: by their ids, by their posts, by how they look."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from mathamr.errors import MathAMRError
+from mathamr.index.catalogue.journal import unpacked
+from mathamr.index.storage.database import Database
+from mathamr.posts.post import Formula
+
+_PLACES = "FROM formulas f JOIN posts p ON p.number = f.post"
+_LIVING = f"{_PLACES} WHERE gone = 0 AND deleted = 0"
+"""The formulas that posts have now, each with its post."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaEntry:
+    """One occurrence of a formula: its id in the index, its post, and the formula itself.
+
+    `visual` is the key of how it looks, `formula.visual_id` what the input called that. `id` is the formula's own
+    id, unless another post has a formula of that id already.
+    """
+
+    id: str
+    post: str
+    position: int
+    visual: str
+    formula: Formula
+
+    @property
+    def latex(self) -> str:
+        """Its LaTeX source, empty where only MathML is known."""
+        return self.formula.latex
+
+    @property
+    def display(self) -> bool:
+        """Whether it stands on a line of its own."""
+        return self.formula.display
+
+    @property
+    def visual_id(self) -> str | None:
+        """The visual id that the input gave, as ARQMath's does."""
+        return self.formula.visual_id
+
+
+class Occurrences(Database):
+    """Formulas as they occur in posts; the same one may occur in many."""
+
+    def formula(self, formula_id: str) -> FormulaEntry:
+        """The formula with that id."""
+        found = self.formulas([formula_id]).get(formula_id)
+        if found is None:
+            raise MathAMRError(f"no formula {formula_id!r} in the index {self.path.parent}")
+        return found
+
+    def formulas(self, ids: Sequence[str]) -> dict[str, FormulaEntry]:
+        """Formulas by id; what is not there (any more) is left out."""
+        once = cache(unpacked)  # several may be of one post
+        sql = f"SELECT f.id, p.id, position, visual, p.post {_LIVING} AND f.id IN "
+        return {
+            name: FormulaEntry(name, post_id, position, visual, once(blob).formulas[position])
+            for name, post_id, position, visual, blob in self._chosen(sql, ids)
+        }
+
+    def formulas_of(self, post_id: str) -> list[FormulaEntry]:
+        """The formulas of a post, in their order."""
+        # The post itself comes once, in a row before its formulas.
+        sql = (
+            "SELECT NULL, -1 AS place, NULL, post FROM posts WHERE deleted = 0 AND id = ?1 UNION ALL"
+            f" SELECT f.id, position, visual, NULL {_LIVING} AND p.id = ?1 ORDER BY place"
+        )
+        rows = self._rows(sql, (post_id,))
+        if not rows:
+            return []
+        post = unpacked(rows[0][3])
+        return [
+            FormulaEntry(name, post_id, position, visual, post.formulas[position])
+            for name, position, visual, _ in rows[1:]
+        ]
+
+    def posts_of_formulas(self, ids: Sequence[str]) -> set[str]:
+        """The ids of the posts that have these formulas, or had them."""
+        sql = f"SELECT p.id {_PLACES} WHERE f.id IN "
+        return {post_id for (post_id,) in self._chosen(sql, ids)}
+
+    def formula_ids(self) -> Iterator[str]:
+        """The ids of all formulas."""
+        for (formula_id,) in self._each(f"SELECT f.number, f.id {_LIVING}", "f.number"):
+            yield formula_id
+
+    def count_formulas(self) -> int:
+        """How many formulas there are."""
+        return int(self._value(f"SELECT count(*) {_LIVING}"))
+
+    def visuals(self, ids: Sequence[str]) -> dict[str, str]:
+        """The visual keys of formulas by id."""
+        return dict(self._chosen(f"SELECT f.id, visual {_LIVING} AND f.id IN ", ids))
+
+    def visual_keys(self) -> Iterator[str]:
+        """All visual keys, in order."""
+        last = ""
+        sql = f"SELECT DISTINCT visual {_LIVING} AND visual > ? ORDER BY visual LIMIT 2000"
+        while rows := self._rows(sql, (last,)):
+            last = rows[-1][0]
+            yield from (visual for (visual,) in rows)
+
+    def with_visual(self, key: str) -> list[str]:
+        """The ids of the formulas that look like that, by their visual key."""
+        return self._formulas_by("visual", key)
+
+    def with_visual_id(self, visual_id: str) -> list[str]:
+        """The ids of the formulas with that visual id of the input."""
+        return self._formulas_by("visual_id", visual_id)
+
+    def _formulas_by(self, column: str, value: str) -> list[str]:
+        sql = f"SELECT f.id {_LIVING} AND {column} = ? ORDER BY f.number"
+        return [formula_id for (formula_id,) in self._rows(sql, (value,))]
+
+    def looks(self, keys: Sequence[str]) -> dict[str, list[tuple[str, str, str | None]]]:
+        """The looks with these visual keys: for each visual id of the input, the first formula, its post, and that id.
+
+        Nearly every look has one visual id at most.
+        """
+        found: dict[str, list[tuple[str, str, str | None]]] = {}
+        sql = f"SELECT visual, f.id, p.id, visual_id, min(f.number) {_LIVING} AND visual IN "
+        for visual, formula_id, post_id, visual_id, _ in self._chosen(
+            sql, keys, " GROUP BY visual, visual_id ORDER BY min(f.number)"
+        ):
+            found.setdefault(visual, []).append((formula_id, post_id, visual_id))
+        return found
+
+    def choose_standing(self) -> None:
+        """Finds for each stale look the post whose formula stands for it, always the same one: the first by id.
+
+        The looks stay stale; `standing_in` and `looking` go by what was found last.
+        """
+        for sql in (
+            "CREATE TEMP TABLE IF NOT EXISTS standing (visual TEXT PRIMARY KEY, post INTEGER) WITHOUT ROWID",
+            "CREATE INDEX IF NOT EXISTS temp.standing_post ON standing (post)",
+            "DELETE FROM temp.standing",
+            # With min(), SQLite takes the other columns from the row that has the minimum.
+            "INSERT INTO temp.standing SELECT visual, number FROM (SELECT visual, p.number AS number, min(p.id)"
+            f" {_LIVING} AND visual IN (SELECT visual FROM stale_visuals) GROUP BY visual)",
+        ):
+            self._rows(sql)
+
+    def standing_in(self, numbers: Sequence[int]) -> dict[int, set[str]]:
+        """The stale looks that posts stand for, by the posts' numbers."""
+        found: dict[int, set[str]] = {}
+        for number, visual in self._chosen("SELECT post, visual FROM temp.standing WHERE post IN ", numbers):
+            found.setdefault(number, set()).add(visual)
+        return found
+
+    def looking(self, visuals: Sequence[str]) -> dict[str, tuple[Formula, tuple[str, ...]]]:
+        """The formula, with the macros it is read with, that stands for each stale look that a living post has."""
+        once = cache(unpacked)  # several may be of one post
+        sql = (
+            "SELECT s.visual, p.post, (SELECT min(position) FROM formulas f WHERE f.post = s.post"
+            " AND f.visual = s.visual AND gone = 0) FROM temp.standing s JOIN posts p ON p.number = s.post"
+            " WHERE s.visual IN "
+        )
+        return {
+            visual: (once(blob).formulas[position], once(blob).macros)
+            for visual, blob, position in self._chosen(sql, visuals)
+        }

@@ -1,0 +1,1 @@
+"""Engines: where vectors are kept and searched."""

@@ -1,0 +1,235 @@
+"""Strings and payloads in columns: compact on disk, filtered without a loop over the points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.index.engines.point import Filter, Payload
+from mathamr.index.storage.arrays import Array
+
+Mask = npt.NDArray[np.bool_]
+Rows = npt.NDArray[np.int64]
+
+_NO_SCORE = np.iinfo(np.int64).min
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ragged:
+    """Lists of numbers, one after the other; list i is ``data[ends[i-1]:ends[i]]``."""
+
+    data: Array
+    ends: Rows
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int] | bytes], dtype: str) -> Ragged:
+        """The lists in one array."""
+        ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
+        if dtype == "u1":
+            return cls(np.frombuffer(b"".join(map(bytes, rows)), np.uint8), ends)
+        return cls(np.array([value for row in rows for value in row], dtype), ends)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, row: int) -> Array:
+        return self.data[self.ends[row - 1] if row else 0 : self.ends[row]]
+
+    def take(self, rows: Rows) -> Ragged:
+        """Some of the lists, in that order."""
+        starts = np.concatenate([np.zeros(1, np.int64), self.ends])[rows]
+        lengths = self.ends[rows] - starts
+        ends = np.cumsum(lengths)
+        where = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + lengths, lengths)
+        return Ragged(self.data[where], ends)
+
+    @staticmethod
+    def joined(parts: Sequence[Ragged]) -> Ragged:
+        """Lists after lists."""
+        before = np.cumsum([0, *(len(part.data) for part in parts)])
+        return Ragged(
+            np.concatenate([part.data for part in parts]),
+            np.concatenate([part.ends + shift for part, shift in zip(parts, before, strict=False)]),
+        )
+
+
+class Strings:
+    """A column of strings."""
+
+    def __init__(self, cells: Ragged) -> None:
+        self.cells = cells
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Strings:
+        """A column of these strings."""
+        return cls(Ragged.of([text.encode() for text in texts], "u1"))
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __getitem__(self, row: int) -> str:
+        return self.cells[row].tobytes().decode()
+
+    def some(self, rows: Rows) -> list[str]:
+        """Strings by row."""
+        return Strings(self.cells.take(rows)).all()
+
+    def all(self) -> list[str]:
+        """Every string."""
+        data, start, texts = self.cells.data.tobytes(), 0, []
+        for end in self.cells.ends.tolist():
+            texts.append(data[start:end].decode())
+            start = end
+        return texts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PayloadColumns:
+    """The payloads of a segment; kinds, sources and tags are numbers in `names`."""
+
+    names: Strings
+    kinds: Array
+    sources: Array
+    tags: Ragged
+    times: Array
+    scores: Array
+    dates: Ragged
+    posts: Ragged
+    visuals: Ragged
+
+    @classmethod
+    def of(cls, payloads: Sequence[Payload]) -> PayloadColumns:
+        """The payloads in columns."""
+        numbers: dict[str, int] = {}
+
+        def number(name: str) -> int:
+            return numbers.setdefault(name, len(numbers))
+
+        kinds = np.array([number(payload.kind) for payload in payloads], np.int32)
+        sources = np.array([number(payload.source) for payload in payloads], np.int32)
+        tags = Ragged.of([[number(tag) for tag in payload.tags] for payload in payloads], "i4")
+        times = [payload.time for payload in payloads]
+        return cls(
+            Strings.of(numbers),
+            kinds,
+            sources,
+            tags,
+            np.array([np.nan if time is None else time for time in times], np.float64),
+            np.array([_NO_SCORE if p.score is None else p.score for p in payloads], np.int64),
+            Strings.of(payload.date or "" for payload in payloads).cells,
+            Strings.of(payload.post for payload in payloads).cells,
+            Strings.of(payload.visual for payload in payloads).cells,
+        )
+
+    def __len__(self) -> int:
+        return len(self.kinds)
+
+    def __getitem__(self, row: int) -> Payload:
+        score = int(self.scores[row])
+        return Payload(
+            kind=self.names[int(self.kinds[row])],
+            tags=tuple(self.names[int(tag)] for tag in self.tags[row]),
+            date=Strings(self.dates)[row] or None,
+            score=None if score == _NO_SCORE else score,
+            source=self.names[int(self.sources[row])],
+            post=Strings(self.posts)[row],
+            visual=Strings(self.visuals)[row],
+        )
+
+    def mask(self, where: Filter) -> Mask:
+        """Which rows pass a filter; `Filter.passes` says the same of one payload."""
+        numbers = {name: number for number, name in enumerate(self.names.all())}
+        passing = np.ones(len(self), np.bool_)
+        if where.kinds:
+            passing &= np.isin(self.kinds, [numbers[kind] for kind in where.kinds if kind in numbers])
+        if where.sources:
+            passing &= np.isin(self.sources, [numbers[name] for name in where.sources if name in numbers])
+        owners = np.repeat(np.arange(len(self)), np.diff(self.tags.ends, prepend=0)) if where.tags else None
+        for tag in where.tags:
+            having = np.zeros(len(self), np.bool_)
+            having[
+                owners[self.tags.data == numbers[tag]] if tag in numbers and owners is not None else []
+            ] = True
+            passing &= having
+        after, before = where.times
+        if after is not None:
+            passing &= self.times >= after
+        if before is not None:
+            passing &= self.times < before
+        if where.minimum_score is not None:
+            passing &= (self.scores != _NO_SCORE) & (self.scores >= where.minimum_score)
+        return passing
+
+    def take(self, rows: Rows) -> PayloadColumns:
+        """Some of the rows, in that order."""
+        return PayloadColumns(
+            self.names,
+            self.kinds[rows],
+            self.sources[rows],
+            self.tags.take(rows),
+            self.times[rows],
+            self.scores[rows],
+            self.dates.take(rows),
+            self.posts.take(rows),
+            self.visuals.take(rows),
+        )
+
+    @staticmethod
+    def joined(parts: Sequence[PayloadColumns]) -> PayloadColumns:
+        """Rows after rows, their names numbered anew."""
+        numbers: dict[str, int] = {}
+        renumber = [
+            np.array([numbers.setdefault(name, len(numbers)) for name in part.names.all()], np.int32)
+            for part in parts
+        ]
+        pairs = list(zip(parts, renumber, strict=True))
+        return PayloadColumns(
+            Strings.of(numbers),
+            np.concatenate([new[part.kinds] for part, new in pairs]),
+            np.concatenate([new[part.sources] for part, new in pairs]),
+            Ragged.joined([Ragged(new[part.tags.data], part.tags.ends) for part, new in pairs]),
+            np.concatenate([part.times for part in parts]),
+            np.concatenate([part.scores for part in parts]),
+            Ragged.joined([part.dates for part in parts]),
+            Ragged.joined([part.posts for part in parts]),
+            Ragged.joined([part.visuals for part in parts]),
+        )
+
+    def arrays(self) -> dict[str, Array]:
+        """The columns by name, for a file."""
+        ragged = {
+            "names": self.names.cells,
+            "tags": self.tags,
+            "dates": self.dates,
+            "posts": self.posts,
+            "visuals": self.visuals,
+        }
+        plain = {"kinds": self.kinds, "sources": self.sources, "times": self.times, "scores": self.scores}
+        return (
+            plain
+            | {name: column.data for name, column in ragged.items()}
+            | {f"{name}.ends": column.ends for name, column in ragged.items()}
+        )
+
+    @classmethod
+    def read(cls, arrays: Mapping[str, Any]) -> PayloadColumns:
+        """The inverse of `arrays`."""
+
+        def ragged(name: str) -> Ragged:
+            return Ragged(arrays[name], arrays[f"{name}.ends"])
+
+        return cls(
+            Strings(ragged("names")),
+            arrays["kinds"],
+            arrays["sources"],
+            ragged("tags"),
+            arrays["times"],
+            arrays["scores"],
+            ragged("dates"),
+            ragged("posts"),
+            ragged("visuals"),
+        )

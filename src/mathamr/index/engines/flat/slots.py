@@ -1,0 +1,137 @@
+"""Vectors of posts in slots: the layout in which MaxSim over all posts is one multiplication and one maximum a block.
+
+Posts are sorted by how many vectors they have and cut into blocks. A block holds the first vectors of all its posts,
+then the second ones, and so on; a post with fewer vectors than the block's widest repeats its last one, which changes
+no maximum. The best cosine of every post is then the maximum of whole rows of memory, where post after post takes
+a short maximum for each: half the time of `np.maximum.reduceat`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.index.engines.flat.threads import share
+from mathamr.index.engines.maxsim import Floats, products
+from mathamr.index.storage.arrays import Array
+
+Rows = npt.NDArray[np.int64]
+
+BLOCK = 8192
+"""Vectors of a block: their similarities with a query stay in the cache."""
+_SMALL = 1024
+"""Vectors that a block should have at least: each takes some microseconds, however few."""
+_FEW = 4
+"""Fewer blocks are not worth sharing among threads."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Slots:
+    """Blocks of vectors: block b holds the posts ``bounds[b]`` to ``bounds[b+1]``, in as many slots as the last has."""
+
+    vectors: Array
+    counts: Rows
+    bounds: Rows
+
+    @classmethod
+    def arrange(cls, vectors: Array, counts: npt.NDArray[Any]) -> tuple[Rows, Slots]:
+        """Slots of vectors that stand post by post, and in which order they hold the posts."""
+        counts = np.asarray(counts, np.int64)
+        starts = np.cumsum(counts) - counts
+        order = np.argsort(counts, kind="stable")
+        bounds = _bounds(counts[order])
+        empty = cls(vectors[:0], counts[order], bounds)
+        slots = cls(np.empty((empty.bases[-1], vectors.shape[1]), vectors.dtype), counts[order], bounds)
+        for block, begin, end in slots.blocks():
+            posts = order[begin:end]
+            rows = starts[posts] + np.minimum(np.arange(slots.widths[block])[:, None], counts[posts] - 1)
+            slots.vectors[slots.bases[block] : slots.bases[block + 1]] = vectors[rows.ravel()]
+        return order, slots
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def widths(self) -> Rows:
+        """How many slots each block has."""
+        return self.counts[self.bounds[1:] - 1]
+
+    @property
+    def bases(self) -> Rows:
+        """The first row of each block, and the end."""
+        return np.append(0, np.cumsum(self.widths * np.diff(self.bounds)))
+
+    def blocks(self) -> Iterator[tuple[int, int, int]]:
+        """(number, first post, end) of each block."""
+        bounds = self.bounds.tolist()
+        for block in range(len(bounds) - 1):
+            yield block, bounds[block], bounds[block + 1]
+
+    def rows(self, posts: Rows) -> tuple[Rows, Rows]:
+        """Where posts lie: their first rows, and how far it is from a row of a post to its next."""
+        blocks = np.searchsorted(self.bounds, posts, side="right") - 1
+        return self.bases[blocks] + posts - self.bounds[blocks], np.diff(self.bounds)[blocks]
+
+    def gather(self, posts: Rows) -> Floats:
+        """The vectors of posts, post after post."""
+        firsts, strides = self.rows(posts)
+        counts = self.counts[posts]
+        within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
+        where = np.repeat(firsts, counts) + within * np.repeat(strides, counts)
+        vectors: Floats = self.vectors.take(where, axis=0).astype(np.float32, copy=False)
+        return vectors
+
+    def scan(self, query: Floats) -> Floats:
+        """The MaxSim of every post with a query."""
+        scores = np.empty(len(self), np.float32)
+        columns, bases, widths = np.ascontiguousarray(query.T), self.bases.tolist(), self.widths.tolist()
+        bounds = self.bounds.tolist()
+
+        def scan(first: int, last: int) -> None:
+            for block in range(first, last):
+                begin, end = bounds[block], bounds[block + 1]
+                vectors = self.vectors[bases[block] : bases[block + 1]].astype(np.float32, copy=False)
+                similarities = products(vectors, columns)
+                best = similarities.reshape(widths[block], end - begin, -1).max(axis=0)
+                scores[begin:end] = best.mean(axis=1)
+
+        if len(widths) < _FEW:
+            scan(0, len(widths))
+        else:
+            share(scan, len(widths))
+        return scores
+
+    def score(self, query: Floats, posts: Rows) -> Floats:
+        """The MaxSim of some posts with a query."""
+        scores = np.empty(len(posts), np.float32)
+        columns = np.ascontiguousarray(query.T)
+        order = np.argsort(posts, kind="stable")
+        firsts, strides = self.rows(posts[order])
+        counts = self.counts[posts[order]]
+        bounds = _bounds(counts).tolist()
+        for begin, end in pairwise(bounds):
+            slots = np.minimum(np.arange(counts[end - 1])[:, None], counts[begin:end] - 1)
+            where = (firsts[begin:end] + slots * strides[begin:end]).astype(np.int64, copy=False)
+            vectors = self.vectors.take(where.ravel(), axis=0).astype(np.float32, copy=False)
+            similarities = products(vectors, columns)
+            best = similarities.reshape(len(slots), end - begin, -1).max(axis=0)
+            scores[order[begin:end]] = best.mean(axis=1)
+        return scores
+
+
+def _bounds(counts: Rows) -> Rows:
+    """Cuts posts, sorted by their number of vectors, into blocks of about `BLOCK` vectors."""
+    bounds = [0]
+    while bounds[-1] < len(counts):
+        begin, fewest = bounds[-1], int(counts[bounds[-1]])
+        # Where numbers grow quickly, repeated vectors would fill a block: it ends where they would be a fifth of it, a
+        # small one at half.
+        alike, doubled = (int(np.searchsorted(counts, most * fewest, side="right")) for most in (1.25, 2))
+        small = min(doubled, begin + _SMALL // fewest)
+        bounds.append(max(begin + 1, min(max(alike, small), begin + BLOCK // fewest)))
+    return np.array(bounds, np.int64)

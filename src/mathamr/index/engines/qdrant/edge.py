@@ -1,0 +1,225 @@
+"""The engine `edge`: Qdrant's own engine inside this process, a shard for posts and one for formulas.
+
+One process at a time has it open. Every search is exact until `optimize` has built graphs (HNSW); which vectors get
+one is an option, since over the many vectors of posts it takes minutes for ten thousand posts.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from mathamr.errors import MathAMRError
+from mathamr.index.engines.engine import Capabilities, EngineHead, read_options
+from mathamr.index.engines.point import Floats, Point
+from mathamr.index.engines.qdrant.collection import (
+    MOST_NEIGHBOURS,
+    PAGE,
+    QdrantCollection,
+    check_hnsw,
+    check_number,
+    damage,
+    links,
+)
+from mathamr.index.engines.qdrant.library import Library
+from mathamr.index.engines.qdrant.record import ALL, DOC, payload_row, point_uuid, vectors_of
+from mathamr.index.storage.durable import check_room
+from mathamr.index.storage.lock import WriterLock
+
+LIBRARY = Library("qdrant_edge", "Qdrant Edge", "Qdrant Edge", "pip install qdrant-edge-py")
+_RESERVE = 128 << 20
+"""Bytes that must be free on the disk beside what is written: Edge makes its files in pages of 32 MB."""
+
+
+@dataclass(frozen=True, slots=True)
+class EdgeOptions:
+    """What `optimize` prepares for approximate search, and how closely it looks."""
+
+    hnsw: str = "doc"
+    """`doc`: a graph over the document and formula vectors; `all`: over all vectors of posts as well; `none`."""
+    ef: int = 128
+    """Neighbours that an approximate search follows (the thesis: 128)."""
+
+    def __post_init__(self) -> None:
+        check_hnsw("edge", self.hnsw)
+        check_number("edge", "ef", self.ef, MOST_NEIGHBOURS)
+
+
+class EdgeCollection(QdrantCollection):
+    """One shard; see `Collection`."""
+
+    library = LIBRARY
+
+    def __init__(self, folder: Path, size: int, shard: Any, options: EdgeOptions, *, writable: bool) -> None:
+        super().__init__(folder.name, size, options.ef, writable=writable)
+        self.folder, self.shard = folder, shard
+
+    @property
+    def _models(self) -> Any:
+        import qdrant_edge
+
+        return qdrant_edge
+
+    def _range(self, **ends: float | None) -> Any:
+        return self._models.RangeFloat(**ends)
+
+    def _among(self, uuids: set[str]) -> Any:
+        return self._models.HasIdCondition({*uuids})
+
+    def _put(self, points: Sequence[Point]) -> None:
+        edge = self._models
+        numbers = sum(vectors.size for point in points for vectors in vectors_of(point).values())
+        check_room(self.folder, _RESERVE + 16 * numbers)
+        rows = [
+            edge.Point(point_uuid(point.id), vectors_of(point), payload_row(point.id, point.payload))
+            for point in points
+        ]
+        with self._told("store"):
+            self.shard.update(edge.UpdateOperation.upsert_points(rows))
+
+    def _remove(self, uuids: list[str]) -> None:
+        with self._told("delete"):
+            self.shard.update(self._models.UpdateOperation.delete_points([*uuids]))
+
+    def _records(self, uuids: list[str], payload: bool | list[str], vectors: bool | list[str]) -> list[Any]:
+        return list(self.shard.retrieve(uuids, with_payload=payload, with_vector=vectors))
+
+    def _page(self, offset: Any) -> tuple[list[Any], Any]:
+        request = self._models.ScrollRequest(
+            offset=offset, limit=PAGE, with_payload=["id"], with_vector=False
+        )
+        records, following = self.shard.scroll(request)
+        return records, following
+
+    def _points(self, query: Floats, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
+        edge = self._models
+        request = edge.QueryRequest(
+            limit=limit,
+            query=edge.Query.Nearest(query, using=using),
+            filter=where,
+            with_payload=["id"],
+            params=parameters,
+        )
+        return list(self.shard.query(request))
+
+    def count(self) -> int:
+        """How many points there are."""
+        with self._told("count"):
+            return int(self.shard.count(self._models.CountRequest(exact=True)))
+
+    def check(self) -> None:
+        """Complains when not every point can be listed."""
+        counted, listed = self.count(), sum(1 for _ in self.ids())
+        if counted != listed:
+            raise MathAMRError(f"{self.name}: {counted} points, but {listed} can be listed")
+
+
+class EdgeEngine:
+    """Two shards in a folder; see `Engine`."""
+
+    name: ClassVar[str] = "edge"
+    capabilities: ClassVar[Capabilities] = Capabilities(approximate=True, concurrent=False, remote=False)
+
+    def __init__(self, folder: Path, *, read_only: bool) -> None:
+        head = EngineHead.read(folder, self.name)
+        self.folder, self.size, self._read_only = folder, head.size, read_only
+        self._options = read_options(EdgeOptions, self.name, head.options)
+        self._lock: WriterLock | None = WriterLock(
+            folder, "edge engine, which one process at a time can open"
+        )
+        opened: list[Any] = []
+        try:
+            for name in ("posts", "formulas"):
+                opened.append(_shard(folder / name, self.size, self._options, multiple=name == "posts"))
+        except BaseException:
+            for shard in opened:
+                shard.close()
+            self._lock.release()
+            raise
+        self.posts, self.formulas = (
+            EdgeCollection(folder / name, self.size, shard, self._options, writable=not read_only)
+            for name, shard in zip(("posts", "formulas"), opened, strict=True)
+        )
+
+    @classmethod
+    def create(cls, folder: Path, size: int, options: Mapping[str, Any] | None = None) -> EdgeEngine:
+        """A new, empty engine."""
+        LIBRARY.check()
+        EngineHead(cls.name, size, asdict(read_options(EdgeOptions, cls.name, options))).write(folder)
+        return cls(folder, read_only=False)
+
+    @classmethod
+    def open(cls, folder: Path, *, read_only: bool = False) -> EdgeEngine:
+        """The engine in a folder, also for reading alone in this process."""
+        LIBRARY.check()
+        return cls(folder, read_only=read_only)
+
+    def flush(self) -> None:
+        """Makes everything written so far survive a crash."""
+        if self._lock is None or self._read_only:
+            return
+        for collection in (self.posts, self.formulas):
+            with LIBRARY.told(f"write {collection.name} to disk"):
+                collection.shard.flush()
+
+    def optimize(self) -> None:
+        """Merges segments and builds the graphs of approximate search."""
+        if self._lock is None or self._read_only:
+            return
+        for collection in (self.posts, self.formulas):
+            taken = sum(
+                path.stat().st_blocks * 512 for path in collection.folder.rglob("*") if path.is_file()
+            )
+            check_room(collection.folder, _RESERVE + 2 * taken)
+            with LIBRARY.told(f"optimize {collection.name}"):
+                collection.shard.optimize()
+        self.flush()
+
+    def verify(self) -> list[str]:
+        """What cannot be read."""
+        return damage((self.posts, self.formulas))
+
+    def close(self) -> None:
+        """Flushes and lets the next process in."""
+        if self._lock is None:
+            return
+        try:
+            self.flush()
+        finally:
+            for collection in (self.posts, self.formulas):
+                collection.shard.close()
+            self._lock.release()
+            self._lock = None
+
+    def drop(self) -> None:
+        """Removes both shards."""
+        self.posts._check_writable()
+        EngineHead.remove(self.folder)
+        self.close()
+        for collection in (self.posts, self.formulas):
+            shutil.rmtree(collection.folder)
+
+
+def _shard(folder: Path, size: int, options: EdgeOptions, *, multiple: bool) -> Any:
+    """The shard in a folder, made when it is not there; one whose making was interrupted is made anew."""
+    import qdrant_edge as edge
+
+    def params(vectors: str, several: Any = None) -> Any:
+        graph = edge.HnswIndexConfig(m=links(options.hnsw, vectors), ef_construct=128, full_scan_threshold=1)
+        return edge.EdgeVectorParams(
+            size=size, distance=edge.Distance.Dot, multivector_config=several, hnsw_config=graph
+        )
+
+    with LIBRARY.told(f"open {folder}"):
+        check_room(folder.parent, _RESERVE)
+        if (folder / "edge_config.json").exists():
+            return edge.EdgeShard.load(str(folder))
+        folder.mkdir(exist_ok=True)
+        vectors = {DOC: params(DOC)}
+        if multiple:
+            vectors[ALL] = params(ALL, edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim))
+        optimizers = edge.EdgeOptimizersConfig(default_segment_number=1, indexing_threshold=1)
+        return edge.EdgeShard.create(str(folder), edge.EdgeConfig(vectors=vectors, optimizers=optimizers))

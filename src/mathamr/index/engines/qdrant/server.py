@@ -1,0 +1,277 @@
+"""The engine `qdrant`: a Qdrant server or cluster, by URL and API key.
+
+The folder holds no vectors, only `engine.json` with the URL and the names of the two collections; the API key is read
+from the environment each time. With the URL `local` the client's own small engine keeps them in the folder: it
+answers the same calls, slowly, and is meant for trying out.
+"""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from mathamr.errors import MathAMRError
+from mathamr.index.engines.engine import Capabilities, EngineHead, read_options
+from mathamr.index.engines.point import Floats, Point
+from mathamr.index.engines.qdrant.collection import (
+    MOST_NEIGHBOURS,
+    PAGE,
+    QdrantCollection,
+    check_hnsw,
+    check_number,
+    damage,
+    links,
+)
+from mathamr.index.engines.qdrant.library import Library
+from mathamr.index.engines.qdrant.record import ALL, DOC, payload_row, point_uuid, vectors_of
+from mathamr.settings import QDRANT_API_KEY, QDRANT_URL
+
+LIBRARY = Library("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')
+LOCAL = "local"
+_INDEXES = {"kind": "keyword", "tags": "keyword", "source": "keyword", "time": "float", "score": "integer"}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """Where the server is and how its collections are made."""
+
+    url: str = ""
+    """Like ``http://localhost:6333``; by default what MATHAMR_QDRANT_URL says. `local`: no server, for trying out."""
+    collection: str = ""
+    """What the names of the two collections begin with; by default a new name."""
+    shards: int = 1
+    """Parts into which a collection is cut, over the machines of a cluster."""
+    replicas: int = 1
+    """How many machines keep a copy of each part."""
+    hnsw: str = "all"
+    """`doc`: a graph over the document and formula vectors; `all`: over all vectors of posts as well; `none`."""
+    ef: int = 128
+    """Neighbours that an approximate search follows (the thesis: 128)."""
+    timeout: int = 60
+    """Seconds to wait for an answer of the server."""
+
+    def __post_init__(self) -> None:
+        check_hnsw("qdrant", self.hnsw)
+        for name, most in (
+            ("shards", 4096),
+            ("replicas", 256),
+            ("ef", MOST_NEIGHBOURS),
+            ("timeout", 86400),
+        ):
+            check_number("qdrant", name, getattr(self, name), most)
+        if len(self.collection) > 200 or any(character in '/\\<>:"|?*\0' for character in self.collection):
+            raise MathAMRError(f"{self.collection[:50]!r} cannot be the name of a Qdrant collection")
+
+
+class ServerCollection(QdrantCollection):
+    """One collection of the server; see `Collection`."""
+
+    library = LIBRARY
+
+    def __init__(self, name: str, size: int, client: Any, options: ServerOptions, *, writable: bool) -> None:
+        super().__init__(name, size, options.ef, writable=writable)
+        self._client, self._options = client, options
+        self.there = f"{options.collection}-{name}"
+
+    @property
+    def _models(self) -> Any:
+        from qdrant_client import models
+
+        return models
+
+    def _range(self, **ends: float | None) -> Any:
+        return self._models.Range(**ends)
+
+    def _among(self, uuids: set[str]) -> Any:
+        return self._models.HasIdCondition(has_id=sorted(uuids))
+
+    def create(self) -> None:
+        """Makes the collection on the server."""
+        models = self._models
+
+        def params(vectors: str, several: Any = None) -> Any:
+            return models.VectorParams(
+                size=self.size,
+                distance=models.Distance.DOT,
+                multivector_config=several,
+                hnsw_config=models.HnswConfigDiff(m=links(self._options.hnsw, vectors)),
+            )
+
+        vectors = {DOC: params(DOC)}
+        if self.multiple:
+            vectors[ALL] = params(
+                ALL, models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+            )
+        with LIBRARY.told(f"make the collection {self.there}"):
+            if self._client.collection_exists(self.there):
+                raise MathAMRError(
+                    f"the Qdrant server has a collection {self.there} already; choose another name"
+                )
+            self._client.create_collection(
+                self.there,
+                vectors_config=vectors,
+                shard_number=self._options.shards,
+                replication_factor=self._options.replicas,
+            )
+            if self._options.url != LOCAL:
+                for field, schema in _INDEXES.items():
+                    self._client.create_payload_index(self.there, field, schema)
+
+    def find(self) -> None:
+        """Complains when the collection is not there any more."""
+        with LIBRARY.told(f"find the collection {self.there}"):
+            if not self._client.collection_exists(self.there):
+                raise MathAMRError(f"the Qdrant server has no collection {self.there}; build the index again")
+
+    def check(self) -> None:
+        """Complains when the collection is missing or cannot be read."""
+        self.find()
+        self.count()
+
+    def _put(self, points: Sequence[Point]) -> None:
+        rows = [
+            self._models.PointStruct(
+                id=point_uuid(point.id),
+                vector={name: vectors.tolist() for name, vectors in vectors_of(point).items()},
+                payload=payload_row(point.id, point.payload),
+            )
+            for point in points
+        ]
+        with self._told("store"):
+            self._client.upsert(self.there, rows, wait=True)
+
+    def _remove(self, uuids: list[str]) -> None:
+        with self._told("delete"):
+            self._client.delete(self.there, uuids, wait=True)
+
+    def _records(self, uuids: list[str], payload: bool | list[str], vectors: bool | list[str]) -> list[Any]:
+        return list(self._client.retrieve(self.there, uuids, with_payload=payload, with_vectors=vectors))
+
+    def _page(self, offset: Any) -> tuple[list[Any], Any]:
+        records, following = self._client.scroll(
+            self.there, limit=PAGE, offset=offset, with_payload=["id"], with_vectors=False
+        )
+        return records, following
+
+    def _points(self, query: Floats, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
+        answer = self._client.query_points(
+            self.there,
+            query=query.tolist(),
+            using=using,
+            limit=limit,
+            query_filter=where,
+            with_payload=["id"],
+            search_params=parameters,
+        )
+        return list(answer.points)
+
+    def _parameters(self, exact: bool, limit: int) -> Any:
+        """How closely to search; the client's own engine is always exact and takes no advice."""
+        return None if self._options.url == LOCAL else super()._parameters(exact, limit)
+
+    def count(self) -> int:
+        """How many points there are."""
+        with self._told("count"):
+            return int(self._client.count(self.there, exact=True).count)
+
+
+class ServerEngine:
+    """Two collections of a server; see `Engine`."""
+
+    name: ClassVar[str] = "qdrant"
+    capabilities: ClassVar[Capabilities] = Capabilities(approximate=True, concurrent=True, remote=True)
+
+    def __init__(self, folder: Path, *, read_only: bool, new: bool) -> None:
+        head = EngineHead.read(folder, self.name)
+        self.folder, self.size = folder, head.size
+        self._options = read_options(ServerOptions, self.name, head.options)
+        self._client: Any = _client(folder, self._options)
+        self.posts, self.formulas = (
+            ServerCollection(name, self.size, self._client, self._options, writable=not read_only)
+            for name in ("posts", "formulas")
+        )
+        try:
+            for collection in (self.posts, self.formulas):
+                if new:
+                    collection.create()
+                else:
+                    collection.find()
+        except BaseException:
+            self._client.close()
+            raise
+
+    @classmethod
+    def create(cls, folder: Path, size: int, options: Mapping[str, Any] | None = None) -> ServerEngine:
+        """New, empty collections."""
+        LIBRARY.check()
+        chosen = read_options(ServerOptions, cls.name, options)
+        chosen = replace(
+            chosen,
+            url=chosen.url or QDRANT_URL.value,
+            collection=chosen.collection or f"mathamr-{uuid.uuid4().hex[:12]}",
+        )
+        if not chosen.url:
+            raise MathAMRError(
+                "no Qdrant server is named; set MATHAMR_QDRANT_URL (and MATHAMR_QDRANT_API_KEY), or the option url"
+            )
+        head = EngineHead(cls.name, size, asdict(chosen))
+        head.write(folder)
+        try:
+            return cls(folder, read_only=False, new=True)
+        except MathAMRError:
+            head.remove(folder)
+            raise
+
+    @classmethod
+    def open(cls, folder: Path, *, read_only: bool = False) -> ServerEngine:
+        """The collections that a folder names."""
+        LIBRARY.check()
+        return cls(folder, read_only=read_only, new=False)
+
+    def flush(self) -> None:
+        """Nothing is left to do: the server has acknowledged every write."""
+
+    def optimize(self) -> None:
+        """Nothing is left to do: the server optimizes by itself."""
+
+    def verify(self) -> list[str]:
+        """Collections that are missing or cannot be read."""
+        return damage((self.posts, self.formulas))
+
+    def close(self) -> None:
+        """Ends the connection."""
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def drop(self) -> None:
+        """Deletes both collections on the server."""
+        self.posts._check_writable()
+        EngineHead.remove(self.folder)
+        for collection in (self.posts, self.formulas):
+            with LIBRARY.told(f"delete the collection {collection.there}"):
+                self._client.delete_collection(collection.there)
+        self.close()
+        if self._options.url == LOCAL:
+            shutil.rmtree(self.folder / LOCAL)
+
+
+def _client(folder: Path, options: ServerOptions) -> Any:
+    import qdrant_client
+
+    with LIBRARY.told(f"open {options.url}"), warnings.catch_warnings():
+        # An API key over plain http to one's own machine is the user's choice.
+        warnings.simplefilter("ignore", UserWarning)
+        if options.url == LOCAL:
+            return qdrant_client.QdrantClient(path=str(folder / LOCAL), force_disable_check_same_thread=True)
+        return qdrant_client.QdrantClient(
+            url=options.url,
+            api_key=QDRANT_API_KEY.value or None,
+            timeout=options.timeout,
+            check_compatibility=False,
+        )

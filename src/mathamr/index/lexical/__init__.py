@@ -1,0 +1,1 @@
+"""The lexical index: words, LaTeX and paths of formula trees."""

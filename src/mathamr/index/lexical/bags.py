@@ -1,0 +1,61 @@
+"""`Bag`: the terms of an entry as numbers, the form in which they are counted, stored and sent between processes."""
+
+from __future__ import annotations
+
+from array import array
+from base64 import b64decode, b64encode
+from collections.abc import Mapping
+from functools import lru_cache
+from hashlib import blake2b
+
+from mathamr.index.lexical.terms import Terms, formulas_in, terms_of, text_terms
+from mathamr.posts.post import Formula, Post
+
+Bag = Mapping[str, bytes]
+"""By field, the numbers of its terms one after another, as `NUMBER`s; a number as often as its term occurs."""
+NUMBER = "q"
+"""A term's number as the modules `array` and `numpy` call it: an integer of 64 bits."""
+
+
+@lru_cache(maxsize=1 << 18)
+def term_number(term: str) -> int:
+    """A term as a number of 64 bits, the same on every machine."""
+    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest, "little", signed=True)
+
+
+def bag_of(terms: Terms) -> Bag:
+    """The numbers of terms."""
+    return {field: array(NUMBER, map(term_number, found)).tobytes() for field, found in terms.items()}
+
+
+def post_bag(post: Post) -> Bag:
+    """The terms of a post, as `post_terms` finds them."""
+    parts = {field: [numbers] for field, numbers in bag_of(text_terms(post)).items()}
+    for formula in formulas_in(post):
+        for field, numbers in formula_bag(formula, post.macros).items():
+            parts.setdefault(field, []).append(numbers)
+    return {field: b"".join(numbers) for field, numbers in parts.items()}
+
+
+def formula_bag(formula: Formula, macros: tuple[str, ...] = ()) -> Bag:
+    """The terms of a formula, as `formula_terms` finds them."""
+    if formula.latex.strip():
+        return _bag_of_latex(formula.latex, macros)
+    return bag_of(terms_of(formula, macros))
+
+
+@lru_cache(maxsize=20_000)
+def _bag_of_latex(latex: str, macros: tuple[str, ...]) -> Bag:
+    """Posts say the same short formulas again and again."""
+    return bag_of(terms_of(Formula("", latex), macros))
+
+
+def to_json(bag: Bag) -> dict[str, str]:
+    """A bag for another process of this machine."""
+    return {field: b64encode(numbers).decode() for field, numbers in bag.items()}
+
+
+def from_json(row: Mapping[str, str]) -> Bag:
+    """The inverse of `to_json`."""
+    return {field: b64decode(numbers) for field, numbers in row.items()}

@@ -1,0 +1,247 @@
+"""`LexicalIndex`: BM25 over the terms of posts and of formulas, in a folder that is updated without a rebuild.
+
+Only counts are stored. What BM25 derives from the whole collection (how many entries hold a term, how long they are
+on average) is summed up over the living entries when a query asks: an index that was updated a thousand times scores
+exactly like one that was built at once. Libraries that store finished scores, such as bm25s, have to build anew.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.index.engines.point import Scored, best, check_id, check_k
+from mathamr.index.lexical.bags import Bag, bag_of, term_number
+from mathamr.index.lexical.segments import Change, Segments, create, tidy
+from mathamr.index.lexical.terms import FIELDS, Terms
+
+BATCH = 5_000
+"""Entries of an update that are held in memory at a time; a larger one writes several segments."""
+_ROUNDING = 1e-6
+
+Values = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Weighting:
+    """How terms are weighed: BM25 in which rare terms count more than usual, and a weight for each field.
+
+    A term that occurs n times in the query and f times in an entry adds
+    ``log(1 + n) · idf^rarity · f / (f + k1 · (1 - b + b · length / average length))`` to the entry's score.
+    """
+
+    fields: Mapping[str, float]
+    k1: float = 2.0
+    b: float = 0.9
+    rarity: float = 1.5
+
+    def __post_init__(self) -> None:
+        for field, weight in self.fields.items():
+            if field not in FIELDS:
+                raise UnknownNameError("field", field, list(FIELDS))
+            if not math.isfinite(weight) or weight < 0:
+                raise MathAMRError(f"the weight of the field {field!r} must be at least 0, not {weight}")
+
+
+POSTS = Weighting({"words": 1.0, "stems": 1.0, "latex": 0.2, "paths": 0.1, "parts": 0.75, "shapes": 0.3})
+FORMULAS = Weighting({"latex": 0.5, "paths": 0.25, "parts": 0.5, "shapes": 1.0}, k1=1.0, b=0.75)
+"""Chosen on known items of training pairs and by cross-validation over topics, as docs/hybrid.md tells."""
+
+
+class LexicalPart:
+    """The entries of one kind, posts or formulas: the id and the terms of each.
+
+    Reads are safe from several threads while one thread writes. What `update` was given is safe on disk when it returns.
+    """
+
+    def __init__(self, folder: Path, weighting: Weighting, *, read_only: bool = False) -> None:
+        self.weighting = weighting
+        self._folder = folder
+        self._read_only = read_only
+        self._writing = threading.Lock()
+        if not read_only:
+            create(folder)
+            tidy(folder)
+        self._state = Segments.read(folder)
+
+    def count(self) -> int:
+        """How many entries there are."""
+        return self._state.count
+
+    def ids(self) -> Iterator[str]:
+        """The ids of all entries."""
+        state = self._state
+        return state.ids(np.flatnonzero(state.mask(None)))
+
+    def search(
+        self,
+        terms: Terms,
+        k: int,
+        where: Collection[str] | None = None,
+        weighting: Weighting | None = None,
+    ) -> list[Scored]:
+        """The k best entries that share a term with the query, best first, equal ones by id.
+
+        A score is the share of the highest that the query's terms allow, so that scores of different queries can be
+        compared. `where` are the ids that may be found.
+        """
+        check_k(k)
+        state = self._state
+        scores = _total(state, terms, weighting or self.weighting)
+        chosen = np.flatnonzero((scores > 0) & state.mask(where))
+        if len(chosen) > k:
+            least = np.partition(scores[chosen], -k)[-k]
+            chosen = chosen[scores[chosen] >= least - _ROUNDING]
+        return best(list(state.ids(chosen)), scores[chosen], k)
+
+    def score(self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None) -> list[Scored]:
+        """The scores of given entries, best first, 0 where they share no term; unknown ids are left out."""
+        state = self._state
+        chosen = np.flatnonzero(state.mask(ids))
+        return best(
+            list(state.ids(chosen)), _total(state, terms, weighting or self.weighting)[chosen], len(chosen)
+        )
+
+    def evidence(
+        self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None
+    ) -> dict[str, dict[str, float]]:
+        """How much each field adds to the scores of given entries; unknown ids are left out."""
+        state = self._state
+        chosen = np.flatnonzero(state.mask(ids))
+        found: dict[str, dict[str, float]] = {identifier: {} for identifier in state.ids(chosen)}
+        for field, scores in _by_field(state, terms, weighting or self.weighting):
+            for row, score in zip(found.values(), scores[chosen].tolist(), strict=True):
+                row[field] = score
+        return found
+
+    def update(self, upserts: Iterable[tuple[str, Terms]], deletes: Iterable[str] = ()) -> None:
+        """Deletes entries, then adds others or replaces those of the same id; unknown ids to delete are no error.
+
+        All of it is done or, after an error or a crash, nothing.
+        """
+        self.update_bags(((identifier, bag_of(terms)) for identifier, terms in upserts), deletes)
+
+    def update_bags(self, upserts: Iterable[tuple[str, Bag]], deletes: Iterable[str] = ()) -> None:
+        """The same with terms that are numbers already."""
+        if self._read_only:
+            raise MathAMRError(f"the lexical index {self._folder} was opened for reading only")
+        with self._writing:
+            change = Change(self._folder, self._state)
+            try:
+                for identifier in deletes:
+                    change.delete(identifier)
+                entries = iter(upserts)
+                while batch := dict(islice(entries, BATCH)):
+                    for identifier in batch:
+                        check_id(identifier)
+                    change.add(batch)
+                if not change.is_empty:
+                    self._state = change.publish()
+            finally:
+                tidy(self._folder)
+
+    def refresh(self) -> None:
+        """Sees what another process has written since."""
+        state = Segments.read(self._folder)
+        if state.generation != self._state.generation:
+            self._state = state
+
+    def verify(self) -> list[str]:
+        """What is damaged, in words; nothing when all is well."""
+        return [
+            f"{segment.path}: its content does not have its checksum"
+            for segment, _ in Segments.read(self._folder).parts
+            if not segment.is_intact()
+        ]
+
+    def close(self) -> None:
+        """Lets go of the files; closing twice is no error."""
+        self._state = Segments()
+
+
+class LexicalIndex:
+    """A folder with the terms of posts, and those of formulas: one entry for each look (visual key)."""
+
+    def __init__(self, folder: Path, *, read_only: bool = False) -> None:
+        self.posts = LexicalPart(folder / "posts", POSTS, read_only=read_only)
+        self.formulas = LexicalPart(folder / "formulas", FORMULAS, read_only=read_only)
+
+    @classmethod
+    def open(cls, folder: Path, *, read_only: bool = False) -> Self:
+        """The lexical index of a folder; for writing it is made where there is none."""
+        return cls(folder, read_only=read_only)
+
+    def refresh(self) -> None:
+        """Sees what another process has written since."""
+        self.posts.refresh()
+        self.formulas.refresh()
+
+    def verify(self) -> list[str]:
+        """What is damaged, in words; nothing when all is well."""
+        return self.posts.verify() + self.formulas.verify()
+
+    def close(self) -> None:
+        """Lets go of the files; closing twice is no error."""
+        self.posts.close()
+        self.formulas.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _total(state: Segments, terms: Terms, weighting: Weighting) -> Values:
+    total: Values = np.zeros(len(state))
+    for _, scores in _by_field(state, terms, weighting):
+        total += scores
+    return total
+
+
+def _by_field(state: Segments, terms: Terms, weighting: Weighting) -> list[tuple[str, Values]]:
+    """What each field adds to every entry, as shares of the highest score there can be."""
+    found: list[tuple[str, Values]] = []
+    highest = 0.0
+    for field, weight in weighting.fields.items():
+        if weight and terms.get(field):
+            scores, bound = _of_field(state, field, terms[field], weighting)
+            found.append((field, weight * scores))
+            highest += weight * bound
+    return [(field, scores / highest) for field, scores in found] if highest > 0 else []
+
+
+def _of_field(
+    state: Segments, field: str, terms: Iterable[str], weighting: Weighting
+) -> tuple[Values, float]:
+    """What a field adds to every entry, and what it would add to one that had every term endlessly often."""
+    counts = Counter(map(term_number, terms))
+    numbers = np.array(list(counts), np.int64)
+    found = [segment.postings(field, numbers) for segment, _ in state.parts]
+    holding = np.zeros(len(numbers))
+    for each, (_, alive) in zip(found, state.parts, strict=True):
+        holding += np.bincount(each.terms[alive[each.rows]], minlength=len(numbers))
+    rarity = np.log1p((state.count - holding + 0.5) / (holding + 0.5)) ** weighting.rarity
+    weights = rarity * np.log1p(np.array(list(counts.values()), np.float64))
+    total: Values = np.zeros(len(state))
+    scale = weighting.k1 * weighting.b / max(state.averages[field], 1e-9)
+    first = 0
+    for each, (segment, _) in zip(found, state.parts, strict=True):
+        shortness = weighting.k1 * (1 - weighting.b) + scale * segment.lengths(field)
+        added = weights[each.terms] * (each.counts / (each.counts + shortness[each.rows]))
+        total[first : first + len(segment)] = np.bincount(each.rows, added, minlength=len(segment))
+        first += len(segment)
+    return total, float(weights.sum())

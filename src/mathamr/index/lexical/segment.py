@@ -1,0 +1,174 @@
+"""`Segment`: how often every term occurs in some entries, in one file that never changes and is read where it lies.
+
+Terms are kept as 64-bit hashes in ascending order, so that opening a segment reads nothing and finding a term is a
+binary search. Two of ten million terms share a hash with a probability of about one in 400,000; then their counts would
+be added up. The terms themselves are not kept: whatever matches is a term of the query.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.errors import MathAMRError
+from mathamr.index.lexical.bags import NUMBER, Bag
+from mathamr.index.lexical.terms import FIELDS
+from mathamr.index.storage.arrays import Array, intact, map_arrays, write_arrays
+
+Numbers = npt.NDArray[np.int64]
+
+MOST = 255
+"""Counts are kept in a byte: more often than this makes no difference to any score."""
+
+
+class Postings:
+    """The entries that hold some terms: for every occurrence which term (its place in the request), row and count."""
+
+    __slots__ = ("counts", "rows", "terms")
+
+    def __init__(self, terms: Numbers, rows: Array, counts: Array) -> None:
+        self.terms, self.rows, self.counts = terms, rows, counts
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """Entries numbered from 0, their ids, and for every field the postings of its terms."""
+
+    path: Path
+    arrays: Mapping[str, Array]
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """A segment as it lies on disk; a damaged one is refused."""
+        arrays = map_arrays(path)
+        needed = {"ids", "id_starts", *(f"{field}.{part}" for field in FIELDS for part in _PARTS)}
+        if not needed <= arrays.keys():
+            raise MathAMRError(f"{path} is damaged (it lacks arrays); build the lexical index again")
+        return cls(path, arrays)
+
+    @classmethod
+    def write(cls, path: Path, entries: Sequence[tuple[str, Bag]]) -> Self:
+        """A new segment, safe on disk."""
+        arrays = _of_ids([identifier for identifier, _ in entries])
+        for field in FIELDS:
+            numbers = [bag.get(field, b"") for _, bag in entries]
+            terms: Array = np.frombuffer(b"".join(numbers), NUMBER)
+            lengths = np.array([len(each) // terms.itemsize for each in numbers], np.int32)
+            rows = np.repeat(np.arange(len(entries), dtype=np.int32), lengths)
+            arrays |= _of_field(field, *_counted(terms, rows), lengths)
+        write_arrays(path, arrays)
+        return cls.open(path)
+
+    @classmethod
+    def merge(cls, path: Path, parts: Sequence[tuple[Segment, npt.NDArray[np.bool_]]]) -> Self:
+        """A new segment of those entries of others that are alive, in their order."""
+        ids = [
+            identifier
+            for segment, alive in parts
+            for identifier, is_alive in zip(segment.ids, alive.tolist(), strict=True)
+            if is_alive
+        ]
+        arrays = _of_ids(ids)
+        for field in FIELDS:
+            terms, rows, counts, lengths = [], [], [], []
+            first = 0
+            for segment, alive in parts:
+                number = first + np.cumsum(alive) - 1
+                starts = segment.arrays[f"{field}.starts"]
+                of_row = segment.arrays[f"{field}.rows"]
+                kept = alive[of_row]
+                terms.append(np.repeat(segment.arrays[f"{field}.terms"], np.diff(starts))[kept])
+                rows.append(number[of_row[kept]].astype(np.int32))
+                counts.append(segment.arrays[f"{field}.counts"][kept])
+                lengths.append(segment.arrays[f"{field}.lengths"][alive])
+                first += int(alive.sum())
+            arrays |= _of_field(field, *map(np.concatenate, (terms, rows, counts, lengths)))
+        write_arrays(path, arrays)
+        return cls.open(path)
+
+    def __len__(self) -> int:
+        return len(self.arrays["id_starts"]) - 1
+
+    @cached_property
+    def ids(self) -> list[str]:
+        """The ids of all entries, by number."""
+        return self.ids_of(np.arange(len(self)))
+
+    @cached_property
+    def rows(self) -> dict[str, int]:
+        """The numbers of entries, by id."""
+        return {identifier: row for row, identifier in enumerate(self.ids)}
+
+    def ids_of(self, rows: npt.NDArray[Any]) -> list[str]:
+        """The ids of some entries."""
+        data, starts = self.arrays["ids"].data, self.arrays["id_starts"]
+        bounds = zip(starts[rows].tolist(), starts[rows + 1].tolist(), strict=True)
+        return [str(data[begin:end], "utf-8") for begin, end in bounds]
+
+    def lengths(self, field: str) -> Array:
+        """How many terms the field of each entry has."""
+        return self.arrays[f"{field}.lengths"]
+
+    def postings(self, field: str, terms: Numbers) -> Postings:
+        """All occurrences of some terms."""
+        known = self.arrays[f"{field}.terms"]
+        places = np.searchsorted(known, terms)
+        found = np.flatnonzero(places < len(known))
+        found = found[known[places[found]] == terms[found]]
+        starts = self.arrays[f"{field}.starts"]
+        begins = starts[places[found]]
+        sizes = starts[places[found] + 1] - begins
+        where = np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        return Postings(
+            np.repeat(found, sizes),
+            self.arrays[f"{field}.rows"][where],
+            self.arrays[f"{field}.counts"][where],
+        )
+
+    def is_intact(self) -> bool:
+        """Whether the file still has its checksum."""
+        return intact(self.path)
+
+
+_PARTS = ("terms", "starts", "rows", "counts", "lengths")
+
+
+def _of_ids(ids: Sequence[str]) -> dict[str, Array]:
+    encoded = [identifier.encode() for identifier in ids]
+    starts = np.append(0, np.cumsum([len(each) for each in encoded], dtype=np.int64))
+    return {"ids": np.frombuffer(b"".join(encoded), np.uint8), "id_starts": starts.astype(np.int64)}
+
+
+def _counted(terms: Array, rows: Array) -> tuple[Array, Array, Array]:
+    """Each term of each row once, with its count; rows come in ascending order."""
+    order = np.argsort(terms, kind="stable")
+    terms, rows = terms[order], rows[order]
+    firsts = _firsts(terms, rows)
+    counts = np.diff(firsts, append=len(terms))
+    return terms[firsts], rows[firsts], np.minimum(counts, MOST).astype(np.uint8)
+
+
+def _of_field(field: str, terms: Array, rows: Array, counts: Array, lengths: Array) -> dict[str, Array]:
+    """The arrays of a field; the rows of a term come in ascending order, and stay so."""
+    order = np.argsort(terms, kind="stable")  # of few ascending runs, which it makes use of
+    terms = terms[order]
+    firsts = _firsts(terms)
+    values = (terms[firsts], np.append(firsts, len(terms)), rows[order], counts[order], lengths)
+    types = (np.int64, np.int64, np.int32, np.uint8, np.int32)
+    return {
+        f"{field}.{part}": value.astype(kind) for part, value, kind in zip(_PARTS, values, types, strict=True)
+    }
+
+
+def _firsts(*sorted_arrays: Array) -> Array:
+    """Where a value of any of the arrays is not the one before it."""
+    if not len(sorted_arrays[0]):
+        return np.empty(0, np.int64)
+    changes = np.logical_or.reduce([each[1:] != each[:-1] for each in sorted_arrays])
+    return np.flatnonzero(np.append(True, changes))

@@ -1,0 +1,1 @@
+"""How an index is built, updated, checked and mended."""

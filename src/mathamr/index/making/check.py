@@ -1,0 +1,172 @@
+"""`check_index`: is everything of an index there, whole and in agreement; and if not, what can be made anew.
+
+The catalogue is what counts: graphs, vectors and lexical entries are derived from it and can always be made again.
+Damage to the catalogue itself is mended from the files that its posts came from, as far as these are still there.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mathamr.errors import MathAMRError
+from mathamr.graphs.store import GraphStore
+from mathamr.index.archive import GRAPHS, Archive
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.making.builder import BuildOptions
+from mathamr.index.making.crew import Crew
+from mathamr.index.making.inspection import CheckReport, Damage, inspect
+from mathamr.index.making.intake import IntakeCounts, take_in
+from mathamr.index.making.inventory import take_stock
+from mathamr.index.making.parts import prepare_parts, remove, reset_lexical, reset_vectors
+from mathamr.index.making.stages import Account
+from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.manifest import MANIFEST, Manifest
+from mathamr.index.storage.lock import WriterLock
+from mathamr.posts.report import Report
+
+ASIDE = ".damaged"
+"""The ending of a damaged catalogue that was put aside."""
+
+
+def check_index(folder: Path, options: BuildOptions | None = None, *, repair: bool = True) -> CheckReport:
+    """Looks at every part of an index; with `repair` makes again what can be derived, and says what is lost.
+
+    Of the options only the folder of the model (if it moved), the device, the number of workers and whether progress
+    is shown are used. Without `repair` nothing is changed.
+    """
+    options = options or BuildOptions()
+    folder = folder.expanduser()
+    report = CheckReport(folder)
+    if not any((folder / name).exists() for name in (MANIFEST, CATALOGUE)):
+        Manifest.read(folder)
+    lock = WriterLock(folder, "mathamr index --check") if repair else None
+    try:
+        manifest = _manifest(folder, report)
+        catalogue = _catalogue(folder, manifest, report, options, repair=repair)
+        if catalogue is None:
+            return report
+        found = (
+            Archive(folder, manifest, catalogue, device=options.device, model=options.model)
+            if lock is None
+            else ArchiveWriter(folder, manifest, catalogue, lock, device=options.device, model=options.model)
+        )
+        with found as archive:
+            damage = inspect(archive, report)
+            if isinstance(archive, ArchiveWriter) and report.problems:
+                _mend(archive, damage, report, options)
+            report.posts, report.formulas = len(catalogue), catalogue.count_formulas()
+    finally:
+        if lock is not None:
+            lock.release()
+    return report
+
+
+def _manifest(folder: Path, report: CheckReport) -> Manifest:
+    """The manifest, or the copy of it in the catalogue."""
+    try:
+        return Manifest.read(folder)
+    except MathAMRError as error:
+        if "has format" in str(error):
+            raise
+        with Catalogue(folder / CATALOGUE, read_only=True) as catalogue:
+            copy = catalogue.meta("manifest")
+        if copy is None:
+            raise
+        report.add(MANIFEST, f"cannot be read: {error}")
+        return Manifest.from_json(copy)
+
+
+def _catalogue(
+    folder: Path, manifest: Manifest, report: CheckReport, options: BuildOptions, *, repair: bool
+) -> Catalogue | None:
+    """The catalogue; a damaged one is put aside and filled anew from the inputs, where that is wanted."""
+    path = folder / CATALOGUE
+    try:
+        catalogue = Catalogue(path, read_only=not repair)
+        words = catalogue.verify()
+        if not words:
+            return catalogue
+        catalogue.close()
+    except MathAMRError as error:
+        words = [str(error)]
+    report.add(CATALOGUE, f"cannot be read: {'; '.join(words)}")
+    if not repair:
+        return None
+    for name in (CATALOGUE, f"{CATALOGUE}-wal", f"{CATALOGUE}-shm"):
+        if (folder / name).exists():
+            (folder / name).replace(folder / f"{name}{ASIDE}")
+    catalogue = Catalogue(path, create=True)
+    _read_again(catalogue, manifest, report, options)
+    return catalogue
+
+
+def _read_again(catalogue: Catalogue, manifest: Manifest, report: CheckReport, options: BuildOptions) -> None:
+    """Fills a new catalogue from the inputs of the old one; says what cannot be read again."""
+    account, crew = Account(show=options.show_progress), Crew(options.workers)
+    for record in manifest.inputs:
+        path = Path(record.path)
+        if not path.exists():
+            report.add(CATALOGUE, f"the posts of {record.path}: that input is not there any more", "lost")
+            continue
+        read = Report()
+        with crew, account.stage("read", share=read.share) as progress:
+            take_in(catalogue, path, record, IntakeCounts(), read, crew, progress)
+    if manifest.counts.get("unfiled"):
+        report.add(CATALOGUE, f"{manifest.counts['unfiled']:,} posts that came from no file", "lost")
+
+
+def _mend(archive: ArchiveWriter, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
+    """Makes again what is missing or damaged, and takes away what is too much."""
+    catalogue = archive.catalogue
+    with catalogue.transaction():
+        for post_id in damage.posts:
+            catalogue.delete(post_id)
+    _mend_graphs(archive, damage)
+    _mend_vectors(archive, damage)
+    _mend_lexical(archive, damage)
+    prepare_parts(archive)
+    with Crew(options.workers) as crew:
+        account = archive.settle(crew=crew, account=Account(show=options.show_progress))
+    if damage.tensors or damage.vocabularies or damage.graphs or damage.whole_graphs:
+        archive.stages.make_tensors(options.workers, account)
+    take_stock(archive)
+    for problem in report.problems:
+        if problem.outcome == "found":
+            problem.outcome = "mended"
+    left = CheckReport(archive.folder)
+    inspect(archive, left)
+    report.problems += left.problems
+
+
+def _mend_graphs(archive: ArchiveWriter, damage: Damage) -> None:
+    if damage.whole_graphs:
+        remove(archive.folder / GRAPHS)
+    else:
+        with GraphStore(archive.folder / GRAPHS) as store, store.transaction():
+            for post_id in damage.extra_graphs | damage.graphs:
+                store.delete(post_id)
+    with archive.catalogue.transaction():
+        archive.catalogue.unmark("graph", None if damage.whole_graphs else damage.graphs)
+
+
+def _mend_vectors(archive: ArchiveWriter, damage: Damage) -> None:
+    if damage.whole_vectors:
+        reset_vectors(archive)
+        return
+    archive.engine.posts.delete(sorted(damage.extra_posts))
+    archive.engine.formulas.delete(sorted(damage.extra_formulas))
+    archive.engine.flush()
+    with archive.catalogue.transaction():
+        archive.catalogue.unmark("vectors", damage.vectors)
+
+
+def _mend_lexical(archive: ArchiveWriter, damage: Damage) -> None:
+    catalogue = archive.catalogue
+    if damage.whole_lexical:
+        reset_lexical(archive)
+        return
+    archive.lexical.posts.update([], sorted(damage.extra_lexical))
+    archive.lexical.formulas.update([], sorted(damage.extra_looks))
+    with catalogue.transaction():
+        catalogue.unmark("lexical", damage.lexical)
+        catalogue.unmark_visuals(damage.looks)

@@ -1,0 +1,114 @@
+"""`Crew`: visual keys and terms of many posts, in several processes; few posts are done here and now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from types import TracebackType
+from typing import Any, Self, TypeVar
+
+from mathamr.batches import batches
+from mathamr.errors import MathAMRError
+from mathamr.index.lexical.bags import Bag, formula_bag, from_json, post_bag, to_json
+from mathamr.index.making.entries import visual_keys
+from mathamr.posts.post import Formula, Post
+from mathamr.workers import Lost, WorkerPool
+
+CHUNK = 24
+FEW = 64
+"""So few posts are not worth processes of their own."""
+T = TypeVar("T")
+Look = tuple[Formula, tuple[str, ...]]
+"""A formula, and the macros it is read with."""
+Chosen = tuple[Post, Sequence[int]]
+"""A post, and the places of some of its formulas."""
+
+
+class CrewWork:
+    """What a worker does: a list of posts or formulas as JSON becomes a list of their keys or terms."""
+
+    hello = ""
+
+    def __call__(self, request: list[Any]) -> list[Any]:
+        """One answer an item; the request begins with what is wanted."""
+        wanted, *items = request
+        if wanted == "looks":
+            return [to_json(formula_bag(Formula(**formula), tuple(macros))) for formula, macros in items]
+        if wanted == "keys":
+            return [visual_keys(Post.from_json(line)) for line in items]
+        made = (_bags((Post.from_json(line), places)) for line, places in items)
+        return [(to_json(bag), [*map(to_json, bags)]) for bag, bags in made]
+
+
+class Crew:
+    """Workers that start when there is enough to do for the first time; a context manager."""
+
+    def __init__(self, workers: int = 1) -> None:
+        self.workers = workers
+
+    def visual_keys(self, posts: Sequence[Post]) -> Iterator[list[str]]:
+        """The visual keys of the formulas of each post."""
+        yield from self._made("keys", posts, Post.to_json, visual_keys, list)
+
+    def post_bags(self, chosen: Sequence[Chosen]) -> Iterator[tuple[Bag, list[Bag]]]:
+        """The terms of each post, and those of its chosen formulas."""
+        yield from self._made(
+            "posts",
+            chosen,
+            lambda each: (each[0].to_json(), each[1]),
+            _bags,
+            lambda answer: (from_json(answer[0]), [*map(from_json, answer[1])]),
+        )
+
+    def formula_bags(self, looks: Sequence[Look]) -> Iterator[Bag]:
+        """The terms of each formula."""
+        yield from self._made(
+            "looks",
+            looks,
+            lambda look: (asdict(look[0]), look[1]),
+            lambda look: formula_bag(*look),
+            from_json,
+        )
+
+    def _made(
+        self,
+        wanted: str,
+        items: Sequence[T],
+        sent: Callable[[T], Any],
+        make: Callable[[T], Any],
+        received: Callable[[Any], Any],
+    ) -> Iterator[Any]:
+        if self.workers < 2 or len(items) <= FEW:
+            yield from map(make, items)
+            return
+        requests = ([wanted, *map(sent, chunk)] for chunk in batches(items, CHUNK))
+        for _, answer in self._pool.map(requests):
+            if isinstance(answer, Lost):
+                raise MathAMRError(
+                    f"a worker was lost ({answer.message}); run the command again, it goes on from here"
+                )
+            yield from map(received, answer)
+
+    @cached_property
+    def _pool(self) -> WorkerPool:
+        return WorkerPool("mathamr.index.making.crew:CrewWork", workers=self.workers)
+
+    def close(self) -> None:
+        """Ends the workers."""
+        pool = self.__dict__.pop("_pool", None)
+        if pool is not None:
+            pool.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _bags(chosen: Chosen) -> tuple[Bag, list[Bag]]:
+    post, places = chosen
+    return post_bag(post), [formula_bag(post.formulas[place], post.macros) for place in places]

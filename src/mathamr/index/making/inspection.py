@@ -1,0 +1,271 @@
+"""Looking at every part of an index without changing anything: what is missing, too much, damaged or out of step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from mathamr.batches import batches
+from mathamr.errors import MathAMRError
+from mathamr.graphs.maker import digest
+from mathamr.graphs.store import GraphStore
+from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
+from mathamr.index.catalogue.catalogue import CATALOGUE
+from mathamr.index.catalogue.journal import STAGES
+from mathamr.index.engines.engine import ENGINES, Engine
+from mathamr.index.making.entries import fits
+from mathamr.index.making.inventory import FIXED_FILES, checksum
+from mathamr.index.manifest import MANIFEST
+from mathamr.index.storage.lock import InUseError
+
+EXAMPLES = 3
+BATCH = 512
+Outcome = Literal["found", "mended", "lost"]
+
+
+@dataclass(slots=True)
+class Problem:
+    """One thing that is wrong: in which part, what, how often, with examples, and what became of it.
+
+    What is `lost` cannot be made again from what is left.
+    """
+
+    part: str
+    what: str
+    count: int = 1
+    examples: tuple[str, ...] = ()
+    outcome: Outcome = "found"
+
+    def __str__(self) -> str:
+        counted = f"{self.count:,} {self.what}" if self.examples else self.what
+        shown = f" (as {', '.join(self.examples)})" if self.examples else ""
+        return f"{self.outcome}: {self.part}: {counted}{shown}"
+
+
+@dataclass(slots=True)
+class CheckReport:
+    """What a check found and did."""
+
+    folder: Path
+    problems: list[Problem] = field(default_factory=list)
+    posts: int = 0
+    formulas: int = 0
+
+    @property
+    def sound(self) -> bool:
+        """Whether the index is whole, now."""
+        return all(problem.outcome == "mended" for problem in self.problems)
+
+    def lines(self) -> list[str]:
+        """For people: a line a problem, then the verdict."""
+        verdict = "whole" if self.sound else "not whole"
+        return [
+            *map(str, self.problems),
+            f"{self.folder} is {verdict}: {self.posts:,} posts, {self.formulas:,} formulas",
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "index": str(self.folder),
+            "sound": self.sound,
+            "posts": self.posts,
+            "formulas": self.formulas,
+            "problems": [asdict(problem) for problem in self.problems],
+        }
+
+    def add(self, part: str, what: str, outcome: Outcome = "found") -> None:
+        """Notes a problem."""
+        self.problems.append(Problem(part, what, outcome=outcome))
+
+    def add_each(self, part: str, what: str, names: Iterable[str], outcome: Outcome = "found") -> None:
+        """Notes a problem of all these, if there are any."""
+        found = sorted(names)
+        if found:
+            self.problems.append(Problem(part, what, len(found), tuple(found[:EXAMPLES]), outcome))
+
+
+class _OutOfReachError(MathAMRError):
+    """A server that does not answer."""
+
+
+@dataclass(slots=True)
+class Damage:
+    """What has to be made again; a part that is `whole_…` is made again from nothing."""
+
+    posts: set[str] = field(default_factory=set)
+    graphs: set[str] = field(default_factory=set)
+    vectors: set[str] = field(default_factory=set)
+    lexical: set[str] = field(default_factory=set)
+    looks: set[str] = field(default_factory=set)
+    extra_posts: set[str] = field(default_factory=set)
+    extra_formulas: set[str] = field(default_factory=set)
+    extra_graphs: set[str] = field(default_factory=set)
+    extra_lexical: set[str] = field(default_factory=set)
+    extra_looks: set[str] = field(default_factory=set)
+    tensors: bool = False
+    vocabularies: bool = False
+    whole_graphs: bool = False
+    whole_vectors: bool = False
+    whole_lexical: bool = False
+
+
+def inspect(archive: Archive, report: CheckReport) -> Damage:
+    """Looks at the posts, then at each part derived from them, and at last at the manifest."""
+    damage = Damage()
+    _inspect_posts(archive, report, damage)
+    damage.whole_graphs = _fails(GRAPHS, report, lambda: _inspect_graphs(archive, report, damage))
+    damage.whole_vectors = _fails(VECTORS, report, lambda: _inspect_vectors(archive, report, damage))
+    damage.whole_lexical = _fails(LEXICAL, report, lambda: _inspect_lexical(archive, report, damage))
+    _inspect_manifest(archive, report, damage)
+    return damage
+
+
+def _fails(part: str, report: CheckReport, look: Callable[[], None]) -> bool:
+    """Whether a part cannot be read and has to be made anew; one that is only busy or far away is an error."""
+    try:
+        look()
+    except (InUseError, _OutOfReachError):
+        raise
+    except MathAMRError as error:
+        report.add(part, f"cannot be read: {error}")
+        return True
+    return False
+
+
+def _inspect_posts(archive: Archive, report: CheckReport, damage: Damage) -> None:
+    damage.posts = set(archive.catalogue.damaged())
+    report.add_each(
+        CATALOGUE, "posts are damaged; they come back when their input is indexed again", damage.posts, "lost"
+    )
+    for stage in STAGES:
+        waiting = archive.catalogue.count_waiting(stage)
+        if waiting:
+            report.add(
+                CATALOGUE, f"{waiting:,} posts wait for their {stage}: a build or change was interrupted"
+            )
+    looks = archive.catalogue.count_stale_visuals()
+    if looks:
+        report.add(
+            CATALOGUE, f"{looks:,} formulas wait for their lexical entry: a build or change was interrupted"
+        )
+
+
+def _inspect_graphs(archive: Archive, report: CheckReport, damage: Damage) -> None:
+    catalogue, manifest = archive.catalogue, archive.manifest
+    waiting = {each.id for each in catalogue.waiting("graph")}
+    with GraphStore(archive.folder / GRAPHS, read_only=True) as store:
+        damage.extra_graphs = {post_id for post_id in store.ids() if post_id not in catalogue} - waiting
+        report.add_each(GRAPHS, "graphs belong to no post", damage.extra_graphs)
+        missing, foreign, damaged, untensored = set(), set(), set(), set()
+        for post in catalogue.every_post(without=damage.posts):
+            if post.id in waiting:
+                continue
+            found = store.digest(post.id)
+            if found is None:
+                missing.add(post.id)
+            elif found != digest(post, manifest.parser.fingerprint):
+                foreign.add(post.id)
+            else:
+                try:
+                    store.text(post.id)
+                    if store.has_tensor(manifest.graphs, post.id):
+                        store.tensor(manifest.graphs, post.id)
+                    elif catalogue.follows("vectors", post.id):
+                        untensored.add(post.id)
+                except MathAMRError:
+                    damaged.add(post.id)
+    report.add_each(GRAPHS, "posts have no graph", missing)
+    report.add_each(GRAPHS, "graphs are of another text or parser", foreign)
+    report.add_each(GRAPHS, "graphs are damaged", damaged)
+    report.add_each(GRAPHS, "graphs have no tensor", untensored)
+    damage.graphs, damage.tensors = missing | foreign | damaged, bool(untensored)
+
+
+def _inspect_vectors(archive: Archive, report: CheckReport, damage: Damage) -> None:
+    catalogue, engine = archive.catalogue, _engine(archive)
+    if engine.size != archive.manifest.model.size:
+        raise MathAMRError(
+            f"its vectors have {engine.size} numbers, those of the model {archive.manifest.model.size}"
+        )
+    words = engine.verify()
+    if words:
+        raise MathAMRError("; ".join(words))
+    expected = {post_id: (rows, sketch) for post_id, rows, sketch in catalogue.sketches()}
+    waiting = {each.id for each in catalogue.waiting("vectors")}
+    there = set(engine.posts.ids())
+    missing = {post_id for post_id, (rows, _) in expected.items() if rows and post_id not in there}
+    damage.extra_posts = {post_id for post_id in there - waiting if not expected.get(post_id, (0, 0.0))[0]}
+    wrong = _wrong_vectors(engine, expected, sorted(there & expected.keys()))
+    placed, formulas = set(catalogue.placed_formulas()), set(engine.formulas.ids())
+    waiting_formulas = {
+        name
+        for each in catalogue.waiting("vectors")
+        for name in (*each.gone, *(name for name, _ in each.formulas))
+    }
+    lost = placed - formulas
+    damage.extra_formulas = formulas - placed - waiting_formulas
+    damage.vectors = missing | wrong | catalogue.posts_of_formulas(sorted(lost))
+    report.add_each(VECTORS, "posts have no vectors", missing)
+    report.add_each(VECTORS, "posts have other vectors than were made for them", wrong)
+    report.add_each(VECTORS, "vectors belong to no post", damage.extra_posts)
+    report.add_each(VECTORS, "formulas have no vector", lost)
+    report.add_each(VECTORS, "vectors belong to no formula", damage.extra_formulas)
+
+
+def _engine(archive: Archive) -> Engine:
+    try:
+        return archive.engine
+    except MathAMRError as error:
+        if ENGINES[archive.manifest.engine.name].capabilities.remote:
+            raise _OutOfReachError(str(error)) from error
+        raise
+
+
+def _wrong_vectors(engine: Engine, expected: dict[str, tuple[int, float]], ids: Sequence[str]) -> set[str]:
+    wrong = set()
+    for batch in batches(ids, BATCH):
+        found = engine.posts.fetch(batch)
+        wrong |= {
+            post_id for post_id in batch if post_id in found and not fits(found[post_id], *expected[post_id])
+        }
+    return wrong
+
+
+def _inspect_lexical(archive: Archive, report: CheckReport, damage: Damage) -> None:
+    catalogue, lexical = archive.catalogue, archive.lexical
+    words = lexical.verify()
+    if words:
+        raise MathAMRError("; ".join(words))
+    waiting = {each.id for each in catalogue.waiting("lexical")}
+    posts, entries = set(catalogue.ids()), set(lexical.posts.ids())
+    damage.lexical, damage.extra_lexical = posts - entries - waiting, entries - posts - waiting
+    stale = set(catalogue.stale_visuals(-1))
+    looks, known = set(catalogue.visual_keys()), set(lexical.formulas.ids())
+    damage.looks, damage.extra_looks = looks - known - stale, known - looks - stale
+    report.add_each(LEXICAL, "posts have no entry", damage.lexical)
+    report.add_each(LEXICAL, "entries belong to no post", damage.extra_lexical)
+    report.add_each(LEXICAL, "formulas have no entry", damage.looks)
+    report.add_each(LEXICAL, "entries belong to no formula", damage.extra_looks)
+
+
+def _inspect_manifest(archive: Archive, report: CheckReport, damage: Damage) -> None:
+    manifest, catalogue = archive.manifest, archive.catalogue
+    if not manifest.finished:
+        report.add(MANIFEST, "the index was never finished")
+        return
+    if manifest.revision == catalogue.revision:
+        if manifest.checksums.get("posts") != catalogue.checksum():
+            report.add(MANIFEST, "its checksum of the posts is not that of the catalogue")
+        for name, count in {"posts": len(catalogue), "formulas": catalogue.count_formulas()}.items():
+            if manifest.counts.get(name) != count:
+                report.add(
+                    MANIFEST, f"it counts {manifest.counts.get(name)} {name}, the catalogue has {count}"
+                )
+    for name in FIXED_FILES:
+        path = archive.folder / name
+        if not path.is_file() or checksum(path) != manifest.checksums.get(name):
+            damage.vocabularies = True
+            report.add(GRAPHS, f"{path.name} is missing or damaged")

@@ -1,0 +1,63 @@
+"""The derived parts of an index and who made them: a part that was made by something else is emptied and made anew."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from mathamr.errors import MathAMRError
+from mathamr.index.archive import LEXICAL, VECTORS
+from mathamr.index.engines.engine import create_engine
+from mathamr.index.lexical.terms import terms_fingerprint
+from mathamr.index.making.writer import ArchiveWriter
+
+
+def prepare_parts(archive: ArchiveWriter) -> None:
+    """Empties the parts that were made by another model, engine, parser or version than the manifest's, or are not there."""
+    catalogue, manifest = archive.catalogue, archive.manifest
+    if catalogue.meta("graphs by") != manifest.parser.fingerprint:
+        with catalogue.transaction():
+            catalogue.unmark("graph")
+            catalogue.unmark("vectors")
+            catalogue.set_meta("graphs by", manifest.parser.fingerprint)
+    engine = manifest.engine
+    vectors_by = f"{manifest.model.fingerprint} {engine.name} {sorted(engine.options.items())}"
+    if catalogue.meta("vectors by") != vectors_by:
+        reset_vectors(archive)
+        create_engine(archive.folder / VECTORS, manifest.model.size, engine.name, engine.options).close()
+        with catalogue.transaction():
+            catalogue.set_meta("vectors by", vectors_by)
+    if catalogue.meta("lexical by") != terms_fingerprint():
+        reset_lexical(archive)
+        with catalogue.transaction():
+            catalogue.set_meta("lexical by", terms_fingerprint())
+
+
+def reset_vectors(archive: ArchiveWriter) -> None:
+    """Forgets all vectors; `prepare_parts` then makes an empty engine."""
+    with archive.catalogue.transaction():
+        archive.catalogue.unmark("vectors")
+        archive.catalogue.set_meta("vectors by", "")
+    archive.drop("engine")
+    remove(archive.folder / VECTORS)
+
+
+def reset_lexical(archive: ArchiveWriter) -> None:
+    """Forgets all lexical entries."""
+    catalogue = archive.catalogue
+    with catalogue.transaction():
+        catalogue.unmark("lexical")
+        catalogue.unmark_visuals(catalogue.visual_keys())
+        catalogue.set_meta("lexical by", "")
+    archive.drop("lexical")
+    remove(archive.folder / LEXICAL)
+
+
+def remove(folder: Path) -> None:
+    """Deletes a part of an index."""
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise MathAMRError(f"cannot delete {folder}: {error.strerror or error}") from error

@@ -1,0 +1,126 @@
+"""`ArchiveWriter`: an index directory, opened for changes, each acknowledged when it is safe.
+
+One process at a time holds it. What it opens it can also read and search, while it changes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import ClassVar, Self
+
+from mathamr.index.archive import Archive, check_finished
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.making.crew import Crew
+from mathamr.index.making.entries import visual_keys
+from mathamr.index.making.intake import check_usable
+from mathamr.index.making.inventory import take_stock
+from mathamr.index.making.stages import Account, Stages
+from mathamr.index.manifest import Manifest
+from mathamr.index.storage.lock import WriterLock
+from mathamr.posts.post import Post
+
+OWN_INPUT = ""
+"""The input of posts that came from no file: only `delete` removes them."""
+
+
+class ArchiveWriter(Archive):
+    """An archive that this process holds for changes; its threads change it one after the other."""
+
+    read_only: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Manifest,
+        catalogue: Catalogue,
+        lock: WriterLock,
+        *,
+        device: str = "auto",
+        model: Path | None = None,
+    ) -> None:
+        super().__init__(folder, manifest, catalogue, device=device, model=model)
+        self._lock = lock
+        self._writing = threading.RLock()
+        self.stages = Stages(self)
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path | str,
+        *,
+        device: str = "auto",
+        model: Path | None = None,
+        purpose: str = "a Python program",
+    ) -> Self:
+        """As `Archive.open`; what a killed process left undone is finished first.
+
+        `purpose` is what others are told who want to change the index meanwhile.
+        """
+        folder = Path(folder).expanduser()
+        Manifest.read(folder)
+        lock = WriterLock(folder, purpose)
+        try:
+            manifest, catalogue = Manifest.read(folder), Catalogue(folder / CATALOGUE)
+        except BaseException:
+            lock.release()
+            raise
+        writer = cls(folder, manifest, catalogue, lock, device=device, model=model)
+        try:
+            check_finished(manifest, folder)
+            writer.settle()
+            writer._take_stock()
+        except BaseException:
+            writer.close()
+            raise
+        return writer
+
+    def put(self, posts: Sequence[Post]) -> None:
+        """Adds posts, or replaces those of the same id; when it returns they are found, and safe on disk.
+
+        They belong to no file from then on, so no later reading of a file changes them.
+        """
+        for post in posts:
+            check_usable(post)
+        visuals = [visual_keys(post) for post in posts]
+        with self._writing:
+            with self.catalogue.transaction():
+                for post, keys in zip(posts, visuals, strict=True):
+                    self.catalogue.put(post, OWN_INPUT, keys)
+            self.settle()
+
+    def delete(self, ids: Sequence[str]) -> list[str]:
+        """Deletes posts; the ids that were there. When it returns they are gone, also after a crash.
+
+        A post of a file comes back when the file is read again.
+        """
+        with self._writing:
+            with self.catalogue.transaction():
+                gone = [post_id for post_id in dict.fromkeys(ids) if self.catalogue.delete(post_id)]
+            if gone:
+                self.settle()
+        return gone
+
+    def settle(self, *, crew: Crew | None = None, account: Account | None = None) -> Account:
+        """Lets all parts follow the catalogue; nothing to do is done at once."""
+        with self._writing:
+            return self.stages.settle(crew=crew, account=account)
+
+    def close(self) -> None:
+        """Brings the manifest up to date and lets the next writer in; closing twice is no error."""
+        with self._writing:
+            try:
+                if self._lock.held:
+                    self._take_stock()
+            finally:
+                try:
+                    super().close()
+                finally:
+                    self._lock.release()
+
+    def _take_stock(self) -> None:
+        """Lets the manifest follow single changes."""
+        is_behind = self.manifest.revision != self.catalogue.revision
+        if self.manifest.finished and is_behind and self.catalogue.settled:
+            take_stock(self)

@@ -1,0 +1,97 @@
+"""`WordPieces`: text as numbers of word pieces, and each piece's place in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.errors import MathAMRError
+
+if TYPE_CHECKING:
+    from mathamr.layers.language.wording import Wording
+
+PAD, UNKNOWN, BEGIN, END = "[PAD]", "[UNK]", "[CLS]", "[SEP]"
+MOST_CHARACTERS = 20_000
+"""A wording beyond this is cut before it is read: the encoder reads some hundred pieces of it anyway."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """The pieces of a wording, without marks for its begin and end; span i is pieces [starts[i], ends[i]).
+
+    Only spans that hold at least one piece are listed; `of` says whose they are.
+    """
+
+    numbers: npt.NDArray[np.uint16]
+    of: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def cut(self, most: int) -> Pieces:
+        """The first pieces only."""
+        if len(self) <= most:
+            return self
+        ends = np.minimum(self.ends, most)
+        kept = self.starts < ends
+        return Pieces(self.numbers[:most], self.of[kept], self.starts[kept], ends[kept])
+
+
+class WordPieces:
+    """Cuts lower-cased text into the pieces of a vocabulary, greedily (WordPiece)."""
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        from tokenizers import Tokenizer
+        from tokenizers.models import WordPiece
+        from tokenizers.normalizers import BertNormalizer
+        from tokenizers.pre_tokenizers import BertPreTokenizer
+
+        self.vocabulary = tuple(vocabulary)
+        number = {piece: place for place, piece in enumerate(self.vocabulary)}
+        missing = [mark for mark in (PAD, UNKNOWN, BEGIN, END) if mark not in number]
+        if missing or len(number) != len(self.vocabulary) or len(number) > 2**16:
+            raise MathAMRError(
+                f"these {len(self.vocabulary)} lines are no vocabulary of word pieces"
+                + (f": {', '.join(missing)} is missing" if missing else ": pieces repeat, or are too many")
+            )
+        self.pad, self.begin, self.end = number[PAD], number[BEGIN], number[END]
+        self._tokenizer = Tokenizer(WordPiece(number, unk_token=UNKNOWN, max_input_chars_per_word=100))
+        self._tokenizer.normalizer = BertNormalizer(lowercase=True)
+        self._tokenizer.pre_tokenizer = BertPreTokenizer()
+
+    def cut(self, wordings: Sequence[Wording]) -> list[Pieces]:
+        """The pieces of wordings."""
+        texts = [wording.text[:MOST_CHARACTERS] for wording in wordings]
+        encoded = self._tokenizer.encode_batch(texts, add_special_tokens=False)
+        return [
+            _pieces(wording, found.ids, found.offsets)
+            for wording, found in zip(wordings, encoded, strict=True)
+        ]
+
+    def save(self, path: Path) -> None:
+        """One piece a line."""
+        path.write_text("\n".join(self.vocabulary) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> WordPieces:
+        """The inverse of `save`."""
+        try:
+            return cls(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise MathAMRError(f"cannot read the word pieces in {path}: {error}") from error
+
+
+def _pieces(wording: Wording, numbers: Sequence[int], offsets: Sequence[tuple[int, int]]) -> Pieces:
+    begins = np.array([begin for begin, _ in offsets], np.int64)
+    starts = np.searchsorted(begins, [span.start for span in wording.spans]).astype(np.int32)
+    ends = np.searchsorted(begins, [span.end for span in wording.spans]).astype(np.int32)
+    kept = starts < ends
+    of = np.array([span.representative for span in wording.spans], np.int32)
+    return Pieces(np.array(numbers, np.uint16), of[kept], starts[kept], ends[kept])

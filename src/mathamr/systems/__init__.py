@@ -1,0 +1,1 @@
+"""Systems: how posts and formulas become vectors, and how a query is ranked with them; one folder a system."""

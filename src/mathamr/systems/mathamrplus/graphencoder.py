@@ -1,0 +1,119 @@
+"""`GraphEncoder`: a trained MathAMR+ network behind the encoder seam."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import repeat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+from mathamr.errors import MathAMRError
+from mathamr.graphs.tensor import GraphTensor
+from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
+from mathamr.layers.batch import GraphBatch
+from mathamr.layers.device import chosen_device
+from mathamr.layers.stack import GraphStack, cost, packed
+from mathamr.layers.textvectors import TextVectors
+from mathamr.layers.unfilled import unfilled
+from mathamr.layers.weights import (
+    ModelHead,
+    read_head,
+    read_vocabularies,
+    read_weights,
+    save_model,
+    use_weights,
+)
+from mathamr.systems.mathamrplus.configuration import ModelConfiguration
+from mathamr.systems.mathamrplus.network import MathAMRPlus
+from mathamr.systems.vectors import Vectors
+
+BUDGET = 200_000
+"""Nodes and edges that are encoded at a time; a larger post is encoded alone, in pieces."""
+
+
+class GraphEncoder:
+    """Encodes graphs with a MathAMR+ network: batched, in order, with bounded memory, always the same numbers."""
+
+    name = "mathamrplus"
+
+    def __init__(
+        self,
+        model: MathAMRPlus,
+        vocabulary: Vocabulary,
+        relations: RelationVocabulary,
+        graphs: str,
+        *,
+        device: str = "cpu",
+        fingerprint: str = "",
+        about: dict[str, Any] | None = None,
+        budget: int = BUDGET,
+    ) -> None:
+        self.device = chosen_device(device)
+        self.model = model.to(self.device).eval()
+        self.vocabulary, self.relations, self.graphs = vocabulary, relations, graphs
+        self.fingerprint, self.about, self.budget = fingerprint, about or {}, budget
+        self.size = model.configuration.projection
+        self.text_size = model.configuration.text_size
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "auto") -> GraphEncoder:
+        """The encoder in a model folder."""
+        head = read_head(folder)
+        if head.encoder != cls.name:
+            raise MathAMRError(f"{folder} holds a model of the encoder {head.encoder!r}, not {cls.name!r}")
+        vocabulary, relations = read_vocabularies(folder, head)
+        with unfilled():
+            model = MathAMRPlus(ModelConfiguration.from_json(head.model), len(vocabulary), len(relations))
+        use_weights(model, read_weights(folder, head), folder / "weights.safetensors")
+        return cls(
+            model,
+            vocabulary,
+            relations,
+            head.graphs,
+            device=device,
+            fingerprint=head.fingerprint,
+            about=head.about,
+        )
+
+    def save(self, folder: Path, about: dict[str, Any] | None = None, *, half: bool = False) -> ModelHead:
+        """Writes the model folder that `load` reads."""
+        head = ModelHead(
+            self.name, self.model.configuration.to_json(), self.graphs, about=about or self.about
+        )
+        return save_model(folder, head, self.model.state_dict(), self.vocabulary, self.relations, half=half)
+
+    def encode(
+        self, tensors: Iterable[GraphTensor], texts: Iterable[TextVectors | None] | None = None
+    ) -> Iterator[Vectors]:
+        """The vectors of every graph, in the order of the graphs."""
+        if texts is not None and not self.text_size:
+            raise MathAMRError("this model has no slot for text vectors; encode without them")
+        beside = (
+            zip(tensors, repeat(None), strict=False) if texts is None else zip(tensors, texts, strict=True)
+        )
+        for chosen in packed(((item, cost(item[0])) for item in beside), self.budget):
+            yield from self._vectors([tensor for tensor, _ in chosen], [text for _, text in chosen])
+
+    def _vectors(self, tensors: list[GraphTensor], texts: list[TextVectors | None]) -> Iterator[Vectors]:
+        stack = GraphStack.of_tensors(tensors, texts)
+        self._check(stack, tensors)
+        with torch.inference_mode():
+            rows = self.model(GraphBatch.of(stack).to(self.device)).float().cpu().numpy()
+        ends = np.cumsum(stack.representative_counts)
+        for tensor, vectors in zip(tensors, np.split(rows, ends[:-1]), strict=True):
+            yield Vectors(tensor.post_id, vectors.copy(), tensor.levels, tensor.references)
+
+    def _check(self, stack: GraphStack, tensors: list[GraphTensor]) -> None:
+        """A number beyond the vocabulary would be a wrong vector or, on a GPU, the end of the process."""
+        for numbers, known, what in (
+            (stack.node_ids, len(self.vocabulary), "label"),
+            (stack.relations, len(self.relations), "relation"),
+        ):
+            if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < known:
+                raise MathAMRError(
+                    f"a graph among {tensors[0].post_id!r}…{tensors[-1].post_id!r} has a {what} number"
+                    f" outside the model's {known}: its tensors were made with another vocabulary; make them again"
+                )

@@ -1,0 +1,194 @@
+"""MathAMR+: the relational network over a post's graph (thesis, section 3.3)."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mathamr.errors import MathAMRError
+from mathamr.graphs.virtual import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, VIRTUAL_LABELS
+from mathamr.graphs.vocabulary import SPECIAL
+from mathamr.layers.attention import VirtualAttention, spans
+from mathamr.layers.batch import GraphBatch
+from mathamr.layers.convolution import RelationalConvolution, group_means
+from mathamr.layers.groups import EdgeGroups
+from mathamr.systems.mathamrplus.configuration import ModelConfiguration
+
+VIRTUAL_IDS = tuple(SPECIAL.index(label) for label in VIRTUAL_LABELS)
+"""The numbers of the virtual labels: formula, sentence, document, the same in every vocabulary."""
+
+
+def _inverse(relation: str) -> int:
+    """The number of the relation that brings members to their virtual node, the same in every vocabulary."""
+    return 2 * (1 + VIRTUAL_EDGES.index(relation)) + 1
+
+
+GATHERING = tuple(_inverse(relation) for relation in (FORMULA_EDGE, SENTENCE_EDGE, DOCUMENT_EDGE))
+
+
+class MathAMRPlus(nn.Module):
+    """Embeddings, pre-norm residual relational layers, and a projection head for the representatives."""
+
+    def __init__(self, configuration: ModelConfiguration, labels: int, relations: int) -> None:
+        super().__init__()
+        self.configuration = configuration
+        size = configuration.hidden
+        self.embedding = nn.Embedding(labels, size)
+        nn.init.xavier_uniform_(self.embedding.weight)
+        self.start = VirtualNodeStart(configuration)
+        self.start.prepare(self.embedding)
+        self.layers = nn.ModuleList(Layer(configuration, relations) for _ in range(configuration.layers))
+        self.head = ProjectionHead(size, configuration.projection)
+        self.text = TextSlot(configuration) if configuration.text_size else None
+
+    def forward(self, batch: GraphBatch) -> Tensor:
+        """The l2-normalised vectors of all representatives of the batch, graph by graph."""
+        x = self.start(self.embedding(batch.node_ids), batch)
+        if self.text is not None:
+            x = self.text.into(x, batch)
+        for layer in self.layers:
+            x = layer(x, batch.groups)
+        vectors: Tensor = self.head(x.index_select(0, batch.representatives)).float()
+        if self.text is not None:
+            vectors = self.text.onto(vectors, batch)
+        return functional.normalize(vectors, dim=-1)
+
+    def start_labels_from(self, vectors: Tensor) -> None:
+        """Starts the embeddings of labels from a text encoder's vectors of them, one row a label.
+
+        Their principal components, scaled to the spread of Xavier's start; a row of zeros leaves its label alone.
+        """
+        table = self.embedding.weight
+        if vectors.ndim != 2 or len(vectors) != len(table) or vectors.shape[1] < table.shape[1]:
+            raise MathAMRError(
+                f"label vectors of shape {tuple(vectors.shape)} do not fit {len(table)} labels of size {table.shape[1]}"
+            )
+        given = vectors.abs().sum(1) > 0
+        given[list(VIRTUAL_IDS)] = False
+        chosen = vectors[given].double()
+        _, _, directions = torch.linalg.svd(chosen - chosen.mean(0), full_matrices=False)
+        reduced = (chosen - chosen.mean(0)) @ directions[: table.shape[1]].T
+        if reduced.shape[1] < table.shape[1]:
+            raise MathAMRError(f"only {len(chosen)} labels have a vector: too few to start embeddings from")
+        with torch.no_grad():
+            table[given] = (reduced / reduced.std() * table.std()).to(table)
+
+
+class Layer(nn.Module):
+    """One residual layer: h + GELU(RGCN(LayerNorm(h))) (equation 3.1)."""
+
+    def __init__(self, configuration: ModelConfiguration, relations: int) -> None:
+        super().__init__()
+        size, heads = configuration.hidden, configuration.attention_heads
+        self.norm = nn.LayerNorm(size)
+        self.convolution = RelationalConvolution(size, size, relations, configuration.bases)
+        self.attention = VirtualAttention(size, heads) if heads else None
+        self.dropout = nn.Dropout(configuration.dropout)
+
+    def forward(self, x: Tensor, groups: EdgeGroups) -> Tensor:
+        """The refined node vectors."""
+        normal = self.norm(x)
+        summaries = self.attention(normal, groups, GATHERING) if self.attention is not None else ()
+        added: Tensor = self.dropout(functional.gelu(self.convolution(normal, groups, summaries)))
+        return x + added
+
+
+class ProjectionHead(nn.Module):
+    """LayerNorm(W2 GELU(LayerNorm(W1 h + b1)) + b2) (equation 3.3)."""
+
+    def __init__(self, size: int, projection: int) -> None:
+        super().__init__()
+        self.first = nn.Linear(size, size)
+        self.first_norm = nn.LayerNorm(size)
+        self.second = nn.Linear(size, projection)
+        self.second_norm = nn.LayerNorm(projection)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """Node vectors in the space of retrieval, not yet of length one."""
+        projected: Tensor = self.second_norm(self.second(functional.gelu(self.first_norm(self.first(x)))))
+        return projected
+
+
+class VirtualNodeStart(nn.Module):
+    """What virtual nodes are before the first layer: the six ways of Table 4.13.
+
+    `zero` and `mean` learn nothing; an embedding starts at zero or at random and is learned, one for each kind of
+    virtual node; a mean of the members may pass a learned projection, one for all kinds or one for each. The mean
+    of the document node is taken over its members, the other virtual nodes, once these have theirs.
+    """
+
+    def __init__(self, configuration: ModelConfiguration) -> None:
+        super().__init__()
+        self.kind = configuration.virtual_start
+        count = {"mean-projection": 1, "mean-typed-projection": len(GATHERING)}.get(self.kind, 0)
+        self.projections = nn.ModuleList(
+            nn.Linear(configuration.hidden, configuration.hidden) for _ in range(count)
+        )
+
+    def prepare(self, embedding: nn.Embedding) -> None:
+        """Sets the embeddings of virtual nodes to zero, unless they start at random."""
+        if self.kind != "random-embedding":
+            with torch.no_grad():
+                embedding.weight[list(VIRTUAL_IDS)] = 0.0
+
+    def forward(self, x: Tensor, batch: GraphBatch) -> Tensor:
+        """Node vectors with the virtual nodes' own start."""
+        if self.kind.endswith("-embedding"):
+            return x
+        ids = batch.node_ids
+        real = (ids < VIRTUAL_IDS[0]) | (ids > VIRTUAL_IDS[-1])
+        x = x * real[:, None]
+        if self.kind == "zero":
+            return x
+        # Formulas and sentences first: the document's mean is taken over theirs.
+        for kinds in ((0, 1), (2,)):
+            means = group_means(x, batch.groups)
+            for kind in kinds:
+                for span, _ in spans(batch.groups, (GATHERING[kind],)):
+                    pooled = means[span]
+                    if self.projections:
+                        pooled = self.projections[kind % len(self.projections)](pooled)
+                    x = x.index_copy(0, batch.groups.targets[span].long(), pooled.to(x.dtype))
+        return x
+
+
+class TextSlot(nn.Module):
+    """Lets vectors of a text encoder in at the representatives, and on demand straight through to the result."""
+
+    def __init__(self, configuration: ModelConfiguration) -> None:
+        super().__init__()
+        self.size = configuration.text_size
+        self.input = nn.Linear(self.size, configuration.hidden)
+        self.output = (
+            nn.Linear(self.size, configuration.projection, bias=False) if configuration.text_output else None
+        )
+        if self.output is not None:
+            # Orthogonal, or left as they are: at first the texts are as near to each other as their encoder says.
+            start = nn.init.eye_ if self.size == configuration.projection else nn.init.orthogonal_
+            start(self.output.weight)
+            self.share = nn.Parameter(torch.tensor(0.1).log())
+
+    def into(self, x: Tensor, batch: GraphBatch) -> Tensor:
+        """Adds the projected text vectors to the representatives that have one."""
+        text_of, texts = self._given(batch)
+        if text_of is None or texts is None:
+            return x
+        nodes = batch.representatives.index_select(0, text_of)
+        return x.index_add(0, nodes, self.input(texts).to(x.dtype))
+
+    def onto(self, vectors: Tensor, batch: GraphBatch) -> Tensor:
+        """Adds a learned share of the graph's vectors to the text's own, where a representative has a text."""
+        text_of, texts = self._given(batch)
+        if self.output is None or text_of is None or texts is None:
+            return vectors
+        shared = functional.normalize(vectors, dim=-1) * self.share.exp()
+        direct = functional.normalize(self.output(texts).float(), dim=-1)
+        return shared.index_add(0, text_of, direct)
+
+    def _given(self, batch: GraphBatch) -> tuple[Tensor | None, Tensor | None]:
+        if batch.texts is not None and batch.texts.shape[1] != self.size:
+            raise MathAMRError(
+                f"text vectors have size {batch.texts.shape[1]}, the model was made for size {self.size}"
+            )
+        return batch.text_of, batch.texts

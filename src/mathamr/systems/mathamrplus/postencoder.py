@@ -1,0 +1,186 @@
+"""`PostEncoder`: the vectors of a post from its graph and, where the model reads text, from its wording.
+
+A model folder is that of a graph encoder, or holds one in `graph/`, a text encoder in `text/`, and a
+`config.json` that says how their vectors are joined. A graph encoder with a slot for text takes the text vectors
+in; otherwise both vectors of a representative stand side by side, each with the share of its level, so that the
+cosine of two joined vectors is the weighted mean of the two cosines.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib import resources
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.errors import MathAMRError
+from mathamr.graphs.tensor import GraphTensor
+from mathamr.graphs.virtual import Level
+from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
+from mathamr.integrity import checked_file
+from mathamr.layers.textvectors import TextVectors
+from mathamr.posts.post import Post
+from mathamr.systems.vectors import Encoder, Vectors, load_encoder
+
+if TYPE_CHECKING:
+    from mathamr.layers.language.encoder import TextEncoder
+
+FORMAT = 1
+JOINED = "joined"
+GRAPH, TEXT, CONFIG = "graph", "text", "config.json"
+AT_A_TIME = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """How much of a joined vector's cosine is the text's, by level; the rest is the graph's."""
+
+    formula: float = 0.5
+    sentence: float = 0.5
+    document: float = 0.5
+
+    def __post_init__(self) -> None:
+        for name in self.__slots__:
+            value = getattr(self, name)
+            if not isinstance(value, int | float) or not 0 <= value <= 1:
+                raise MathAMRError(f"the text's share of a {name} is from 0 to 1, not {value!r}")
+
+    def of(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+        """The share of each representative by its level."""
+        table = np.zeros(len(Level), np.float32)
+        table[[Level.FORMULA, Level.SENTENCE, Level.DOCUMENT]] = self.formula, self.sentence, self.document
+        return np.asarray(table[levels])
+
+    def to_json(self) -> dict[str, float]:
+        """For a model's folder."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+
+class PostEncoder:
+    """Encodes posts with their graphs: in order, batched, in bounded memory."""
+
+    def __init__(
+        self, graph: Encoder, text: TextEncoder | None = None, shares: Shares | None = None, name: str = ""
+    ) -> None:
+        self.graph, self.text, self.shares = graph, text, shares or Shares()
+        self.name = name or graph.name
+        self.graphs: str = graph.graphs
+        self.vocabulary: Vocabulary = graph.vocabulary
+        self.relations: RelationVocabulary = graph.relations
+        if text is not None and graph.text_size not in (0, text.size):
+            raise MathAMRError(
+                f"the graph encoder takes text vectors of size {graph.text_size}, the text encoder gives {text.size}"
+            )
+        self._side_by_side = text is not None and not graph.text_size
+        self.size = graph.size + (text.size if text is not None and self._side_by_side else 0)
+
+    @property
+    def fingerprint(self) -> str:
+        """Two encoders with the same fingerprint give the same vectors, up to the rounding of their devices."""
+        if self.text is None:
+            return self.graph.fingerprint
+        parts = [self.graph.fingerprint, self.text.fingerprint]
+        if self._side_by_side:
+            parts.append(json.dumps(self.shares.to_json(), sort_keys=True))
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
+
+    def encode(self, items: Iterable[tuple[Post, GraphTensor]]) -> Iterator[Vectors]:
+        """The vectors of every post, in the order of the posts."""
+        if self.text is None:
+            yield from self.graph.encode(tensor for _, tensor in items)
+            return
+        from mathamr.layers.language.wording import wording
+
+        stream = iter(items)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            tensors = [tensor for _, tensor in chosen]
+            texts = list(self.text.encode(wording(post, tensor) for post, tensor in chosen))
+            if not self._side_by_side:
+                yield from self.graph.encode(tensors, texts)
+                continue
+            for vectors, text in zip(self.graph.encode(tensors), texts, strict=True):
+                yield self.side_by_side(vectors, text, self.shares, self.text.size)
+
+    @staticmethod
+    def side_by_side(vectors: Vectors, text: TextVectors, shares: Shares, size: int) -> Vectors:
+        """The text vectors of a post beside its graph's, each with the root of its share; a row without text keeps its graph's."""
+        share = np.zeros(len(vectors), np.float32)
+        share[text.of] = shares.of(vectors.levels[text.of])
+        beside = np.zeros((len(vectors), size), np.float32)
+        beside[text.of] = text.vectors * np.sqrt(share[text.of])[:, None]
+        joined = np.concatenate([beside, vectors.vectors * np.sqrt(1 - share)[:, None]], axis=1)
+        return Vectors(vectors.post_id, joined, vectors.levels, vectors.references)
+
+
+def box() -> Path:
+    """The folder of the model that comes with the package."""
+    return Path(str(resources.files("mathamr.layers") / "box"))
+
+
+def load_post_encoder(folder: Path | None = None, device: str = "auto") -> PostEncoder:
+    """The encoder in a model folder; without one, the model in the box."""
+    if folder is None:
+        folder = box()
+        if not (folder / CONFIG).is_file():
+            raise MathAMRError(
+                "this installation has no model in the box; train one with `mathamr train` and name its folder"
+            )
+    row = _described(folder)
+    if row.get("encoder") != JOINED:
+        return PostEncoder(load_encoder(folder, device))
+    if row.get("format") != FORMAT:
+        raise MathAMRError(f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}")
+    try:
+        shares = Shares(**row["shares"])
+    except (KeyError, TypeError) as error:
+        raise MathAMRError(f"{folder / CONFIG} does not say how vectors are joined: {error}") from error
+    from mathamr.layers.language.files import load_text_encoder
+
+    graph, text = load_encoder(folder / GRAPH, device), load_text_encoder(folder / TEXT, device)
+    return PostEncoder(graph, text, shares, str(row.get("name", "")))
+
+
+def described(folder: Path) -> str:
+    """A line about a model folder, after the hashes of its files were checked; nothing is loaded."""
+    row = _described(folder)
+    parts = [folder / GRAPH, folder / TEXT] if row.get("encoder") == JOINED else [folder]
+    size = 0
+    for part in parts:
+        hashes = _described(part).get("sha256")
+        if not isinstance(hashes, dict):
+            raise MathAMRError(f"{part / CONFIG} does not say which files belong to the model")
+        for name in hashes:
+            checked_file(part / name, hashes)
+            size += (part / name).stat().st_size
+    name = row.get("name") or row.get("encoder")
+    what = "graph network and text encoder" if len(parts) == 2 else "graph network"
+    return f"{name}: {what}, {size / 1e6:.1f} MB"
+
+
+def save_joined(folder: Path, name: str, shares: Shares) -> None:
+    """Writes the configuration of a folder whose parts stand in `graph/` and `text/` already."""
+    row = {"format": FORMAT, "encoder": JOINED, "name": name, "shares": shares.to_json()}
+    try:
+        (folder / CONFIG).write_text(json.dumps(row, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise MathAMRError(f"cannot write the model folder {folder}: {error}") from error
+
+
+def _described(folder: Path) -> dict[str, Any]:
+    path = folder / CONFIG
+    try:
+        row = json.loads(path.read_text(encoding="utf-8"))
+    except FileNotFoundError as error:
+        raise MathAMRError(f"no model in {folder}: it has no {CONFIG}") from error
+    except (OSError, ValueError, RecursionError) as error:
+        raise MathAMRError(f"{path} does not describe a model, or it is damaged: {error}") from error
+    if not isinstance(row, dict):
+        raise MathAMRError(f"{path} does not describe a model: expected an object")
+    return row

@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.errors import MathAMRError
+from mathamr.index.catalogue.catalogue import Catalogue, digest_of
+from mathamr.index.catalogue.journal import unpacked
+from mathamr.index.making.entries import visual_keys
+from mathamr.posts.post import Formula, Post
+from tests.index.small import note
+from tests.models import sample_posts
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Catalogue:
+    return Catalogue(tmp_path / "catalogue.db", create=True)
+
+
+def put(catalogue: Catalogue, *posts: Post, source: str = "file") -> None:
+    with catalogue.transaction():
+        for post in posts:
+            catalogue.put(post, source, visual_keys(post))
+
+
+def settle(catalogue: Catalogue) -> None:
+    """Marks everything as derived."""
+    with catalogue.transaction():
+        catalogue.mark("graph", list(catalogue.waiting("graph")))
+        for each in list(catalogue.waiting("vectors")):
+            catalogue.mark_vectors(each, 1, 0.5, [name for name, _ in each.formulas])
+        catalogue.mark("lexical", list(catalogue.waiting("lexical")))
+        catalogue.mark_visuals(catalogue.stale_visuals(-1))
+        catalogue.purge()
+
+
+def test_posts_come_back_as_they_were(catalogue: Catalogue) -> None:
+    posts = sample_posts(30)
+    put(catalogue, *posts)
+    assert [catalogue.post(post.id) for post in posts] == posts
+    assert list(catalogue.every_post()) == posts
+    assert list(catalogue.ids()) == [post.id for post in posts]
+    assert len(catalogue) == 30
+    assert catalogue.kinds() == {"question": 30}
+    tags = [tag for post in posts for tag in post.tags]
+    assert catalogue.tags() == {tag: tags.count(tag) for tag in tags}
+
+
+def test_formulas_know_their_post_and_how_they_look(catalogue: Catalogue) -> None:
+    put(catalogue, note("a", r"$x^2$ and $\frac{1}{2}$"), note("b", "${x}^{2}$"))
+    first, second = catalogue.formulas_of("a")
+    (other,) = catalogue.formulas_of("b")
+    assert (first.post, first.position, first.latex) == ("a", 0, "x^2")
+    assert catalogue.formula(second.id) == second
+    assert first.visual == other.visual != second.visual
+    assert catalogue.with_visual(first.visual) == [first.id, other.id]
+    assert catalogue.visuals([first.id, "nobody"]) == {first.id: first.visual}
+    assert catalogue.count_formulas() == 3
+    assert set(catalogue.visual_keys()) == {first.visual, second.visual}
+
+
+def test_a_post_is_unpacked_once_for_all_its_formulas(
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    put(catalogue, note("a", " ".join(f"$x_{{{number}}}$" for number in range(12))), note("b", "$y$"))
+    expected = [catalogue.formula(entry.id) for entry in catalogue.formulas_of("a")]
+    blobs: list[bytes] = []
+    monkeypatch.setattr(
+        "mathamr.index.catalogue.occurrences.unpacked", lambda blob: blobs.append(blob) or unpacked(blob)
+    )
+    assert catalogue.formulas_of("a") == expected
+    assert len(blobs) == 1
+    found = catalogue.formulas([*(entry.id for entry in expected), "b:0"])
+    assert [found[entry.id] for entry in expected] == expected
+    assert len(blobs) == 3
+    assert [entry.position for entry in expected] == list(range(12))
+
+
+def test_visual_ids_of_the_input_are_found(catalogue: Catalogue) -> None:
+    post = Post("q", "question", "…", formulas=(Formula("7", "x", visual_id="42"), Formula("8", "y")))
+    put(catalogue, post)
+    assert catalogue.with_visual_id("42") == ["7"]
+    assert catalogue.formula("7").visual_id == "42"
+
+
+def test_what_is_not_there_is_a_clear_error_or_left_out(catalogue: Catalogue) -> None:
+    with pytest.raises(MathAMRError, match="no post 'x' in the index"):
+        catalogue.post("x")
+    with pytest.raises(MathAMRError, match="no formula 'x:0' in the index"):
+        catalogue.formula("x:0")
+    assert catalogue.posts(["x"]) == {}
+    assert catalogue.formulas_of("x") == []
+    assert catalogue.known("x") is None
+
+
+def test_a_change_waits_for_every_part(catalogue: Catalogue) -> None:
+    put(catalogue, note("a", "$x$"), note("b", "$y$"))
+    settle(catalogue)
+    assert catalogue.settled
+    put(catalogue, note("b", "$y+1$"))
+    assert not catalogue.settled
+    for stage in ("graph", "vectors", "lexical"):
+        (waiting,) = catalogue.waiting(stage)  # type: ignore[arg-type]
+        assert waiting.post == note("b", "$y+1$")
+    old, new = (visual_keys(note("b", body))[0] for body in ("$y$", "$y+1$"))
+    assert set(catalogue.stale_visuals(-1)) == {old, new}
+    settle(catalogue)
+    assert catalogue.settled
+
+
+def test_the_first_post_by_id_stands_for_a_look_and_in_it_the_first_formula(catalogue: Catalogue) -> None:
+    put(catalogue, note("c", "$x^{2}$"), note("b", "$y$ and ${x}^2$ and $x^2$"), note("a", "$z$"))
+    squares, y, z = (visual_keys(note("n", body))[0] for body in ("$x^2$", "$y$", "$z$"))
+    catalogue.choose_standing()
+    numbers = {name: (catalogue.known(name) or (0,))[0] for name in "abc"}
+    assert catalogue.standing_in([*numbers.values(), 99]) == {numbers["b"]: {squares, y}, numbers["a"]: {z}}
+    found = catalogue.looking([squares, y, z, "unknown"])
+    assert {visual: formula.latex for visual, (formula, _) in found.items()} == {
+        squares: "{x}^2",
+        y: "y",
+        z: "z",
+    }
+    settle(catalogue)
+    with catalogue.transaction():
+        catalogue.delete("b")
+    catalogue.choose_standing()
+    assert catalogue.standing_in(list(numbers.values())) == {numbers["c"]: {squares}}
+    assert [formula.latex for formula, _ in catalogue.looking([squares, y, z]).values()] == ["x^{2}"]
+
+
+def test_a_post_that_changed_again_is_not_marked(catalogue: Catalogue) -> None:
+    put(catalogue, note("a", "one"))
+    (waiting,) = catalogue.waiting("graph")
+    put(catalogue, note("a", "two"))
+    with catalogue.transaction():
+        catalogue.mark("graph", [waiting])
+        catalogue.mark_vectors(waiting, 1, 0.0, [])
+    assert catalogue.count_waiting("graph") == catalogue.count_waiting("vectors") == 1
+
+
+def test_a_deleted_post_is_unseen_at_once_and_forgotten_when_all_parts_let_go(catalogue: Catalogue) -> None:
+    put(catalogue, note("a", "$x$", tags=("algebra",)), note("b", "$y$"))
+    settle(catalogue)
+    with catalogue.transaction():
+        assert catalogue.delete("a")
+        assert not catalogue.delete("nobody")
+    assert "a" not in catalogue
+    assert len(catalogue) == 1
+    assert catalogue.tags() == {}
+    assert catalogue.with_visual(visual_keys(note("a", "$x$"))[0]) == []
+    (waiting,) = catalogue.waiting("vectors")
+    assert (waiting.id, waiting.post, waiting.gone) == ("a", None, ("a:0",))
+    settle(catalogue)
+    assert catalogue.settled
+    put(catalogue, note("a", "again"))
+    assert catalogue.post("a").body == "again"
+
+
+def test_formulas_a_post_no_longer_has_are_named_until_the_engine_let_go(catalogue: Catalogue) -> None:
+    put(catalogue, note("a", "$x$ $y$"))
+    settle(catalogue)
+    put(catalogue, note("a", "$x$"))
+    (waiting,) = catalogue.waiting("vectors")
+    assert [name for name, _ in waiting.formulas] == ["a:0"]
+    assert waiting.gone == ("a:1",)
+    assert list(catalogue.formula_ids()) == ["a:0"]
+    settle(catalogue)
+    put(catalogue, note("a", "$x$"))
+    assert next(iter(catalogue.waiting("vectors"))).gone == ()
+
+
+def test_two_posts_with_formulas_of_one_id_are_told_apart(catalogue: Catalogue) -> None:
+    shared = (Formula("7", "x"), Formula("7", "y"))
+    put(catalogue, Post("a", "note", "…", formulas=shared), Post("b", "note", "…", formulas=shared))
+    ids = [entry.id for post in "ab" for entry in catalogue.formulas_of(post)]
+    assert ids == ["7", "a/7", "b/7", "b/1"]
+    assert [catalogue.formula(name).latex for name in ids] == ["x", "y", "x", "y"]
+
+
+def test_an_id_of_a_deleted_post_is_free_for_another(catalogue: Catalogue) -> None:
+    put(catalogue, Post("a", "note", "…", formulas=(Formula("7", "x"),)))
+    settle(catalogue)
+    with catalogue.transaction():
+        catalogue.delete("a")
+    put(catalogue, Post("b", "note", "…", formulas=(Formula("7", "x"),)))
+    assert catalogue.formula("7").post == "b"
+    waiting = {each.id: each for each in catalogue.waiting("vectors")}
+    assert waiting["a"].gone == ()
+    settle(catalogue)
+    assert catalogue.formula("7").post == "b"
+
+
+def test_ids_that_no_engine_takes_are_replaced(catalogue: Catalogue) -> None:
+    formulas = (Formula("", "x"), Formula("n" * 5000, "y"), Formula("\ud800", "z"))
+    put(catalogue, Post("a", "note", "\ud800", tags=("\udfff",), parent="\ud800", formulas=formulas))
+    assert [entry.id for entry in catalogue.formulas_of("a")] == ["a/", "a/1", "a/2"]
+    assert catalogue.post("a").body == "\ud800"
+
+
+def test_a_transaction_that_fails_changes_nothing(catalogue: Catalogue) -> None:
+    before = catalogue.revision
+
+    def fail() -> None:
+        with catalogue.transaction():
+            catalogue.put(note("a", "x"), "file", [])
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        fail()
+    assert len(catalogue) == 0
+    assert catalogue.revision == before
+
+
+def test_threads_read_while_one_writes(catalogue: Catalogue) -> None:
+    put(catalogue, note("a", "one"))
+    found: list[str] = []
+    with catalogue.transaction():
+        catalogue.put(note("a", "two"), "file", [])
+        thread = threading.Thread(target=lambda: found.append(catalogue.post("a").body))
+        thread.start()
+        thread.join()
+    assert found == ["one"]
+    assert catalogue.post("a").body == "two"
+
+
+def test_the_checksum_is_of_the_content_not_of_the_order(tmp_path: Path) -> None:
+    posts = sample_posts(6)
+    with Catalogue(tmp_path / "a.db", create=True) as one, Catalogue(tmp_path / "b.db", create=True) as two:
+        put(one, *posts)
+        put(two, *reversed(posts))
+        assert one.checksum() == two.checksum()
+        put(two, replace(posts[0], body="other"))
+        assert one.checksum() != two.checksum()
+
+
+def test_a_file_that_is_no_database_is_a_clear_error(tmp_path: Path) -> None:
+    (tmp_path / "catalogue.db").write_bytes(b"this is no database at all" * 100)
+    with pytest.raises(MathAMRError, match="is damaged"):
+        Catalogue(tmp_path / "catalogue.db")
+    with pytest.raises(MathAMRError, match="there is no catalogue"):
+        Catalogue(tmp_path / "nowhere.db")
+
+
+def test_another_format_is_refused(catalogue: Catalogue) -> None:
+    with catalogue.transaction():
+        catalogue.set_meta("format", "99")
+    with pytest.raises(MathAMRError, match="has format 99, this version reads 1"):
+        Catalogue(catalogue.path)
+
+
+@given(
+    st.dictionaries(
+        st.text(min_size=1).filter(lambda text: "\0" not in text),
+        st.tuples(st.text(), st.lists(st.text(), max_size=3)),
+        min_size=5,
+        max_size=20,
+    )
+)
+@settings(max_examples=6)
+def test_any_text_is_kept(
+    tmp_path_factory: pytest.TempPathFactory, texts: dict[str, tuple[str, list[str]]]
+) -> None:
+    posts = [
+        Post(name, "note", body, tags=tuple(tags), formulas=(Formula(name, body),))
+        for name, (body, tags) in texts.items()
+    ]
+    with Catalogue(tmp_path_factory.mktemp("any") / "c.db", create=True) as catalogue:
+        put(catalogue, *posts)
+        for post in posts:
+            assert digest_of(catalogue.post(post.id)) == digest_of(post)
+            assert catalogue.formulas_of(post.id)[0].formula == post.formulas[0]

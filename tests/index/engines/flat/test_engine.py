@@ -1,0 +1,275 @@
+"""What is particular to the flat engine: segments, merging, crashes at every write, readers beside a writer."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.errors import MathAMRError
+from mathamr.index.engines.engine import Filter, Point, create_engine, open_engine
+from mathamr.index.engines.flat.engine import FlatEngine
+from mathamr.index.storage import durable
+from tests.index.engines.points import SIZE, formula_points, naive_search, some_points, units
+
+
+def opened(folder: Path) -> FlatEngine:
+    engine = open_engine(folder)
+    assert isinstance(engine, FlatEngine)
+    return engine
+
+
+def created(folder: Path, **options: str) -> FlatEngine:
+    create_engine(folder, SIZE, "flat", options).close()
+    return opened(folder)
+
+
+def check(engine: FlatEngine, wanted: dict[str, Point]) -> None:
+    """The engine holds exactly these posts."""
+    assert engine.posts.count() == len(wanted)
+    assert sorted(engine.posts.ids()) == sorted(wanted)
+    assert engine.posts.payloads(list(wanted)) == {name: point.payload for name, point in wanted.items()}
+    query = units(np.random.default_rng(len(wanted)), 2)
+    for where in (None, Filter(kinds=("answer",), minimum_score=0)):
+        found = engine.posts.search_maxsim(query, 15, where)
+        assert [hit.id for hit in found] == [
+            hit.id for hit in naive_search(list(wanted.values()), query, 15, where)
+        ]
+
+
+STEPS = st.lists(
+    st.one_of(
+        st.tuples(st.just("upsert"), st.integers(0, 5), st.integers(1, 12)),
+        st.tuples(st.just("delete"), st.integers(0, 25), st.integers(1, 12)),
+        st.tuples(st.sampled_from(["flush", "reopen", "optimize"]), st.just(0), st.just(0)),
+    ),
+    max_size=14,
+)
+
+
+@given(STEPS, st.sampled_from(["none", "int8"]))
+@settings(max_examples=25)
+def test_after_any_steps_it_holds_what_a_dictionary_would(
+    tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]], first_pass: str
+) -> None:
+    folder = tmp_path_factory.mktemp("steps") / "engine"
+    engine, wanted = created(folder, first_pass=first_pass), dict[str, Point]()
+    for action, seed, count in steps:
+        if action == "upsert":
+            points = some_points(seed, count)
+            engine.posts.upsert(points)
+            wanted |= {point.id: point for point in points}
+        elif action == "delete":
+            names = [f"p{number}" for number in range(seed, seed + count)]
+            engine.posts.delete(names)
+            for name in names:
+                wanted.pop(name, None)
+        elif action == "reopen":
+            engine.close()
+            engine = opened(folder)
+        else:
+            engine.flush() if action == "flush" else engine.optimize()
+        check(engine, wanted)
+    engine.close()
+    engine = opened(folder)
+    check(engine, wanted)
+    assert engine.verify() == []
+    engine.close()
+
+
+class KilledError(BaseException):
+    """What stands for a kill in these tests."""
+
+
+def dies_at(monkeypatch: pytest.MonkeyPatch, call: int) -> None:
+    """From the given call on, nothing can be synced, renamed or removed any more: the process is dead."""
+    calls = [0]
+
+    def dying(real: object) -> object:
+        def act(*arguments: object, **named: object) -> object:
+            calls[0] += 1
+            if calls[0] >= call:
+                raise KilledError
+            return real(*arguments, **named)  # type: ignore[operator]
+
+        return act
+
+    for owner, name in ((os, "fsync"), (Path, "replace"), (Path, "unlink")):
+        monkeypatch.setattr(owner, name, dying(getattr(owner, name)))
+
+
+@pytest.mark.parametrize("call", range(1, 20))
+def test_a_kill_at_any_write_leaves_the_last_flush_or_this_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int
+) -> None:
+    engine = created(tmp_path / "engine")
+    before = {point.id: point for point in some_points(1, 40)}
+    engine.posts.upsert(before.values())
+    engine.formulas.upsert(formula_points(1, 9))
+    engine.flush()
+    new = {point.id: point for point in some_points(2, 12, "new ")}
+    engine.posts.upsert(new.values())
+    engine.posts.delete(["p1", "p2"])
+    engine.formulas.delete(["f1"])
+    after = {name: point for name, point in (before | new).items() if name not in ("p1", "p2")}
+    killed = False
+    with monkeypatch.context() as patch:
+        dies_at(patch, call)
+        try:
+            engine.flush()
+        except KilledError:
+            killed = True
+    assert killed == (call <= 12)
+    if engine._lock is not None:
+        engine._lock.release()
+    again = opened(tmp_path / "engine")
+    whole = again.posts.count() == len(after)
+    check(again, after if whole else before)
+    assert again.formulas.count() == (8 if whole else 9)
+    assert whole or killed
+    listed = {path.name for path in (tmp_path / "engine").iterdir()}
+    named = {"engine.json", "flat.json", "lock"}
+    for stored in (*again.posts.stored, *again.formulas.stored):
+        named |= {stored.file, stored.dead_file or "lock"}
+    assert listed == named
+    again.close()
+
+
+def test_a_write_that_fails_can_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    engine = created(tmp_path / "engine")
+    points = {point.id: point for point in some_points(1, 30)}
+    engine.posts.upsert(points.values())
+
+    def full(*arguments: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(durable.os, "fsync", full)
+        with pytest.raises(MathAMRError, match=r"cannot write .*No space left on device"):
+            engine.flush()
+        check(engine, points)
+        with pytest.raises(MathAMRError):
+            engine.close()
+    engine = opened(tmp_path / "engine")
+    check(engine, {})
+    engine.posts.upsert(points.values())
+    engine.close()
+    engine = opened(tmp_path / "engine")
+    check(engine, points)
+    engine.close()
+
+
+def test_small_segments_are_merged_as_they_come(tmp_path: Path) -> None:
+    engine = created(tmp_path / "engine")
+    wanted = {}
+    for seed in range(70):
+        points = some_points(seed, 3, f"round {seed}, ")
+        engine.posts.upsert(points)
+        engine.flush()
+        wanted |= {point.id: point for point in points}
+        assert len(engine.posts.stored) <= 6
+    check(engine, wanted)
+    engine.optimize()
+    assert len(engine.posts.stored) == 1
+    check(engine, wanted)
+    engine.close()
+
+
+def test_deleted_points_are_swept_out_of_the_files(tmp_path: Path) -> None:
+    engine = created(tmp_path / "engine")
+    points = {point.id: point for point in some_points(1, 80)}
+    engine.posts.upsert(points.values())
+    engine.flush()
+    for number in range(60):
+        engine.posts.delete([f"p{number}"])
+        del points[f"p{number}"]
+        engine.flush()
+        (stored,) = engine.posts.stored
+        assert len(stored.dead) <= len(stored.segment) / 4
+    check(engine, points)
+    engine.posts.delete(points)
+    engine.flush()
+    assert engine.posts.stored == ()
+    engine.close()
+
+
+def test_readers_keep_what_they_opened_while_others_write(tmp_path: Path) -> None:
+    engine = created(tmp_path / "engine")
+    before = {point.id: point for point in some_points(1, 30)}
+    engine.posts.upsert(before.values())
+    engine.flush()
+    reader = FlatEngine.open(tmp_path / "engine", read_only=True)
+    engine.posts.delete(before)
+    engine.posts.upsert(some_points(2, 50, "new "))
+    engine.optimize()
+    check(reader, before)
+    reader.close()
+    reader = FlatEngine.open(tmp_path / "engine", read_only=True)
+    check(reader, {point.id: point for point in some_points(2, 50, "new ")})
+    engine.close()
+
+
+@pytest.mark.parametrize("harm", ["cut", "changed", "gone", "header", "emptied", "other list"])
+def test_damage_is_told(tmp_path: Path, harm: str) -> None:
+    folder = tmp_path / "engine"
+    engine = created(folder)
+    engine.posts.upsert(some_points(1, 50))
+    engine.close()
+    (path,) = folder.glob("posts-*.safetensors")
+    content = path.read_bytes()
+    if harm == "changed":
+        path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
+        engine = opened(folder)
+        assert engine.verify() == [f"{path.name} is damaged"]
+        engine.close()
+        return
+    if harm == "gone":
+        path.unlink()
+    elif harm == "other list":
+        (folder / "flat.json").write_text('{"number": 1, "posts": [{"dead": null}], "formulas": []}')
+    else:
+        path.write_bytes({"cut": content[: len(content) // 2], "header": b"\xff" * 99, "emptied": b""}[harm])
+    with pytest.raises(MathAMRError, match=r"damaged|cannot read"):
+        opened(folder)
+
+
+def test_half_precision_is_half_the_size_and_nearly_the_same(tmp_path: Path) -> None:
+    points, query = some_points(1, 400), units(np.random.default_rng(0), 5)
+    sizes, scores = {}, {}
+    for dtype in ("float32", "float16"):
+        engine = created(tmp_path / dtype, dtype=dtype, first_pass="none")
+        engine.posts.upsert(points)
+        engine.flush()
+        scores[dtype] = {hit.id: hit.score for hit in engine.posts.search_maxsim(query, 400)}
+        (stored,) = engine.posts.stored
+        assert stored.segment.slots is not None
+        sizes[dtype] = stored.segment.slots.vectors.nbytes
+        engine.close()
+    assert 2 * sizes["float16"] == sizes["float32"]
+    assert max(abs(scores["float16"][name] - score) for name, score in scores["float32"].items()) < 0.001
+
+
+@pytest.mark.parametrize("options", [{"dtype": "float8"}, {"first_pass": "yes"}])
+def test_impossible_options_are_refused(tmp_path: Path, options: dict[str, str]) -> None:
+    with pytest.raises(MathAMRError, match="the flat engine's"):
+        created(tmp_path / "engine", **options)
+
+
+def test_a_filter_that_few_pass_and_one_that_many_pass_agree_with_the_oracle(tmp_path: Path) -> None:
+    points = some_points(1, 300)
+    rare = Point("rare", points[0].vector, points[0].vectors, some_points(0, 1)[0].payload)
+    engine = created(tmp_path / "engine", first_pass="int8")
+    engine.posts.upsert([*points, rare])
+    engine.posts.delete(["p7"])
+    engine.flush()
+    left = [point for point in [*points, rare] if point.id != "p7"]
+    query = units(np.random.default_rng(0), 5)
+    for where in (Filter(after="2018-07", tags=("sets",)), Filter(kinds=("answer", "note")), None):
+        for k in (1, 7, 60):
+            found = engine.posts.search_maxsim(query, k, where)
+            assert [hit.id for hit in found] == [hit.id for hit in naive_search(left, query, k, where)]
+    engine.close()

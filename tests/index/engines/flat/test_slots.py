@@ -1,0 +1,111 @@
+"""Vectors in slots, and their int8 copy."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.index.engines.flat import slots as module
+from mathamr.index.engines.flat.quantised import Quantised, worthwhile
+from mathamr.index.engines.flat.slots import Slots
+from mathamr.index.engines.maxsim import maxsim
+from tests.index.engines.points import units
+
+COUNTS = st.lists(st.integers(1, 60), min_size=1, max_size=60)
+
+
+@pytest.fixture(params=[16, 100, 8192])
+def block(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> int:
+    """Small blocks, so that small posts fill many of them."""
+    monkeypatch.setattr(module, "BLOCK", request.param)
+    return int(request.param)
+
+
+def arranged(counts: list[int], seed: int, size: int = 16) -> tuple[np.ndarray, np.ndarray, Slots]:
+    vectors = units(np.random.default_rng(seed), sum(counts), size)
+    order, slots = Slots.arrange(vectors, np.array(counts))
+    return vectors, order, slots
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_scanning_and_scoring_are_maxsim(block: int, seed: int) -> None:
+    generator = np.random.default_rng(seed)
+    counts = generator.geometric(0.1, 300).tolist()
+    vectors, order, slots = arranged(counts, seed)
+    query = units(generator, 5, 16)
+    wanted = maxsim(query, vectors, np.cumsum([0, *counts])[:-1])[order]
+    np.testing.assert_allclose(slots.scan(query), wanted, atol=1e-6)
+    some = generator.permutation(len(counts))[:70]
+    np.testing.assert_allclose(slots.score(query, some), wanted[some], atol=1e-6)
+    assert slots.score(query, some[:0]).shape == (0,)
+
+
+@given(COUNTS, st.integers(0, 99))
+@settings(max_examples=40)
+def test_gathering_gives_the_vectors_back(counts: list[int], seed: int) -> None:
+    vectors, order, slots = arranged(counts, seed)
+    starts = np.cumsum([0, *counts])
+    posts = np.random.default_rng(seed).permutation(len(counts))
+    wanted = np.concatenate([vectors[starts[order[post]] : starts[order[post] + 1]] for post in posts])
+    np.testing.assert_array_equal(slots.gather(posts), wanted)
+
+
+@given(COUNTS)
+@settings(max_examples=40)
+def test_repeated_vectors_never_fill_more_than_a_block(counts: list[int]) -> None:
+    _, _, slots = arranged(counts, 0)
+    widths, posts = slots.widths, np.diff(slots.bounds)
+    assert (posts > 0).all()
+    assert posts.sum() == len(counts)
+    assert len(slots.vectors) <= 2 * sum(counts)
+    assert all(
+        width * count <= 2 * module.BLOCK or count == 1 for width, count in zip(widths, posts, strict=True)
+    )
+
+
+@pytest.mark.parametrize("kind", ["random", "sparse", "one direction", "zeros", "large size"])
+def test_the_int8_bound_holds_the_exact_score(kind: str) -> None:
+    generator = np.random.default_rng(5)
+    counts = generator.integers(1, 30, 400)
+    size = 200 if kind == "large size" else 16
+    vectors, query = units(generator, counts.sum(), size), units(generator, 6, size)
+    if kind == "sparse":
+        vectors, query = (
+            np.where(np.abs(array) > 0.4, array, 0).astype(np.float32) for array in (vectors, query)
+        )
+    elif kind == "one direction":
+        vectors = np.zeros_like(vectors)
+        vectors[:, 3] = generator.choice([-1, 1], len(vectors))
+    elif kind == "zeros":
+        vectors = np.zeros_like(vectors)
+        query[0] = 0
+    _, slots = Slots.arrange(vectors, counts)
+    about, wrong = Quantised.of(slots).scan(slots, query)
+    exact = slots.scan(query)
+    assert (np.abs(about - exact) <= wrong).all()
+    assert wrong.max() < 0.1
+
+
+def test_a_query_of_one_vector_has_a_bound_too() -> None:
+    _, _, slots = arranged([3, 1, 5, 2], 0)
+    query = units(np.random.default_rng(1), 1, 16)
+    about, wrong = Quantised.of(slots).scan(slots, query)
+    assert (np.abs(about - slots.scan(query)) <= wrong).all()
+
+
+def test_whether_int8_is_worthwhile_is_measured_once() -> None:
+    before = worthwhile.cache_info().misses
+    assert worthwhile(16) in (True, False)
+    assert worthwhile(16) == worthwhile(16)
+    assert worthwhile.cache_info().misses <= before + 1
+
+
+def test_scans_leave_torch_its_threads() -> None:
+    import torch
+
+    before = torch.get_num_threads()
+    _, _, slots = arranged([3, 1, 5, 2], 0)
+    Quantised.of(slots).scan(slots, units(np.random.default_rng(1), 2, 16))
+    assert torch.get_num_threads() == before

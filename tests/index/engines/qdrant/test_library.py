@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+import pytest
+
+from mathamr.errors import MathAMRError, MissingExtraError
+from mathamr.index.engines.qdrant.library import Library
+
+LIBRARY = Library("no_such_module", "The dancer", "a dancer", "pip install dancer")
+
+
+class PanicException(BaseException):
+    """Named like what a panic of the library raises."""
+
+
+def test_a_library_that_is_missing_is_told_with_the_way_to_get_it() -> None:
+    with pytest.raises(MissingExtraError, match=r"a dancer is not installed; .*pip install dancer"):
+        LIBRARY.check()
+
+
+@pytest.mark.parametrize(
+    ("error", "reason"),
+    [
+        (PanicException("out of cheese"), "out of cheese"),
+        (ValueError("bad step"), "bad step"),
+        (ValueError(), "ValueError"),
+    ],
+)
+def test_an_error_or_a_panic_is_a_clear_error(error: BaseException, reason: str) -> None:
+    with pytest.raises(MathAMRError, match=f"^The dancer cannot dance: {reason}$"), LIBRARY.told("dance"):
+        raise error
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), MathAMRError("clear already")])
+def test_an_interrupt_and_a_clear_error_stay_as_they_are(error: BaseException) -> None:
+    with pytest.raises(type(error)) as raised, LIBRARY.told("dance"):
+        raise error
+    assert raised.value is error

@@ -1,0 +1,69 @@
+"""Points as engines may store them, filters, and the order of equal scores."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mathamr.errors import MathAMRError
+from mathamr.index.engines.point import Filter, Payload, Point, Scored, best, checked, seconds
+
+
+@pytest.mark.parametrize(
+    ("date", "same"),
+    [
+        ("2021", "2021-01-01T00:00:00Z"),
+        ("2021-05", "2021-05-01"),
+        ("2021-05-17", "2021-05-17T00:00:00+00:00"),
+        ("2021-05-17T12:30", "2021-05-17T14:30:00+02:00"),
+        (" 2021-05-17 ", "2021-05-17"),
+    ],
+)
+def test_dates_that_mean_the_same_moment_are_equal(date: str, same: str) -> None:
+    assert seconds(date) == seconds(same)
+
+
+@given(st.text(max_size=30))
+def test_any_text_is_a_date_or_a_clear_error(text: str) -> None:
+    with suppress(MathAMRError):
+        assert isinstance(seconds(text), float)
+
+
+def test_a_date_that_cannot_be_read_is_no_date() -> None:
+    assert Payload(date="last spring").time is None
+    assert not Filter(after="1900").passes(Payload(date="last spring"))
+    assert not Filter(before="2900").passes(Payload())
+
+
+def test_a_filter_bounds_dates_from_below_with_and_from_above_without_the_bound() -> None:
+    payload = Payload(date="2020-06-01")
+    assert Filter(after="2020-06-01").passes(payload)
+    assert not Filter(before="2020-06-01").passes(payload)
+    assert Filter(before="2020-06-02").passes(payload)
+
+
+def test_an_empty_filter_is_false_and_passes_everything() -> None:
+    assert not Filter()
+    assert Filter(minimum_score=0)
+    assert Filter().passes(Payload())
+
+
+def test_equal_scores_go_by_id_however_sums_were_rounded() -> None:
+    found = best(["b", "a", "c"], [0.5, 0.5 - 4e-8, 0.5000004], 3)
+    assert found == [Scored("a", 0.5), Scored("b", 0.5), Scored("c", 0.5)]
+    assert best(["b", "a"], [-0.0, 0.0], 1) == [Scored("a", 0.0)]
+
+
+def test_a_huge_score_is_refused() -> None:
+    point = Point("a", np.ones(2, np.float32), None, Payload(score=2**60))
+    with pytest.raises(MathAMRError, match="out of range"):
+        list(checked([point], 2, multiple=False))
+
+
+def test_an_id_that_is_too_long_is_refused() -> None:
+    with pytest.raises(MathAMRError, match="one of 5,000 characters"):
+        list(checked([Point("x" * 5000, np.ones(2, np.float32))], 2, multiple=False))

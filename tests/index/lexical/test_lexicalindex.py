@@ -1,0 +1,375 @@
+"""The lexical index scores as BM25 says, and as if it had been built at once, whatever happened to it before."""
+
+from __future__ import annotations
+
+import json
+import math
+import threading
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.index.engines.point import Scored
+from mathamr.index.lexical import lexicalindex as lexical
+from mathamr.index.lexical import segments
+from mathamr.index.lexical.bags import bag_of, term_number
+from mathamr.index.lexical.lexicalindex import LexicalIndex, LexicalPart, Weighting
+from mathamr.index.lexical.segment import MOST, Segment
+from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
+from mathamr.index.storage import arrays, durable
+from mathamr.posts.post import Formula
+from tests.models import sample_posts
+
+WORDS = Weighting({"stems": 1.0})
+BOTH = Weighting({"stems": 1.0, "latex": 0.5})
+
+
+def terms(text: str) -> Terms:
+    """`a b $x` has two stems and one term of a formula."""
+    tokens = text.split()
+    return {
+        "stems": [token for token in tokens if token[0] != "$"],
+        "latex": [token for token in tokens if token[0] == "$"],
+    }
+
+
+def part(folder: Path, entries: dict[str, str], weighting: Weighting = WORDS) -> LexicalPart:
+    made = LexicalPart(folder, weighting)
+    made.update((name, terms(text)) for name, text in entries.items())
+    return made
+
+
+def ids(hits: Sequence[Scored]) -> list[str]:
+    return [hit.id for hit in hits]
+
+
+def expected(entries: dict[str, str], query: str, weighting: Weighting) -> dict[str, float]:
+    """The definition, entry by entry."""
+    scores = dict.fromkeys(entries, 0.0)
+    highest = 0.0
+    for field, weight in weighting.fields.items():
+        documents = {name: Counter(terms(text)[field]) for name, text in entries.items()}
+        average = sum(document.total() for document in documents.values()) / len(documents)
+        for term, number in Counter(terms(query)[field]).items():
+            holding = sum(term in document for document in documents.values())
+            idf = math.log(1 + (len(documents) - holding + 0.5) / (holding + 0.5))
+            most = weight * math.log(1 + number) * idf**weighting.rarity
+            highest += most
+            for name, document in documents.items():
+                length = 1 - weighting.b + weighting.b * document.total() / max(average, 1e-9)
+                if document[term]:
+                    scores[name] += most * document[term] / (document[term] + weighting.k1 * length)
+    return {name: score / highest for name, score in scores.items() if score > 0}
+
+
+TEXTS = st.lists(st.sampled_from(["a", "b", "c", "d", "$x", "$y", "$z"]), max_size=8).map(" ".join)
+NAMES = st.sampled_from(["p", "q", "r", "s", "t", "ü"])
+
+
+@settings(max_examples=20)
+@given(st.dictionaries(NAMES, TEXTS, min_size=1), TEXTS)
+def test_scores_are_those_of_the_definition(
+    tmp_path_factory: pytest.TempPathFactory, entries: dict[str, str], query: str
+) -> None:
+    weighting = Weighting({"stems": 1.0, "latex": 0.5}, k1=1.3, b=0.6, rarity=1.2)
+    made = part(tmp_path_factory.mktemp("lexical"), entries, weighting)
+    wanted = expected(entries, query, weighting) if query else {}
+    found = made.search(terms(query), 10)
+    assert {hit.id: hit.score for hit in found} == pytest.approx(wanted, abs=2e-6)
+    assert found == sorted(found, key=lambda hit: (-hit.score, hit.id))
+    assert all(0 < hit.score < 1 for hit in found)
+
+
+def test_plain_bm25_ranks_as_bm25s_does(tmp_path: Path) -> None:
+    import bm25s
+
+    documents = {post.id: post_terms(post)["stems"] for post in sample_posts(120)}
+    made = LexicalPart(tmp_path, Weighting({"stems": 1.0}, k1=1.5, b=0.75, rarity=1.0))
+    made.update((name, {"stems": stems}) for name, stems in documents.items())
+    numbers = {stem: place for place, stem in enumerate(sorted({s for d in documents.values() for s in d}))}
+    oracle = bm25s.BM25(k1=1.5, b=0.75, method="lucene")
+    corpus = [[numbers[stem] for stem in stems] for stems in documents.values()]
+    oracle.index((corpus, numbers), create_empty_token=False, show_progress=False)
+    for name in list(documents)[::15]:
+        query = sorted(set(documents[name]))
+        scores = oracle.get_scores_from_ids([numbers[stem] for stem in query])
+        found = {hit.id: hit.score for hit in made.score({"stems": query}, list(documents))}
+        ours = np.array([found[each] for each in documents])
+        assert ours / ours.max() == pytest.approx(scores / scores.max(), abs=2e-4)
+
+
+CHANGES = st.lists(
+    st.tuples(st.dictionaries(NAMES, TEXTS, max_size=4), st.lists(NAMES, max_size=3)), min_size=1, max_size=7
+)
+
+
+@settings(max_examples=15)
+@given(CHANGES, TEXTS)
+def test_any_updates_leave_the_same_as_a_build_at_once(
+    tmp_path_factory: pytest.TempPathFactory, changes: list[tuple[dict[str, str], list[str]]], query: str
+) -> None:
+    folder = tmp_path_factory.mktemp("lexical")
+    made = LexicalPart(folder / "updated", BOTH)
+    state: dict[str, str] = {}
+    for upserts, deletes in changes:
+        made.update([(name, terms(text)) for name, text in upserts.items()], deletes)
+        state = {name: text for name, text in state.items() if name not in deletes} | upserts
+        assert (made.count(), sorted(made.ids())) == (len(state), sorted(state))
+    fresh = part(folder / "fresh", state, BOTH)
+    again = LexicalPart(folder / "updated", BOTH, read_only=True)
+    for each in (made, again):
+        assert each.search(terms(query), 10) == fresh.search(terms(query), 10)
+        assert each.evidence(terms(query), list(state)) == fresh.evidence(terms(query), list(state))
+
+
+@settings(max_examples=15)
+@given(st.lists(TEXTS, min_size=1, max_size=6), st.integers(0, 6))
+def test_a_segment_holds_what_counting_finds_and_a_merged_one_the_same_bytes(
+    tmp_path_factory: pytest.TempPathFactory, texts: list[str], cut: int
+) -> None:
+    folder = tmp_path_factory.mktemp("segments")
+    entries = [(f"p{number}", bag_of(terms(text))) for number, text in enumerate(texts)]
+    made = Segment.write(folder / "whole", entries)
+    for field in ("stems", "latex"):
+        counted = [Counter(terms(text)[field]) for text in texts]
+        assert made.lengths(field).tolist() == [each.total() for each in counted]
+        for term in {term for each in counted for term in each}:
+            found = made.postings(field, np.array([term_number(term)]))
+            wanted = [(row, each[term]) for row, each in enumerate(counted) if each[term]]
+            assert list(zip(found.rows.tolist(), found.counts.tolist(), strict=True)) == wanted
+    parts = [
+        Segment.write(folder / str(place), some) for place, some in enumerate((entries[:cut], entries[cut:]))
+    ]
+    Segment.merge(folder / "merged", [(each, np.ones(len(each), bool)) for each in parts])
+    assert (folder / "merged").read_bytes() == (folder / "whole").read_bytes()
+
+
+def test_of_entries_with_the_same_id_the_last_counts_also_across_batches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lexical, "BATCH", 2)
+    made = LexicalPart(tmp_path, WORDS)
+    made.update(
+        [("p", terms("a")), ("q", terms("a")), ("p", terms("b")), ("r", terms("c")), ("p", terms("d"))]
+    )
+    assert (ids(made.search(terms("a b d"), 9)), made.count()) == (["p", "q"], 3)
+    assert ids(made.search(terms("b"), 9)) == []
+
+
+def test_segments_are_merged_and_their_files_removed(tmp_path: Path) -> None:
+    made = LexicalPart(tmp_path, WORDS)
+    for number in range(40):
+        made.update([(str(number), terms(f"a w{number}"))])
+    files = sorted(path.name for path in tmp_path.iterdir())
+    assert len(files) <= 9
+    assert made.count() == 40
+    made.update([], [str(number) for number in range(37)])
+    assert sorted(made.ids()) == ["37", "38", "39"]
+    assert sum(path.stat().st_size for path in tmp_path.iterdir()) < 20_000
+    made.update([], ["37", "38", "39"])
+    assert (made.count(), made.search(terms("a"), 5)) == (0, [])
+
+
+def test_an_update_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+    made = part(tmp_path, {"p": "a"})
+    before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
+    made.update([], ["unknown"])
+    assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == before
+
+
+def test_only_wanted_ids_are_found_and_their_scores_stay(tmp_path: Path) -> None:
+    made = part(tmp_path, {"p": "a a", "q": "a b", "r": "b"})
+    everything = {hit.id: hit for hit in made.search(terms("a b"), 9)}
+    assert made.search(terms("a b"), 9, where=["r", "p", "nobody"]) == sorted(
+        [everything["p"], everything["r"]], key=lambda hit: -hit.score
+    )
+    assert made.search(terms("a b"), 9, where=[]) == []
+
+
+def test_given_entries_are_scored_also_those_that_share_nothing(tmp_path: Path) -> None:
+    made = part(tmp_path, {"p": "a", "q": "b", "r": "a b"})
+    found = made.score(terms("a"), ["q", "p", "nobody"])
+    assert (ids(found), found[1].score) == (["p", "q"], 0)
+    assert found[0] == made.search(terms("a"), 1, where=["p"])[0]
+    evidence = made.evidence(terms("a"), ["q", "p"])
+    assert evidence["p"]["stems"] == pytest.approx(found[0].score, abs=1e-6)
+
+
+def test_the_k_best_are_the_first_of_all_and_ties_go_by_id(tmp_path: Path) -> None:
+    made = part(tmp_path, {f"p{number:02d}": "a " + "b " * (number % 3) for number in range(40)})
+    everything = made.search(terms("a b"), 100)
+    for k in (1, 7, 14, 39):
+        assert made.search(terms("a b"), k) == everything[:k]
+    assert ids(everything[:3]) == sorted(ids(everything[:3]))
+
+
+@pytest.mark.parametrize("query", [{}, {"stems": []}, {"stems": ["unheard"]}, {"latex": ["$x"]}])
+def test_a_query_that_shares_nothing_finds_nothing(tmp_path: Path, query: Terms) -> None:
+    assert part(tmp_path, {"p": "a b"}).search(query, 5) == []
+    assert LexicalPart(tmp_path / "empty", WORDS).search(query, 5) == []
+
+
+def test_a_word_said_very_often_saturates(tmp_path: Path) -> None:
+    made = part(tmp_path, {"p": "a " * (2 * MOST), "q": "b"})
+    assert 0.5 < made.search(terms("a"), 1)[0].score < 1
+
+
+def test_wrong_requests_are_clear_errors(tmp_path: Path) -> None:
+    made = part(tmp_path, {"p": "a"})
+    with pytest.raises(MathAMRError, match="at least 1, not 0"):
+        made.search(terms("a"), 0)
+    with pytest.raises(MathAMRError, match="an id has 1 to"):
+        made.update([("", terms("a"))])
+    with pytest.raises(UnknownNameError, match="unknown field 'smell'; known: words, stems"):
+        Weighting({"smell": 1.0})
+    with pytest.raises(MathAMRError, match="must be at least 0, not -1"):
+        Weighting({"stems": -1.0})
+    with pytest.raises(MathAMRError, match="opened for reading only"):
+        LexicalPart(tmp_path, WORDS, read_only=True).update([("q", terms("a"))])
+    assert ids(made.search(terms("a"), 5)) == ["p"]
+
+
+def test_a_crash_at_any_write_leaves_the_old_state_or_the_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The writing functions fail one after another, before and after they have done their work."""
+
+    class CrashError(Exception):
+        pass
+
+    write_whole, write_arrays = durable.write_whole, arrays.write_arrays
+    write, merge = Segment.write, Segment.merge
+    outcomes = set()
+    for moment in range(12):
+        folder = tmp_path / str(moment)
+        made = part(folder, {"p": "a", "q": "a b", "r": "c", "s": "d"})
+        left = [moment]
+
+        def crashing(function: Callable[..., Any], left: list[int] = left) -> Callable[..., Any]:
+            def call(*arguments: Any) -> Any:
+                for after in (False, True):
+                    if after:
+                        result = function(*arguments)
+                    if left[0] == 0:
+                        raise CrashError
+                    left[0] -= 1
+                return result
+
+            return call
+
+        monkeypatch.setattr(segments, "write_whole", crashing(write_whole))
+        monkeypatch.setattr(segments, "write_arrays", crashing(write_arrays))
+        monkeypatch.setattr(Segment, "write", crashing(write))
+        monkeypatch.setattr(Segment, "merge", crashing(merge))
+        monkeypatch.setattr(lexical, "tidy", lambda folder: None)
+        done = True
+        try:
+            made.update([("p", terms("e")), ("t", terms("a"))], ["q"])
+        except CrashError:
+            done = False
+        monkeypatch.undo()
+        opened = LexicalPart(folder, WORDS)
+        state = (tuple(sorted(opened.ids())), tuple(ids(opened.search(terms("e"), 9))))
+        assert state in ((("p", "r", "s", "t"), ("p",)), (("p", "q", "r", "s"), ()))
+        assert state[0][1] == "r" if done else True
+        outcomes.add(state)
+        listed = json.loads((folder / segments.LIST).read_text())["segments"]
+        names = {row[key] for row in listed for key in ("file", "alive") if row[key]}
+        assert {path.name for path in folder.iterdir()} == names | {segments.LIST}
+    assert len(outcomes) == 2
+
+
+def test_a_full_disk_leaves_the_index_as_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = part(tmp_path, {"p": "a"})
+
+    def full(path: Path, content: bytes) -> None:
+        raise MathAMRError(f"cannot write {path}: No space left on device; nothing of it was changed")
+
+    monkeypatch.setattr(segments, "write_whole", full)
+    with pytest.raises(MathAMRError, match="No space left"):
+        made.update([("q", terms("a"))])
+    monkeypatch.undo()
+    assert ids(made.search(terms("a"), 5)) == ["p"]
+    made.update([("q", terms("a"))])
+    assert ids(made.search(terms("a"), 5)) == ["p", "q"]
+
+
+def test_damage_is_refused_or_found(tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match="is no lexical index"):
+        LexicalPart(tmp_path / "nothing", WORDS, read_only=True)
+    part(tmp_path, {"p": "a b c"})
+    (file,) = tmp_path.glob("*.segment")
+    whole = file.read_bytes()
+    assert LexicalPart(tmp_path, WORDS).verify() == []
+    file.write_bytes(whole[:-1] + bytes([whole[-1] ^ 1]))
+    assert "checksum" in LexicalPart(tmp_path, WORDS).verify()[0]
+    file.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(MathAMRError, match="damaged"):
+        LexicalPart(tmp_path, WORDS)
+    file.write_bytes(whole)
+    listing = tmp_path / segments.LIST
+    for text, message in (("{", "damaged"), ('{"format": 99}', "has format 99"), ("[]", "damaged")):
+        listing.write_text(text)
+        with pytest.raises(MathAMRError, match=message):
+            LexicalPart(tmp_path, WORDS, read_only=True)
+
+
+def test_a_reader_sees_another_writers_entries_when_it_looks_again(tmp_path: Path) -> None:
+    writer = LexicalIndex.open(tmp_path)
+    with LexicalIndex.open(tmp_path, read_only=True) as reader:
+        writer.posts.update([("p", terms("a"))])
+        writer.formulas.update([("f", terms("$x"))])
+        assert reader.posts.count() == 0
+        reader.refresh()
+        assert ids(reader.posts.search(terms("a"), 5)) == ["p"]
+        assert ids(reader.formulas.search(terms("$x"), 5)) == ["f"]
+        writer.posts.update([("q", terms("a"))])
+        assert ids(reader.posts.search(terms("a"), 5)) == ["p"]
+        assert reader.verify() == []
+
+
+def test_searches_of_other_threads_see_one_state_or_the_next(tmp_path: Path) -> None:
+    made = part(tmp_path, {"a0": "even", "a1": "even"})
+    wrong: list[object] = []
+    done = threading.Event()
+
+    def look() -> None:
+        while not done.is_set():
+            found = ids(made.search(terms("even"), 10))
+            if len(found) != 2 or {name[0] for name in found} not in ({"a"}, {"b"}):
+                wrong.append(found)
+
+    threads = [threading.Thread(target=look) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for number in range(10):
+        old, new = ("a", "b") if number % 2 == 0 else ("b", "a")
+        made.update([(f"{new}0", terms("even")), (f"{new}1", terms("even"))], [f"{old}0", f"{old}1"])
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_formulas_are_found_by_structure_under_other_names(tmp_path: Path) -> None:
+    latex = [r"x^2+y^2=z^2", r"\frac{a}{b}", r"\int_0^1 f(t)\,dt", r"\sum_{k=1}^n k", r"p+q"]
+    index = LexicalIndex.open(tmp_path)
+    index.formulas.update((name, formula_terms(Formula(name, name))) for name in latex)
+    assert ids(index.formulas.search(formula_terms(Formula("q", "u^2+v^2=w^2")), 1)) == [latex[0]]
+    assert ids(index.formulas.search(formula_terms(Formula("q", r"\int_0^1 g(s)\,ds")), 1)) == [latex[2]]
+    assert ids(index.formulas.search(formula_terms(Formula("q", r"\frac{a}{b}")), 1)) == [latex[1]]
+
+
+def test_a_question_of_the_sample_finds_itself(tmp_path: Path) -> None:
+    posts = sample_posts(60)
+    index = LexicalIndex.open(tmp_path)
+    index.posts.update((post.id, post_terms(post)) for post in posts)
+    for post in posts[::6]:
+        assert ids(index.posts.search(post_terms(post), 1)) == [post.id]

@@ -1,0 +1,36 @@
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.conftest import ROOT
+
+POINTS = 6
+
+
+def test_whatever_is_killed_nothing_acknowledged_is_lost_and_nothing_doubled(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    """Some twenty kills of builds, updates and single changes; `python -m benchmarks kills` does many more."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "tests.index.engines.killing",
+            str(model_folder),
+            str(tmp_path),
+            "flat",
+            str(POINTS),
+            "5",
+        ],
+        cwd=ROOT,
+        env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr[-4000:]
+    assert json.loads(done.stdout)["kills"] >= 3 * POINTS - 1

@@ -1,0 +1,136 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr.errors import MathAMRError
+from mathamr.graphs.shard import Shard
+from mathamr.graphs.virtual import Level
+from mathamr.layers import convolution
+from mathamr.layers.device import chosen_device
+from mathamr.layers.textvectors import TextVectors
+from mathamr.systems.mathamrplus.configuration import MODELS
+from mathamr.systems.mathamrplus.graphencoder import BUDGET, GraphEncoder
+from mathamr.systems.mathamrplus.network import MathAMRPlus
+from mathamr.systems.vectors import ENCODERS, load_encoder
+
+
+def encoder_of(shard: Shard, *, text_size: int = 0, budget: int = 500) -> GraphEncoder:
+    torch.manual_seed(1)
+    model = MathAMRPlus(
+        replace(MODELS["small"], text_size=text_size), len(shard.vocabulary), len(shard.relations)
+    )
+    return GraphEncoder(model, shard.vocabulary, shard.relations, shard.configuration, budget=budget)
+
+
+def test_every_post_comes_back_in_order_with_what_its_vectors_stand_for(shard: Shard) -> None:
+    tensors = [shard[number] for number in range(len(shard))]
+    found = list(encoder_of(shard).encode(iter(tensors)))
+    assert [vectors.post_id for vectors in found] == list(shard.ids)
+    for tensor, vectors in zip(tensors, found, strict=True):
+        assert vectors.references == tensor.references
+        assert vectors.vectors.dtype == np.float32
+        np.testing.assert_allclose(np.linalg.norm(vectors.vectors, axis=1), 1, rtol=1e-5)
+        assert vectors.document is not None
+        np.testing.assert_array_equal(vectors.document, vectors.vectors[-1])
+        names, formulas = vectors.at(Level.FORMULA)
+        assert len(names) == len(formulas) == int((tensor.levels == Level.FORMULA).sum())
+
+
+def test_encoding_again_gives_the_same_bits_and_the_budget_hardly_matters(shard: Shard) -> None:
+    tensors = [shard[number] for number in range(len(shard))]
+    first, again = (np.concatenate([v.vectors for v in encoder_of(shard).encode(tensors)]) for _ in range(2))
+    np.testing.assert_array_equal(first, again)
+    for budget in (1, 10**9):
+        other = np.concatenate([v.vectors for v in encoder_of(shard, budget=budget).encode(tensors)])
+        np.testing.assert_allclose(first, other, rtol=1e-4, atol=1e-5)
+
+
+def test_a_huge_post_is_encoded_in_pieces_with_the_same_result(
+    shard: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    encoder = encoder_of(shard)
+    (whole,) = encoder.encode([shard[3]])
+    monkeypatch.setattr(convolution, "PIECE_ROWS", 3)
+    (pieces,) = encoder.encode([shard[3]])
+    np.testing.assert_allclose(whole.vectors, pieces.vectors, rtol=1e-4, atol=1e-5)
+
+
+def test_a_graph_of_another_vocabulary_is_refused(shard: Shard) -> None:
+    encoder = encoder_of(shard)
+    tensor = shard[0]
+    foreign = replace(tensor, node_ids=tensor.node_ids + 10_000)
+    with pytest.raises(MathAMRError, match="label number outside the model's 80"):
+        list(encoder.encode([foreign]))
+    foreign = replace(tensor, relation_ids=tensor.relation_ids + 10_000)
+    with pytest.raises(MathAMRError, match="relation number outside"):
+        list(encoder.encode([foreign]))
+
+
+def test_no_graphs_and_graphs_without_edges_are_no_trouble(shard: Shard) -> None:
+    encoder = encoder_of(shard)
+    assert list(encoder.encode([])) == []
+    tensor = shard[0]
+    bare = replace(
+        tensor,
+        edge_index=np.zeros((2, 0), np.int32),
+        relation_ids=np.zeros(0, np.int32),
+        representatives=np.zeros(0, np.int32),
+        levels=np.zeros(0, np.int32),
+        references=(),
+    )
+    empty, full = encoder.encode([bare, tensor])
+    assert len(empty) == 0
+    assert empty.document is None
+    assert len(full) == len(tensor.representatives)
+
+
+def test_text_vectors_run_beside_the_graphs(shard: Shard) -> None:
+    encoder = encoder_of(shard, text_size=6)
+    tensors = [shard[0], shard[1]]
+    texts = [None, TextVectors(np.array([0]), np.ones((1, 6)))]
+    plain, with_text = list(encoder.encode(tensors)), list(encoder.encode(tensors, texts))
+    np.testing.assert_allclose(plain[0].vectors, with_text[0].vectors, rtol=1e-4, atol=1e-5)
+    assert not np.allclose(plain[1].vectors, with_text[1].vectors, atol=1e-3)
+    with pytest.raises(MathAMRError, match="no slot for text vectors"):
+        list(encoder_of(shard).encode(tensors, texts))
+
+
+@pytest.mark.parametrize("name", list(ENCODERS))
+def test_every_encoder_can_be_loaded_by_its_name(name: str) -> None:
+    kind = ENCODERS[name]
+    assert kind.name == name
+    assert callable(kind.load)
+
+
+def test_a_saved_encoder_is_loaded_by_the_name_in_its_folder(shard: Shard, tmp_path: Path) -> None:
+    encoder = encoder_of(shard, budget=BUDGET)
+    head = encoder.save(tmp_path / "model", {"seen": 3})
+    loaded = load_encoder(tmp_path / "model", "cpu")
+    assert loaded.fingerprint == head.fingerprint
+    assert (loaded.size, loaded.graphs, loaded.text_size) == (16, shard.configuration, 0)
+    tensors = [shard[number] for number in range(5)]
+    for before, after in zip(encoder.encode(tensors), loaded.encode(tensors), strict=True):
+        np.testing.assert_array_equal(before.vectors, after.vectors)
+
+
+def test_weights_in_sixteen_bits_are_half_as_large_and_nearly_the_same(shard: Shard, tmp_path: Path) -> None:
+    encoder = encoder_of(shard)
+    encoder.save(tmp_path / "whole")
+    encoder.save(tmp_path / "half", half=True)
+    sizes = [(tmp_path / name / "weights.safetensors").stat().st_size for name in ("whole", "half")]
+    assert sizes[1] < 0.6 * sizes[0]
+    (whole,) = encoder.encode([shard[0]])
+    (half,) = load_encoder(tmp_path / "half", "cpu").encode([shard[0]])
+    np.testing.assert_allclose(whole.vectors, half.vectors, atol=0.01)
+
+
+def test_unknown_devices_are_refused() -> None:
+    with pytest.raises(MathAMRError, match="unknown device 'abacus'"):
+        chosen_device("abacus")
+    with pytest.raises(MathAMRError, match="no device 'cuda:999'"):
+        chosen_device("cuda:999")
