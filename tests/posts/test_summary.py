@@ -25,6 +25,7 @@ def test_everything_is_counted():
         "questions": 1,
         "answers": 1,
         "notes": 1,
+        "kinds": {"question": 1, "answer": 1, "note": 1},
         "formulas": 2,
         "display_formulas": 1,
         "formulas_with_visual_id": 1,

@@ -9,6 +9,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from mathamr.posts.kinds import KINDS, plural
 from mathamr.posts.passage import PLACEHOLDER, Sentence, passage
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
@@ -41,6 +42,8 @@ def show_reading(summary: Summary, report: Report, console: Console | None = Non
 def show_post(post: Post, console: Console) -> None:
     """Print a post as people read it: its title, then its first sentences with their formulas."""
     facts = [post.kind, post.id]
+    if post.place is not None:
+        facts.append(f"{post.place.path}:{post.place.line}")
     if post.parent:
         facts.append(f"to {post.parent}")
     if post.score is not None:
@@ -87,11 +90,7 @@ def _counts(summary: Summary, report: Report) -> Table:
     table.add_column(style="bold", justify="right")
     table.add_column()
     kinds = summary.kinds
-    parts = [
-        f"{kinds[kind]:,} {kind}{'' if kinds[kind] == 1 else 's'}"
-        for kind in ("question", "answer", "note")
-        if kinds[kind]
-    ]
+    parts = [f"{kinds[kind]:,} {kind if kinds[kind] == 1 else plural(kind)}" for kind in KINDS if kinds[kind]]
     table.add_row(f"{summary.posts:,}", "posts" + (f": {', '.join(parts)}" if parts else ""))
     formulas = [f"{summary.display_formulas:,} displayed"]
     if summary.visual_ids:

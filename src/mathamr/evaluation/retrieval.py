@@ -13,6 +13,7 @@ from mathamr.evaluation.topics import Topic
 from mathamr.formulas.parse import FormulaError
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.point import Filter, Scored
+from mathamr.posts.kinds import ANSWERING
 from mathamr.progress import Progress
 from mathamr.search.library import Index
 from mathamr.search.query import Query, QueryError, Task
@@ -71,8 +72,8 @@ def retrieve(
     In a collection that has answers only they are results of Task 1, as in ARQMath. A topic that cannot be searched
     for has no results, and a remark says why.
     """
-    has_answers = index.archive.catalogue.kinds()["answer"] > 0
-    where = Filter(kinds=("answer",)) if task == "answers" and has_answers else None
+    answers = tuple(sorted(ANSWERING & index.archive.catalogue.kinds().keys()))
+    where = Filter(kinds=answers) if task == "answers" and answers else None
     results: dict[str, list[Found]] = {}
     remarks: list[str] = []
     with Progress("searching", "topics", total=len(topics)) as progress:

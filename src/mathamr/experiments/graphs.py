@@ -96,7 +96,7 @@ def _catalogued(collection: Collection, folder: Path, report: Report) -> Iterato
     ):
         for post in _rankable(collection.posts(report)):
             searched.add(post.id)
-            listed_posts.write(f"{post.id}\t{post.kind}\n")
+            listed_posts.write(f"{post.id}\t{post.role}\n")
             looks.writelines(f"{f.id}\t{f.visual_id}\n" for f in post.formulas if f.visual_id)
             yield post
     with (folder / FURTHER).open("w", encoding="utf-8") as listed_posts:

@@ -264,7 +264,7 @@ def _counted(collection: Collection) -> tuple[int, int]:
     questions, answers, posts = set(), [], 0
     for post in chain(collection.posts(), collection.further_posts()):
         posts += 1
-        if post.kind == "question":
+        if post.role == "question":
             questions.add(post.id)
         elif post.parent is not None:
             answers.append((post.parent, post.id))

@@ -101,5 +101,5 @@ def digest(post: Post, fingerprint: str) -> bytes:
 
     Votes, dates, tags, links, and where the file lies, change without changing what the post says.
     """
-    said = replace(post, tags=(), links=(), score=None, date=None, source="")
+    said = replace(post, tags=(), links=(), score=None, date=None, source="", place=None)
     return blake2b(f"{fingerprint}\n{said.to_json()}".encode("utf-8", "replace"), digest_size=16).digest()

@@ -23,6 +23,7 @@ from mathamr.graphs import notation
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
+from mathamr.posts.kinds import ANSWERING
 
 FORMAT = 1
 _SCHEMA = """
@@ -200,11 +201,11 @@ class GraphStore:
         """(question, answer) ids for training: every stored answer of a stored question, or accepted ones only."""
         sql = (
             "SELECT q.id, a.id FROM posts a JOIN posts q ON q.id = a.parent"
-            " WHERE a.kind = 'answer'"
+            f" WHERE a.kind IN ({', '.join('?' * len(ANSWERING))})"
             + (" AND q.accepted = a.id" if accepted_only else "")
             + " ORDER BY a.number"
         )
-        yield from self._db.execute(sql)
+        yield from self._db.execute(sql, sorted(ANSWERING))
 
     def put_tensors(self, configuration: str, tensors: Iterable[tuple[str, bytes]]) -> None:
         """Stores tensors, as (post id, bytes), of one configuration for posts that are in the store."""

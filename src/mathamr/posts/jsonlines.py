@@ -11,15 +11,15 @@ from pathlib import Path
 from typing import Any, ClassVar, cast, get_args
 
 from mathamr.posts.files import Head, Input, bare_name, shown
+from mathamr.posts.kinds import KINDS, Kind
 from mathamr.posts.markup import formulas_of
-from mathamr.posts.post import Formula, Kind, Link, LinkType, Markup, Post
+from mathamr.posts.post import Formula, Link, LinkType, Markup, Place, Post
 from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 from mathamr.posts.text import cleaned, decoded
 
 LARGEST_LINE = 64 << 20
 BODY_NAMES = ("body", "text", "content")
-KINDS: tuple[str, ...] = get_args(Kind)
 MARKUPS: tuple[str, ...] = get_args(Markup)
 LINK_TYPES: tuple[str, ...] = get_args(LinkType)
 
@@ -137,6 +137,7 @@ def _post(identifier: str, row: dict[str, Any], body: str, file: Path, report: R
         date=_text(row, "date", report) or None,
         source=_text(row, "source", report) or shown(file),
         macros=_strings(row, "macros", report),
+        place=_place(row, report),
         formulas=formulas_of(identifier, title, body, markup, report.note),
     )
     return replace(post, formulas=_with_given(post.formulas, row, report)) if row.get("formulas") else post
@@ -213,10 +214,27 @@ def _links(row: dict[str, Any], report: Report) -> Iterator[Link]:
     for item in value:
         link = item if isinstance(item, dict) else {"target": item}
         target = _reference(link, "target", report)
-        if target is None:
+        label = _text(link, "label", report)
+        if target is None and not label:
             _wrong_type("links", item, "an id or an object with a target", report)
         else:
-            yield Link(target, cast("LinkType", _choice(link, "type", LINK_TYPES, "related", report)))
+            type_ = cast("LinkType", _choice(link, "type", LINK_TYPES, "related", report))
+            yield Link(target or "", type_, _text(link, "words", report), label)
+
+
+def _place(row: dict[str, Any], report: Report) -> Place | None:
+    value = row.get("place")
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        _wrong_type("place", value, "an object with a path and a line", report)
+        return None
+    line = value.get("line", 1)
+    if not isinstance(line, int) or isinstance(line, bool) or line < 1:
+        _wrong_type("line", line, "a number from 1", report)
+        line = 1
+    path = _text(value, "path", report)
+    return Place(path, line, _text(value, "label", report), _strings(value, "inside", report))
 
 
 def _score(row: dict[str, Any], report: Report) -> int | None:

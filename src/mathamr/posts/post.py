@@ -1,4 +1,4 @@
-"""`Post` and its `Formula`s: what every reader gives, whatever the input was."""
+"""`Post` with its `Formula`s, `Link`s and `Place`: what every reader gives, whatever the input was."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-Kind = Literal["question", "answer", "note"]
+from mathamr.posts.kinds import Kind, Role, role_of
+
 Markup = Literal["html", "markdown", "latex", "text"]
 LinkType = Literal["related", "duplicate", "proof", "mention"]
 
@@ -25,15 +26,40 @@ class Formula:
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A link from a post to another one."""
+    """A link from a post to another one.
+
+    `target` is the other post's id; it is empty where a source names a `label` that no post of its input has.
+    `words` are what a reader of the page sees in the link's place.
+    """
 
     target: str
     type: LinkType = "related"
+    words: str = ""
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a post stands in what was read: the way back from a hit to its source.
+
+    `path` is counted from the input's folder, `line` from 1 (of a PDF it is the page), `label` is the name by
+    which its own source refers to the post, and `inside` are the labels of what stands in it: equations, items.
+    """
+
+    path: str
+    line: int = 1
+    label: str = ""
+    inside: tuple[str, ...] = ()
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """All labels that lead to the post, its own first."""
+        return tuple(dict.fromkeys(label for label in (self.label, *self.inside) if label))
 
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One question, answer or note, its text as it was written.
+    """One question, answer, theorem, note or other `Kind`, its text as it was written.
 
     `title` and `body` are in the language `markup` says and are never changed by a reader: the offsets of a
     passage lead back into them. `formulas` lists the formulas in the order in which they occur, title first.
@@ -53,12 +79,24 @@ class Post:
     source: str = ""
     macros: tuple[str, ...] = ()
     formulas: tuple[Formula, ...] = field(default=(), repr=False)
+    place: Place | None = None
+
+    @property
+    def role(self) -> Role:
+        """What the post is to search: something asked, something that answers, or neither."""
+        return role_of(self.kind)
 
     def to_json(self) -> str:
         """One JSON line; fields at their default are left out."""
         row = {"id": self.id, "kind": self.kind, "body": self.body} | _told(self, _DEFAULT_POST)
         if self.links:
-            row["links"] = [{"target": link.target, "type": link.type} for link in self.links]
+            row["links"] = [
+                {"target": link.target, "type": link.type} | _told(link, _DEFAULT_LINK) for link in self.links
+            ]
+        if self.place is not None:
+            row["place"] = {"path": self.place.path, "line": self.place.line} | _told(
+                self.place, _DEFAULT_PLACE
+            )
         if self.formulas:
             row["formulas"] = [
                 {"id": formula.id, "latex": formula.latex} | _told(formula, _DEFAULT_FORMULA)
@@ -74,14 +112,18 @@ class Post:
         row["links"] = tuple(Link(**link) for link in row.get("links", ()))
         for name in ("tags", "macros"):
             row[name] = tuple(row.get(name, ()))
+        if place := row.get("place"):
+            row["place"] = Place(**place | {"inside": tuple(place.get("inside", ()))})
         return cls(**row)
 
 
-def _told(thing: Post | Formula, default: Post | Formula) -> dict[str, Any]:
-    """The fields of a post or formula that are not at their default."""
+def _told(thing: Post | Formula | Link | Place, default: Post | Formula | Link | Place) -> dict[str, Any]:
+    """The fields of a part of a post that are not at their default."""
     values = ((name, getattr(thing, name)) for name in thing.__slots__)
     return {name: value for name, value in values if value != getattr(default, name)}
 
 
 _DEFAULT_POST = Post(id="", kind="note", body="")
 _DEFAULT_FORMULA = Formula(id="", latex="")
+_DEFAULT_LINK = Link(target="")
+_DEFAULT_PLACE = Place(path="")

@@ -11,7 +11,8 @@ from typing import ClassVar
 from mathamr.posts.companions import CompanionKind, companions_of
 from mathamr.posts.containers import dump_formulas
 from mathamr.posts.files import Head, Input, shown
-from mathamr.posts.post import Kind, Link, Post
+from mathamr.posts.kinds import Kind
+from mathamr.posts.post import Link, Post
 from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 from mathamr.posts.rows import Rows

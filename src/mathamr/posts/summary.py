@@ -23,7 +23,8 @@ class Summary:
     TAGS_SHOWN = 20
 
     def __init__(self, samples: int = 3, seed: int = 0) -> None:
-        self.kinds: Counter[str] = Counter(question=0, answer=0, note=0)
+        self.kinds: Counter[str] = Counter()
+        self.roles: Counter[str] = Counter()
         self.tags: Counter[str] = Counter()
         self.tags_uncounted = 0
         self.formulas = self.display_formulas = self.visual_ids = self.mathml = 0
@@ -45,6 +46,7 @@ class Summary:
     def add(self, post: Post) -> None:
         """Count a post."""
         self.kinds[post.kind] += 1
+        self.roles[post.role] += 1
         self.characters += len(post.title) + len(post.body)
         self.titles += bool(post.title)
         self.accepted += post.accepted_answer is not None
@@ -67,9 +69,10 @@ class Summary:
         """For `--json`."""
         return {
             "posts": self.posts,
-            "questions": self.kinds["question"],
-            "answers": self.kinds["answer"],
-            "notes": self.kinds["note"],
+            "questions": self.roles["question"],
+            "answers": self.roles["answer"],
+            "notes": self.roles["note"],
+            "kinds": dict(self.kinds.most_common()),
             "formulas": self.formulas,
             "display_formulas": self.display_formulas,
             "formulas_with_visual_id": self.visual_ids,

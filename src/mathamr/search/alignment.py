@@ -25,7 +25,6 @@ _NAMES: dict[int, LevelName] = {
     Level.SENTENCE: "sentence",
     Level.FORMULA: "formula",
 }
-_WHOLE = {"question": "the whole question", "answer": "the whole answer", "note": "the whole note"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +160,7 @@ def parts(post: Post, vectors: Vectors) -> list[Part]:
             stretch = tuple(fragments(sentence, formulas))
             found.append(Part(name, reference, stretch, sentence.field, sentence.start, sentence.end))
         elif name == "document":
-            found.append(Part(name, reference, (Fragment("text", _WHOLE[post.kind]),)))
+            found.append(Part(name, reference, (Fragment("text", f"the whole {post.kind}"),)))
         else:
             raise MathAMRError(
                 f"the vectors of {post.id!r} do not fit its text: no {name} {reference!r}; index it again"

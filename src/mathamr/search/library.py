@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from pathlib import Path
 from types import TracebackType
-from typing import Self, get_args
+from typing import Self
 
 import numpy as np
 
@@ -24,7 +24,8 @@ from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.index.engines.point import Filter, Scored
 from mathamr.index.lexical.terms import Terms, post_terms
-from mathamr.posts.post import Kind, Post
+from mathamr.posts.kinds import KINDS
+from mathamr.posts.post import Post
 from mathamr.search.alignment import Alignment, align
 from mathamr.search.analysis import Analyser, Analysis
 from mathamr.search.formulas import FormulaSearch
@@ -39,7 +40,6 @@ from mathamr.search.strategies import PostSearch, check_strategy
 from mathamr.systems.vectors import Vectors
 
 TASKS: tuple[Task, ...] = ("answers", "formulas")
-KINDS: tuple[str, ...] = get_args(Kind)
 
 
 class UnknownPostError(MathAMRError):

@@ -6,7 +6,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from mathamr.posts.post import Kind, LinkType, Markup
+from mathamr.posts.kinds import Kind
+from mathamr.posts.post import LinkType, Markup
 
 Task = Literal["answers", "formulas"]
 Strategy = Literal["hybrid", "maxsim", "rerank", "single", "lexical"]

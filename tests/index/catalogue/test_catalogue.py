@@ -12,7 +12,7 @@ from mathamr.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.making.entries import visual_keys
-from mathamr.posts.post import Formula, Post
+from mathamr.posts.post import Formula, Place, Post
 from tests.index.small import note
 from tests.models import sample_posts
 
@@ -249,7 +249,7 @@ def test_a_file_that_is_no_database_is_a_clear_error(tmp_path: Path) -> None:
 def test_another_format_is_refused(catalogue: Catalogue) -> None:
     with catalogue.transaction():
         catalogue.set_meta("format", "99")
-    with pytest.raises(MathAMRError, match="has format 99, this version reads 1"):
+    with pytest.raises(MathAMRError, match="has format 99, this version reads 2"):
         Catalogue(catalogue.path)
 
 
@@ -274,3 +274,27 @@ def test_any_text_is_kept(
         for post in posts:
             assert digest_of(catalogue.post(post.id)) == digest_of(post)
             assert catalogue.formulas_of(post.id)[0].formula == post.formulas[0]
+
+
+def test_a_label_leads_to_the_post_it_names_before_those_that_hold_it(catalogue: Catalogue) -> None:
+    with catalogue.transaction():
+        catalogue.put(Post("holds", "section", "", place=Place("a.tex", 1, "", ("thm:a",))), "a", ())
+        catalogue.put(Post("is", "theorem", "", place=Place("a.tex", 9, "thm:a")), "a", ())
+    assert catalogue.labelled("thm:a") == ["is", "holds"]
+    with catalogue.transaction():
+        catalogue.put(Post("is", "theorem", "", place=Place("a.tex", 9, "thm:b")), "a", ())
+    assert catalogue.labelled("thm:a") == ["holds"]
+    assert catalogue.labelled("thm:b") == ["is"]
+
+
+def test_a_post_that_only_moved_is_not_made_again(catalogue: Catalogue) -> None:
+    with catalogue.transaction():
+        number = catalogue.put(Post("1", "note", "said", place=Place("a.tex", 1)), "a", ())
+        catalogue._db.execute("UPDATE posts SET graph = 1, vectors = 1, lexical = 1")
+        catalogue.put(Post("1", "note", "said", place=Place("b.tex", 7)), "a", ())
+    sql = "SELECT graph, vectors, lexical FROM posts WHERE number = ?"
+    assert catalogue._rows(sql, (number,)) == [(1, 1, 1)]
+    assert catalogue.post("1").place == Place("b.tex", 7)
+    with catalogue.transaction():
+        catalogue.put(Post("1", "note", "said otherwise", place=Place("b.tex", 7)), "a", ())
+    assert catalogue._rows(sql, (number,)) == [(0, 0, 0)]

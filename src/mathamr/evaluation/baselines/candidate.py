@@ -49,7 +49,7 @@ def query(topic: Topic, task: Task) -> Candidate:
 
 
 def _answers(posts: Iterable[Post]) -> Iterator[Candidate]:
-    return (_of_post(post) for post in posts if post.kind == "answer")
+    return (_of_post(post) for post in posts if post.role == "answer")
 
 
 def _formulas(posts: Iterable[Post]) -> Iterator[Candidate]:
@@ -66,7 +66,7 @@ def _of_formula(identifier: str, latex: str) -> Candidate:
 
 
 def _of_post(post: Post) -> Candidate:
-    title = title_pieces(post.title, post.markup) if post.kind == "question" else iter(())
+    title = title_pieces(post.title, post.markup) if post.role == "question" else iter(())
     found = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
     formulas = tuple(piece.text for piece in found if piece.kind == "formula")
     text = "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
+from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain, count
 from pathlib import Path
@@ -12,9 +13,10 @@ from mathamr.errors import MathAMRError
 from mathamr.index.catalogue.journal import Journal, packed, unpacked
 from mathamr.index.catalogue.occurrences import Occurrences
 from mathamr.index.engines.point import LONGEST_ID
+from mathamr.posts.kinds import ANSWERING
 from mathamr.posts.post import Formula, Post
 
-FORMAT = 1
+FORMAT = 2
 CATALOGUE = "catalogue.db"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -32,6 +34,9 @@ CREATE INDEX IF NOT EXISTS posts_deleted ON posts (number) WHERE deleted = 1;
 CREATE TABLE IF NOT EXISTS tags (
     tag TEXT NOT NULL, post INTEGER NOT NULL, PRIMARY KEY (tag, post)) WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS tags_post ON tags (post);
+CREATE TABLE IF NOT EXISTS labels (
+    label TEXT NOT NULL, post INTEGER NOT NULL, own INTEGER NOT NULL, PRIMARY KEY (label, post)) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS labels_post ON labels (post);
 CREATE TABLE IF NOT EXISTS formulas (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, post INTEGER NOT NULL, position INTEGER NOT NULL,
     visual TEXT NOT NULL, visual_id TEXT, gone INTEGER NOT NULL DEFAULT 0, placed INTEGER NOT NULL DEFAULT 0);
@@ -98,6 +103,14 @@ class Catalogue(Journal, Occurrences):
         sql = "SELECT tag, count(*) FROM tags t JOIN posts p ON t.post = p.number WHERE deleted = 0 GROUP BY tag"
         return Counter(dict(self._rows(sql)))
 
+    def labelled(self, label: str) -> list[str]:
+        """The ids of the posts that a label leads to: those it names first, then those that hold what it names."""
+        sql = (
+            "SELECT id FROM labels l JOIN posts p ON l.post = p.number"
+            " WHERE label = ? AND deleted = 0 ORDER BY own DESC, number"
+        )
+        return [post_id for (post_id,) in self._rows(sql, (_text(label),))]
+
     def kinds(self) -> Counter[str]:
         """How many posts there are of each kind."""
         return Counter(dict(self._rows("SELECT kind, count(*) FROM posts WHERE deleted = 0 GROUP BY kind")))
@@ -145,7 +158,13 @@ class Catalogue(Journal, Occurrences):
         self._count_change()
         parent = None if post.parent is None else _text(post.parent)
         row = (_text(post.kind), parent, source, digest_of(post), packed(post))
-        found = self._rows("SELECT number, deleted FROM posts WHERE id = ?", (post.id,))
+        found = self._rows("SELECT number, deleted, post FROM posts WHERE id = ?", (post.id,))
+        if found and not found[0][1] and _is_only_moved(unpacked(found[0][2]), post):
+            number = int(found[0][0])
+            sql = "UPDATE posts SET kind = ?, parent = ?, input = ?, digest = ?, post = ? WHERE number = ?"
+            self._db.execute(sql, (*row, number))
+            self._put_labels(number, post)
+            return number
         if found:
             number, was_deleted = int(found[0][0]), bool(found[0][1])
             tags = self._rows("SELECT tag FROM tags WHERE post = ?", (number,))
@@ -166,15 +185,26 @@ class Catalogue(Journal, Occurrences):
         self._db.executemany(
             "INSERT OR IGNORE INTO tags VALUES (?, ?)", ((_text(tag), number) for tag in post.tags)
         )
+        self._put_labels(number, post)
         for position, (formula, visual) in enumerate(zip(post.formulas, visuals, strict=True)):
             self._put_formula(number, post.id, position, formula, visual)
         self._stale_visuals_of(number)
         return number
 
+    def _put_labels(self, number: int, post: Post) -> None:
+        self._db.execute("DELETE FROM labels WHERE post = ?", (number,))
+        if post.place is not None:
+            self._db.executemany(
+                "INSERT OR IGNORE INTO labels VALUES (?, ?, ?)",
+                ((_text(label), number, label == post.place.label) for label in post.place.labels),
+            )
+
     def _unmark_answers(self, post_id: str) -> None:
         """The answers of a question are found by its tags, which have changed."""
         self._db.execute(
-            "UPDATE posts SET vectors = 0 WHERE parent = ? AND kind = 'answer' AND deleted = 0", (post_id,)
+            "UPDATE posts SET vectors = 0 WHERE parent = ? AND deleted = 0"
+            f" AND kind IN ({', '.join('?' * len(ANSWERING))})",
+            (post_id, *sorted(ANSWERING)),
         )
 
     def _count_change(self) -> None:
@@ -222,6 +252,11 @@ class Catalogue(Journal, Occurrences):
 def _numbered(name: str) -> Iterator[str]:
     yield name
     yield from (f"{name}.{number}" for number in count())
+
+
+def _is_only_moved(old: Post, new: Post) -> bool:
+    """Whether a post says what it said, only at another place: nothing has to be made again."""
+    return old.place != new.place and replace(old, place=None) == replace(new, place=None)
 
 
 def digest_of(post: Post) -> bytes:

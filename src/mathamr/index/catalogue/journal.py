@@ -132,6 +132,7 @@ class Journal(Database):
         gone = "SELECT number FROM posts WHERE deleted = 1 AND graph = 1 AND vectors = 1 AND lexical = 1"
         self._db.execute(f"DELETE FROM formulas WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM tags WHERE post IN ({gone})")
+        self._db.execute(f"DELETE FROM labels WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM posts WHERE number IN ({gone})")
         self._db.execute(
             "DELETE FROM formulas WHERE gone = 1 AND post IN"

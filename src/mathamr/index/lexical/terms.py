@@ -116,7 +116,7 @@ def terms_of(formula: Formula, macros: tuple[str, ...]) -> Terms:
 
 def post_text(post: Post) -> str:
     """The text of a post without its formulas."""
-    title: Iterable[Piece] = () if post.kind == "answer" else title_pieces(post.title, post.markup)
+    title: Iterable[Piece] = () if post.role == "answer" else title_pieces(post.title, post.markup)
     found = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
     return "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)
 

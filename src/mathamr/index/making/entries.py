@@ -49,7 +49,7 @@ def _visual_key(formula: Formula, macros: tuple[str, ...]) -> str:
 
 def is_tagged_by_question(post: Post) -> bool:
     """Whether a post is found by the tags of its question: forums tag questions only."""
-    return post.kind == "answer" and not post.tags
+    return post.role == "answer" and not post.tags
 
 
 def entries_of(

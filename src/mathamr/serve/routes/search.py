@@ -10,8 +10,9 @@ from fastapi import APIRouter, Query, Request
 
 from mathamr.errors import ParseError
 from mathamr.index.engines.point import Filter
+from mathamr.posts.kinds import Kind
 from mathamr.posts.markup import pieces
-from mathamr.posts.post import Formula, Kind, Post
+from mathamr.posts.post import Formula, Post
 from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery

@@ -1,0 +1,70 @@
+"""What a post can be (`Kind`), and what that is to search (`Role`): one list for readers, filters and pages."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+Role = Literal["question", "answer", "note"]
+Kind = Literal[
+    "question", "answer", "note",
+    "theorem", "lemma", "proposition", "corollary", "claim", "fact", "conjecture", "exercise", "problem",
+    "proof", "solution",
+    "definition", "axiom", "notation", "convention", "remark", "observation", "example", "algorithm", "statement",
+    "section", "page", "article", "declaration",
+]  # fmt: skip
+KINDS: tuple[Kind, ...] = get_args(Kind)
+
+ASKING = frozenset[str](
+    [
+        "question", "theorem", "lemma", "proposition", "corollary", "claim", "fact", "conjecture", "exercise",
+        "problem",
+    ]
+)  # fmt: skip
+ANSWERING = frozenset[str](["answer", "proof", "solution"])
+
+_WORDS: dict[str, Kind] = {
+    **{kind: kind for kind in KINDS if kind not in ("question", "answer", "note", "section", "page", "article")},
+    **dict.fromkeys(["thm", "theo", "theorema", "satz", "théorème", "teorema", "hauptsatz"], "theorem"),
+    **dict.fromkeys(["lem", "lemme", "sublemma", "hilfssatz"], "lemma"),
+    **dict.fromkeys(["prop", "propn", "propos", "proposizione"], "proposition"),
+    **dict.fromkeys(["cor", "coro", "korollar", "corollaire", "folgerung", "porism"], "corollary"),
+    **dict.fromkeys(["defn", "defi", "def", "définition", "definiton", "terminology"], "definition"),
+    **dict.fromkeys(["rem", "rmk", "remarque", "bemerkung", "note", "comment", "warning", "caution"], "remark"),
+    **dict.fromkeys(["exam", "ex", "exmp", "beispiel", "exemple", "examples", "counterexample"], "example"),
+    **dict.fromkeys(["exer", "exercice", "aufgabe", "exercises"], "exercise"),
+    **dict.fromkeys(["question", "prob", "puzzle"], "problem"),
+    **dict.fromkeys(["pf", "beweis", "preuve", "démonstration", "demonstration", "sketch"], "proof"),
+    **dict.fromkeys(["answer", "sol", "hint", "lösung", "solutions"], "solution"),
+    **dict.fromkeys(["conj", "hypothesis", "vermutung"], "conjecture"),
+    **dict.fromkeys(["law", "principle", "criterion", "property"], "proposition"),
+    **dict.fromkeys(["postulate", "assumption", "situation"], "axiom"),
+    **dict.fromkeys(["obs", "result"], "observation"),
+}  # fmt: skip
+
+
+def role_of(kind: str) -> Role:
+    """What a post of a kind is to search: a theorem is asked for, its proof answers, a section is a note.
+
+    >>> role_of("lemma"), role_of("proof"), role_of("section")
+    ('question', 'answer', 'note')
+    """
+    return "question" if kind in ASKING else "answer" if kind in ANSWERING else "note"
+
+
+def kind_named(name: str) -> Kind | None:
+    """The kind that a heading or the name of an environment means, by its last word that means one.
+
+    >>> kind_named("Main Theorem"), kind_named("thm*"), kind_named("Galois theory")
+    ('theorem', 'theorem', None)
+    """
+    words = name.lower().replace("*", " ").replace("-", " ").split()
+    return next((_WORDS[word] for word in reversed(words) if word in _WORDS), None)
+
+
+def plural(kind: str) -> str:
+    """A kind as it is counted.
+
+    >>> plural("lemma"), plural("corollary")
+    ('lemmas', 'corollaries')
+    """
+    return f"{kind[:-1]}ies" if kind.endswith("y") else f"{kind}s"
