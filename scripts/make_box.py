@@ -15,8 +15,8 @@ from pathlib import Path
 
 from mathamr.graphs import shard as shards
 from mathamr.layers.language.files import load_text_encoder, save_text_encoder
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.postencoder import GRAPH, TEXT, Shares, save_joined
-from mathamr.systems.vectors import load_encoder
 from mathamr.training.joining import between, chosen_shares, trial, with_principal_components
 from mathamr.training.language.shard import TextShard
 
@@ -64,7 +64,7 @@ def main() -> None:
     if given.shares:
         shares = Shares(*given.shares)
     else:
-        tried = trial(shard, texts, load_encoder(given.graph), text, others=given.others)
+        tried = trial(shard, texts, GraphEncoder.load(given.graph), text, others=given.others)
         shares, rows = chosen_shares(tried, text.size)
         for row in rows:
             print(json.dumps(row))

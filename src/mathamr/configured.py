@@ -8,9 +8,14 @@ from typing import Any
 from mathamr.errors import MathAMRError, UnknownNameError
 
 
-def known_fields(kind: Any, row: dict[str, Any], what: str) -> dict[str, Any]:
-    """The row, if all its names are fields of the dataclass and its values of their kinds."""
-    known = {field.name: field.default for field in fields(kind)}
+def known_fields(
+    kind: Any, row: dict[str, Any], what: str, like: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The row, if all its names are fields of the dataclass and its values of their kinds.
+
+    `like` has a value of the right kind for each field; without it the defaults are taken.
+    """
+    known = {field.name: (like or {}).get(field.name, field.default) for field in fields(kind)}
     for name, value in row.items():
         if name not in known:
             raise UnknownNameError(f"{what} configuration field", name, sorted(known))

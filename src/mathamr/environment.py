@@ -93,13 +93,14 @@ def _models() -> list[Finding]:
 
 def _box(again: str) -> Finding:
     """The encoder in the box: its name and size, and whether all of its files are as they should be."""
-    from mathamr.systems.mathamrplus.postencoder import box, described
+    from mathamr.systems.modelfolder import checked_model
 
     try:
-        found = described(box())
+        found = checked_model()
     except MathAMRError as error:
         return Finding("model", "post encoder", "missing", str(error), again)
-    return Finding("model", "post encoder", "ok", found)
+    text = f"{found.name}: {found.system.kind}, {found.bytes / 1e6:.1f} MB"
+    return Finding("model", "post encoder", "ok", text)
 
 
 def _optional() -> list[Finding]:

@@ -21,7 +21,6 @@ def post(name: str, formulas: int, has_document: bool = True) -> Vectors:
     rows /= np.linalg.norm(rows, axis=1, keepdims=True)
     levels = [Level.FORMULA] * formulas + [Level.DOCUMENT] * has_document
     return Vectors(
-        name,
         rows,
         np.array(levels, np.int32),
         tuple(f"{name}.{n}" for n in range(formulas)) + (name,) * has_document,

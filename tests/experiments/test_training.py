@@ -11,7 +11,7 @@ from benchmarks._synthetic import save, synthetic_shard
 from mathamr.errors import MathAMRError
 from mathamr.experiments.child import stop_children
 from mathamr.experiments.training import LOG, train_model
-from mathamr.systems.vectors import load_encoder
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def trained(shard: Path, folder: Path, epochs: int) -> dict[str, object]:
 
 def test_a_model_comes_with_its_curve_and_costs(shard: Path, tmp_path: Path) -> None:
     figures = trained(shard, tmp_path, 2)
-    encoder = load_encoder(tmp_path, "cpu")
+    encoder = GraphEncoder.load(tmp_path, "cpu")
     assert figures["output"] == encoder.fingerprint
     assert figures["epochs"] == 2
     assert isinstance(figures["parameters"], int)

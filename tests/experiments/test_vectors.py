@@ -12,7 +12,6 @@ from mathamr.systems.vectors import Vectors
 
 def vectors(post_id: str, *rows: tuple[float, float]) -> Vectors:
     return Vectors(
-        post_id,
         np.array(rows, np.float32).reshape(-1, 2),
         np.array([0] * (len(rows) - 1) + [2] * bool(rows), np.int32),
         tuple(f"{post_id}-{place}" for place in range(len(rows))),
@@ -21,7 +20,9 @@ def vectors(post_id: str, *rows: tuple[float, float]) -> Vectors:
 
 @pytest.fixture
 def table() -> VectorTable:
-    return VectorTable.of([vectors("a", (1, 0), (0, 1)), vectors("empty"), vectors("b", (0, -1))], 2)
+    return VectorTable.of(
+        ["a", "empty", "b"], [vectors("a", (1, 0), (0, 1)), vectors("empty"), vectors("b", (0, -1))], 2
+    )
 
 
 def test_a_post_gets_its_own_vectors_back(table: VectorTable) -> None:

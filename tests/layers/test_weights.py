@@ -12,7 +12,7 @@ from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.integrity import file_hash
 from mathamr.layers.weights import read_head
-from mathamr.systems.vectors import load_encoder
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from tests.systems.mathamrplus.test_graphencoder import encoder_of
 
 
@@ -42,14 +42,14 @@ def test_a_damaged_file_is_refused_by_its_hash(folder: Path) -> None:
     content[-5] ^= 1
     path.write_bytes(content)
     with pytest.raises(MathAMRError, match=r"damaged, or not the file that belongs to config.json"):
-        load_encoder(folder, "cpu")
+        GraphEncoder.load(folder, "cpu")
 
 
 def test_a_changed_vocabulary_is_refused(folder: Path) -> None:
     path = folder / "vocabulary.txt"
     path.write_text(path.read_text().replace("label-1\n", "label-x\n", 1))
     with pytest.raises(MathAMRError, match=r"vocabulary.txt is damaged"):
-        load_encoder(folder, "cpu")
+        GraphEncoder.load(folder, "cpu")
 
 
 def test_a_pickle_is_never_loaded(folder: Path) -> None:
@@ -62,21 +62,21 @@ def test_a_pickle_is_never_loaded(folder: Path) -> None:
     hashes = json.loads((folder / "config.json").read_text())["sha256"]
     change_config(folder, sha256=hashes | {"weights.safetensors": file_hash(path)})
     with pytest.raises(MathAMRError, match="no safetensors file"):
-        load_encoder(folder, "cpu")
+        GraphEncoder.load(folder, "cpu")
 
 
 def test_weights_of_another_shape_or_another_model_are_refused(folder: Path) -> None:
     weights = load_file(folder / "weights.safetensors")
     change_config(folder, model={"hidden": 32, "projection": 16, "layers": 2, "bases": 4})
     with pytest.raises(MathAMRError, match=r"has shape .* the configuration asks for"):
-        load_encoder(folder, "cpu")
+        GraphEncoder.load(folder, "cpu")
     change_config(folder, model={"hidden": 16, "projection": 16, "layers": 3, "bases": 4})
     with pytest.raises(MathAMRError, match=r"missing layers.2"):
-        load_encoder(folder, "cpu")
+        GraphEncoder.load(folder, "cpu")
     change_config(folder, model={"hidden": 16, "projection": 16, "layers": 2, "bases": 4})
     change_weights(folder, weights | {"wings": torch.zeros(2)})
     with pytest.raises(MathAMRError, match="not known here wings"):
-        load_encoder(folder, "cpu")
+        GraphEncoder.load(folder, "cpu")
 
 
 def test_weights_that_are_no_numbers_are_refused(folder: Path) -> None:
@@ -84,13 +84,13 @@ def test_weights_that_are_no_numbers_are_refused(folder: Path) -> None:
     weights["embedding.weight"][3, 2] = torch.nan
     change_weights(folder, weights)
     with pytest.raises(MathAMRError, match="not finite"):
-        load_encoder(folder, "cpu")
+        GraphEncoder.load(folder, "cpu")
 
 
 def test_a_configuration_cannot_ask_for_more_memory_than_the_weights_have(folder: Path) -> None:
     change_config(folder, model={"hidden": 10_000, "projection": 10_000, "layers": 1000, "bases": 10_000})
     with pytest.raises(MathAMRError, match="weights of another model"):
-        load_encoder(folder, "cpu")
+        GraphEncoder.load(folder, "cpu")
 
 
 @pytest.mark.parametrize(
@@ -111,11 +111,11 @@ def test_a_foreign_configuration_is_refused(folder: Path, content: str, message:
 
 def test_missing_files_and_unknown_encoders_are_named(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match="no model in"):
-        load_encoder(tmp_path / "nothing")
+        GraphEncoder.load(tmp_path / "nothing")
     change_config(folder, encoder="oracle")
-    with pytest.raises(MathAMRError, match="unknown encoder 'oracle'; known: mathamrplus"):
-        load_encoder(folder)
+    with pytest.raises(MathAMRError, match="of the encoder .oracle., not .mathamrplus."):
+        GraphEncoder.load(folder)
     change_config(folder, encoder="mathamrplus")
     (folder / "relations.txt").unlink()
     with pytest.raises(MathAMRError, match=r"not complete: cannot read .*relations.txt"):
-        load_encoder(folder)
+        GraphEncoder.load(folder)

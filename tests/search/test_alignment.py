@@ -31,7 +31,7 @@ def vectors(identifier: str, formulas: int, sentences: int, seed: int = 0) -> Ve
     references = (
         [f"{identifier}:{n}" for n in range(formulas)] + [str(n) for n in range(sentences)] + [identifier]
     )
-    return Vectors(identifier, rows, np.array(levels, np.int32), tuple(references))
+    return Vectors(rows, np.array(levels, np.int32), tuple(references))
 
 
 def aligned() -> Alignment:
@@ -79,13 +79,13 @@ def test_the_score_is_maxsim_and_matches_are_the_best_of_each_row() -> None:
 
 def test_vectors_of_another_text_are_refused() -> None:
     with pytest.raises(MathAMRError, match="do not fit its text: no sentence '7'; index it again"):
-        parts(post("p"), Vectors("p", np.ones((1, 2), np.float32), np.array([Level.SENTENCE]), ("7",)))
+        parts(post("p"), Vectors(np.ones((1, 2), np.float32), np.array([Level.SENTENCE]), ("7",)))
     with pytest.raises(MathAMRError, match="no formula 'p:9'"):
-        parts(post("p"), Vectors("p", np.ones((1, 2), np.float32), np.array([Level.FORMULA]), ("p:9",)))
+        parts(post("p"), Vectors(np.ones((1, 2), np.float32), np.array([Level.FORMULA]), ("p:9",)))
 
 
 def test_nothing_to_align_is_a_clear_error() -> None:
-    empty = Vectors("q", np.empty((0, 8), np.float32), np.empty(0, np.int32), ())
+    empty = Vectors(np.empty((0, 8), np.float32), np.empty(0, np.int32), ())
     with pytest.raises(MathAMRError, match="no vectors"):
         align(post("q"), empty, post("p"), vectors("p", 3, 2))
 

@@ -5,8 +5,8 @@ import pytest
 
 from mathamr.errors import MathAMRError
 from mathamr.graphs import shard as shards
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.postencoder import Shares
-from mathamr.systems.vectors import load_encoder
 from mathamr.training.export import export_store
 from mathamr.training.joining import (
     Trial,
@@ -32,7 +32,7 @@ def tried(tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial, TextShard]:
     shard, text = shards.load(folder / "pairs.npz"), small_text_encoder(projection=8)
     export_texts(chosen, shard, text.pieces, 60, folder / "texts.npz")
     texts = TextShard.load(folder / "texts.npz")
-    graph = load_encoder(tiny_model(folder / "model", folder / "graphs"), "cpu")
+    graph = GraphEncoder.load(tiny_model(folder / "model", folder / "graphs"), "cpu")
     return trial(shard, texts, graph, text, validation=0.4, others=5), texts
 
 

@@ -11,7 +11,7 @@ from safetensors.torch import load_file
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.systems.mathamrplus.configuration import MODELS
-from mathamr.systems.vectors import load_encoder
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.training import loop
 from mathamr.training.checkpoint import Standing
 from mathamr.training.configuration import TRAININGS, TrainingConfiguration
@@ -78,7 +78,7 @@ def test_training_learns_to_find_answers_it_has_not_seen(tmp_path: Path) -> None
 
 def test_the_folder_holds_a_model_a_card_and_curves(shard: Shard, tmp_path: Path) -> None:
     standing, log = run(shard, tmp_path)
-    encoder = load_encoder(tmp_path, "cpu")
+    encoder = GraphEncoder.load(tmp_path, "cpu")
     assert len(list(encoder.encode([shard[0]]))) == 1
     card = (tmp_path / "card.md").read_text()
     for words in (

@@ -36,7 +36,7 @@ class NotApplicableError(MathAMRError):
 class Searcher(Protocol):
     """Ranks candidates for the vectors of one topic."""
 
-    def ranked(self, topic: Vectors, depth: int) -> list[Hit]:
+    def ranked(self, topic: Vectors, depth: int, key: str = "") -> list[Hit]:
         """The best candidates, at most `depth`."""
         ...
 
@@ -49,7 +49,7 @@ class ExactAnswers:
         self._documents = None if strategy.ranking == "maxsim" else _documents(table)
         self._pool = strategy.pool_size(len(table.ids))
 
-    def ranked(self, topic: Vectors, depth: int) -> list[Hit]:
+    def ranked(self, topic: Vectors, depth: int, key: str = "") -> list[Hit]:
         """By MaxSim with all, by MaxSim with those that the document vectors choose, or by these alone."""
         if self._documents is None:
             return self._best(maxsim(topic.vectors, self._table.vectors, self._table.starts[:-1]), depth)
@@ -75,7 +75,7 @@ class ApproximateAnswers:
         self._posts, self._strategy = posts, strategy
         self._pool = strategy.pool_size(posts.count())
 
-    def ranked(self, topic: Vectors, depth: int) -> list[Hit]:
+    def ranked(self, topic: Vectors, depth: int, key: str = "") -> list[Hit]:
         """As `ExactAnswers`, with what the engine finds in its approximate index."""
         if self._strategy.ranking == "maxsim":
             found = self._posts.search_maxsim(topic.vectors, depth, exact=False)
@@ -121,10 +121,10 @@ class Formulas:
         self._starts = np.searchsorted(owners[order], np.arange(len(self._looks)))
         self._formula_of = formula_of
 
-    def ranked(self, topic: Vectors, depth: int) -> list[Hit]:
+    def ranked(self, topic: Vectors, depth: int, key: str = "") -> list[Hit]:
         """By the best of the formulas that look the same."""
         references, vectors = topic.at(Level.FORMULA)
-        wanted = self._formula_of[topic.post_id]
+        wanted = self._formula_of[key]
         if wanted not in references:
             return []
         scores = np.maximum.reduceat(self.vectors @ vectors[references.index(wanted)], self._starts)
@@ -158,10 +158,11 @@ def search(
                 ApproximateAnswers(opened.posts, strategy),
                 posts.chosen(catalogue.answers).vectors,
             )
-        queries = [topics.of_post(test.key(topic)) for topic in test.topics]
-        searcher.ranked(queries[0], test.depth)  # what is loaded on first use is no part of a query
+        keys = [test.key(topic) for topic in test.topics]
+        queries = [topics.of_post(key) for key in keys]
+        searcher.ranked(queries[0], test.depth, keys[0])  # what is loaded on first use is no part of a query
         began = time.process_time()
-        found = [searcher.ranked(query, test.depth) for query in queries]
+        found = [searcher.ranked(query, test.depth, key) for query, key in zip(queries, keys, strict=True)]
         seconds = time.process_time() - began
     finally:
         if opened is not None:
@@ -197,8 +198,11 @@ def build_engine(index: Path, catalogue: Catalogue, folder: Path) -> Figures:
 
 def _batches(table: VectorTable) -> Iterator[list[Point]]:
     for start in range(0, len(table.ids), BATCH):
-        vectors = [table.of_post(post_id) for post_id in table.ids[start : start + BATCH]]
-        yield [Point(each.post_id, _document(each), each.vectors) for each in vectors]
+        ids = table.ids[start : start + BATCH]
+        vectors = [table.of_post(post_id) for post_id in ids]
+        yield [
+            Point(post_id, _document(each), each.vectors) for post_id, each in zip(ids, vectors, strict=True)
+        ]
 
 
 def _documents(table: VectorTable) -> Floats:
@@ -212,7 +216,7 @@ def _documents(table: VectorTable) -> Floats:
 def _document(post: Vectors) -> Floats:
     document = post.document
     if document is None:
-        raise NotApplicableError(f"{post.post_id} has no document vector")
+        raise NotApplicableError("a post of these graphs has no document vector")
     return document
 
 

@@ -19,7 +19,8 @@ from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.virtual import Level
 from mathamr.progress import Progress
-from mathamr.systems.vectors import Vectors, load_encoder
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
+from mathamr.systems.vectors import Vectors
 
 Floats = npt.NDArray[np.float32]
 Places = npt.NDArray[np.int64]
@@ -39,12 +40,12 @@ class VectorTable:
         object.__setattr__(self, "_places", {post_id: place for place, post_id in enumerate(self.ids)})
 
     @classmethod
-    def of(cls, encoded: Iterable[Vectors], size: int) -> VectorTable:
+    def of(cls, ids: Iterable[str], encoded: Iterable[Vectors], size: int) -> VectorTable:
         """The vectors of posts, one post after the other."""
         every = list(encoded)
         counts = [len(each) for each in every]
         return cls(
-            tuple(each.post_id for each in every),
+            tuple(ids),
             np.concatenate([np.zeros((0, size), np.float32), *(each.vectors for each in every)]),
             np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64),
             np.concatenate([np.zeros(0, np.int8), *(each.levels.astype(np.int8) for each in every)]),
@@ -55,7 +56,7 @@ class VectorTable:
         """The vectors of one post."""
         place = self._place(post_id)
         rows = slice(int(self.starts[place]), int(self.starts[place + 1]))
-        return Vectors(post_id, self.vectors[rows], self.levels[rows].astype(np.int32), self.references[rows])
+        return Vectors(self.vectors[rows], self.levels[rows].astype(np.int32), self.references[rows])
 
     def _place(self, post_id: str) -> int:
         places: dict[str, int] = self.__dict__["_places"]
@@ -113,16 +114,17 @@ def encode_all(
     model: Path, corpus: Path, ids: Sequence[str], topics: Path, folder: Path, device: str
 ) -> Figures:
     """Encodes the posts and the topics with a model; `posts.npz` and `topics.npz` in the folder."""
-    encoder = load_encoder(model, device)
+    encoder = GraphEncoder.load(model, device)
     folder.mkdir(parents=True, exist_ok=True)
     began = time.monotonic()
     with GraphStore(corpus) as store, Progress("encoding", "posts", total=len(ids)) as progress:
         posts = VectorTable.of(
-            encoder.encode(progress.each(_tensors(store, encoder.graphs, ids))), encoder.size
+            ids, encoder.encode(progress.each(_tensors(store, encoder.graphs, ids))), encoder.size
         )
     seconds = time.monotonic() - began
     with GraphStore(topics) as store:
-        asked = VectorTable.of(encoder.encode(_tensors(store, encoder.graphs, store.ids())), encoder.size)
+        names = list(store.ids())
+        asked = VectorTable.of(names, encoder.encode(_tensors(store, encoder.graphs, names)), encoder.size)
     posts.save(folder / "posts.npz")
     asked.save(folder / "topics.npz")
     per_level = {level.name.lower(): int((posts.levels == level).sum()) for level in Level}

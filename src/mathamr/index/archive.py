@@ -28,6 +28,7 @@ from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder
+from mathamr.systems.modelfolder import model_folder
 from mathamr.systems.vectors import Vectors
 
 GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
@@ -72,7 +73,7 @@ class Archive:
         recorded = self.manifest.model
         folder = self._model or (Path(recorded.folder) if recorded.folder else None)
         try:
-            encoder = load_post_encoder(folder, self.device)
+            encoder = load_post_encoder(model_folder(folder), self.device)
         except MathAMRError as error:
             raise MathAMRError(
                 f"the model {recorded.name} of the index {self.folder} cannot be loaded: {error};"
@@ -149,7 +150,7 @@ class Archive:
                 f"the vectors of post {post_id!r} are not complete; mend them with:"
                 f" mathamr index --check --out {self.folder}"
             )
-        return Vectors(post_id, rows, tensor.levels, tensor.references)
+        return Vectors(rows, tensor.levels, tensor.references)
 
     def drop(self, part: Literal["engine", "lexical"]) -> None:
         """Closes a part; it is opened again when it is next asked for."""

@@ -309,7 +309,7 @@ class Index:
                 tensor = store.tensor(self.archive.manifest.graphs, identifier)
                 if len(tensor.levels) != len(rows):
                     continue  # being changed just now
-                stored = Vectors(identifier, rows, tensor.levels, tensor.references)
+                stored = Vectors(rows, tensor.levels, tensor.references)
                 numbers, sentences = stored.at(Level.SENTENCE)
                 if len(sentences):
                     best = (analysis.vectors.vectors @ sentences.T).max(axis=0)

@@ -18,8 +18,9 @@ from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.layers.language.encoder import TextEncoder
 from mathamr.layers.language.transformer import Transformer
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares
-from mathamr.systems.vectors import Encoder, Vectors
+from mathamr.systems.vectors import Vectors
 from mathamr.training.language.shard import TextShard
 from mathamr.training.pairs import Pairs, checked, split
 
@@ -108,7 +109,7 @@ class Trial:
 def trial(
     shard: Shard,
     texts: TextShard,
-    graph: Encoder,
+    graph: GraphEncoder,
     text: TextEncoder,
     *,
     validation: float = 0.1,

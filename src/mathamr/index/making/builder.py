@@ -33,6 +33,7 @@ from mathamr.index.manifest import (
 from mathamr.index.storage.lock import LOCK, WriterLock
 from mathamr.posts.report import Report
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder
+from mathamr.systems.modelfolder import model_folder
 
 MANY = 1000
 """After so many new points the engine is prepared for search at the end of a build."""
@@ -144,7 +145,7 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool) -> ArchiveWriter
     try:
         before = Manifest.read(out) if (out / MANIFEST).exists() else None
         model = options.model or (Path(before.model.folder) if before and before.model.folder else None)
-        encoder = load_post_encoder(model, options.device)
+        encoder = load_post_encoder(model_folder(model), options.device)
         manifest = _wanted(before, encoder, model, options)
         if before is not None and not options.rebuild:
             check_model(before, encoder, out)

@@ -1,4 +1,4 @@
-"""`GraphEncoder`: a trained MathAMR+ network behind the encoder seam."""
+"""`GraphEncoder`: a trained MathAMR+ network on its way from graphs to vectors."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ class GraphEncoder:
             rows = self.model(GraphBatch.of(stack).to(self.device)).float().cpu().numpy()
         ends = np.cumsum(stack.representative_counts)
         for tensor, vectors in zip(tensors, np.split(rows, ends[:-1]), strict=True):
-            yield Vectors(tensor.post_id, vectors.copy(), tensor.levels, tensor.references)
+            yield Vectors(vectors.copy(), tensor.levels, tensor.references)
 
     def _check(self, stack: GraphStack, tensors: list[GraphTensor]) -> None:
         """A number beyond the vocabulary would be a wrong vector or, on a GPU, the end of the process."""

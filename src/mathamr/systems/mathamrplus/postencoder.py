@@ -12,7 +12,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib import resources
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,17 +23,18 @@ from mathamr.errors import MathAMRError
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.virtual import Level
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
-from mathamr.integrity import checked_file
 from mathamr.layers.textvectors import TextVectors
 from mathamr.posts.post import Post
-from mathamr.systems.vectors import Encoder, Vectors, load_encoder
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
+from mathamr.systems.modelfolder import CONFIG, described
+from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
     from mathamr.layers.language.encoder import TextEncoder
 
 FORMAT = 1
 JOINED = "joined"
-GRAPH, TEXT, CONFIG = "graph", "text", "config.json"
+GRAPH, TEXT = "graph", "text"
 AT_A_TIME = 256
 
 
@@ -67,7 +67,11 @@ class PostEncoder:
     """Encodes posts with their graphs: in order, batched, in bounded memory."""
 
     def __init__(
-        self, graph: Encoder, text: TextEncoder | None = None, shares: Shares | None = None, name: str = ""
+        self,
+        graph: GraphEncoder,
+        text: TextEncoder | None = None,
+        shares: Shares | None = None,
+        name: str = "",
     ) -> None:
         self.graph, self.text, self.shares = graph, text, shares or Shares()
         self.name = name or graph.name
@@ -116,25 +120,14 @@ class PostEncoder:
         beside = np.zeros((len(vectors), size), np.float32)
         beside[text.of] = text.vectors * np.sqrt(share[text.of])[:, None]
         joined = np.concatenate([beside, vectors.vectors * np.sqrt(1 - share)[:, None]], axis=1)
-        return Vectors(vectors.post_id, joined, vectors.levels, vectors.references)
+        return Vectors(joined, vectors.levels, vectors.references)
 
 
-def box() -> Path:
-    """The folder of the model that comes with the package."""
-    return Path(str(resources.files("mathamr.layers") / "box"))
-
-
-def load_post_encoder(folder: Path | None = None, device: str = "auto") -> PostEncoder:
-    """The encoder in a model folder; without one, the model in the box."""
-    if folder is None:
-        folder = box()
-        if not (folder / CONFIG).is_file():
-            raise MathAMRError(
-                "this installation has no model in the box; train one with `mathamr train` and name its folder"
-            )
-    row = _described(folder)
+def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
+    """The encoder in a model folder."""
+    row = described(folder)
     if row.get("encoder") != JOINED:
-        return PostEncoder(load_encoder(folder, device))
+        return PostEncoder(GraphEncoder.load(folder, device))
     if row.get("format") != FORMAT:
         raise MathAMRError(f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}")
     try:
@@ -143,25 +136,20 @@ def load_post_encoder(folder: Path | None = None, device: str = "auto") -> PostE
         raise MathAMRError(f"{folder / CONFIG} does not say how vectors are joined: {error}") from error
     from mathamr.layers.language.files import load_text_encoder
 
-    graph, text = load_encoder(folder / GRAPH, device), load_text_encoder(folder / TEXT, device)
+    graph, text = GraphEncoder.load(folder / GRAPH, device), load_text_encoder(folder / TEXT, device)
     return PostEncoder(graph, text, shares, str(row.get("name", "")))
 
 
-def described(folder: Path) -> str:
-    """A line about a model folder, after the hashes of its files were checked; nothing is loaded."""
-    row = _described(folder)
-    parts = [folder / GRAPH, folder / TEXT] if row.get("encoder") == JOINED else [folder]
-    size = 0
-    for part in parts:
-        hashes = _described(part).get("sha256")
-        if not isinstance(hashes, dict):
-            raise MathAMRError(f"{part / CONFIG} does not say which files belong to the model")
-        for name in hashes:
-            checked_file(part / name, hashes)
-            size += (part / name).stat().st_size
-    name = row.get("name") or row.get("encoder")
-    what = "graph network and text encoder" if len(parts) == 2 else "graph network"
-    return f"{name}: {what}, {size / 1e6:.1f} MB"
+def save_post_encoder(folder: Path, encoder: PostEncoder) -> None:
+    """Writes the folder that `load_post_encoder` reads."""
+    if encoder.text is None:
+        encoder.graph.save(folder)
+        return
+    from mathamr.layers.language.files import save_text_encoder
+
+    encoder.graph.save(folder / GRAPH)
+    save_text_encoder(folder / TEXT, encoder.text)
+    save_joined(folder, encoder.name, encoder.shares)
 
 
 def save_joined(folder: Path, name: str, shares: Shares) -> None:
@@ -171,16 +159,3 @@ def save_joined(folder: Path, name: str, shares: Shares) -> None:
         (folder / CONFIG).write_text(json.dumps(row, indent=2) + "\n", encoding="utf-8")
     except OSError as error:
         raise MathAMRError(f"cannot write the model folder {folder}: {error}") from error
-
-
-def _described(folder: Path) -> dict[str, Any]:
-    path = folder / CONFIG
-    try:
-        row = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise MathAMRError(f"no model in {folder}: it has no {CONFIG}") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise MathAMRError(f"{path} does not describe a model, or it is damaged: {error}") from error
-    if not isinstance(row, dict):
-        raise MathAMRError(f"{path} does not describe a model: expected an object")
-    return row

@@ -1,0 +1,133 @@
+"""MathAMR+ behind the seam: the vectors of a post's formulas, sentences and document, MaxSim and the hybrid (thesis, 3.5)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import tee
+from pathlib import Path
+from typing import ClassVar, Self
+
+from mathamr.errors import MathAMRError
+from mathamr.graphs.tensor import GraphTensor
+from mathamr.graphs.virtual import Level
+from mathamr.posts.post import Post
+from mathamr.systems.field import Field
+from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder, save_post_encoder
+from mathamr.systems.ranking import Component, Fuse, Lexical, MaxSim, Nearest, Promote, Rankings, Rerank, Task
+from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
+from mathamr.systems.vectors import Vectors
+
+DOCUMENT, PARTS, FORMULA = "document", "parts", "formula"
+
+_LEXICAL, _SINGLE, _MAXSIM = Lexical(), Nearest(DOCUMENT), MaxSim(PARTS)
+_FORMULA = Nearest(FORMULA)
+
+
+class MathAMRPlusSystem:
+    """One vector a post (its document), all its representatives, and one vector a formula.
+
+    A query formula has one vector: MaxSim is its cosine, and `single`, `rerank` and `maxsim` are the same for formulas.
+    """
+
+    kind: ClassVar[str] = "mathamrplus"
+    tasks: ClassVar[frozenset[Task]] = frozenset({"answers", "formulas"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"graph", "tensor", "wording"})
+    rankings: ClassVar[Rankings] = {
+        "answers": {
+            "hybrid": Fuse(
+                parts=(
+                    Component("lexical", _LEXICAL, 1.0),
+                    Component("single", _SINGLE, 2.0),
+                    Component("maxsim", _MAXSIM, 4.0),
+                ),
+                normalisation="z",
+            ),
+            "maxsim": _MAXSIM,
+            "rerank": Rerank(first=_SINGLE, then=_MAXSIM),
+            "single": _SINGLE,
+            "lexical": _LEXICAL,
+        },
+        "formulas": {
+            "hybrid": Promote(
+                Fuse(
+                    parts=(Component("lexical", _LEXICAL, 1.0), Component("single", _FORMULA, 0.25)),
+                    normalisation="z",
+                )
+            ),
+            "maxsim": _FORMULA,
+            "rerank": _FORMULA,
+            "single": _FORMULA,
+            "lexical": _LEXICAL,
+        },
+    }
+
+    def __init__(self, encoder: PostEncoder) -> None:
+        self.encoder = encoder
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.encoder.name
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the encoder: the fields follow from it."""
+        return self.encoder.fingerprint
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The document, the representatives, the formulas."""
+        size = self.encoder.size
+        return (
+            Field(name=DOCUMENT, of="posts", size=size),
+            Field(name=PARTS, of="posts", size=size, many=True),
+            Field(name=FORMULA, of="formulas", size=size),
+        )
+
+    @property
+    def graphs(self) -> GraphInput:
+        """The graphs that the network was trained on."""
+        return GraphInput(self.encoder.graphs, self.encoder.vocabulary, self.encoder.relations)
+
+    def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
+        """The vectors of every post, in the order of the posts."""
+        ours, theirs = tee(items)
+        vectors = self.encoder.encode((item.post, _tensor(item)) for item in theirs)
+        for item, found in zip(ours, vectors, strict=True):
+            yield encoded(item.post, found)
+
+    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+        """Nothing: a formula's vector depends on its post."""
+        return ({} for _ in looks)
+
+    def save(self, folder: Path) -> None:
+        """Writes the model folder."""
+        save_post_encoder(folder, self.encoder)
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "auto") -> Self:
+        """The system in a folder: a graph encoder's, or one where a text encoder stands beside it."""
+        return cls(load_post_encoder(folder, device))
+
+
+def encoded(post: Post, vectors: Vectors) -> Encoded:
+    """A post's vectors by field; where the model gives posts no document vector, the mean stands for it."""
+    if not len(vectors):
+        return Encoded(id=post.id)
+    document = vectors.document
+    whole = vectors.vectors.mean(axis=0) if document is None else document
+    references, rows = vectors.at(Level.FORMULA)
+    return Encoded(
+        id=post.id,
+        post={DOCUMENT: Vectors.one(whole, Level.DOCUMENT, post.id), PARTS: vectors},
+        formulas=tuple(
+            (reference, {FORMULA: Vectors.one(row, Level.FORMULA, reference)})
+            for reference, row in zip(references, rows, strict=True)
+        ),
+    )
+
+
+def _tensor(item: Item) -> GraphTensor:
+    if item.tensor is None:
+        raise MathAMRError(f"post {item.post.id!r} came without the tensor that MathAMR+ reads")
+    return item.tensor

@@ -1,0 +1,139 @@
+"""Rankings as data: how the posts or formulas of an index are ordered for a query.
+
+A system names its rankings; one interpreter in `search/` ranks by them and scores given results by them, for users,
+runs and experiments alike. A ranking knows fields by name, never an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from mathamr.errors import MathAMRError
+
+Task = Literal["answers", "formulas"]
+"""What is searched for: posts, or formulas by their looks."""
+TASKS: tuple[Task, ...] = get_args(Task)
+
+
+@dataclass(frozen=True, slots=True)
+class Nearest:
+    """By the cosine of an entry's one vector with the query's."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class MaxSim:
+    """By the mean over the query's rows of the best cosine with a row of the entry."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
+class NearestRows:
+    """Candidates: every row of the query brings the entries of its `rows` nearest rows; by the best cosine of each."""
+
+    field: str
+    rows: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Lexical:
+    """By BM25 over words, LaTeX and paths of formula trees."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rerank:
+    """The first `pool` of one ranking, ordered again by another; without `pool` as many as the search asks for.
+
+    With `keeps_rest`, what one ranking found beyond the pool follows behind.
+    """
+
+    first: Ranking
+    then: Ranking
+    pool: int | None = None
+    keeps_rest: bool = False
+
+    def __post_init__(self) -> None:
+        if self.pool is not None and self.pool < 1:
+            raise MathAMRError(f"reranking needs a pool of at least 1, not {self.pool}")
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One part of a fusion: the name its score is shown under, and how much it counts."""
+
+    name: str
+    ranking: Ranking
+    weight: float = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fuse:
+    """Several rankings made one by a fusion's name; a part of weight 0 is not asked.
+
+    Every part brings its best `depth` at least.
+    """
+
+    parts: tuple[Component, ...]
+    fusion: str = "mean"
+    normalisation: str | None = None
+    depth: int = 1000
+
+    def __post_init__(self) -> None:
+        names = [part.name for part in self.parts]
+        if len(set(names)) != len(names):
+            raise MathAMRError(f"the parts of a fusion have names of their own, not {', '.join(names)}")
+        if not any(part.weight > 0 for part in self.parts):
+            raise MathAMRError("a fusion needs a part of weight above 0")
+
+    @property
+    def asked(self) -> tuple[Component, ...]:
+        """The parts that count."""
+        return tuple(part for part in self.parts if part.weight > 0)
+
+
+@dataclass(frozen=True, slots=True)
+class Promote:
+    """Formulas that are just what was asked for first, then those that hold it inside, then the rest as ranked."""
+
+    ranking: Ranking
+
+
+Ranking = Nearest | MaxSim | NearestRows | Lexical | Rerank | Fuse | Promote
+Rankings = Mapping[Task, Mapping[str, Ranking]]
+"""The named rankings of a system by task; the first of each is the default."""
+
+
+def fields_of(ranking: Ranking) -> Iterator[str]:
+    """The names of the fields that a ranking reads; none where words are enough."""
+    match ranking:
+        case Nearest(field) | MaxSim(field) | NearestRows(field):
+            yield field
+        case Rerank(first=first, then=then):
+            yield from fields_of(first)
+            yield from fields_of(then)
+        case Fuse():
+            for part in ranking.asked:
+                yield from fields_of(part.ranking)
+        case Promote(inner):
+            yield from fields_of(inner)
+        case Lexical():
+            return
+
+
+def uses_words(ranking: Ranking) -> bool:
+    """Whether a ranking asks the lexical index."""
+    match ranking:
+        case Lexical():
+            return True
+        case Rerank(first=first, then=then):
+            return uses_words(first) or uses_words(then)
+        case Fuse():
+            return any(uses_words(part.ranking) for part in ranking.asked)
+        case Promote(inner):
+            return uses_words(inner)
+        case _:
+            return False
