@@ -7,10 +7,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from mathamr.formulas.budget import Budget, SpentError
+from mathamr.formulas.errors import FormulaError, Repair
 from mathamr.formulas.latex import commands, diagrams, environments, layout, physics
 from mathamr.formulas.latex.content import mean
-from mathamr.formulas.latex.errors import FormulaError, Repair
-from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.node import Node
@@ -91,29 +91,34 @@ def parse(latex: str, macros: Macros | Iterable[str] = (), wildcards: bool = Fal
 def _parse(latex: str, macros: Macros, wildcards: bool) -> ParsedFormula:
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
+    budget = Budget(len(latex))
     try:
-        node, repairs = _read(latex, macros, wildcards)
+        node, repairs = _read(latex, macros, wildcards, budget)
         presentation = present(node)
-        return ParsedFormula(latex, slt(presentation), opt(mean(node)), repairs, presentation)
+        trees = slt(presentation, budget.elements), opt(mean(node), budget.elements)
     except RecursionError:
         raise FormulaError("nested too deeply", latex, 0) from None
-    except MathMLError as error:
+    except (MathMLError, SpentError) as error:
         raise FormulaError(str(error), latex, 0) from error
+    return ParsedFormula(latex, *trees, repairs, presentation)
 
 
-def _read(latex: str, macros: Macros, wildcards: bool) -> tuple[Node, tuple[Repair, ...]]:
+def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[Node, tuple[Repair, ...]]:
     tokens, offsets = tokenize(latex)
-    tokens, offsets, notes = expanded(tokens, offsets, latex, macros)
-    reader = Reader(tokens, offsets, latex, wildcards)
+    tokens, offsets, notes = expanded(tokens, offsets, latex, macros, budget)
+    reader = Reader(tokens, offsets, latex, budget, wildcards)
     reader.repairs.extend(Repair(message, offset) for message, offset in notes)
-    nodes = reader.read(NOTHING)
+    try:
+        nodes = reader.read(NOTHING)
+    except SpentError as error:
+        raise FormulaError(str(error), latex, reader.offset()) from None
     if not nodes:
         comment = _COMMENT.search(latex)
         if comment is None:
             raise FormulaError("an empty formula", latex, 0)
-        node, repairs = _read(_COMMENT.sub(" ", latex), macros, wildcards)
+        node, repairs = _read(_COMMENT.sub(" ", latex), macros, wildcards, budget)
         return node, (Repair("a comment hides the formula; read without %", comment.start()), *repairs)
-    return expression(nodes, trailing=True), tuple(reader.repairs)
+    return reader.expression(nodes, trailing=True), tuple(reader.repairs)
 
 
 class FormulaParser:

@@ -2,14 +2,15 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.formulas.latex.errors import FormulaError
+from mathamr.formulas.budget import Budget
+from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.macros import Macros, expanded
 
 
 def expand(latex: str, macros: str = "") -> str:
     tokens, offsets = tokenize(latex)
-    return "".join(expanded(tokens, offsets, latex, Macros.from_latex(macros))[0])
+    return "".join(expanded(tokens, offsets, latex, Macros.from_latex(macros), Budget(len(latex)))[0])
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,7 @@ def test_a_preamble_may_hold_anything_between_definitions() -> None:
 def test_tokens_of_a_macro_stand_where_it_was_called() -> None:
     latex = r"z\a"
     tokens, offsets = tokenize(latex)
-    assert expanded(tokens, offsets, latex, Macros.from_latex(r"\def\a{xy}"))[:2] == (
+    assert expanded(tokens, offsets, latex, Macros.from_latex(r"\def\a{xy}"), Budget(3))[:2] == (
         ["z", "x", "y"],
         [0, 1, 1],
     )
@@ -48,7 +49,9 @@ def test_tokens_of_a_macro_stand_where_it_was_called() -> None:
 
 def test_a_malformed_definition_is_noted() -> None:
     latex = r"\newcommand{x}{y}z"
-    assert expanded(*tokenize(latex), latex, Macros())[2] == [("a definition without a command", 0)]
+    assert expanded(*tokenize(latex), latex, Macros(), Budget(len(latex)))[2] == [
+        ("a definition without a command", 0)
+    ]
 
 
 @pytest.mark.parametrize("body", [r"\a", r"\a\a", r"\b", r"{\a}"])

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 
-from mathamr.formulas.mathml.content import MAX_NODES, opt
+from mathamr.formulas.budget import SpentError
+from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.reading import read
 from mathamr.formulas.notation import to_string
@@ -88,7 +89,7 @@ def test_a_share_without_a_target_is_white() -> None:
 
 
 def test_a_share_of_itself_is_refused() -> None:
-    with pytest.raises(MathMLError, match="share of itself"):
+    with pytest.raises(SpentError, match="repeats itself"):
         tree("<apply id='a'><sin/><share href='#a'/></apply>")
 
 
@@ -97,7 +98,7 @@ def test_shares_of_shares_cannot_fill_the_memory() -> None:
         f"<apply id='s{level + 1}'><plus/><share href='#s{level}'/><share href='#s{level}'/></apply>"
         for level in range(60)
     )
-    with pytest.raises(MathMLError, match=str(MAX_NODES)):
+    with pytest.raises(SpentError):
         tree(f"<list><ci id='s0'>x</ci>{doubling}</list>")
 
 
@@ -110,7 +111,7 @@ def test_more_operands_than_edges_are_halved_under_the_same_label() -> None:
 
 def test_filling_a_ragged_matrix_cannot_fill_the_memory() -> None:
     rows = f"<matrixrow>{X * 1000}</matrixrow>" + f"<matrixrow>{X}</matrixrow>" * 1000
-    with pytest.raises(MathMLError, match="1001 rows and 1000 columns"):
+    with pytest.raises(SpentError):
         tree(f"<matrix>{rows}</matrix>")
 
 
@@ -124,7 +125,7 @@ def test_a_math_element_with_two_formulas_is_refused() -> None:
 def test_any_content_markup_gives_a_tree_or_a_clear_error(element: Element) -> None:
     try:
         found = opt(element)
-    except MathMLError:
+    except (MathMLError, SpentError):
         return
     assert Opt.checked(found.labels, found.parents, found.edges) == found
 

@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Callable
 from functools import partial
 
 from mathamr.formulas.latex.construction import script_operator
-from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, chosen, emboldened
 from mathamr.formulas.latex.node import (
     HINT,
@@ -24,7 +22,7 @@ from mathamr.formulas.latex.node import (
 )
 from mathamr.formulas.latex.reader import COMMANDS, SMALLER, Command, Reader, command, fraction, symbol
 from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SYMBOLS, UNDER_ACCENTS
-from mathamr.formulas.latex.text import TEXT_ACCENTS, TEXT_FONTS, text_node, words
+from mathamr.formulas.latex.text import TEXT_ACCENTS, TEXT_FONTS, composed, text_node, words
 
 # -- fractions and roots
 
@@ -81,7 +79,7 @@ def _root(reader: Reader, nodes: list[Node]) -> None:
     reader.set_style(style)
     radicand = reader.parsed_argument("radicand")
     if degree:
-        nodes.append(apply(operator("nth-root"), expression(degree), radicand))
+        nodes.append(apply(operator("nth-root"), reader.expression(degree), radicand))
     else:
         nodes.append(apply(operator("square-root"), radicand))
 
@@ -93,7 +91,7 @@ def _plain_root(reader: Reader, nodes: list[Node]) -> None:
         reader.i += 1
     else:
         reader.repair("\\root without \\of", reader.i)
-    nodes.append(apply(operator("nth-root"), expression(degree), reader.parsed_argument("radicand")))
+    nodes.append(apply(operator("nth-root"), reader.expression(degree), reader.parsed_argument("radicand")))
 
 
 # -- accents, things above and below
@@ -138,7 +136,7 @@ def _over_and_under(reader: Reader, nodes: list[Node]) -> None:
 
 @command("\\stackrel")
 def _stacked_relation(reader: Reader, nodes: list[Node]) -> None:
-    above, base = expression(reader.script_argument()), reader.parsed_argument()
+    above, base = reader.expression(reader.script_argument()), reader.parsed_argument()
     _append_stacked(reader, nodes, above, base)
 
 
@@ -149,7 +147,7 @@ def _built_relation(reader: Reader, nodes: list[Node]) -> None:
         reader.i += 1
     else:
         reader.repair("\\buildrel without \\over", reader.i)
-    _append_stacked(reader, nodes, expression(above), reader.parsed_argument())
+    _append_stacked(reader, nodes, reader.expression(above), reader.parsed_argument())
 
 
 def _append_stacked(reader: Reader, nodes: list[Node], above: Node, base: Node) -> None:
@@ -165,7 +163,7 @@ def _long_arrow(text: str) -> Command:
         arrow = apply(above.with_role("OVERACCENT"), Node(TOKEN, "ARROW", text))
         arrow.role = "ARROW"
         if below:
-            arrow = apply(expression(below).with_role("UNDERACCENT"), arrow)
+            arrow = apply(reader.expression(below).with_role("UNDERACCENT"), arrow)
             arrow.role = "ARROW"
         nodes.append(arrow)
 
@@ -206,7 +204,7 @@ def _prescript(reader: Reader, nodes: list[Node]) -> None:
     for kind, rule, content in (("SUPERSCRIPT", "Superscript", above), ("SUBSCRIPT", "Subscript", below)):
         if content:
             nodes.append(
-                Node(SCRIPT, "FLOAT" + kind, children=(expression(content, rule),), level=reader.level)
+                Node(SCRIPT, "FLOAT" + kind, children=(reader.expression(content, rule),), level=reader.level)
             )
     nodes.extend(reader.argument())
 
@@ -273,7 +271,7 @@ def named_operator(reader: Reader, role: str, position: str) -> Node:
     reader.set_font(chosen(font, PLAIN))
     content = reader.argument("name")
     reader.set_font(font)
-    return expression(content).with_role(role, position)
+    return reader.expression(content).with_role(role, position)
 
 
 @command("\\operatorname")
@@ -309,7 +307,7 @@ def _classed(role: str) -> Command:
             text = "".join(node.text for node in content)
             nodes.append(Node(TOKEN, role, text, font=reader.font, position=position))
         else:
-            nodes.append(expression(content).with_role(role, position))
+            nodes.append(reader.expression(content).with_role(role, position))
 
     return put
 
@@ -428,7 +426,7 @@ def _accented_letter(mark: str) -> Command:
 
     def put(reader: Reader, nodes: list[Node]) -> None:
         letter = reader.raw_argument()
-        nodes.append(Node(TEXT, text=unicodedata.normalize("NFC", letter[:1] + mark + letter[1:])))
+        nodes.append(Node(TEXT, text=composed(letter[:1] + mark + letter[1:])))
 
     return put
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr.formulas.latex.errors import FormulaError, Repair
+from mathamr.formulas.errors import FormulaError, Repair
 
 MAX_DEPTH = 60
 """Arguments within each other; a formula nested deeper is refused."""

@@ -17,7 +17,7 @@ def _xymatrix(reader: Reader, nodes: list[Node]) -> None:
     _OBJECTS(reader, nodes)
 
 
-_OBJECTS = in_braces(lambda nodes, rows: nodes.append(table(rows)) if rows else None, "text")
+_OBJECTS = in_braces(lambda reader, nodes, rows: nodes.append(table(reader, rows)) if rows else None, "text")
 
 
 @command("\\ar")
@@ -62,7 +62,7 @@ def _commutative(reader: Reader, nodes: list[Node], name: str) -> None:
     rows = cells_of(reader, CELL_ENDS | {"\\end"}, "text")
     finish(reader, name, start)
     if rows:
-        nodes.append(table(rows))
+        nodes.append(table(reader, rows))
 
 
 def _with_arrows(tokens: list[str], offsets: list[int]) -> tuple[list[str], list[int]]:

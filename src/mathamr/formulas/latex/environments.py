@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.node import ARRAY, HINT, ROW, TEXT, TOKEN, Node, apply, dual, operator, row
 from mathamr.formulas.latex.reader import CELL_ENDS, COMMANDS, Reader
 
@@ -133,21 +132,22 @@ def _rules(reader: Reader, rows: Cells) -> None:
         rows.append([])
 
 
-def table(rows: Cells, role: str = "", columns: int = 0) -> Node:
+def table(reader: Reader, rows: Cells, role: str = "", columns: int = 0) -> Node:
     """Cells as a table; short rows are filled up to a number of columns."""
     lines = []
+    reader.budget.spend(len(rows) * columns)
     for cells in rows:
-        line = [_cell(cell) for cell in cells]
+        line = [_cell(reader, cell) for cell in cells]
         while len(line) < columns:
             line.append(row(()))
         lines.append(Node(ROW, children=line))
     return Node(ARRAY, role, children=lines)
 
 
-def _cell(nodes: Sequence[Node]) -> Node:
+def _cell(reader: Reader, nodes: Sequence[Node]) -> Node:
     if not any(node.kind != HINT for node in nodes):
         return row(())
-    return expression(nodes, trailing=True)
+    return reader.expression(nodes, trailing=True)
 
 
 def _matrix(reader: Reader, nodes: list[Node], name: str) -> None:
@@ -157,13 +157,15 @@ def _matrix(reader: Reader, nodes: list[Node], name: str) -> None:
         reader.raw_optional()
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "text")
     finish(reader, name, start)
-    _append_matrix(nodes, rows, *MATRICES[base])
+    _append_matrix(reader, nodes, rows, *MATRICES[base])
 
 
-def _append_matrix(nodes: list[Node], rows: Cells, opening: str, closing: str, meaning: str) -> None:
+def _append_matrix(
+    reader: Reader, nodes: list[Node], rows: Cells, opening: str, closing: str, meaning: str
+) -> None:
     if not rows:
         return
-    array = table(rows)
+    array = table(reader, rows)
     content = apply(operator("matrix"), array)
     if meaning:
         content = apply(operator(meaning), content)
@@ -177,13 +179,13 @@ def _cases(reader: Reader, nodes: list[Node], name: str) -> None:
     start = reader.i - 1
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "display" if name[0] == "d" else "text")
     finish(reader, name, start)
-    _append_cases(nodes, rows, closing="rcases" in name)
+    _append_cases(reader, nodes, rows, closing="rcases" in name)
 
 
-def _append_cases(nodes: list[Node], rows: Cells, closing: bool = False) -> None:
+def _append_cases(reader: Reader, nodes: list[Node], rows: Cells, closing: bool = False) -> None:
     if not rows:
         return
-    array = table(rows, columns=2)
+    array = table(reader, rows, columns=2)
     otherwise = Node(TEXT, text="otherwise")
     cells = [
         otherwise if cell.kind == ROW and not cell.children else cell
@@ -214,7 +216,7 @@ def _array(reader: Reader, nodes: list[Node], name: str) -> None:
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "text")
     finish(reader, name, start)
     if rows:
-        nodes.append(table(rows, "ARRAY", _columns(template)))
+        nodes.append(table(reader, rows, "ARRAY", _columns(template)))
 
 
 def _small_matrix(reader: Reader, nodes: list[Node], name: str) -> None:
@@ -222,7 +224,7 @@ def _small_matrix(reader: Reader, nodes: list[Node], name: str) -> None:
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "script")
     finish(reader, name, start)
     if rows:
-        nodes.append(table(rows))
+        nodes.append(table(reader, rows))
 
 
 def _subarray(reader: Reader, nodes: list[Node], name: str) -> None:
@@ -230,12 +232,12 @@ def _subarray(reader: Reader, nodes: list[Node], name: str) -> None:
     reader.raw_argument()
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "script")
     finish(reader, name, start)
-    _append_list(nodes, rows)
+    _append_list(reader, nodes, rows)
 
 
-def _append_list(nodes: list[Node], rows: Cells) -> None:
+def _append_list(reader: Reader, nodes: list[Node], rows: Cells) -> None:
     if rows:
-        array = table(rows)
+        array = table(reader, rows)
         nodes.append(dual(apply(operator("list"), array), array))
 
 
@@ -250,7 +252,7 @@ def _aligned(reader: Reader, nodes: list[Node], name: str) -> None:
     if len(rows) == 1 and name not in ("aligned", "alignedat"):
         nodes.extend(node for cell in rows[0] for node in cell)
     elif rows:
-        nodes.append(table(rows))
+        nodes.append(table(reader, rows))
 
 
 def _gathered(reader: Reader, nodes: list[Node], name: str) -> None:
@@ -260,7 +262,7 @@ def _gathered(reader: Reader, nodes: list[Node], name: str) -> None:
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "display")
     finish(reader, name, start)
     if rows:
-        nodes.append(dual(expression(_unrolled(rows), trailing=True), table(rows)))
+        nodes.append(dual(reader.expression(_unrolled(rows), trailing=True), table(reader, rows)))
 
 
 def _unrolled(rows: Cells) -> list[Node]:
@@ -286,7 +288,9 @@ def _unrolled(rows: Cells) -> list[Node]:
     return result
 
 
-def in_braces(build: Callable[[list[Node], Cells], None], style: str) -> Callable[[Reader, list[Node]], None]:
+def in_braces(
+    build: Callable[[Reader, list[Node], Cells], None], style: str
+) -> Callable[[Reader, list[Node]], None]:
     """A table written as an argument: `\\substack{a\\\\b}`, `\\matrix{a&b\\cr c&d}`."""
 
     def put(reader: Reader, nodes: list[Node]) -> None:
@@ -302,7 +306,7 @@ def in_braces(build: Callable[[list[Node], Cells], None], style: str) -> Callabl
             reader.i += 1
         else:
             reader.repair("unclosed {", start)
-        build(nodes, rows)
+        build(reader, nodes, rows)
 
     return put
 
@@ -332,12 +336,16 @@ COMMANDS["\\end"] = _end
 COMMANDS["\\multicolumn"] = _multicolumn
 COMMANDS["\\substack"] = in_braces(_append_list, "script")
 COMMANDS["\\cases"] = in_braces(_append_cases, "text")
-COMMANDS["\\matrix"] = in_braces(lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["matrix"]), "text")
+COMMANDS["\\matrix"] = in_braces(
+    lambda reader, nodes, rows: _append_matrix(reader, nodes, rows, *MATRICES["matrix"]), "text"
+)
 COMMANDS["\\pmatrix"] = in_braces(
-    lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["pmatrix"]), "text"
+    lambda reader, nodes, rows: _append_matrix(reader, nodes, rows, *MATRICES["pmatrix"]), "text"
 )
 COMMANDS["\\bordermatrix"] = in_braces(
-    lambda nodes, rows: _append_matrix(nodes, rows, *MATRICES["pmatrix"]), "text"
+    lambda reader, nodes, rows: _append_matrix(reader, nodes, rows, *MATRICES["pmatrix"]), "text"
 )
 for _plain in ("\\eqalign", "\\eqalignno", "\\leqalignno", "\\displaylines"):
-    COMMANDS[_plain] = in_braces(lambda nodes, rows: nodes.append(table(rows)) if rows else None, "display")
+    COMMANDS[_plain] = in_braces(
+        lambda reader, nodes, rows: nodes.append(table(reader, rows)) if rows else None, "display"
+    )

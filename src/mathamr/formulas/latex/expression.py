@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.construction import scripted
 from mathamr.formulas.latex.grammar.formulas import Grammar
-from mathamr.formulas.latex.grammar.rules import TooDeepError, role_of
+from mathamr.formulas.latex.grammar.rules import MAX_DEPTH, TooDeepError, role_of
 from mathamr.formulas.latex.ligatures import joined
 from mathamr.formulas.latex.node import ABSENT, HINT, SCRIPT, Node, dual, row
 
@@ -16,10 +17,11 @@ LAST_SHOWN = SCRIPT
 _FLOAT = frozenset(["FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
 
 
-def expression(nodes: Sequence[Node], rule: str = "Anything", trailing: bool = False) -> Node:
+def expression(nodes: Sequence[Node], budget: Budget, rule: str = "Anything", trailing: bool = False) -> Node:
     """The nodes as one node; `trailing` allows punctuation at the end, which belongs to the text around."""
     if len(nodes) == 1 and nodes[0].kind <= LAST_SHOWN and not trailing:
         return nodes[0]
+    budget.spend(len(nodes))
     prepared = joined(nodes) if len(nodes) > 1 else list(nodes)
     end = len(prepared)
     if trailing:
@@ -32,7 +34,7 @@ def expression(nodes: Sequence[Node], rule: str = "Anything", trailing: bool = F
     else:
         found: Node | None
         try:
-            found = Grammar(prepared[:end] if end < len(prepared) else prepared).parse(rule)
+            found = Grammar(prepared[:end] if end < len(prepared) else prepared, budget).parse(rule)
         except TooDeepError:
             found = None
         if found is None:
@@ -46,13 +48,16 @@ def expression(nodes: Sequence[Node], rule: str = "Anything", trailing: bool = F
 def grouped(nodes: Sequence[Node]) -> list[Node]:
     """What the grammar could not read: delimiters in rows of their own, scripts on what stands before them."""
     stack: list[list[Node]] = [[], []]
-    position = 0
+    position = too_deep = 0
     while position < len(nodes) or len(stack) > 1:
         node = nodes[position] if position < len(nodes) else None
         position += 1
         role = "CLOSE" if node is None else role_of(node)
-        if role == "OPEN" and node is not None:
+        if role == "OPEN" and node is not None and len(stack) <= MAX_DEPTH + 1:
             stack.append([node])
+        elif node is not None and (role == "OPEN" or (role == "CLOSE" and too_deep)):
+            too_deep += 1 if role == "OPEN" else -1
+            stack[-1].append(node)
         elif role == "CLOSE":
             line = stack.pop()
             if node is not None:

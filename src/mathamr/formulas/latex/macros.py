@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
-from mathamr.formulas.latex.errors import FormulaError
+from mathamr.formulas.budget import Budget, SpentError
+from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.latex.lexer import tokenize
 
 MAX_EXPANSIONS = 1_000
-MAX_TOKENS = 200_000
-"""Limits that no honest formula meets: a macro that grows or calls itself ends in a `FormulaError`."""
+"""Calls of macros in one formula; what they produce is paid from its budget, so that a macro that grows or calls
+itself ends in a `FormulaError`."""
 
 _NEW = frozenset(["\\newcommand", "\\renewcommand", "\\providecommand", "\\DeclareRobustCommand"])
 _DEF = frozenset(["\\def", "\\gdef", "\\edef", "\\xdef"])
@@ -58,12 +59,12 @@ class Macros:
 
 
 def expanded(
-    tokens: list[str], offsets: list[int], source: str, macros: Macros
+    tokens: list[str], offsets: list[int], source: str, macros: Macros, budget: Budget
 ) -> tuple[list[str], list[int], list[tuple[str, int]]]:
     """The tokens with all macros replaced, their offsets (a macro's tokens stand where it was called), and notes."""
     if not macros.table and DEFINING.isdisjoint(tokens):
         return tokens, offsets, []
-    return _Expander(tokens, offsets, source, dict(macros.table)).expand()
+    return _Expander(tokens, offsets, source, dict(macros.table)).expand(budget)
 
 
 class _Expander:
@@ -84,10 +85,10 @@ class _Expander:
             if token in DEFINING:
                 self.define(token)
 
-    def expand(self) -> tuple[list[str], list[int], list[tuple[str, int]]]:
+    def expand(self, budget: Budget) -> tuple[list[str], list[int], list[tuple[str, int]]]:
         tokens: list[str] = []
         offsets: list[int] = []
-        expansions = produced = 0
+        expansions = 0
         while self.pending:
             token, self.here = self.pending.pop()
             if token in DEFINING:
@@ -105,10 +106,16 @@ class _Expander:
                 continue
             if token[-1].isalpha():
                 self.skip_spaces()
-            replacement = self.replacement(macro)
-            produced += len(replacement)
-            if expansions > MAX_EXPANSIONS or produced > MAX_TOKENS:
-                raise FormulaError(f"the macro {token} expands without end", self.source, self.here)
+            try:
+                replacement = self.replacement(macro, budget)
+            except SpentError:
+                replacement, expansions = [], MAX_EXPANSIONS + 1
+            if expansions > MAX_EXPANSIONS:
+                raise FormulaError(
+                    f"the macro {token} expands without end, or to far more than the formula",
+                    self.source,
+                    self.here,
+                )
             here = self.here
             self.pending.extend((piece, here) for piece in reversed(replacement))
         return tokens, offsets, self.notes
@@ -150,7 +157,8 @@ class _Expander:
         self.pending.pop()
         return self.until(("]",))
 
-    def replacement(self, macro: Macro) -> list[str]:
+    def replacement(self, macro: Macro, budget: Budget) -> list[str]:
+        """What a call stands for, paid as it is put together."""
         arguments: dict[str, list[str]] = {}
         pattern = macro.pattern
         if macro.default is not None:
@@ -162,17 +170,18 @@ class _Expander:
                 arguments[item[1:]] = self.argument() if following[0] == "#" else self.until((following,))
             elif position == 0 and self.peek() == item:
                 self.pending.pop()
+        budget.spend(len(macro.body))
         if not arguments:
             return list(macro.body)
         result: list[str] = []
         body = iter(macro.body)
         for token in body:
             if token == "#":
-                result.extend(arguments.get(next(body, ""), ()))
+                argument = arguments.get(next(body, ""), ())
+                budget.spend(len(argument))
+                result.extend(argument)
             else:
                 result.append(token)
-            if len(result) > MAX_TOKENS:
-                raise FormulaError("a macro expands without end", self.source, self.here)
         return result
 
     # -- definitions

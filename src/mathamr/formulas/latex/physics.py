@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import ALPHABETS, PLAIN
 from mathamr.formulas.latex.node import SCRIPT, TOKEN, Node
 from mathamr.formulas.latex.reader import COMMANDS, Command, Reader, fraction, symbol
@@ -85,7 +84,9 @@ def _differential(sign: Node) -> Command:
 
 
 def _power(reader: Reader, order: list[Node]) -> Node:
-    return Node(SCRIPT, "POSTSUPERSCRIPT", children=(expression(order, "Superscript"),), level=reader.level)
+    return Node(
+        SCRIPT, "POSTSUPERSCRIPT", children=(reader.expression(order, "Superscript"),), level=reader.level
+    )
 
 
 def _derivative(sign: Node | str) -> Command:
@@ -110,7 +111,7 @@ def _derivative(sign: Node | str) -> Command:
             power = [_power(reader, order)] if order else []
             numerator = [head, *power, *above]
             denominator = [head, *below, *power]
-        nodes.append(fraction(expression(numerator), expression(denominator)))
+        nodes.append(fraction(reader.expression(numerator), reader.expression(denominator)))
 
     return put
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mathamr.formulas.budget import Budget
+from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.latex.cursor import Cursor
-from mathamr.formulas.latex.errors import FormulaError
 from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import MATH, Font, specialized
 from mathamr.formulas.latex.node import ABSENT, ERROR, HINT, SCRIPT, TOKEN, Node, apply, dual, row
@@ -117,8 +118,11 @@ def _leaves(stop: str, outer: Sequence[_Frame], frame: _Frame) -> bool:
 class Reader(Cursor):
     """One pass over the tokens of one formula."""
 
-    def __init__(self, tokens: list[str], offsets: list[int], source: str, wildcards: bool = False) -> None:
+    def __init__(
+        self, tokens: list[str], offsets: list[int], source: str, budget: Budget, wildcards: bool = False
+    ) -> None:
         super().__init__(tokens, offsets, source)
+        self.budget = budget
         self.wildcards = wildcards
         self.level = 1
         self.font, self.style = MATH, "display"
@@ -135,6 +139,10 @@ class Reader(Cursor):
         """Puts a style in force: display, text or script."""
         self.style = style
         self.known = symbols_of(self.font, style)
+
+    def expression(self, nodes: Sequence[Node], rule: str = "Anything", trailing: bool = False) -> Node:
+        """The nodes as one expression, paid for by this formula."""
+        return expression(nodes, self.budget, rule, trailing)
 
     # -- lists
 
@@ -258,7 +266,9 @@ class Reader(Cursor):
     def _add_script(self, frame: _Frame, role: str, content: Sequence[Node]) -> None:
         if content:
             rule = "Superscript" if role.endswith(_SUPERSCRIPT) else "Subscript"
-            frame.nodes.append(Node(SCRIPT, role, children=(expression(content, rule),), level=self.level))
+            frame.nodes.append(
+                Node(SCRIPT, role, children=(self.expression(content, rule),), level=self.level)
+            )
 
     def _attachment(self, frame: _Frame, kind: str) -> str:
         """Whether a script belongs to what stands before it (`POST`) or floats (`FLOAT`)."""
@@ -335,7 +345,9 @@ class Reader(Cursor):
             raise FormulaError("a fraction without its bar", self.source, self.offset(frame.start))
         meaning, line, left, right = frame.fraction
         frame.fraction = None
-        return fraction(expression(frame.numerator), expression(denominator), meaning, line, left, right)
+        return fraction(
+            self.expression(frame.numerator), self.expression(denominator), meaning, line, left, right
+        )
 
     # -- arguments
 
@@ -382,6 +394,7 @@ class Reader(Cursor):
         self.depth -= 1
         self.font, self.style = font, style
         self.known = symbols_of(font, style)
+        self.budget.spend(len(nodes))
         return nodes
 
     def optional(self) -> list[Node] | None:
@@ -397,11 +410,12 @@ class Reader(Cursor):
         else:
             self.repair("unclosed [", start)
         self.depth -= 1
+        self.budget.spend(len(nodes))
         return nodes
 
     def parsed_argument(self, what: str = "argument") -> Node:
         """The next argument as one expression."""
-        return expression(self.argument(what))
+        return self.expression(self.argument(what))
 
     def delimiter(self, left: bool) -> Node:
         """The delimiter behind `\\left` or `\\right`."""

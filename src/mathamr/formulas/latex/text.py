@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from mathamr.formulas.latex.expression import expression
 from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, emboldened
 from mathamr.formulas.latex.node import TEXT, Node
 from mathamr.formulas.latex.reader import COMMANDS, DOLLAR, Reader, symbols_of
@@ -41,6 +40,7 @@ TEXT_ACCENTS = {
     "\\.": "\u0307", "\\c": "\u0327", "\\v": "\u030c", "\\u": "\u0306", "\\H": "\u030b", "\\r": "\u030a",
 }  # fmt: skip
 _LIGATURES = [("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`", "‘"), ("'", "’")]
+_LONGEST_WORD = 1_000
 _SPACE = re.compile(r"[ \t\r\n]+")
 
 
@@ -69,7 +69,14 @@ def text_node(parts: list[Node]) -> Node:
 def _phrase(text: str, font: Font) -> Node:
     for written, meant in _LIGATURES:
         text = text.replace(written, meant)
-    return Node(TEXT, text=unicodedata.normalize("NFC", _SPACE.sub(" ", text)), font=font)
+    return Node(TEXT, text=composed(_SPACE.sub(" ", text)), font=font)
+
+
+def composed(text: str) -> str:
+    """Letters and their accents as one character, word by word: heaped accents take quadratic time."""
+    return " ".join(
+        unicodedata.normalize("NFC", word) if len(word) <= _LONGEST_WORD else word for word in text.split(" ")
+    )
 
 
 class _TextReader:
@@ -169,4 +176,4 @@ class _TextReader:
         reader.font, reader.style = font, style
         reader.known = symbols_of(font, style)
         if nodes:
-            self.parts.append(expression(nodes, trailing=True))
+            self.parts.append(reader.expression(nodes, trailing=True))

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from mathamr.formulas.budget import MOST_ELEMENTS, SpentError
 from mathamr.formulas.label import clean
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.tree import OPT_EDGES, Opt
-
-MAX_NODES = 200_000
-"""A tree with more nodes is refused: shared operands are copied, so small input could fill the memory."""
 
 _UNORDERED = ["eq", "neq", "approx", "equivalent", "union", "intersect", "plus", "times", "and", "or"]
 _FUNCTIONS = [
@@ -108,8 +106,10 @@ class _Operation:
         self.operands = operands
 
 
-def opt(element: Element) -> Opt:
-    """The operator tree of Content MathML.
+def opt(element: Element, limit: int = MOST_ELEMENTS) -> Opt:
+    """The operator tree of Content MathML; one of more than `limit` nodes is refused as they are met.
+
+    Shared operands are copied and short rows of matrices filled up, so small input could fill the memory.
 
     Elements are listed breadth first; going through the list backwards, the children of each element are
     converted before it and lie side by side, so depth costs no recursion.
@@ -130,8 +130,8 @@ def opt(element: Element) -> Opt:
         else:
             elements.extend(children)
             counts.append(len(children))
-            if len(elements) > MAX_NODES:
-                raise MathMLError(f"a formula with more than {MAX_NODES} elements")
+            if len(elements) > limit:
+                raise SpentError
     converted: list[_Operation] = []
     shares: list[tuple[Element, _Operation]] = []
     taken = 0
@@ -149,6 +149,8 @@ def opt(element: Element) -> Opt:
         if tag == "apply":
             operation = _apply(operands)
         elif tag in _CONVERTERS:
+            if tag == "matrix":
+                limit -= _filled(operands, limit)
             operation = _CONVERTERS[tag](item, operands)
         else:
             operation = _Operation(_LABELS.get(tag) or f"O!{tag}", operands)
@@ -157,10 +159,10 @@ def opt(element: Element) -> Opt:
         converted.append(operation)
     if shares:
         _resolve(elements, converted, shares)
-    return _flatten(converted[-1])
+    return _flatten(converted[-1], limit)
 
 
-def _flatten(root: _Operation) -> Opt:
+def _flatten(root: _Operation, limit: int) -> Opt:
     labels: list[str] = []
     parents: list[int] = []
     edges: list[str] = []
@@ -184,8 +186,8 @@ def _flatten(root: _Operation) -> Opt:
             while count:
                 count -= 1
                 stack.append((operands[count], node, OPT_EDGES[count]))
-            if node > MAX_NODES:
-                raise MathMLError(f"an operator tree of more than {MAX_NODES} nodes, or a share of itself")
+            if node > limit:
+                raise SpentError
     return Opt(tuple(labels), tuple(parents), "".join(edges))
 
 
@@ -267,13 +269,18 @@ def _interval(item: Element, operands: list[_Operation]) -> _Operation:
 
 def _matrix(item: Element, operands: list[_Operation]) -> _Operation:
     columns = max((len(row.operands) for row in operands), default=0)
-    if len(operands) * columns > MAX_NODES:
-        raise MathMLError(
-            f"a matrix of {len(operands)} rows and {columns} columns; the limit is {MAX_NODES} cells"
-        )
-    for row in operands:
-        row.operands.extend(_Operation("E!", []) for _ in range(columns - len(row.operands)))
     return _Operation(f"M!M-{len(operands)}x{columns}", operands)
+
+
+def _filled(rows: Sequence[_Operation], limit: int) -> int:
+    """Fills short rows of a matrix up to the longest; says how many cells that took."""
+    columns = max((len(row.operands) for row in rows), default=0)
+    missing = len(rows) * columns - sum(len(row.operands) for row in rows)
+    if missing > limit:
+        raise SpentError
+    for row in rows:
+        row.operands.extend(_Operation("E!", []) for _ in range(columns - len(row.operands)))
+    return missing
 
 
 def _matrix_row(item: Element, operands: list[_Operation]) -> _Operation:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar
+
+from mathamr.formulas.budget import Budget, SpentError
+from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.dialect import in_latexml_style
-from mathamr.formulas.mathml.element import MathMLError
+from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.parallel import content, presentation
 from mathamr.formulas.mathml.presentation import slt
 from mathamr.formulas.mathml.reading import read
 from mathamr.formulas.tree import Opt, Slt
+
+_Made = TypeVar("_Made", Slt, Opt)
 
 
 def slt_from_mathml(text: str, source: str = "") -> Slt:
@@ -24,7 +31,7 @@ def slt_from_mathml(text: str, source: str = "") -> Slt:
         raise MathMLError(
             f"{_place(source)}only Content MathML here: a layout tree needs Presentation MathML"
         )
-    return slt(in_latexml_style(found))
+    return _within_budget(slt, in_latexml_style(found), text, source)
 
 
 def opt_from_mathml(text: str, source: str = "") -> Opt:
@@ -38,7 +45,14 @@ def opt_from_mathml(text: str, source: str = "") -> Opt:
         raise MathMLError(
             f"{_place(source)}only Presentation MathML here: an operator tree needs Content MathML"
         )
-    return opt(found)
+    return _within_budget(opt, found, text, source)
+
+
+def _within_budget(make: Callable[[Element, int], _Made], element: Element, text: str, source: str) -> _Made:
+    try:
+        return make(element, Budget(len(text)).elements)
+    except SpentError as error:
+        raise FormulaError(str(error), text, 0, source) from None
 
 
 def _place(source: str) -> str:

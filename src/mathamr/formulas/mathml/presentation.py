@@ -7,6 +7,7 @@ from collections.abc import Callable, Container, Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+from mathamr.formulas.budget import MOST_ELEMENTS, SpentError
 from mathamr.formulas.label import clean
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.tree import SLT_EDGES, Slt
@@ -44,8 +45,8 @@ class _Symbol:
         self.last = symbol.last or symbol
 
 
-def slt(element: Element) -> Slt:
-    """The symbol layout tree of Presentation MathML.
+def slt(element: Element, limit: int = MOST_ELEMENTS) -> Slt:
+    """The symbol layout tree of Presentation MathML; one of more than `limit` elements is refused as they are met.
 
     Elements are listed breadth first; going through the list backwards, the parts of each element are
     converted before it and lie side by side, so depth costs no recursion.
@@ -60,7 +61,11 @@ def slt(element: Element) -> Slt:
             parts = item.children if item.tag not in _SELECTED else _SELECTED[item.tag](item)
             elements.extend(parts)
             counts.append(len(parts))
+            if len(elements) > limit:
+                raise SpentError
         else:
+            if item.tag == "mphantom":
+                limit -= _size(item, limit)
             counts.append(0)
     converted: list[_Symbol] = []
     taken = 0
@@ -78,6 +83,14 @@ def slt(element: Element) -> Slt:
         taken += count
         converted.append(convert(item, symbols))
     return _flatten(converted[-1])
+
+
+def _size(element: Element, limit: int) -> int:
+    """How many elements there are in what a tree leaves out but a page draws."""
+    for count, _ in enumerate(element.iterate()):
+        if count >= limit:
+            raise SpentError
+    return count
 
 
 def _flatten(root: _Symbol) -> Slt:
@@ -183,14 +196,18 @@ def _merged_tables(symbols: list[_Symbol]) -> list[_Symbol]:
         return symbols
     merged: list[_Symbol] = []
     neighbours: list[_Columns] = []
+    cells = 0
     for symbol in symbols:
         columns = _Columns.of(symbol)
-        if columns is None or not neighbours or not neighbours[-1].goes_with(columns, neighbours):
+        size = len(columns.cells) if columns is not None else 0
+        if columns is None or not neighbours or not neighbours[-1].goes_with(columns, cells + size):
             _merge(neighbours)
             neighbours = []
+            cells = 0
             merged.append(symbol)
         if columns is not None:
             neighbours.append(columns)
+            cells += size
     _merge(neighbours)
     return merged
 
@@ -212,10 +229,9 @@ class _Columns(NamedTuple):
         cells = _cells(symbol)
         return cls(symbol, rows, width, cells) if rows * width == len(cells) else None
 
-    def goes_with(self, other: _Columns, neighbours: Sequence[_Columns]) -> bool:
+    def goes_with(self, other: _Columns, cells: int) -> bool:
         """Whether the other table continues this one; very large tables are left alone to keep time in bounds."""
-        small = sum(len(each.cells) for each in (*neighbours, other)) <= _MAX_MERGED_CELLS
-        return self.rows == other.rows and self.table.next is None and small
+        return self.rows == other.rows and self.table.next is None and cells <= _MAX_MERGED_CELLS
 
 
 def _merge(neighbours: Sequence[_Columns]) -> None:

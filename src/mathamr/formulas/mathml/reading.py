@@ -10,11 +10,13 @@ import re
 from html.entities import html5
 from xml.parsers import expat
 
-from mathamr.errors import ParseError
+from mathamr.formulas.budget import MOST_ELEMENTS
+from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.mathml.element import NO_ATTRIBUTES, TEXT, Element
 
 MAX_CHARACTERS = 4_000_000
 MAX_DEPTH = 10_000
+"""Elements within each other; how many there are in all is limited too, as they are met."""
 
 TOKENS = frozenset(["mi", "mn", "mo", "mtext", "ms"])
 """Presentation elements that hold text; text between their children is kept, elsewhere it is only layout."""
@@ -33,13 +35,15 @@ def read(text: str, source: str = "") -> Element:
     [<mi>α</mi>]
     """
     if len(text) > MAX_CHARACTERS:
-        raise ParseError(f"MathML of {len(text)} characters; the limit is {MAX_CHARACTERS}", text, 0, source)
+        raise FormulaError(
+            f"MathML of {len(text)} characters; the limit is {MAX_CHARACTERS}", text, 0, source
+        )
     resolved = _REFERENCE.sub(_character, text)
     try:
         encoded = resolved.encode()
     except UnicodeEncodeError as error:
         shown = resolved.encode(errors="replace").decode()
-        raise ParseError("half of a surrogate pair is not text", shown, error.start, source) from None
+        raise FormulaError("half of a surrogate pair is not text", shown, error.start, source) from None
     document = _Document()
     parser = expat.ParserCreate("utf-8")
     parser.buffer_text = True
@@ -54,7 +58,7 @@ def read(text: str, source: str = "") -> Element:
         if isinstance(error, expat.ExpatError):
             message = f"not well-formed MathML, {expat.ErrorString(error.code)}"
         offset = len(encoded[: parser.CurrentByteIndex].decode(errors="ignore"))
-        raise ParseError(message, resolved, offset, source) from None
+        raise FormulaError(message, resolved, offset, source) from None
     return document.children[0]
 
 
@@ -71,23 +75,42 @@ class _Document:
     def __init__(self) -> None:
         self.children: list[Element] = []
         self._open: list[tuple[Element, list[Element]]] = [(Element(""), self.children)]
+        self._count = 0
+        self._texts: list[str] = []
 
     def start(self, name: str, attributes: dict[str, str]) -> None:
         if len(self._open) > MAX_DEPTH:
             raise _RefusedError(f"MathML nested deeper than {MAX_DEPTH} elements")
+        self._flush()
+        self._met()
         children: list[Element] = []
         element = Element(name.rpartition(":")[2], "", children, attributes or NO_ATTRIBUTES)
         self._open[-1][1].append(element)
         self._open.append((element, children))
 
+    def _met(self) -> None:
+        self._count += 1
+        if self._count > MOST_ELEMENTS:
+            raise _RefusedError(f"MathML of more than {MOST_ELEMENTS} elements")
+
     def end(self, name: str) -> None:
+        self._flush()
         self._open.pop()
 
     def characters(self, text: str) -> None:
+        """Text comes in pieces where comments stand in it, and is put together at the next tag."""
+        self._texts.append(text)
+
+    def _flush(self) -> None:
+        if not self._texts:
+            return
+        text = "".join(self._texts)
+        self._texts.clear()
         element, children = self._open[-1]
         if not children:
-            element.text += text
+            element.text = text
         elif element.tag in TOKENS:
+            self._met()
             children.append(Element(TEXT, text))
 
     def refuse_document_type(self, *declaration: object) -> None:

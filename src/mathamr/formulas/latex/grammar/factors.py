@@ -99,6 +99,7 @@ class Factors(Groups):
 
     def factor(self) -> Node | None:
         """One factor: a symbol with its scripts, a function with its argument, a group, a big operator."""
+        self.budget.spend()
         role = self.roles[self.i]
         if role == "UNKNOWN" or role == "NUMBER":
             node = self.nodes[self.i]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 
+from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.construction import decorated, is_matching, joined_relation, scripted
 from mathamr.formulas.latex.node import ABSENT, DUAL, Node, apply
 
@@ -45,6 +46,7 @@ class Rules(ABC):
 
     __slots__ = (
         "bars_too_deep",
+        "budget",
         "depth",
         "flags",
         "i",
@@ -55,8 +57,9 @@ class Rules(ABC):
         "saw_kets",
     )
 
-    def __init__(self, nodes: Sequence[Node]) -> None:
+    def __init__(self, nodes: Sequence[Node], budget: Budget) -> None:
         self.nodes = nodes
+        self.budget = budget
         self.roles = [node.role or role_of(node) for node in nodes]
         self.roles.append(END)
         self.kets_allowed = True
