@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.posts.sentences import sentences
+from tests.bounded import bounded
 
 
 def cut(text: str) -> list[str]:
@@ -75,3 +76,15 @@ def test_sentences_are_in_order_and_lose_nothing(text: str) -> None:
     assert all(left[1] <= right[0] for left, right in pairwise(found))
     blank = str.maketrans("", "", "\2\u2028 \n")
     assert "".join(text[start:end] for start, end in found).translate(blank) == text.translate(blank)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["'.' * 400_000", "'.' * 400_000 + 'a'", "'?!.' * 100_000 + 'a'", "'.\"' * 200_000 + 'a'"],
+)
+def test_marks_without_end_cost_no_more_than_their_number(text: str) -> None:
+    ended = bounded(
+        f"from mathamr.posts.sentences import sentences\nprint(len(list(sentences({text}))))", seconds=10
+    )
+    assert ended.returncode == 0, "it took longer than ten seconds of a processor"
+    assert ended.stdout == "1\n"

@@ -14,7 +14,7 @@ def _words(listing: str) -> frozenset[str]:
 
 
 _CANDIDATE = re.compile(
-    r"""(?P<mark>[.?!\u2026]+)(?P<closers>["')\]}\u201d\u2019\u00bb*_]*)
+    r"""(?<![.?!\u2026])(?P<mark>[.?!\u2026]++)(?P<closers>["')\]}\u201d\u2019\u00bb*_]*+)
         (?=[\s\0\1\2]|\Z|(?:(?<=[a-z][a-z][.?])|(?<=[\0\1][.?]))[A-Z])
     |(?P<cut>[\1]|[\2\u2028][\s\2]*+)""",
     re.X,
