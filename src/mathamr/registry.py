@@ -32,9 +32,13 @@ class Registry(Generic[T]):
     def __contains__(self, name: object) -> bool:
         return name in self._entries
 
-    def __getitem__(self, name: str) -> T:
+    def check(self, name: str) -> None:
+        """Complains about a name that is not known."""
         if name not in self._entries:
             raise UnknownNameError(self.kind, name, list(self._entries))
+
+    def __getitem__(self, name: str) -> T:
+        self.check(name)
         module, _, attribute = self._entries[name].partition(":")
         loaded: Any = getattr(import_module(module), attribute)
         return loaded  # type: ignore[no-any-return]

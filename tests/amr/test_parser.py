@@ -13,7 +13,7 @@ from penman.models.amr import model
 from mathamr.amr.cache import CachedParser, GraphCache
 from mathamr.amr.document import parse_documents
 from mathamr.amr.graph import Amr
-from mathamr.amr.parser import PARSERS, AmrParser, load_parser
+from mathamr.amr.parser import PARSERS, AmrParser, load_parser, recorded_parser, vouch_for_parser
 from mathamr.amr.workers import ParallelParser
 from mathamr.errors import MathAMRError, UnknownNameError
 from tests.amr.rule_parser import RuleParser
@@ -140,3 +140,29 @@ def test_unknown_parsers_are_clear_errors(amrlib: ModuleType) -> None:
         load_parser("no.such.module:Parser")
     with pytest.raises(MathAMRError, match=r"no AMR parser 'tests.amr.rule_parser:Nothing'"):
         load_parser("tests.amr.rule_parser:Nothing")
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("os:system", "true"),
+        ("tests.amr.rule_parser:RuleParser", "a model that nobody named"),
+        ("builtin", "/somewhere/weights.npz"),
+        ("amrlib", "a-folder-of-pickles"),
+    ],
+)
+def test_a_file_names_no_parser_of_others_and_no_model(name: str, model: str) -> None:
+    with pytest.raises(MathAMRError, match=r"never chooses what runs here.*these options"):
+        recorded_parser(name, model, "an index")
+
+
+def test_a_file_may_name_what_the_person_named() -> None:
+    vouch_for_parser("tests.amr.rule_parser:RuleParser", "vouched for")
+    parser = recorded_parser("tests.amr.rule_parser:RuleParser", "vouched for", "an index")
+    assert parser.fingerprint == "rule-1-vouched for"
+    assert recorded_parser("builtin", None, "an index").name == "builtin"
+
+
+def test_an_unknown_name_in_a_file_is_told_as_such() -> None:
+    with pytest.raises(UnknownNameError, match="unknown AMR parser 'bart'"):
+        recorded_parser("bart", None, "an index")

@@ -24,11 +24,20 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
     model: Annotated[Path | None, typer.Option(help="Where the index's model is now.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
+    parser: Annotated[
+        str | None, typer.Option(help="The index's AMR parser, if it is not mathamr's own, as module:Class.")
+    ] = None,
+    parser_model: Annotated[
+        str | None, typer.Option(help="The model of that parser, if the index names one.")
+    ] = None,
 ) -> None:
     """Show which part of a post met which part of the query, and how well."""
+    from mathamr.amr.parser import vouch_for_parser
     from mathamr.search.library import Index
 
     text = sys.stdin.read() if query == "-" else query
+    if parser or parser_model:
+        vouch_for_parser(parser or "builtin", parser_model)
     with Index.open(folder, device=device, model=model) as index:
         alignment = index.explain(text, identifier)
     if png is not None:

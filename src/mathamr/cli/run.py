@@ -37,8 +37,15 @@ def command(
     name: Annotated[str, typer.Option(help="The name of the run; by default the strategy's.")] = "",
     model: Annotated[Path | None, typer.Option(help="Where the index's model is now.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
+    parser: Annotated[
+        str | None, typer.Option(help="The index's AMR parser, if it is not mathamr's own, as module:Class.")
+    ] = None,
+    parser_model: Annotated[
+        str | None, typer.Option(help="The model of that parser, if the index names one.")
+    ] = None,
 ) -> None:
     """Search the topics of ARQMath and write a TREC run: answers by id, formulas by visual id, each look once."""
+    from mathamr.amr.parser import vouch_for_parser
     from mathamr.errors import UnknownNameError
     from mathamr.evaluation.retrieval import rerank_results, retrieve
     from mathamr.evaluation.runs import read_run, run_lines, write_lines
@@ -54,6 +61,8 @@ def command(
         )
     asked = read_topics(topics)
     first = None if rerank is None else read_run(rerank)
+    if parser or parser_model:
+        vouch_for_parser(parser or "builtin", parser_model)
     with Index.open(folder, device=device, model=model) as index:
         started = time.perf_counter()
         found = (

@@ -43,9 +43,16 @@ def command(
     pool: Annotated[int, typer.Option(help="Posts that rerank looks at again.", min=1)] = 1000,
     model: Annotated[Path | None, typer.Option(help="Where the index's model is now.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
+    parser: Annotated[
+        str | None, typer.Option(help="The index's AMR parser, if it is not mathamr's own, as module:Class.")
+    ] = None,
+    parser_model: Annotated[
+        str | None, typer.Option(help="The model of that parser, if the index names one.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
     """Search an index: posts that answer a query, or formulas like the one in it."""
+    from mathamr.amr.parser import vouch_for_parser
     from mathamr.errors import UnknownNameError
     from mathamr.index.engines.point import Filter
     from mathamr.search.library import TASKS, Index
@@ -59,6 +66,8 @@ def command(
     if mark is not None:
         asked = asked.marked(mark)
     where = Filter(tuple(kind or ()), tuple(tag or ()), after, before, minimum_score, tuple(source or ()))
+    if parser or parser_model:
+        vouch_for_parser(parser or "builtin", parser_model)
     with Index.open(folder, device=device, model=model) as index:
         hits = index.search(asked, chosen, strategy, k, offset=offset, exact=exact, where=where, pool=pool)
     if as_json:

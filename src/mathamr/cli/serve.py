@@ -23,6 +23,12 @@ def command(
         Path | None, typer.Option(help="Where the index's model is, if no longer where it was.")
     ] = None,
     device: Annotated[str, typer.Option(help="Where the model runs: auto, cpu, cuda.")] = "auto",
+    parser: Annotated[
+        str | None, typer.Option(help="The index's AMR parser, if it is not mathamr's own, as module:Class.")
+    ] = None,
+    parser_model: Annotated[
+        str | None, typer.Option(help="The model of that parser, if the index names one.")
+    ] = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -39,8 +45,11 @@ def command(
     A key in MATHAMR_API_KEY allows clients that have it to add and delete posts; MATHAMR_READ_KEY asks for a key for
     searching too. The address of the page is printed on stdout when the server answers.
     """
+    from mathamr.amr.parser import vouch_for_parser
     from mathamr.serve.launch import serve
 
+    if parser or parser_model:
+        vouch_for_parser(parser or "builtin", parser_model)
     serve(
         index,
         host=host,

@@ -8,7 +8,6 @@ committed survives a kill at any moment.
 from __future__ import annotations
 
 import json
-import os
 import sqlite3
 import zlib
 from collections import Counter
@@ -24,6 +23,7 @@ from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.posts.kinds import ANSWERING
+from mathamr.sqlite import connect
 
 FORMAT = 1
 _SCHEMA = """
@@ -76,9 +76,9 @@ class GraphStore:
             )
         try:
             if read_only:
-                self._db = sqlite3.connect(_read_only(path), uri=True, isolation_level=None, timeout=30)
+                self._db = connect(path, read_only=True)
             else:
-                self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
+                self._db = connect(path)
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)
@@ -293,12 +293,6 @@ class GraphStore:
     def vocabularies(self) -> tuple[Vocabulary, RelationVocabulary]:
         """The vocabularies of the tensors."""
         return Vocabulary.load(self.vocabulary_path), RelationVocabulary.load(self.relations_path)
-
-
-def _read_only(path: Path) -> str:
-    """How to open a database without writing; on a medium that cannot be written, without files beside it."""
-    alone = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
-    return path.resolve().as_uri() + "?mode=ro" + ("&immutable=1" if alone else "")
 
 
 def _text(blob: bytes, post_id: str) -> str:

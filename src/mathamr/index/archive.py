@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Literal, Self
 
+from mathamr.amr.parser import check_recorded
 from mathamr.errors import MathAMRError
 from mathamr.graphs.corpus import GraphWork
 from mathamr.graphs.mathgraph import MathGraph
@@ -27,6 +28,7 @@ from mathamr.index.engines.engine import Engine, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest
+from mathamr.index.storage.plainfiles import check_plain
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder
 from mathamr.systems.modelfolder import model_folder
 from mathamr.systems.vectors import Vectors
@@ -63,6 +65,7 @@ class Archive:
         `model` is where the index's model is, if no longer where it was.
         """
         folder = Path(folder).expanduser()
+        check_plain(folder)
         manifest = Manifest.read(folder)
         check_finished(manifest, folder)
         catalogue = Catalogue(folder / CATALOGUE, read_only=True)
@@ -95,7 +98,9 @@ class Archive:
 
     @cached_property
     def _work(self) -> GraphWork:
-        work = GraphWork(self.manifest.parser.name, self.manifest.parser.model)
+        recorded = self.manifest.parser
+        check_recorded(recorded.name, recorded.model, self.folder)
+        work = GraphWork(recorded.name, recorded.model)
         if not self.read_only:
             check_parser(self.manifest, work.hello, self.folder)
         return work

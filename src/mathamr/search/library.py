@@ -17,7 +17,7 @@ from typing import Self
 
 import numpy as np
 
-from mathamr.amr.parser import AmrParser, load_parser
+from mathamr.amr.parser import AmrParser, recorded_parser
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
@@ -245,7 +245,7 @@ class Index:
         with self._loading:
             if self._loaded_parser is None:
                 record = self.archive.manifest.parser
-                self._loaded_parser = load_parser(record.name, record.model)
+                self._loaded_parser = recorded_parser(record.name, record.model, self.archive.folder)
             return self._loaded_parser
 
     def _hits(

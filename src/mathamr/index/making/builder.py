@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mathamr.amr.parser import load_parser
+from mathamr.amr.parser import PARSERS, recorded_parser, vouch_for_parser
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, check_model, check_parser
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
@@ -31,6 +31,7 @@ from mathamr.index.manifest import (
     ParserRecord,
 )
 from mathamr.index.storage.lock import LOCK, WriterLock
+from mathamr.index.storage.plainfiles import check_plain, sweep
 from mathamr.posts.report import Report
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder
 from mathamr.systems.modelfolder import model_folder
@@ -141,8 +142,10 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool) -> ArchiveWriter
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise MathAMRError(f"cannot make the index directory {out}: {error.strerror}") from error
+    check_plain(out)
     lock = WriterLock(out, "mathamr index")
     try:
+        sweep(out)
         before = Manifest.read(out) if (out / MANIFEST).exists() else None
         model = options.model or (Path(before.model.folder) if before and before.model.folder else None)
         encoder = load_post_encoder(model_folder(model), options.device)
@@ -174,7 +177,10 @@ def _wanted(
     recorded = before.parser if before else None
     parser_name = options.parser or (recorded.name if recorded else "builtin")
     parser_model = options.parser_model or (recorded.model if recorded and not options.parser else None)
-    parser = ParserRecord(parser_name, load_parser(parser_name, parser_model).fingerprint, parser_model)
+    if options.parser or (options.parser_model and parser_name in PARSERS):
+        vouch_for_parser(parser_name, parser_model)
+    fingerprint = recorded_parser(parser_name, parser_model, "the index").fingerprint
+    parser = ParserRecord(parser_name, fingerprint, parser_model)
     folder = None if model is None else str(model.expanduser().resolve())
     record = ModelRecord(encoder.name, encoder.fingerprint, encoder.size, folder)
     engine = before.engine if before else EngineRecord(DEFAULT)

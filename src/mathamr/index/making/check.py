@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from mathamr.amr.parser import check_recorded, vouch_for_parser
 from mathamr.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
@@ -22,6 +23,7 @@ from mathamr.index.making.stages import Account
 from mathamr.index.making.writer import ArchiveWriter
 from mathamr.index.manifest import MANIFEST, Manifest
 from mathamr.index.storage.lock import WriterLock
+from mathamr.index.storage.plainfiles import check_plain
 from mathamr.posts.report import Report
 
 ASIDE = ".damaged"
@@ -31,17 +33,21 @@ ASIDE = ".damaged"
 def check_index(folder: Path, options: BuildOptions | None = None, *, repair: bool = True) -> CheckReport:
     """Looks at every part of an index; with `repair` makes again what can be derived, and says what is lost.
 
-    Of the options only the folder of the model (if it moved), the device, the number of workers and whether progress
+    Of the options only the AMR parser (if it is not ours), the folder of the model (if it moved), the device, the number of workers and whether progress
     is shown are used. Without `repair` nothing is changed.
     """
     options = options or BuildOptions()
     folder = folder.expanduser()
     report = CheckReport(folder)
+    if options.parser:
+        vouch_for_parser(options.parser, options.parser_model)
+    check_plain(folder)
     if not any((folder / name).exists() for name in (MANIFEST, CATALOGUE)):
         Manifest.read(folder)
     lock = WriterLock(folder, "mathamr index --check") if repair else None
     try:
         manifest = _manifest(folder, report)
+        check_recorded(manifest.parser.name, manifest.parser.model, folder)
         catalogue = _catalogue(folder, manifest, report, options, repair=repair)
         if catalogue is None:
             return report

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field
 
+from mathamr.amr.parser import check_recorded
 from mathamr.batches import batches
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import build_graphs, build_tensors, use_vocabularies
@@ -85,6 +86,7 @@ class Stages:
     def make_graphs(self, workers: int, account: Account) -> None:
         """The graphs of new and changed posts; those of deleted ones go."""
         catalogue, parser = self._archive.catalogue, self._archive.manifest.parser
+        check_recorded(parser.name, parser.model, self._archive.folder)
         count = catalogue.count_waiting("graph")
         with (
             account.stage("graphs", total=count) as progress,

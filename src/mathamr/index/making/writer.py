@@ -19,6 +19,7 @@ from mathamr.index.making.inventory import take_stock
 from mathamr.index.making.stages import Account, Stages
 from mathamr.index.manifest import Manifest
 from mathamr.index.storage.lock import WriterLock
+from mathamr.index.storage.plainfiles import check_plain, sweep
 from mathamr.posts.post import Post
 
 OWN_INPUT = ""
@@ -59,9 +60,11 @@ class ArchiveWriter(Archive):
         `purpose` is what others are told who want to change the index meanwhile.
         """
         folder = Path(folder).expanduser()
+        check_plain(folder)
         Manifest.read(folder)
         lock = WriterLock(folder, purpose)
         try:
+            sweep(folder)
             manifest, catalogue = Manifest.read(folder), Catalogue(folder / CATALOGUE)
         except BaseException:
             lock.release()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 import threading
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from mathamr.errors import MathAMRError
+from mathamr.sqlite import connect
 
 _AT_A_TIME = 500
 
@@ -51,16 +51,7 @@ class Database:
         return found
 
     def _connected(self) -> sqlite3.Connection:
-        place = self.path.resolve().as_uri()
-        if self.read_only:
-            # On a medium that cannot be written, SQLite cannot make the files beside it that it shares with writers.
-            alone = (
-                not _writable(self.path.parent) and not self.path.with_name(self.path.name + "-wal").exists()
-            )
-            place += "?mode=ro" + ("&immutable=1" if alone else "")
-        connection = sqlite3.connect(
-            place, uri=True, isolation_level=None, timeout=30, check_same_thread=False
-        )
+        connection = connect(self.path, read_only=self.read_only)
         if not self.read_only:
             connection.execute("PRAGMA journal_mode=WAL")
             connection.execute("PRAGMA synchronous=FULL")
@@ -146,7 +137,3 @@ class Database:
         for start in range(0, len(values), _AT_A_TIME):
             few = values[start : start + _AT_A_TIME]
             yield from self._rows(f"{sql}({','.join('?' * len(few))}){order}", few)
-
-
-def _writable(folder: Path) -> bool:
-    return os.access(folder, os.W_OK)

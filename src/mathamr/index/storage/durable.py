@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 from contextlib import suppress
 from pathlib import Path
@@ -17,9 +18,10 @@ def write_whole(path: Path, content: bytes) -> None:
 
 def write_parts(path: Path, parts: list[bytes | memoryview]) -> None:
     """Like `write_whole`, for a content in several pieces."""
-    beside = path.with_name(path.name + ".new")
+    # A name that nobody can foresee, and that must be new: a link put there beforehand is never followed.
+    beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
     try:
-        with beside.open("wb") as file:
+        with beside.open("xb") as file:
             for part in parts:
                 file.write(part)
             file.flush()

@@ -30,7 +30,7 @@ class WriterLock:
         self.path = folder / LOCK
         self._handle: int | None = None
         try:
-            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
         except OSError as error:
             raise MathAMRError(f"cannot write in {folder}: {error.strerror}") from error
         try:

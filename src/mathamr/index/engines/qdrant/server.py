@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
+from urllib.parse import urlsplit
 
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Capabilities, EngineHead, read_options
@@ -33,6 +34,7 @@ from mathamr.settings import QDRANT_API_KEY, QDRANT_URL
 
 LIBRARY = Library("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')
 LOCAL = "local"
+PORT = 6333
 _INDEXES = {"kind": "keyword", "tags": "keyword", "source": "keyword", "time": "float", "score": "integer"}
 
 
@@ -190,7 +192,7 @@ class ServerEngine:
         head = EngineHead.read(folder, self.name)
         self.folder, self.size = folder, head.size
         self._options = read_options(ServerOptions, self.name, head.options)
-        self._client: Any = _client(folder, self._options)
+        self._client: Any = _client(folder, self._options, new=new)
         self.posts, self.formulas = (
             ServerCollection(name, self.size, self._client, self._options, writable=not read_only)
             for name in ("posts", "formulas")
@@ -261,17 +263,32 @@ class ServerEngine:
             shutil.rmtree(self.folder / LOCAL)
 
 
-def _client(folder: Path, options: ServerOptions) -> Any:
+def origin(url: str) -> tuple[str, str, int] | None:
+    """Scheme, host and port of a server: to whom a key belongs."""
+    try:
+        parts = urlsplit(url if "://" in url else f"http://{url}")
+        return (parts.scheme, parts.hostname, parts.port or PORT) if parts.hostname else None
+    except ValueError:
+        return None
+
+
+def _client(folder: Path, options: ServerOptions, *, new: bool) -> Any:
     import qdrant_client
 
+    ours = options.url != LOCAL and origin(options.url) in {origin(QDRANT_URL.value)} - {None}
+    if not (new or ours or options.url == LOCAL):
+        raise MathAMRError(
+            f"{folder} keeps its vectors on the Qdrant server {options.url[:200]!r}, which MATHAMR_QDRANT_URL does not"
+            " name; a folder never chooses whom to speak with: if it is yours, set MATHAMR_QDRANT_URL to it"
+        )
     with LIBRARY.told(f"open {options.url}"), warnings.catch_warnings():
         # An API key over plain http to one's own machine is the user's choice.
         warnings.simplefilter("ignore", UserWarning)
         if options.url == LOCAL:
             return qdrant_client.QdrantClient(path=str(folder / LOCAL), force_disable_check_same_thread=True)
         return qdrant_client.QdrantClient(
-            url=options.url,
-            api_key=QDRANT_API_KEY.value or None,
+            url=QDRANT_URL.value if ours else options.url,
+            api_key=(QDRANT_API_KEY.value or None) if ours else None,
             timeout=options.timeout,
             check_compatibility=False,
         )
