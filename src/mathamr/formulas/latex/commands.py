@@ -7,7 +7,17 @@ from collections.abc import Callable
 from functools import partial
 
 from mathamr.formulas.latex.construction import script_operator
-from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, chosen, emboldened
+from mathamr.formulas.latex.fonts import (
+    ALPHABETS,
+    BOLD_COMMANDS,
+    FONT_COMMANDS,
+    FONT_SWITCHES,
+    MATH,
+    PLAIN,
+    Font,
+    chosen,
+    emboldened,
+)
 from mathamr.formulas.latex.node import (
     HINT,
     SCRIPT,
@@ -21,7 +31,7 @@ from mathamr.formulas.latex.node import (
     row,
 )
 from mathamr.formulas.latex.reader import COMMANDS, SMALLER, Command, Reader, command, fraction, symbol
-from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SYMBOLS, UNDER_ACCENTS
+from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, LONG_ARROWS, SYMBOLS, UNDER_ACCENTS
 from mathamr.formulas.latex.text import TEXT_ACCENTS, TEXT_FONTS, composed, text_node, words
 
 # -- fractions and roots
@@ -170,12 +180,7 @@ def _long_arrow(text: str) -> Command:
     return put
 
 
-for _name, _text in {
-    "\\xrightarrow": "→", "\\xleftarrow": "←", "\\xleftrightarrow": "↔", "\\xRightarrow": "⇒", "\\xLeftarrow": "⇐",
-    "\\xLeftrightarrow": "⇔", "\\xhookrightarrow": "↪", "\\xhookleftarrow": "↩", "\\xmapsto": "↦", "\\xlongequal": "=",
-    "\\xrightharpoonup": "⇀", "\\xrightharpoondown": "⇁", "\\xleftharpoonup": "↼", "\\xleftharpoondown": "↽",
-    "\\xrightleftharpoons": "⇌", "\\xleftrightharpoons": "⇋", "\\xtwoheadrightarrow": "↠", "\\xtofrom": "⇄",
-}.items():  # fmt: skip
+for _name, _text in LONG_ARROWS.items():
     COMMANDS[_name] = _long_arrow(_text)
 
 
@@ -229,22 +234,11 @@ def _switch(change: Callable[[Font], Font]) -> Command:
     return put
 
 
-for _name, _alphabet in {
-    "\\mathrm": "rm", "\\mathup": "rm", "\\mathit": "it", "\\mathbf": "bf", "\\mathsf": "sf", "\\mathtt": "tt",
-    "\\mathcal": "cal", "\\mathscr": "scr", "\\mathbb": "bb", "\\Bbb": "bb", "\\bold": "bf", "\\mathds": "bb",
-    "\\mathbbm": "bb", "\\mathfrak": "frak", "\\frak": "frak", "\\mathnormal": "normal", "\\mathbfit": "bfit",
-    "\\mathbfcal": "bfcal", "\\mathbfsf": "bfsf", "\\mathsfit": "sfit", "\\mathbfup": "bf", "\\symbf": "bf",
-    "\\symrm": "rm", "\\symit": "it", "\\symbb": "bb", "\\symcal": "cal", "\\symscr": "scr", "\\symfrak": "frak",
-    "\\mathbffrak": "bffrak", "\\EuScript": "cal", "\\mathpzc": "cal",
-}.items():  # fmt: skip
+for _name, _alphabet in FONT_COMMANDS.items():
     COMMANDS[_name] = _in_font(partial(chosen, alphabet=ALPHABETS[_alphabet]))
-for _name, _alphabet in {
-    "\\rm": "rm", "\\it": "it", "\\bf": "bf", "\\sf": "sf", "\\tt": "tt", "\\cal": "cal", "\\mit": "mit", "\\sl": "it",
-    "\\rmfamily": "rm", "\\itshape": "it", "\\bfseries": "bf", "\\sffamily": "sf", "\\ttfamily": "tt",
-    "\\normalfont": "rm", "\\em": "it", "\\upshape": "rm",
-}.items():  # fmt: skip
+for _name, _alphabet in FONT_SWITCHES.items():
     COMMANDS[_name] = _switch(partial(chosen, alphabet=ALPHABETS[_alphabet]))
-for _name in ("\\boldsymbol", "\\pmb", "\\bm", "\\bs", "\\mathbold", "\\boldsymbols"):
+for _name in BOLD_COMMANDS:
     COMMANDS[_name] = _in_font(emboldened)
 COMMANDS["\\boldmath"] = _switch(emboldened)
 COMMANDS["\\unboldmath"] = _switch(lambda font: MATH)

@@ -40,6 +40,25 @@ ALPHABETS = {
     "bffrak": Font("fraktur", "bold", "upright"),
 }
 
+FONT_COMMANDS = {
+    "\\mathrm": "rm", "\\mathup": "rm", "\\mathit": "it", "\\mathbf": "bf", "\\mathsf": "sf", "\\mathtt": "tt",
+    "\\mathcal": "cal", "\\mathscr": "scr", "\\mathbb": "bb", "\\Bbb": "bb", "\\bold": "bf", "\\mathds": "bb",
+    "\\mathbbm": "bb", "\\mathfrak": "frak", "\\frak": "frak", "\\mathnormal": "normal", "\\mathbfit": "bfit",
+    "\\mathbfcal": "bfcal", "\\mathbfsf": "bfsf", "\\mathsfit": "sfit", "\\mathbfup": "bf", "\\symbf": "bf",
+    "\\symrm": "rm", "\\symit": "it", "\\symbb": "bb", "\\symcal": "cal", "\\symscr": "scr", "\\symfrak": "frak",
+    "\\mathbffrak": "bffrak", "\\EuScript": "cal", "\\mathpzc": "cal",
+}  # fmt: skip
+"""Commands that set their argument in an alphabet."""
+
+FONT_SWITCHES = {
+    "\\rm": "rm", "\\it": "it", "\\bf": "bf", "\\sf": "sf", "\\tt": "tt", "\\cal": "cal", "\\mit": "mit", "\\sl": "it",
+    "\\rmfamily": "rm", "\\itshape": "it", "\\bfseries": "bf", "\\sffamily": "sf", "\\ttfamily": "tt",
+    "\\normalfont": "rm", "\\em": "it", "\\upshape": "rm",
+}  # fmt: skip
+"""Commands that set the rest of their group in an alphabet."""
+
+BOLD_COMMANDS = ("\\boldsymbol", "\\pmb", "\\bm", "\\bs", "\\mathbold", "\\boldsymbols")
+
 STICKY = frozenset(["serif", "sansserif", "typewriter"])
 """Families in which neighbouring letters make one word (`\\mathrm{dim}`)."""
 

@@ -135,11 +135,7 @@ def _enclose(reader: Reader, nodes: list[Node]) -> None:
     nodes.append(_enclosed(reader.parsed_argument(), notation or "box"))
 
 
-def _nothing(reader: Reader, nodes: list[Node]) -> None:
-    """Commands that leave no trace in a formula."""
-
-
-for _name in (
+TRACELESS = (
     "\\nonumber", "\\notag", "\\relax", "\\protect", "\\allowbreak", "\\nobreak", "\\break", "\\noindent", "\\par",
     "\\centering", "\\DOTSB", "\\DOTSI", "\\DOTSX", "\\tiny", "\\scriptsize", "\\footnotesize", "\\small", "\\normalsize",
     "\\large", "\\Large", "\\LARGE", "\\huge", "\\Huge", "\\ignorespaces", "\\unskip", "\\null", "\\/", "\\-", "\\@",
@@ -147,7 +143,15 @@ for _name in (
     "\\vline", "\\", "\\everymath", "\\singlespacing", "\\selectfont",
     "\\goodbreak", "\\bigbreak", "\\medbreak", "\\smallbreak", "\\newpage", "\\adjustlimits", "\\mathsurround",
     "\\[", "\\]", "\\(", "\\)", "\\\\", "\\newline", "\\cr", "\\crcr", "\\tabularnewline", "\\MoveEqLeft", "\\thinmuskip",
-):  # fmt: skip
+)  # fmt: skip
+"""Commands that leave no trace in a formula."""
+
+
+def _nothing(reader: Reader, nodes: list[Node]) -> None:
+    """Commands that leave no trace in a formula."""
+
+
+for _name in TRACELESS:
     COMMANDS[_name] = _nothing
 
 

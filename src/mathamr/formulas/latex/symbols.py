@@ -73,6 +73,14 @@ UNDER_ACCENTS = {
     "\\underleftrightarrow": "↔", "\\underparen": "⏝", "\\underbracket": "⎵", "\\utilde": "~",
 }  # fmt: skip
 
+LONG_ARROWS = {
+    "\\xrightarrow": "→", "\\xleftarrow": "←", "\\xleftrightarrow": "↔", "\\xRightarrow": "⇒", "\\xLeftarrow": "⇐",
+    "\\xLeftrightarrow": "⇔", "\\xhookrightarrow": "↪", "\\xhookleftarrow": "↩", "\\xmapsto": "↦", "\\xlongequal": "=",
+    "\\xrightharpoonup": "⇀", "\\xrightharpoondown": "⇁", "\\xleftharpoonup": "↼", "\\xleftharpoondown": "↽",
+    "\\xrightleftharpoons": "⇌", "\\xleftrightharpoons": "⇋", "\\xtwoheadrightarrow": "↠", "\\xtofrom": "⇄",
+}  # fmt: skip
+"""Arrows as long as the labels above and below them."""
+
 SPACES = {
     "\\,": 1.7, "\\thinspace": 1.7, "\\:": 2.2, "\\>": 2.2, "\\medspace": 2.2, "\\;": 2.8, "\\thickspace": 2.8,
     "\\!": -1.7, "\\negthinspace": -1.7, "\\negmedspace": -2.2, "\\negthickspace": -2.8, "\\ ": 5.0, "\\space": 5.0,

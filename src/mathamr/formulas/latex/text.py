@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-from mathamr.formulas.latex.fonts import ALPHABETS, MATH, PLAIN, Font, emboldened
+from mathamr.formulas.latex.fonts import ALPHABETS, FONT_SWITCHES, MATH, PLAIN, Font, emboldened
 from mathamr.formulas.latex.node import TEXT, Node
 from mathamr.formulas.latex.reader import COMMANDS, DOLLAR, Reader, symbols_of
 from mathamr.formulas.latex.symbols import SYMBOLS
@@ -21,13 +21,9 @@ TEXT_FONTS = {
 """Commands that set words, and the font they choose (None: the font around)."""
 
 _FONT_SWITCHES = {
-    "\\rm": ALPHABETS["rm"], "\\it": ALPHABETS["it"], "\\bf": ALPHABETS["bf"], "\\sf": ALPHABETS["sf"],
-    "\\tt": ALPHABETS["tt"], "\\sl": ALPHABETS["it"], "\\em": ALPHABETS["it"], "\\rmfamily": ALPHABETS["rm"],
-    "\\itshape": ALPHABETS["it"], "\\bfseries": ALPHABETS["bf"], "\\sffamily": ALPHABETS["sf"],
-    "\\ttfamily": ALPHABETS["tt"], "\\normalfont": PLAIN, "\\upshape": PLAIN,
-}  # fmt: skip
-_CHARACTERS = {
-    "|": "—", "<": "¡", ">": "¿",
+    name: ALPHABETS[alphabet] for name, alphabet in FONT_SWITCHES.items() if name not in ("\\cal", "\\mit")
+}
+CHARACTERS = {
     "~": "\u00a0", "\\ ": " ", "\\,": "\u2009", "\\;": "\u2004", "\\:": "\u2005", "\\!": "", "\\quad": "\u2003",
     "\\qquad": "\u2003\u2003", "\\&": "&", "\\%": "%", "\\$": "$", "\\#": "#", "\\_": "_", "\\{": "{", "\\}": "}",
     "\\\\": " ", "\\-": "", "\\/": "", "\\textbackslash": "\\", "\\textasciitilde": "~", "\\textasciicircum": "^",
@@ -35,11 +31,16 @@ _CHARACTERS = {
     "\\ae": "æ", "\\oe": "œ", "\\o": "ø", "\\aa": "å", "\\l": "ł", "\\i": "ı", "\\j": "ȷ", "\\AE": "Æ", "\\OE": "Œ",
     "\\O": "Ø", "\\AA": "Å", "\\L": "Ł",
 }  # fmt: skip
+"""Commands of text that stand for characters."""
+
+_CHARACTERS = {"|": "—", "<": "¡", ">": "¿"} | CHARACTERS
+"""What they are in the published trees, which have the characters of TeX's oldest fonts."""
+
 TEXT_ACCENTS = {
     "\\'": "\u0301", "\\`": "\u0300", "\\^": "\u0302", '\\"': "\u0308", "\\~": "\u0303", "\\=": "\u0304",
     "\\.": "\u0307", "\\c": "\u0327", "\\v": "\u030c", "\\u": "\u0306", "\\H": "\u030b", "\\r": "\u030a",
 }  # fmt: skip
-_LIGATURES = [("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`", "‘"), ("'", "’")]
+LIGATURES = [("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`", "‘"), ("'", "’")]
 _LONGEST_WORD = 1_000
 _SPACE = re.compile(r"[ \t\r\n]+")
 
@@ -67,7 +68,7 @@ def text_node(parts: list[Node]) -> Node:
 
 
 def _phrase(text: str, font: Font) -> Node:
-    for written, meant in _LIGATURES:
+    for written, meant in LIGATURES:
         text = text.replace(written, meant)
     return Node(TEXT, text=composed(_SPACE.sub(" ", text)), font=font)
 
