@@ -132,3 +132,20 @@ def test_arqmath_mini_gives_the_known_counts(data):
     counts = [found[name] for name in ("posts", "questions", "answers", "notes", "skipped", "missing")]
     assert counts == [6164, 2769, 3395, 0, 0, 0]
     assert found["companions"]["formulas_listed"] == found["companions"]["formulas_found"] == 61992
+
+
+def test_only_posts_of_a_kind_are_shown(tmp_path):
+    path = tmp_path / "a.tex"
+    path.write_text("Words.\n\\begin{lemma}\\label{l}$x$\\end{lemma}\\begin{definition}$y$\\end{definition}")
+    result = run(path, "--kind", "lemma", "--jsonl")
+    (post,) = map(Post.from_json, result.stdout.splitlines())
+    assert (post.id, post.kind) == ("a.tex#l", "lemma")
+    shown = run(path, "--kind", "lemma", "--kind", "definition").stdout
+    assert "2 posts: 1 lemma, 1 definition" in " ".join(shown.split())
+    assert "lemma · a.tex#l · a.tex:2 · 1 formula" in shown
+
+
+def test_an_unknown_kind_lists_the_known_ones(dump):
+    result = run(dump, "--kind", "teorem")
+    assert isinstance(result.exception, MathAMRError)
+    assert "theorem" in str(result.exception)

@@ -10,6 +10,8 @@ from typing import Annotated
 
 import typer
 
+from mathamr.errors import UnknownNameError
+from mathamr.posts.kinds import KINDS
 from mathamr.posts.reader import READERS, read_posts
 from mathamr.posts.report import Report
 from mathamr.posts.summary import Summary
@@ -29,6 +31,10 @@ def command(
             "--beside", help="A table of formulas, MathML or links, or a folder of them. Repeatable."
         ),
     ] = None,
+    kind: Annotated[
+        list[str] | None,
+        typer.Option(help=f"Only posts of this kind: {', '.join(KINDS)}. Repeatable."),
+    ] = None,
     limit: Annotated[int | None, typer.Option(help="Stop after this many posts.", min=0)] = None,
     samples: Annotated[int, typer.Option(help="How many posts to show.", min=0, max=100)] = 3,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object with the counts.")] = False,
@@ -39,8 +45,12 @@ def command(
     """Read posts and show what is there: counts, samples, what was skipped or mended and why."""
     if as_json and as_jsonl:
         raise typer.BadParameter("--json and --jsonl exclude each other")
+    for name in kind or ():
+        if name not in KINDS:
+            raise UnknownNameError("kind of post", name, list(KINDS))
     report, summary = Report(), Summary(0 if as_json or as_jsonl else samples)
-    posts = islice(read_posts(path, report, format, beside or ()), limit)
+    read = read_posts(path, report, format, beside or ())
+    posts = islice((post for post in read if not kind or post.kind in kind), limit)
     with Progress("reading", "posts", total=limit, share=None if limit else report.share) as progress:
         report.on_bytes = lambda: progress.advance(0)
         for post in progress.each(summary.each(posts)):

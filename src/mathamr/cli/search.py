@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from mathamr.posts.kinds import KINDS
+
 
 def command(
     folder: Annotated[Path, typer.Argument(metavar="DIR", help="The index.", show_default=False)],
@@ -32,7 +34,9 @@ def command(
         int | None,
         typer.Option(help="With --task formulas: which formula of the query is meant, from 1.", min=1),
     ] = None,
-    kind: Annotated[list[str] | None, typer.Option(help="Only question, answer or note. Repeatable.")] = None,
+    kind: Annotated[
+        list[str] | None, typer.Option(help=f"Only of this kind: {', '.join(KINDS)}. Repeatable.")
+    ] = None,
     tag: Annotated[
         list[str] | None, typer.Option(help="Only with this tag. Repeatable: all of them.")
     ] = None,

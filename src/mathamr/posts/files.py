@@ -160,14 +160,20 @@ def walk(root: Path, report: Report) -> Iterator[Path]:
             if name.startswith("."):
                 continue
             report.at(str(path))
-            if path.is_symlink() and not path.resolve().is_relative_to(inside):
-                report.skip(
-                    "link out of the folder", f"a symbolic link to {path.resolve()}, outside the folder"
-                )
+            if path.is_symlink() and (target := _target(path)) and not target.is_relative_to(inside):
+                report.skip("link out of the folder", f"a symbolic link to {target}, outside the folder")
             elif not path.is_file():
                 report.skip("not a file", "a broken link, a pipe or a device")
             else:
                 yield path
+
+
+def _target(link: Path) -> Path | None:
+    """Where a symbolic link leads; `None` where it leads to itself in the end."""
+    try:
+        return link.resolve()
+    except (OSError, RuntimeError):
+        return None
 
 
 class _WholeBlocks(io.RawIOBase):

@@ -37,8 +37,9 @@ _WORDS: dict[str, Kind] = {
     **dict.fromkeys(["answer", "sol", "hint", "lösung", "solutions"], "solution"),
     **dict.fromkeys(["conj", "hypothesis", "vermutung"], "conjecture"),
     **dict.fromkeys(["law", "principle", "criterion", "property"], "proposition"),
-    **dict.fromkeys(["postulate", "assumption", "situation"], "axiom"),
+    **dict.fromkeys(["postulate", "assumption"], "axiom"),
     **dict.fromkeys(["obs", "result"], "observation"),
+    **dict.fromkeys(["situation", "setup", "setting"], "convention"),
 }  # fmt: skip
 
 

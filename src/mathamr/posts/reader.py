@@ -56,7 +56,7 @@ READERS: Registry[type[PostReader]] = Registry(
         "stackexchange": "mathamr.posts.stackexchange:StackExchangeReader",
         "jsonl": "mathamr.posts.jsonlines:JsonLinesReader",
         "html": "mathamr.posts.htmlpages:HtmlReader",
-        "latex": "mathamr.posts.latexfolder:LatexReader",
+        "latex": "mathamr.posts.latex.reader:LatexReader",
         "markdown": "mathamr.posts.markdownfolder:MarkdownReader",
     },
 )

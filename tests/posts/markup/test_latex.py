@@ -22,6 +22,10 @@ def read(source: str) -> str:
     ("source", "expected"),
     [
         (r"See Lemma \ref{lemma-a} of \cite[p.~3]{b}.", "See Lemma of."),
+        (
+            r"by \cite[Theorem~3]{b} and \citet{knuth84} and \hyperref[a]{this $x$}",
+            "by (Theorem 3) and Knuth and this FORMULA_0",
+        ),
         (r"by (\ref{eq}) and \eqref{x} and \cref{thm:a,thm:b}", "by (*) and (*) and theorem"),
         (r"\lemref{a} and \Cref{def-b}", "lemma and definition"),
         (r"an \emph{open \textbf{set}} here", "an open set here"),

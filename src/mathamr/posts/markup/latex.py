@@ -36,6 +36,10 @@ _OPTION = re.compile(r"\s*\[([^\[\]]{0,300})\]")
 _SHORT_GROUP = re.compile(r"\s*\{([^{}]*)\}")
 _ACCENTED = re.compile(r"\s*\{\s*\\?([A-Za-z])\s*\}|\s*\\?([A-Za-z])")
 _COMMENT = re.compile(r"\\.|(?<=\d)%(?=[ ,.;:)][^\n])|(?P<comment>%[^\n]*)", re.S)
+_DEFINED = re.compile(
+    r"\s*+(?:\{\s*+\\?[A-Za-z@]++\s*+\}|\\(?:[A-Za-z@]++|.))(?:\s*+\[[^\[\]]{0,300}+\]|#\d)*+\s*+"
+)
+_AUTHOR = _WORD = re.compile(r"[^\W\d_]{3,}")
 _DOCUMENT = re.compile(r"\\(begin|end)\s*\{document\}")
 
 
@@ -137,6 +141,8 @@ class _Reader:
                 self._position = option.end()
         elif name in ("url", "href"):
             yield from self._link(name, start)
+        elif name in ("hyperref", "hyperlink"):
+            yield from self._words_with_link(name, start)
         elif name in known.REFERENCES or name.endswith("ref"):
             yield from self._reference(name, start)
         elif name in ("verb", "lstinline"):
@@ -224,21 +230,41 @@ class _Reader:
             self._at[close] = "heading"
 
     def _reference(self, name: str, start: int) -> Iterator[Piece]:
-        self._skip_options()
+        """A link piece, `#` and the labels, that covers the whole reference; then the words a page shows for it."""
+        options = self._options()
         group = _SHORT_GROUP.match(self._text, self._position)
         if group is None:
             return
         self._position = group.end()
+        yield Piece("link", start, self._position, f"#{group.group(1).strip()}")
         word = known.REFERENCES.get(name, "?")
         if word == "?":
-            prefix = re.split(r"[:\-_]", group.group(1).strip().lower(), maxsplit=1)[0]
+            prefix = re.split(r"[:\-_,]", group.group(1).strip().lower(), maxsplit=1)[0]
             word = known.REFERENCE_WORDS.get(prefix) or known.REFERENCE_WORDS.get(name[:-3], "reference")
+        elif word == "author":
+            author = _AUTHOR.match(group.group(1))
+            word = author.group().capitalize() if author else ""
         elif word == "*" and not (
             self._text[start - 1 : start] == "(" and self._text[self._position : self._position + 1] == ")"
         ):
             return
-        if word:
-            yield Piece("text", start, self._position, word)
+        note = options[-1].replace("~", " ").strip() if options and name in known.CITATIONS else ""
+        said = f"{word} ({note})".strip() if _WORD.search(note) else word
+        if said:
+            yield Piece("text", start, self._position, said)
+
+    def _words_with_link(self, name: str, start: int) -> Iterator[Piece]:
+        """`\\hyperref[label]{words}` and `\\hyperlink{label}{words}`: a link piece over the words, which are read on."""
+        if name == "hyperref":
+            options = self._options()
+            label = options[-1] if options else ""
+        elif group := _SHORT_GROUP.match(self._text, self._position):
+            label, self._position = group.group(1), group.end()
+        else:
+            return
+        close = self._group_end(self._position)
+        if label.strip():
+            yield Piece("link", start, self._position if close is None else close + 1, f"#{label.strip()}")
 
     def _verb(self) -> Iterator[Piece]:
         start = self._position
@@ -270,8 +296,15 @@ class _Reader:
                 yield Piece("formula", start, self._position, latex)
 
     def _skip_options(self) -> None:
+        self._options()
+
+    def _options(self) -> list[str]:
+        """Step over what stands in brackets here; what it was."""
+        found: list[str] = []
         while option := _OPTION.match(self._text, self._position):
             self._position = option.end()
+            found.append(option.group(1))
+        return found
 
     def _skip_group(self) -> None:
         close = self._group_end(self._position)
@@ -280,9 +313,7 @@ class _Reader:
 
     def _skip_definition(self) -> None:
         """Step over `\\newcommand{\\x}[1]{…}`, `\\def\\x#1{…}` and their like."""
-        head = re.compile(
-            r"\s*(?:\{\s*\\?[A-Za-z@]+\s*\}|\\(?:[A-Za-z@]+|.))(?:\s*\[[^\[\]]*\]|#\d)*\s*"
-        ).match(self._text, self._position)
+        head = _DEFINED.match(self._text, self._position)
         if head is not None:
             self._position = head.end()
             self._skip_group()

@@ -89,14 +89,14 @@ REFERENCES = {
     **dict.fromkeys(_words("ref pageref vref nameref"), "*"),
     **dict.fromkeys(_words("cref Cref autoref olref Olref zcref fullref"), "?"),
     "eqref": "(*)",
-    **dict.fromkeys(
-        _words(
-            "cite citep citet citealt citealp citeauthor citeyear parencite textcite autocite footcite nocite"
-        ),
-        "",
-    ),
+    **dict.fromkeys(_words("cite citep citealt citealp citeyear parencite autocite footcite nocite"), ""),
+    **dict.fromkeys(_words("citet textcite citeauthor Citet Citeauthor"), "author"),
 }
-"""Commands for references: what stands in their place; `?` is told from the label, `*` stands between brackets."""
+"""Commands for references: what stands in their place; `?` is told from the label, `*` stands between brackets, and
+an author is what the key of a citation begins with."""
+
+CITATIONS = frozenset(name for name in REFERENCES if "cite" in name.lower())
+"""Their options may be words of the text: `\\cite[Theorem 2]{key}`; those that only name a page are not."""
 
 REFERENCE_WORDS = {
     **dict.fromkeys(_words("thm theorem theo t"), "theorem"),
@@ -149,7 +149,7 @@ SKIPPED_ARGUMENTS = {
         _words(
             """label ollabel index vspace hspace input include bibliography bibliographystyle usepackage color
             documentclass pagestyle thispagestyle pagenumbering includegraphics graphicspath hypersetup tag textcolor
-            bibitem hypertarget hyperlink theoremstyle geometry setstretch phantom hphantom vphantom stepcounter
+            bibitem hypertarget theoremstyle geometry setstretch phantom hphantom vphantom stepcounter
             refstepcounter newcounter usetikzlibrary RequirePackage"""
         ),
         1,

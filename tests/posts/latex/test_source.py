@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mathamr.posts.latexsource import Source, Sources, definitions, without_comments
+from mathamr.posts.latex.definitions import macros_in
+from mathamr.posts.latex.source import Source, Sources, without_comments
 from mathamr.posts.report import Report
 
 
@@ -80,10 +81,30 @@ def test_macros_come_from_the_document_its_inputs_and_its_styles(tmp_path: Path)
 
 def test_a_macro_that_is_never_closed_is_left_out() -> None:
     found: dict[str, str] = {}
-    definitions(r"\newcommand{\a}{\frac{1} \newcommand{\b}{2}", found)
+    macros_in(r"\newcommand{\a}{\frac{1} \newcommand{\b}{2}", found)
     assert found == {"b": r"\newcommand{\b}{2}"}
 
 
 def test_comments_go_and_verbatim_text_stays() -> None:
     text = "a % x\n\\% b\n\\begin{verbatim}\n% kept\n\\end{verbatim}\n%gone\n\\begin{comment}no\\end{comment}c\\\\%d"
-    assert without_comments(text) == "a %\n\\% b\n\\begin{verbatim}\n% kept\n\\end{verbatim}\n\nc\\\\%"
+    assert without_comments(text) == "a %\n\\% b\n\\begin{verbatim}\n% kept\n\\end{verbatim}\n%\nc\\\\%"
+
+
+def test_names_that_are_no_paths_are_reported(tmp_path: Path) -> None:
+    (tmp_path / "loop.tex").symlink_to(tmp_path / "loop.tex")
+    long = "a" * 300
+    found, report = sources(
+        tmp_path,
+        main=f"\\input{{{long}}} \\input{{loop}} \\usepackage{{{long},x}} \\input{{a\0b}} \\input{{}} ok",
+    )
+    assert found[0].text.split() == [f"\\usepackage{{{long},x}}", "ok"]
+    assert report.missing == {"input without a file": 4}
+
+
+def test_lines_are_those_of_the_files(tmp_path: Path) -> None:
+    (source,), _ = sources(tmp_path, main="a\nb \\input{c} d\n\ne", c="f\ng\nh")
+    places = {letter: source.place(source.text.index(letter)) for letter in "abdefgh"}
+    assert {letter: (file.stem, line) for letter, (file, line) in places.items()} == {
+        "a": ("main", 1), "b": ("main", 2), "d": ("main", 2), "e": ("main", 4),
+        "f": ("c", 1), "g": ("c", 2), "h": ("c", 3),
+    }  # fmt: skip

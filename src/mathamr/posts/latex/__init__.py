@@ -1,0 +1,1 @@
+"""LaTeX documents: their files, what they define, their outline, their posts."""

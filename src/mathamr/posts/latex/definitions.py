@@ -1,0 +1,124 @@
+"""What a LaTeX document defines: macros, and environments for theorems; commands of any length in linear time."""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import cached_property
+
+LONGEST_MACRO = 4000
+MOST_MACROS = 5000
+MOST_THEOREMS = 500
+
+_MACRO = re.compile(
+    r"\\(?:(?:re)?newcommand|providecommand|DeclareRobustCommand|DeclareMathOperator|newmathoperator)\*?"
+    r"\s*+(?:\{\s*+\\([A-Za-z@]++|.)\s*+\}|\\([A-Za-z@]++|.))(?:\s*+\[[^\[\]]{0,300}+\]){0,2}+\s*+(?=\{)"
+    r"|\\(?:[gex]?def)\s*+\\([A-Za-z@]++|.)(?:#\d|\[|\])*+(?=\{)"
+)
+_THEOREM = re.compile(
+    r"\\(?:(?:sp)?newtheorem|newmdtheoremenv|newshadetheorem)\*?\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+"
+    r"\{\s*+(?P<name>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+(?:\[[^\[\]]{0,300}+\])?+\s*+(?=\{)"
+    r"|\\(?:re)?newtcbtheorem\s*+(?:\[[^\[\]]{0,1000}+\])?+\s*+\{\s*+(?P<box>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}\s*+(?=\{)"
+    r"|\\declaretheorem\s*+(?:\[(?P<before>[^\[\]]{0,1000}+)\])?+\s*+\{\s*+(?P<declared>[A-Za-z@][A-Za-z0-9@]*+\*?)\s*+\}"
+    r"\s*+(?:\[(?P<after>[^\[\]]{0,1000}+)\])?+"
+)
+_DECLARED_NAME = re.compile(r"(?:^|,)\s*+(?:name|title)\s*+=\s*+\{?+([^,{}]++)")
+_BRACE = re.compile(r"\\.|[{}]", re.S)
+_COMMAND = re.compile(r"\\([A-Za-z@]+|.)", re.S)
+_MARKS = re.compile(r"\\[A-Za-z@]+\*?\s?|[{}\\]")
+
+
+@dataclass(frozen=True, slots=True)
+class TheoremStyle:
+    """What a document calls an environment; of a `tcolorbox` theorem also what its labels begin with."""
+
+    shown: str
+    prefix: str | None = None
+
+
+def macros_in(text: str, macros: dict[str, str]) -> None:
+    """Add the macros that a text defines: name to the whole definition, the last one of a name counting.
+
+    >>> found: dict[str, str] = {}
+    >>> macros_in(r"\\newcommand{\\R}{\\mathbb{R}} \\def\\half#1{\\frac{#1}{2}}", found)
+    >>> list(found.items())
+    [('R', '\\\\newcommand{\\\\R}{\\\\mathbb{R}}'), ('half', '\\\\def\\\\half#1{\\\\frac{#1}{2}}')]
+    """
+    groups = Groups(text)
+    for match in _MACRO.finditer(text):
+        end = groups.end(match.end(), LONGEST_MACRO)
+        name = next(filter(None, match.groups()), None)
+        if name and end is not None and (name in macros or len(macros) < MOST_MACROS):
+            macros[name] = " ".join(text[match.start() : end].split())
+
+
+def theorems_in(text: str, theorems: dict[str, TheoremStyle]) -> None:
+    """Add the theorem-like environments that a text defines, with the names a page shows for them.
+
+    >>> found: dict[str, TheoremStyle] = {}
+    >>> theorems_in(r"\\newtheorem{satz}[thm]{\\bf Satz} \\declaretheorem[name=Rule]{rule}", found)
+    >>> [(name, style.shown) for name, style in found.items()]
+    [('satz', 'Satz'), ('rule', 'Rule')]
+    """
+    groups = Groups(text)
+    for match in _THEOREM.finditer(text):
+        name = match["name"] or match["box"] or match["declared"]
+        prefix = None
+        if match["declared"]:
+            options = _DECLARED_NAME.search(f"{match['before'] or ''},{match['after'] or ''}")
+            title = options.group(1) if options else ""
+        else:
+            end = groups.end(match.end(), LONGEST_MACRO)
+            title = text[match.end() + 1 : end - 1] if end else ""
+            if match["box"] and end:
+                prefix = _third_group(groups, end)
+        if name in theorems or len(theorems) < MOST_THEOREMS:
+            theorems[name] = TheoremStyle(_plain(title) or name.rstrip("*").capitalize(), prefix)
+
+
+def _third_group(groups: Groups, position: int) -> str:
+    """What the labels of `\\newtcbtheorem{name}{Title}{options}{prefix}` begin with, given where the title ends."""
+    options = groups.end(position, LONGEST_MACRO)
+    end = groups.end(options, LONGEST_MACRO) if options else None
+    return groups.text[options:end].strip()[1:-1].strip() if options and end else ""
+
+
+def _plain(title: str) -> str:
+    return " ".join(_MARKS.sub(" ", title).split())
+
+
+class Groups:
+    """The groups in braces of one text, all found at the first question: no group is looked through twice."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def end(self, start: int, longest: int) -> int | None:
+        """Where the group that begins at `start`, blanks aside, ends; `None` where none begins or it is longer."""
+        while self.text[start : start + 1].isspace():
+            start += 1
+        opens, ends = self._pairs
+        place = bisect_left(opens, start)
+        if place == len(opens) or opens[place] != start or not 0 < ends[place] <= start + longest:
+            return None
+        return ends[place]
+
+    @cached_property
+    def _pairs(self) -> tuple[array[int], array[int]]:
+        """Where each group begins and ends; 0: never."""
+        opens, ends, stack = array("q"), array("q"), array("q")
+        for match in _BRACE.finditer(self.text):
+            if match.group() == "{":
+                stack.append(len(opens))
+                opens.append(match.start())
+                ends.append(0)
+            elif match.group() == "}" and stack:
+                ends[stack.pop()] = match.end()
+        return opens, ends
+
+
+def commands_in(text: str) -> set[str]:
+    """The names of the commands a text uses."""
+    return set(_COMMAND.findall(text))
