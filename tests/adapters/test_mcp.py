@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -80,7 +82,9 @@ def test_a_wrong_call_is_told_what_is_wrong(
 
 def test_it_is_a_server_on_standard_input_and_output(index_folder: Path) -> None:
     parameters = StdioServerParameters(
-        command=sys.executable, args=["-m", "mathamr.adapters.mcp", str(index_folder), "--device", "cpu"]
+        command=sys.executable,
+        args=["-m", "mathamr", "mcp", str(index_folder), "--device", "cpu"],
+        env=dict(os.environ),
     )
 
     async def scenario() -> Any:
@@ -88,3 +92,15 @@ def test_it_is_a_server_on_standard_input_and_output(index_folder: Path) -> None
             return await client.call_tool("read_post", {"id": hostile_posts()[0].id})
 
     assert asyncio.run(scenario()).structured_content["text"]
+
+
+@pytest.mark.parametrize("module", ["mathamr", "mathamr.adapters.mcp"])
+def test_a_library_of_the_current_folder_is_not_taken_for_ours(tmp_path: Path, module: str) -> None:
+    for name in ("typer", "pydantic", "mcp", "numpy"):
+        (tmp_path / f"{name}.py").write_text("print('PWNED')\nraise SystemExit(3)\n", encoding="utf-8")
+    ended = subprocess.run(
+        [sys.executable, "-m", module, "--version"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert "PWNED" not in ended.stdout + ended.stderr
+    assert (ended.returncode == 0) is (module == "mathamr")
+    assert "mathamr" in ended.stdout + ended.stderr

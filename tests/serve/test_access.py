@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr.errors import MathAMRError
-from mathamr.serve.access import Keys, allowed_hosts, is_loopback
+from mathamr.serve.access import Keys, allowed_hosts, host_name, is_loopback
 from mathamr.serve.errors import ApiError
 
 WRITE, READ = "w" * 20, "r" * 20
@@ -65,3 +65,13 @@ def test_a_server_on_loopback_answers_only_to_its_names() -> None:
     assert "evil.example" not in hosts
     assert allowed_hosts("0.0.0.0") is None
     assert allowed_hosts("0.0.0.0", ["a.org"]) == {"a.org"}
+
+
+@pytest.mark.parametrize(
+    "header",
+    ["[::1]evil.org", "localhost:80:80", "localhost:", "localhost:x", "a@localhost", "localhost/", " localhost",
+     "localhost\t", "[::1", "-", "", ".", "a..b:123456", "лocalhost", "localhost#", "x" * 300],
+)  # fmt: skip
+def test_an_odd_host_is_no_host(header: str) -> None:
+    assert host_name(header) not in ("localhost", "[::1]")
+    assert host_name(header) == ""

@@ -106,3 +106,14 @@ def test_commands_are_completed(client: TestClient) -> None:
     assert whole.json()["commands"][0]["snippet"] == "\\frac{}{}"
     few = client.get("/v1/commands", params={"prefix": "\\alp", "k": 5}).json()["commands"]
     assert [each["character"] for each in few] == ["α"]
+
+
+@pytest.mark.parametrize("field", ["latex", "text"])
+def test_half_of_a_surrogate_pair_is_told_and_no_crash(client: TestClient, field: str) -> None:
+    response = client.post(
+        "/v1/render",
+        content=b'{"%s": "x\\ud800"}' % field.encode(),
+        headers={"content-type": "application/json"},
+    )
+    assert response.status_code == 422
+    assert response.json()["error"]["field"] == field

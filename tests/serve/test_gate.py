@@ -36,6 +36,7 @@ def ask(
     limits: Limits | None = None,
     method: str = "POST",
     endless: bool = False,
+    path: str = "/v1/x",
     **options: Any,
 ) -> Exchange:
     """One request straight to the gate; an endless body never comes to its end."""
@@ -58,7 +59,7 @@ def ask(
     scope: Scope = {
         "type": "http",
         "method": method,
-        "path": "/v1/x",
+        "path": path,
         "query_string": b"q=private",
         "headers": [(name.encode(), value.encode()) for name, value in given.items()],
         "client": ("127.0.0.1", 5),
@@ -175,7 +176,7 @@ def test_requests_are_counted_by_route_and_not_by_address() -> None:
     metrics = Metrics()
 
     class Route:
-        path = "/posts/{id:path}"
+        path = "/posts/{id:any}"
 
     async def posts(scope: Scope, receive: Receive, send: Send) -> None:
         scope["route"] = Route
@@ -196,3 +197,25 @@ def test_requests_are_counted_by_route_and_not_by_address() -> None:
 
     asyncio.run(scenario())
     assert 'route="/v1/posts/{id}",status="200"} 2' in metrics.text()
+
+
+@pytest.mark.parametrize("host", ["[::1]evil.org", "a@b", "a b", "localhost:x"])
+def test_an_odd_host_is_refused_even_where_every_host_is_served(host: str) -> None:
+    assert code(ask(echo, headers={"host": host}, hosts=None)) == "wrong_host"
+
+
+@pytest.mark.parametrize(
+    ("path", "site", "expected"),
+    [
+        ("/v1/search", "cross-site", "cross_site"),
+        ("/v1/posts/1", "cross-site", "cross_site"),
+        ("/v1/search", "same-origin", None),
+        ("/v1/search", "none", None),
+        ("/", "cross-site", None),
+    ],
+)
+def test_a_page_of_another_site_may_not_use_the_api(path: str, site: str, expected: str | None) -> None:
+    answer = ask(echo, path=path, headers={"sec-fetch-site": site})
+    assert answer[0] == (403 if expected else 200)
+    if expected:
+        assert code(answer) == expected

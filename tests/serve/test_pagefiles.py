@@ -71,3 +71,16 @@ def test_the_same_content_has_the_same_tag_after_another_installation(
     before = page.get("/app.js").headers["etag"]
     os.utime(tmp_path / "app.js", (1, 1))
     assert page.get("/app.js").headers["etag"] == before
+
+
+@pytest.mark.parametrize("condition", ['"x"', "Wed, 21 Oct 2015 07:28:00 GMT", "", "*"])
+@pytest.mark.parametrize(
+    "asked", ["bytes=0-3", "bytes=5-", "bytes=-1", "bytes=9999999-", "bytes=x", "bytes=0-0,2-2"]
+)
+def test_a_part_that_is_asked_for_is_answered_with_the_whole(
+    client: TestClient, asked: str, condition: str
+) -> None:
+    whole = client.get("/index.html")
+    response = client.get("/index.html", headers={"range": asked, "if-range": condition})
+    assert (response.status_code, response.content) == (200, whole.content)
+    assert "accept-ranges" not in whole.headers

@@ -8,6 +8,7 @@ from starlette.testclient import TestClient
 
 from mathamr.graphs import notation
 from mathamr.index.making.writer import ArchiveWriter
+from mathamr.posts.post import Post
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
@@ -220,3 +221,16 @@ def test_without_a_key_nobody_writes(client: TestClient) -> None:
 def test_an_index_open_for_reading_is_not_written(serving: Serving) -> None:
     client = serving(keys=Keys(WRITE_KEY))
     assert error(client.put(at("x"), json={"body": "x"}, headers=KEY))["code"] == "read_only"
+
+
+@pytest.mark.parametrize("id", ["first\nsecond", "ends with a line\n", "\n", "a\r\nb", "\u2028x"])
+def test_a_post_is_reached_whatever_lines_its_id_has(own_index: Index, writing: TestClient, id: str) -> None:
+    writer = own_index.archive
+    assert isinstance(writer, ArchiveWriter)
+    writer.put(
+        [Post(id, "note", "A note with an id of several lines.", markup="text"), Post("first", "note", "x")]
+    )
+    assert writing.get(at(id)).json()["id"] == id
+    assert writing.get(at(id, "graphs")).json()["id"] == id
+    assert writing.delete(at(id)).status_code == 200
+    assert writing.get(at(id)).status_code == 404

@@ -12,7 +12,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from urllib.parse import quote
 
@@ -158,15 +158,32 @@ def test_no_path_leads_out_of_the_page(port: int, path: str) -> None:
     assert b"root:" not in answer
 
 
-def test_connections_above_the_limit_are_closed_and_others_served(index: Index) -> None:
-    with running(index, Limits(connections=5, head_seconds=PATIENCE)) as port:
-        kept = [connected(port) for _ in range(5)]
-        with connected(port) as sixth:
-            assert received(sixth) == b""
-        kept[0].sendall(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
-        assert b" 200 " in received(kept[0])
-        for connection in kept:
+@pytest.mark.parametrize(
+    "sent",
+    [b"", b"GET /v1/he", b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Length: 99\r\n\r\n{"],
+)
+def test_clients_that_keep_the_server_waiting_lock_nobody_out(index: Index, sent: bytes) -> None:
+    with running(index, Limits(connections=5, head_seconds=PATIENCE, body_seconds=PATIENCE)) as port:
+        idle = [connected(port) for _ in range(5)]
+        for connection in idle:
+            connection.sendall(sent)
+        for _ in range(12):
+            assert healthy(port)
+        gone = idle[0]
+        gone.settimeout(PATIENCE)
+        with suppress(ConnectionResetError):
+            assert gone.recv(1) == b""
+        for connection in idle:
             connection.close()
+
+
+def test_connections_above_the_limit_are_closed_where_all_others_are_answered(index: Index) -> None:
+    with running(index, Limits(connections=1, send_seconds=PATIENCE)) as port, connected(port) as taken:
+        taken.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        taken.sendall(b"GET /v1/commands HTTP/1.1\r\nHost: localhost\r\n\r\n" * 200)
+        assert taken.recv(1)
+        with connected(port) as second:
+            assert received(second) == b""
 
 
 def test_a_client_that_does_not_read_is_let_go(index: Index) -> None:

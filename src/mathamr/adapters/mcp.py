@@ -1,17 +1,18 @@
 """An index as tools of the Model Context Protocol (`pip install 'mathamr[mcp]'`).
 
-    python -m mathamr.adapters.mcp DIR
+    mathamr mcp DIR
 
-speaks the protocol on standard input and output, as clients that start their servers expect.
+speaks the protocol on standard input and output, as clients that start their servers expect. (`python -m` would put the
+current folder before the libraries, so that a file there could stand in for one of them.)
 """
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+if __name__ == "__main__":
+    raise SystemExit("mathamr: start it with: mathamr mcp DIR")
+
 from typing import Annotated, Any, Literal
 
-import typer
 from pydantic import Field
 
 from mathamr import __version__
@@ -106,23 +107,3 @@ class _Told:
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
         if isinstance(error, MathAMRError):
             raise ToolError(str(error)) from error
-
-
-def main(
-    index: Annotated[Path, typer.Argument(help="The index directory.", metavar="DIR")],
-    model: Annotated[
-        Path | None, typer.Option(help="Where the index's model is, if no longer where it was.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="Where the model runs: auto, cpu, cuda.")] = "auto",
-) -> None:
-    """Serve an index as MCP tools on standard input and output."""
-    try:
-        with Index.open(index, device=device, model=model) as opened:
-            tools(opened).run("stdio")
-    except MathAMRError as error:
-        print(f"mathamr: {error}", file=sys.stderr)
-        sys.exit(1)
-
-
-if __name__ == "__main__":
-    typer.run(main)

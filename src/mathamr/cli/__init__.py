@@ -11,6 +11,7 @@ from typer.core import TyperGroup
 
 from mathamr import __version__
 from mathamr.errors import MathAMRError
+from mathamr.terminal import visible
 
 # verb -> (module under mathamr.cli, one line of help); the order is that of a post's way through the rooms.
 VERBS = {
@@ -27,6 +28,7 @@ VERBS = {
     "evaluate": "Measures of runs: nDCG', MAP', P'@10, Bpref, with tests against a baseline.",
     "experiment": "An experiment of the thesis: variants trained, measured and compared.",
     "serve": "The web page and the HTTP API of an index.",
+    "mcp": "An index as tools of the Model Context Protocol.",
     "demo": "The bundled sample, end to end.",
     "doctor": "Versions, engines, models, and what is missing.",
 }
@@ -93,7 +95,7 @@ def main() -> None:
     try:
         app()
     except MathAMRError as error:
-        print(f"mathamr: {error}", file=sys.stderr)
+        print(f"mathamr: {visible(str(error))}", file=sys.stderr)
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()

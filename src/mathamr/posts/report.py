@@ -7,6 +7,8 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from mathamr.terminal import visible
+
 
 @dataclass(frozen=True, slots=True)
 class Problem:
@@ -19,7 +21,7 @@ class Problem:
 
     def __str__(self) -> str:
         place = self.file if self.row is None else f"{self.file}, row {self.row}"
-        return f"{place}: {self.message}" if place else self.message
+        return visible(f"{place}: {self.message}" if place else self.message)
 
 
 class Report:

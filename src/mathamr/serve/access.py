@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from ipaddress import ip_address
@@ -11,6 +12,7 @@ from mathamr.errors import MathAMRError
 from mathamr.serve.errors import ApiError
 
 SHORTEST_KEY = 16
+_HOST = re.compile(r"(?P<name>[a-z0-9_](?:[a-z0-9._-]{0,251}[a-z0-9_])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?")
 LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
 
 
@@ -68,15 +70,13 @@ def allowed_hosts(host: str, more: Iterable[str] = ()) -> frozenset[str] | None:
 
 
 def host_name(header: str) -> str:
-    """The name in a `Host` header, without the port.
+    """The name in a `Host` header, without the port; nothing for what is no name and port at all.
 
-    >>> host_name("LOCALHOST:8080"), host_name("[::1]:80"), host_name("a.org")
-    ('localhost', '[::1]', 'a.org')
+    >>> host_name("LOCALHOST:8080"), host_name("[::1]:80"), host_name("a.org"), host_name("[::1]evil.org")
+    ('localhost', '[::1]', 'a.org', '')
     """
-    name = header.strip().lower()
-    if name.startswith("["):
-        return name.partition("]")[0] + "]"
-    return name.rpartition(":")[0] if ":" in name else name
+    found = _HOST.fullmatch(header.lower())
+    return found["name"] if found else ""
 
 
 def _same(given: str, key: str) -> bool:

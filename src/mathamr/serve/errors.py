@@ -13,6 +13,7 @@ CODES: dict[str, int] = {
     "unauthorised": 401,
     "read_only": 403,
     "wrong_host": 403,
+    "cross_site": 403,
     "unknown_post": 404,
     "unknown_formula": 404,
     "unknown_route": 404,

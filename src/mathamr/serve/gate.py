@@ -13,6 +13,7 @@ from typing import Any
 
 from mathamr.serve.access import host_name
 from mathamr.serve.errors import ApiError
+from mathamr.serve.identifiers import ANY
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
 
@@ -92,6 +93,7 @@ class Gate:
         answer = _Answer(send, request)
         try:
             self._check_host(_headers(scope))
+            _check_site(scope)
             body = await self._body(scope, receive)
             await self._app(scope, _replayed(body, receive), answer.send)
         except ApiError as error:
@@ -103,10 +105,11 @@ class Gate:
             self._record(scope, answer.status, time.perf_counter() - started, request)
 
     def _check_host(self, headers: dict[bytes, bytes]) -> None:
-        if self._hosts is None:
+        given = headers.get(b"host")
+        if self._hosts is None and given is None:
             return
-        name = host_name(headers.get(b"host", b"").decode("latin-1"))
-        if name not in self._hosts:
+        name = host_name((given or b"").decode("latin-1"))
+        if not name or (self._hosts is not None and name not in self._hosts):
             raise ApiError(
                 "wrong_host",
                 "this server does not answer to that host; allow it with: mathamr serve --allow-host NAME",
@@ -220,6 +223,12 @@ def _headers(scope: Scope) -> dict[bytes, bytes]:
     return dict(scope["headers"])
 
 
+def _check_site(scope: Scope) -> None:
+    """Refuses what a page of another site makes a browser ask of the API; other programs do not send the header."""
+    if scope["path"].startswith(PREFIX) and _headers(scope).get(b"sec-fetch-site") == b"cross-site":
+        raise ApiError("cross_site", "a page of another site may not use this server; open its own page")
+
+
 def _route(scope: Scope) -> str:
     """The route of a request as the API describes it, whatever ids stand in its path."""
     pattern: str | None = getattr(scope.get("route"), "path", None)
@@ -227,7 +236,7 @@ def _route(scope: Scope) -> str:
         return "page"
     if not pattern:
         return "other"
-    return PREFIX + pattern.removeprefix(PREFIX).replace(":path}", "}")
+    return PREFIX + pattern.removeprefix(PREFIX).replace(f":{ANY}}}", "}")
 
 
 def _replayed(body: bytes, receive: Receive) -> Receive:

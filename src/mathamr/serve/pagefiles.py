@@ -10,10 +10,19 @@ from pathlib import Path
 from starlette.datastructures import Headers
 from starlette.responses import FileResponse, Response
 from starlette.staticfiles import NotModifiedResponse, PathLike, StaticFiles
-from starlette.types import Scope
+from starlette.types import Receive, Scope, Send
 
 CACHING = "no-cache"
 """Kept, but never used unasked: after an update of mathamr nobody sees an old page."""
+
+
+class WholeFile(FileResponse):
+    """A file that is always sent whole: the page's are small, and nobody asks for parts of them but to try."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answers as if no range was asked for, which a server may always do."""
+        asked = [(name, value) for name, value in scope["headers"] if name not in (b"range", b"if-range")]
+        await super().__call__({**scope, "headers": asked}, receive, send)
 
 
 class PageFiles(StaticFiles):
@@ -25,8 +34,8 @@ class PageFiles(StaticFiles):
         """The file, or 304 where the client has it; dates do not count, since an installation may turn them back."""
         etag = _etag(Path(full_path), stat_result.st_mtime_ns, stat_result.st_size)
         headers = {"ETag": etag, "Cache-Control": CACHING}
-        response = FileResponse(full_path, status_code, headers, stat_result=stat_result)
-        del response.headers["last-modified"]
+        response = WholeFile(full_path, status_code, headers, stat_result=stat_result)
+        del response.headers["last-modified"], response.headers["accept-ranges"]
         request = Headers(scope=scope)
         if "if-none-match" in request and self.is_not_modified(response.headers, request):
             return NotModifiedResponse(response.headers)

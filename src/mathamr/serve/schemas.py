@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from mathamr.posts.kinds import Kind
 from mathamr.posts.post import LinkType, Markup
@@ -17,6 +18,7 @@ Trees = Literal["both", "opt", "slt", "none"]
 
 DATE = r"^\d{4}(-\d{2}(-\d{2}([T ][0-9:.]{1,15}(Z|[+-]\d{2}:?\d{2})?)?)?)?$"
 LONGEST_ID = 500
+_HALF = re.compile("[\ud800-\udfff]")
 
 Date = Annotated[str, StringConstraints(pattern=DATE)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
@@ -27,6 +29,15 @@ class Strict(BaseModel):
     """A request: a name that it does not know is an error, so that a misspelt one is noticed."""
 
     model_config = ConfigDict(extra="forbid")
+
+    @field_validator("*", mode="after")
+    @classmethod
+    def _is_text(cls, value: Any) -> Any:
+        """JSON can spell half of a character of two halves, which no answer could give back."""
+        for text in (value,) if isinstance(value, str) else value if isinstance(value, list) else ():
+            if isinstance(text, str) and _HALF.search(text):
+                raise ValueError("half of a surrogate pair is no character")
+        return value
 
 
 class FilterRequest(Strict):
@@ -403,6 +414,13 @@ class HealthAnswer(BaseModel):
 
     status: Literal["ok"]
     version: str
+
+
+class ReadyAnswer(BaseModel):
+    """A search sent now would be answered."""
+
+    status: Literal["ready"]
+    posts: int
 
 
 class ErrorShown(BaseModel):

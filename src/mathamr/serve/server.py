@@ -23,16 +23,23 @@ def protocol(limits: Limits) -> type[H11Protocol]:
     """The protocol of one connection, under these limits."""
 
     class LimitedProtocol(H11Protocol):
-        """Closes connections whose request does not arrive or whose answer is not taken, and those above the limit."""
+        """Closes connections whose request does not arrive or whose answer is not taken, and those above the limit.
 
+        Where there are too many, the one that has kept the server waiting longest goes, so that clients who only hold
+        connections open cannot keep others out.
+        """
+
+        _since = 0.0
+        """When the server began to wait for a request; 0 before the connection is one of those that count."""
         _deadline: asyncio.TimerHandle | None = None
         _taking: asyncio.TimerHandle | None = None
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
-            if len(self.connections) > limits.connections:
+            if len(self.connections) > limits.connections and not self._make_room():
                 transport.close()
             else:
+                self._since = self.loop.time()
                 self._await_request()
 
         def data_received(self, data: bytes) -> None:
@@ -44,6 +51,7 @@ def protocol(limits: Limits) -> type[H11Protocol]:
 
         def on_response_complete(self) -> None:
             super().on_response_complete()
+            self._since = self.loop.time()
             self._cancel()
 
         def pause_writing(self) -> None:
@@ -60,6 +68,21 @@ def protocol(limits: Limits) -> type[H11Protocol]:
             self._cancel()
             if self._taking is not None:
                 self._taking.cancel()
+
+        def _make_room(self) -> bool:
+            """Ends the connection whose request has been awaited longest; whether there was one."""
+            idle = [each for each in self.connections if isinstance(each, LimitedProtocol) and each._is_idle]
+            if not idle:
+                return False
+            longest = min(idle, key=lambda each: each._since)
+            longest._since = 0.0
+            longest.transport.abort()
+            return True
+
+        @property
+        def _is_idle(self) -> bool:
+            """Whether the server waits for the client: for a request, or for the rest of one."""
+            return self._since > 0 and (not self._is_answering or bool(self.cycle and self.cycle.more_body))
 
         @property
         def _is_answering(self) -> bool:

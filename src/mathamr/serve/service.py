@@ -126,6 +126,7 @@ def writer(request: Request, key: Annotated[str, Depends(given_key)]) -> Service
     return service
 
 
+ServiceOf = Annotated[Service, Depends(service_of)]
 Reader = Annotated[Service, Depends(reader)]
 Writer = Annotated[Service, Depends(writer)]
 

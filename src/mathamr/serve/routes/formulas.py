@@ -16,6 +16,7 @@ from mathamr.posts.markup import pieces
 from mathamr.posts.text import UNWANTED
 from mathamr.serve.completion import completed, completions
 from mathamr.serve.errors import ApiError
+from mathamr.serve.identifiers import ANY
 from mathamr.serve.rendering import draw, draw_formula, shown_pieces
 from mathamr.serve.schemas import (
     CommandsAnswer,
@@ -34,7 +35,7 @@ PICTURE = "image/svg+xml"
 _SVG: dict[int | str, dict[str, Any]] = {200: {"content": {PICTURE: {"schema": {"type": "string"}}}}}
 
 
-@router.get("/formulas/{id:path}", response_model=FormulaAnswer, responses=_SVG)
+@router.get(f"/formulas/{{id:{ANY}}}", response_model=FormulaAnswer, responses=_SVG)
 async def formula(service: Reader, id: Annotated[Id, Path()], format: Format = "json") -> Any:
     """A formula of the index with its trees, and where else it stands; as SVG a picture of the trees."""
     return await service.look(

@@ -19,6 +19,7 @@ from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 from mathamr.posts.text import cleaned
 from mathamr.serve.errors import ApiError
+from mathamr.serve.identifiers import ANY
 from mathamr.serve.neighbours import neighbours
 from mathamr.serve.rendering import (
     body_html,
@@ -58,13 +59,13 @@ _TEXTS: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("/posts/{id:path}", response_model=PostAnswer)
+@router.get(f"/posts/{{id:{ANY}}}", response_model=PostAnswer)
 async def post(service: Reader, id: Annotated[Id, Path()]) -> Any:
     """A post: safe HTML with MathML, its formulas, and its text as it was written."""
     return await service.look(lambda: _shown(service, id))
 
 
-@router.put("/posts/{id:path}", response_model=PutAnswer, responses={201: {"model": PutAnswer}})
+@router.put(f"/posts/{{id:{ANY}}}", response_model=PutAnswer, responses={201: {"model": PutAnswer}})
 async def put(service: Writer, response: Response, id: Annotated[Id, Path()], asked: PostRequest) -> Any:
     """Adds a post or replaces it; when this answers, it is on disk and every later search finds it."""
     started = time.perf_counter()
@@ -87,7 +88,7 @@ async def put_many(service: Writer, asked: PostsRequest) -> Any:
     return {"posts": written, "seconds": round(time.perf_counter() - started, 4)}
 
 
-@router.delete("/posts/{id:path}", response_model=DeleteAnswer)
+@router.delete(f"/posts/{{id:{ANY}}}", response_model=DeleteAnswer)
 async def delete(service: Writer, id: Annotated[Id, Path()]) -> Any:
     """Deletes a post; when this answers, no later search finds it."""
     if not await service.write(lambda: of_index(lambda: service.archive_writer().delete([id]))):
@@ -95,7 +96,7 @@ async def delete(service: Writer, id: Annotated[Id, Path()]) -> Any:
     return {"id": id, "deleted": True}
 
 
-@router.get("/graphs/{id:path}", response_model=GraphAnswer, responses=_TEXTS)
+@router.get(f"/graphs/{{id:{ANY}}}", response_model=GraphAnswer, responses=_TEXTS)
 async def graph(
     service: Reader, id: Annotated[Id, Path()], format: GraphFormat = "json", formulas: Trees = "both"
 ) -> Any:

@@ -8,8 +8,8 @@ from fastapi import APIRouter, Response
 
 from mathamr import __version__
 from mathamr.serve.metrics import CONTENT_TYPE
-from mathamr.serve.schemas import HealthAnswer, IndexAnswer, Strategy, Task
-from mathamr.serve.service import Reader, Service, of_index
+from mathamr.serve.schemas import HealthAnswer, IndexAnswer, ReadyAnswer, Strategy, Task
+from mathamr.serve.service import Reader, Service, ServiceOf, of_index
 
 router = APIRouter(tags=["status"])
 TAGS_SHOWN = 200
@@ -23,8 +23,15 @@ async def index(service: Reader) -> Any:
 
 @router.get("/health", response_model=HealthAnswer)
 async def health() -> Any:
-    """Whether the server is up; needs no key."""
+    """Whether the server is up, which says nothing about its index (see `/v1/ready`); needs no key."""
     return {"status": "ok", "version": __version__}
+
+
+@router.get("/ready", response_model=ReadyAnswer)
+async def ready(service: ServiceOf) -> Any:
+    """Whether a search sent now would be answered; needs no key. 503 or 429 where not: send requests elsewhere."""
+    posts = await service.search(lambda: of_index(lambda: _ready(service)))
+    return {"status": "ready", "posts": posts}
 
 
 @router.get(
@@ -35,6 +42,13 @@ async def health() -> Any:
 async def metrics(service: Reader) -> Response:
     """Counts and times for Prometheus."""
     return Response(service.metrics.text(), media_type=CONTENT_TYPE)
+
+
+def _ready(service: Service) -> int:
+    """Reads a little of every part; a part that cannot be read is an error."""
+    service.archive.engine.posts.count()
+    service.archive.lexical.posts.count()
+    return len(service.archive.catalogue)
 
 
 def _about(service: Service) -> dict[str, Any]:
