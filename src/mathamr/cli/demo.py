@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from mathamr.cli.console import Console
     from mathamr.posts.post import Post
     from mathamr.search.library import Index
 
@@ -44,8 +43,7 @@ def command(
     port: Annotated[int, typer.Option(help="Port of the page, with --serve.", min=0, max=65535)] = 8080,
 ) -> None:
     """Read the bundled forum, index it, answer three queries, and show why a hit was found."""
-    from rich.console import Console
-
+    from mathamr.cli.console import Console
     from mathamr.search.library import Index
     from mathamr.settings import CACHE
 

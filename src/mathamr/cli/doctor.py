@@ -19,7 +19,7 @@ def command(
     if as_json:
         print(json.dumps(checkup.to_json(), ensure_ascii=False, indent=2))
     else:
-        from rich.console import Console
+        from mathamr.cli.console import Console
 
         console = Console(soft_wrap=True, highlight=False)
         marks = {"ok": "[green]✓[/]", "missing": "[red]✗[/]", "optional": "[dim]–[/]"}

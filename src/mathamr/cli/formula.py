@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from mathamr.errors import MathAMRError
+from mathamr.terminal import visible
 
 
 def command(
@@ -63,7 +64,7 @@ def command(
             parsed = parser.parse(formula)
         except MathAMRError as error:
             failed += 1
-            print(f"mathamr: {error}", file=sys.stderr)
+            print(f"mathamr: {visible(str(error))}", file=sys.stderr)
             continue
         if svg is not None:
             from mathamr.formulas.picture import svg as picture

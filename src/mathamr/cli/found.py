@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from mathamr.cli.console import Console
 from mathamr.search.alignment import Alignment, Part
 from mathamr.search.fragment import Fragment
 from mathamr.search.hits import Hit, Hits

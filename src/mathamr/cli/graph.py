@@ -160,8 +160,9 @@ def _show(statistics: Statistics, out: Path, as_json: bool) -> None:
     if as_json:
         print(json.dumps(statistics.to_json(), ensure_ascii=False, indent=2))
         return
-    from rich.console import Console
     from rich.table import Table
+
+    from mathamr.cli.console import Console
 
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(justify="left")

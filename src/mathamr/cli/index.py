@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mathamr.posts.reader import READERS
+from mathamr.terminal import visible
 
 if TYPE_CHECKING:
     from mathamr.index.making.builder import BuildSummary
@@ -115,9 +116,9 @@ def _options(given: list[str]) -> dict[str, Any]:
 
 
 def _show(summary: BuildSummary) -> None:
-    from rich.console import Console
     from rich.table import Table
 
+    from mathamr.cli.console import Console
     from mathamr.progress import duration
 
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -175,4 +176,4 @@ def _show_check(report: CheckReport, as_json: bool) -> None:
         print(json.dumps(report.to_json(), ensure_ascii=False, indent=2))
         return
     for line in report.lines():
-        print(line)
+        print(visible(line))

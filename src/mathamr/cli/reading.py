@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from rich.console import Console
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from mathamr.cli.console import Console
 from mathamr.posts.kinds import KINDS, plural
 from mathamr.posts.passage import PLACEHOLDER, Sentence, passage
 from mathamr.posts.post import Post
