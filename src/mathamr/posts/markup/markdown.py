@@ -1,232 +1,373 @@
-"""Markdown as people keep notes in it: the blocks, line by line. The text inside a block is `markdowninline`'s.
+"""Markdown as people keep notes in it, from markdown-it's tokens to pieces with their offsets.
 
-CommonMark with the additions of note-taking programs: `$`-math, tables, call-outs, footnotes, HTML inside.
+CommonMark and GitHub's, with what note-takers add: Obsidian's call-outs, wiki links, embeds and comments, MyST's roles
+and directives, Quarto's and Pandoc's divs, attributes and citations, HTML inside. What a directive holds as text is read
+as Markdown again; what it is called is not text.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from functools import cache
+from typing import Any
 
-from mathamr.posts.markup.delimiters import DISPLAY_ENVIRONMENTS
+from markdown_it.token import Token
+
+from mathamr.posts.markup.delimiters import OPENING, MathScanner, without_punctuation
+from mathamr.posts.markup.directive import OPTION, STATEMENTS, Directive
 from mathamr.posts.markup.html import pieces as html_pieces
-from mathamr.posts.markup.markdowninline import inline
+from mathamr.posts.markup.markdownblocks import NESTING, Parser
 from mathamr.posts.markup.piece import Note, Piece, Run
+from mathamr.posts.markup.plain import formula
 
-_QUOTE = re.compile(r"[ \t]{0,3}>[ \t]?")
-_CALLOUT = re.compile(r"\[!\w+\][+-]?[ \t]*")
-_FENCE = re.compile(r"[ \t]*(`{3,}(?!.*`)|~{3,})")
-_BARRIER = re.compile(r"\n {0,3}(?:#{1,6}[ \t]|`{3}|~{3})")  # what no formula goes across
-_HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|\Z)")
-_HEADING_END = re.compile(r"[ \t]#+[ \t]*\Z")
-_UNDERLINE = re.compile(r" {0,3}(?:=+|-+)[ \t]*\Z")
-_RULE = re.compile(r" {0,3}([-*_])[ \t]*(?:\1[ \t]*){2,}\Z")
-_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d{1,9}[.)])(?:[ \t]+(?:\[[ xX]\][ \t]+)?|\Z)")
-_DEFINITION = re.compile(r"^ {0,3}\[(?!\^)([^\]\n]+)\]:[ \t]*<?([^\s>]+)>?.*$", re.M)
-_FOOTNOTE = re.compile(r" {0,3}\[\^[^\]]+\]:[ \t]*")
-_TABLE_RULE = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*+\|?[ \t]*\Z")
-_CELL_END = re.compile(r"`[^`]*`|\$[^$]*\$|\\.|(\|)")
-_INDENTED = re.compile(r" {4}|\t")
-_RAW_HTML = re.compile(r" {0,3}<(script|pre|style|textarea|math|svg|!--)(?![\w-])", re.I)
-_DISPLAY = re.compile(
-    r"`[^`]*`|\\\\|\\\$|(\$\$|\\[\[\]]|\\begin\s*\{([A-Za-z]+)\*?\}|\\end\s*\{([A-Za-z]+)\*?\})"
-)
+DEEPEST_DIRECTIVE = 8
+"""So many directives inside each other are read as text; what lies deeper is code."""
+
+_CALLOUT = re.compile(r"\[![\w-]+(?:\|[^\[\]\n]*)?\][+-]?[ \t]*")
+_BREAKS = {
+    **dict.fromkeys(["heading_open", "heading_close"], "heading"),
+    **dict.fromkeys(["blockquote_open", "blockquote_close"], "quote"),
+    **dict.fromkeys(["list_item_open", "list_item_close", "dt_open", "dt_close", "dd_open", "dd_close"], "item"),
+    **dict.fromkeys(["footnote_reference_open", "footnote_reference_close"], "item"),
+    **dict.fromkeys(["th_open", "th_close", "td_open", "td_close"], "cell"),
+    **dict.fromkeys(["paragraph_close", "comment", "target", "block_break"], "paragraph"),
+    "hr": "rule",
+}
+_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp|pdf)\Z", re.I)
+_CODE_ROLES = frozenset("code kbd samp command program file guilabel menuselection option envvar".split())
+_CITING_ROLES = frozenset("cite citet citep cite:p cite:t cite:ps cite:ts footcite footcite:t footcite:p".split())
+_LINKING_ROLES = frozenset("ref numref prf:ref doc eq term any numdoc proof:ref".split())
+_NAMED_TARGET = re.compile(r"(.*?)\s*<([^<>]+)>\s*\Z", re.S)
+_CITED = re.compile(r"-?@([\w:.#$%&+?~/-]*\w)")
+_REFERRED = {"fig": "Figure", "tbl": "Table", "sec": "Section", "lst": "Listing", "alg": "Algorithm"}
+REFERENCE = "(*)"
+"""What stands for the number of an equation or of a statement that only a printed page has."""
+
+
+@cache
+def parser() -> Parser:
+    """The one parser; it keeps nothing between texts."""
+    return Parser()
+
+
+def with_line_feeds(text: str) -> str:
+    """The text with LF line ends and as many characters as before."""
+    return text.replace("\r\n", " \n").replace("\r", "\n") if "\r" in text else text
 
 
 def pieces(text: str, note: Note) -> Iterator[Piece]:
     """The pieces of a Markdown text without front matter."""
-    return _Reader(text, note).pieces()
+    run = Run()
+    run.add(with_line_feeds(text), 0, len(text))
+    return _Reader(note).pieces(run)
 
 
 class _Reader:
-    """One pass over the lines of one text: `_run` is the inline text of the block that is open."""
+    """One reading of one text; `references` are the addresses that links name by label."""
 
-    def __init__(self, text: str, note: Note) -> None:
-        self._text = text
+    def __init__(self, note: Note) -> None:
         self._note = note
-        self._run = Run()
-        self._position = 0
-        self._in_list = False
-        self._barrier = -1
-        self._unclosed_before: dict[str, int] = {}
-        self._never: set[str] = set()
-        self._targets = (
-            {label.lower(): target for label, target in _DEFINITION.findall(text)} if "]:" in text else {}
-        )
+        self._references: dict[str, Any] = {}
 
-    def pieces(self) -> Iterator[Piece]:
-        after_blank, quoted = True, False
-        while self._position < len(self._text):
-            start, end = self._line()
-            content = start
-            while quote := _QUOTE.match(self._text, content, end):
-                content = quote.end()
-            if content == start and quoted and after_blank:
-                yield from self._break("quote", start)
-                quoted = False
-            elif content > start and not quoted:
-                yield from self._break("quote", start)
-                quoted = True
-            if content > start and (callout := _CALLOUT.match(self._text, content, end)):
-                self._add(callout.end(), end)
-                yield from self._break("heading", end)
-                continue
-            blank = not self._text[content:end].strip()
-            if blank:
-                yield from self._break("paragraph", content)
-            else:
-                yield from self._block(content, end, after_blank)
-            after_blank = blank
-        yield from self._flush()
-
-    def _line(self) -> tuple[int, int]:
-        """The next line without its end (LF or CR LF), which is stepped over."""
-        start = self._position
-        newline = self._text.find("\n", start)
-        end = len(self._text) if newline < 0 else newline
-        self._position = end + 1
-        return start, end - self._text.endswith("\r", start, end)
-
-    def _block(self, start: int, end: int, after_blank: bool) -> Iterator[Piece]:
-        """The line [start, end), which is not blank and has no quote marks before it."""
-        line = self._text[start:end]
-        if fence := _FENCE.match(line):
-            yield from self._fenced(fence.group(1), start, end)
-        elif after_blank and not self._in_list and _INDENTED.match(line):
-            yield from self._indented(start, end)
-        elif heading := _HEADING.match(line):
-            yield from self._break("heading", start)
-            tail = _HEADING_END.search(line, heading.end() - 1)
-            self._add(start + heading.end(), start + max(tail.start(), heading.end()) if tail else end)
-            yield from self._break("heading", end)
-            self._in_list = False
-        elif len(self._run) and not self._in_list and _UNDERLINE.match(line):
-            yield from self._break("heading", end)
-        elif _RULE.match(line):
-            yield from self._break("rule", start)
-        elif raw := _RAW_HTML.match(line):
-            yield from self._html(raw.group(1).lower(), start)
-        elif "]:" in line and (_DEFINITION.match(line) or _FOOTNOTE.match(line)):
-            yield from self._break("item", start)
-            if footnote := _FOOTNOTE.match(line):
-                self._add(start + footnote.end(), end)
-        elif "|" in line and self._is_table(end):
-            yield from self._table(start, end)
-        else:
-            if item := _ITEM.match(line):
-                yield from self._break("item", start)
-                self._in_list = True
-                start += item.end()
-            elif after_blank and not line[0].isspace():
-                self._in_list = False
-            self._inline_line(start, end)
-
-    def _inline_line(self, start: int, end: int) -> None:
-        """A line of running text, with the lines after it where a displayed formula goes on."""
-        stop = self._display_end(start, end)
-        self._add(start, min(end + 1, len(self._text)))
-        while stop is not None and self._position < stop:
-            begin, end = self._line()
-            quote = _QUOTE.match(self._text, begin, end)
-            self._add(quote.end() if quote else begin, min(end + 1, len(self._text)))
-
-    def _display_end(self, start: int, end: int) -> int | None:
-        """Where the displayed formula that is open at the end of a line is closed."""
-        opened = ""
-        for match in _DISPLAY.finditer(self._text, start, end):
-            token, begins, ends = match.groups()
-            if token == "$$":
-                opened = "" if opened == "$$" else opened or "$$"
-            elif token == "\\[" or (begins in DISPLAY_ENVIRONMENTS):
-                opened = opened or ("\\]" if token == "\\[" else "\\end{" + token.split("{")[1])
-            elif token and (token == opened or (ends and opened == "\\end{" + token.split("{")[1])):
-                opened = ""
-        if not opened or end < self._unclosed_before.get(opened, 0):
-            return None
-        if self._barrier < end:
-            barrier = _BARRIER.search(self._text, end)
-            self._barrier = barrier.start() if barrier else len(self._text)
-        found = self._text.find(opened, end, self._barrier)
-        if found < 0:
-            self._unclosed_before[opened] = self._barrier
-            return None
-        return found + len(opened)
-
-    def _fenced(self, fence: str, start: int, end: int) -> Iterator[Piece]:
-        yield from self._break("code", start)
-        first = last = min(end + 1, len(self._text))
-        while self._position < len(self._text):
-            begin, finish = self._line()
-            line = self._text[begin:finish].strip()
-            if len(line) >= len(fence) and not line.strip(fence[0]):
-                break
-            last = min(finish + 1, len(self._text))
-        else:
-            self._note("unclosed code fence", start)
-        if self._text[first:last].strip():
-            yield Piece("code", first, last, self._text[first:last])
-        yield Piece("break", last, last, "code")
-
-    def _indented(self, start: int, end: int) -> Iterator[Piece]:
-        yield from self._break("code", start)
-        while self._position < len(self._text):
-            before = self._position
-            begin, finish = self._line()
-            if self._text[begin:finish].strip() and not _INDENTED.match(self._text, begin, finish):
-                self._position = before
-                break
-            end = finish if self._text[begin:finish].strip() else end
-        self._position = min(self._position, end + 1)
-        yield Piece("code", start, end, self._text[start:end])
-        yield Piece("break", end, end, "code")
-
-    def _html(self, name: str, start: int) -> Iterator[Piece]:
-        """An element that may hold blank lines, read as HTML to the end of the line that closes it."""
-        closing = "-->" if name == "!--" else f"</{name}"
-        found = None if closing in self._never else re.compile(closing, re.I).search(self._text, start)
-        if found is None:
-            self._never.add(closing)
-            self._inline_line(start, self._position - 1)
+    def pieces(self, source: Run, depth: int = 0) -> Iterator[Piece]:
+        """The pieces of a text that came from `source`: the whole, or what a directive holds."""
+        if not len(source):
             return
-        yield from self._break("paragraph", start)
-        newline = self._text.find("\n", found.end())
-        self._position = len(self._text) if newline < 0 else newline + 1
-        for piece in html_pieces(self._text[start : self._position], self._note):
-            yield piece._replace(start=piece.start + start, end=piece.end + start)
-        yield from self._break("paragraph", self._position)
+        lines = _Lines(source)
+        env: dict[str, object] = {"references": self._references}
+        tokens = parser().blocks(lines.text, env)
+        heading, quoted = "", False
+        for token in tokens:
+            if token.level >= NESTING - 1 and token.nesting > 0:
+                self._note("nested too deeply", lines.offset(token))
+            if name := _BREAKS.get(token.type):
+                yield Piece("break", *lines.point(token), name)
+            if token.type == "inline":
+                run = lines.inline(token, heading)
+                if quoted and (callout := _CALLOUT.match(token.content)):
+                    yield from self._callout(run, callout.end(), env)
+                else:
+                    yield from self._inline(run, 0, len(run), env)
+            elif token.type == "fence":
+                yield from self._fence(token, lines, depth)
+            elif token.type == "code_block":
+                yield from self._code(token, lines, token.map or [0, 0])
+            elif token.type == "html_block":
+                yield from self._html(lines.run(token.content, (token.map or [0])[0]))
+            elif token.type == "div":
+                yield from self._title(token, lines, env)
+            quoted = token.type == "blockquote_open" or (quoted and token.type == "paragraph_open")
+            heading = {"heading_open": token.markup, "td_open": "|", "th_open": "|"}.get(token.type, "")
 
-    def _is_table(self, end: int) -> bool:
-        newline = self._text.find("\n", end + 1)
-        line = self._text[end + 1 : newline if newline >= 0 else None]
-        return len(line) < 5000 and "|" in line and "-" in line and bool(_TABLE_RULE.match(line))
+    def _callout(self, run: Run, start: int, env: dict[str, object]) -> Iterator[Piece]:
+        """The first paragraph of a call-out: its title is the rest of its first line."""
+        text = run.text()
+        newline = text.find("\n", start)
+        end = len(text) if newline < 0 else newline
+        yield from self._inline(run, start, end, env)
+        yield Piece("break", *run.origin(end - 1, end), "heading")
+        yield from self._inline(run, end, len(text), env)
 
-    def _table(self, start: int, end: int) -> Iterator[Piece]:
-        yield from self._break("cell", start)
-        while True:
-            if not _TABLE_RULE.match(self._text[start:end]):
-                begin = start
-                for cut in _CELL_END.finditer(self._text, start, end):
-                    if cut.group(1):
-                        self._add(begin, cut.start())
-                        yield from self._break("cell", cut.start())
-                        begin = cut.end()
-                self._add(begin, end)
-                yield from self._break("cell", end)
-            before = self._position
-            start, end = self._line()
-            if "|" not in self._text[start:end]:
-                self._position = before
-                return
+    def _title(self, token: Token, lines: _Lines, env: dict[str, object]) -> Iterator[Piece]:
+        """The words that a directive or a div has for a title."""
+        directive: Directive | None = token.meta.get("directive")
+        yield Piece("break", *lines.point(token), "heading")
+        if directive and directive.title and token.map:
+            run = Run()
+            start, end = lines.place(token.map[0], directive.at, len(directive.title))
+            run.add(directive.title, start, end)
+            yield from self._inline(run, 0, len(run), env)
+            yield Piece("break", end, end, "heading")
 
-    def _add(self, start: int, end: int) -> None:
-        if end > start:
-            self._run.add(self._text[start:end], start, end)
+    def _fence(self, token: Token, lines: _Lines, depth: int) -> Iterator[Piece]:
+        first, last = token.map or [0, 0]
+        content = token.content
+        count = content.count("\n") + (not content.endswith("\n") and bool(content))
+        if "directive" not in token.meta:
+            token.meta["directive"] = lines.directive(token)
+            if last - first < count + 2 and not content.endswith("\n" * 2):
+                self._note("unclosed code fence", lines.offset(token))
+        directive: Directive | None = token.meta["directive"]
+        first += token.meta.get("skip", 1)
+        if directive is None or directive.content == "code" or depth >= DEEPEST_DIRECTIVE:
+            yield from self._code(token, lines, [first, first + count])
+            return
+        options, content = without_options(content)
+        run = lines.run(content, first + options)
+        if directive.content == "math":
+            yield from self._displayed(run)
+        elif directive.content == "words":
+            yield from self._title(token, lines, {"references": self._references})
+            yield from self.pieces(run, depth + 1)
+        yield Piece("break", *lines.point(token), "paragraph")
 
-    def _break(self, name: str, place: int) -> Iterator[Piece]:
-        yield from self._flush()
-        yield Piece("break", min(place, len(self._text)), min(place, len(self._text)), name)
+    def _displayed(self, run: Run) -> Iterator[Piece]:
+        """The formula of a fence: LaTeX without delimiters, or with them all the same."""
+        text = run.text()
+        inner = len(text) - len(text.lstrip())
+        opening = OPENING.match(text, inner)
+        region = MathScanner(text).at(opening) if opening else None
+        if region is not None and region != "unclosed" and region.end == len(text.rstrip()):
+            yield from formula(run, region._replace(display=True), self._note)
+        else:
+            yield from self._latex(run, 0, len(text), text, True)
 
-    def _flush(self) -> Iterator[Piece]:
-        if len(self._run):
-            run, self._run = self._run, Run()
-            yield from inline(run, self._targets, self._note)
+    def _latex(self, run: Run, start: int, end: int, latex: str, display: bool) -> Iterator[Piece]:
+        bare, mark = without_punctuation(latex)
+        if not bare:
+            self._note("empty formula", run.origin(start, end)[0])
+            return
+        yield Piece("formula", *run.origin(start, end), bare, display)
+        if mark is not None:
+            yield Piece("text", *run.origin(start, end), latex[mark])
+
+    def _code(self, token: Token, lines: _Lines, span: list[int]) -> Iterator[Piece]:
+        point = lines.point(token)
+        yield Piece("break", *point, "code")
+        if token.content.strip():
+            run = lines.run(token.content, span[0])
+            yield Piece("code", *run.origin(0, len(run)), token.content)
+            end = run.origin(0, len(run))[1]
+            point = (end, end)
+        yield Piece("break", *point, "code")
+
+    def _html(self, run: Run) -> Iterator[Piece]:
+        if len(run):
+            for piece in html_pieces(run.text(), self._note):
+                last = max(piece.end, piece.start + 1)
+                start, end = run.origin(min(piece.start, len(run) - 1), min(last, len(run)))
+                yield piece._replace(start=start, end=end)
+
+    def _inline(self, run: Run, first: int, last: int, env: dict[str, object]) -> Iterator[Piece]:
+        """The pieces of [first, last) of a run of inline text."""
+        if first >= last:
+            return
+        if first or last < len(run):
+            part = Run()
+            for piece in run.pieces(first, last):
+                part.add(piece.text, piece.start, piece.end)
+            run = part
+        env.pop("unclosed", None)
+        tokens: list[Token] = parser().inline.parse(run.text(), parser(), env, [])
+        unclosed = env.pop("unclosed", {})
+        if isinstance(unclosed, dict):
+            for place, opening in unclosed.items():
+                self._note(f"unclosed {opening}", run.origin(place, place + 1)[0])
+        places = [token.meta["at"] for token in tokens[1:]] + [len(run)]
+        for token, end in zip(tokens, places, strict=True):
+            yield from self._token(token, run, token.meta["at"], end)
+
+    def _token(self, token: Token, run: Run, start: int, end: int) -> Iterator[Piece]:
+        kind, content = token.type, token.content
+        if kind == "text" and content:
+            yield Piece("text", *run.origin(start, start + len(content)), content)
+        elif kind == "softbreak":
+            yield Piece("text", *run.origin(start, start + 1), "\n")
+        elif kind == "hardbreak":
+            yield Piece("text", *run.origin(start, end), "\u2028")
+        elif kind == "text_special":
+            yield Piece("text", *run.origin(start, start + len(token.markup)), content)
+        elif kind == "math":
+            yield from formula(run, token.meta["region"], self._note)
+        elif kind == "latex":
+            yield from self._latex(run, start, end, content, token.meta["display"])
+        elif kind == "code_inline":
+            yield Piece("code", *run.origin(start, end), content)
+        elif kind == "link_open":
+            yield Piece("link", *run.origin(max(start - 1, 0), start), str(token.attrs["href"]))
+        elif kind == "image" and content:
+            yield Piece("image", *run.origin(start, end), content)
+        elif kind in ("element", "html_inline"):
+            part = Run()
+            for piece in run.pieces(start, start + len(content)):
+                part.add(piece.text, piece.start, piece.end)
+            yield from self._html(part)
+        elif kind == "reference":
+            yield Piece("text", *run.origin(start, end), REFERENCE)
+        elif kind == "wiki":
+            yield from self._wiki(token, run, start, end)
+        elif kind == "role":
+            yield from self._role(token, run, start, end)
+        elif kind == "citation":
+            yield from self._citation(content, run, start, end)
+
+    def _wiki(self, token: Token, run: Run, start: int, end: int) -> Iterator[Piece]:
+        page, alias, inner = token.meta["page"], token.content, token.meta["inner"]
+        if token.meta["embed"] and _PICTURE.search(page):
+            if alias and not alias.isdigit():
+                yield Piece("image", *run.origin(start, end), alias)
+            return
+        yield Piece("link", *run.origin(start, start + 2), f"[[{page}]]")
+        if not token.meta["embed"]:  # what an embed shows is another note's text
+            shown = alias or page.partition("#^")[0].replace("#", " ")
+            yield Piece("text", *run.origin(inner, end - 2), shown)
+
+    def _role(self, token: Token, run: Run, start: int, end: int) -> Iterator[Piece]:
+        name, content, inner = token.meta["name"].lower(), token.content, token.meta["inner"]
+        place = run.origin(inner, inner + len(content)) if content else run.origin(start, end)
+        if name == "math":
+            yield from self._latex(run, start, end, content, False)
+        elif name in _LINKING_ROLES or name in _CITING_ROLES:
+            named = _NAMED_TARGET.match(content)
+            words, target = named.groups() if named else ("", content.strip())
+            yield Piece("link", *place, target if name == "doc" else f"#{target}")
+            if words or name not in _CITING_ROLES:
+                yield Piece("text", *place, words or (target if name == "term" else REFERENCE))
+        elif name in _CODE_ROLES or name.startswith(("py:", "c:", "cpp:", "js:")):
+            yield Piece("code", *place, content)
+        else:
+            yield Piece("text", *place, content)
+
+    def _citation(self, content: str, run: Run, start: int, end: int) -> Iterator[Piece]:
+        """Cross-references lead somewhere and are read as what they name; a cited book is not text."""
+        place = run.origin(start, end)
+        for label in _CITED.findall(content):
+            prefix = re.split("[-:]", label, maxsplit=1)[0]
+            name = _REFERRED.get(prefix) or STATEMENTS.get(prefix, "").capitalize()
+            if name or prefix == "eq":
+                yield Piece("link", *place, f"#{label}")
+                yield Piece("text", *place, name or REFERENCE)
+
+
+class _Lines:
+    """The lines of a text that is parsed, and where each came from in the post."""
+
+    def __init__(self, source: Run) -> None:
+        self._source = source
+        self.text = source.text()
+        self._lines = self.text.split("\n")
+        self._starts = [0]
+        for line in self._lines:
+            self._starts.append(self._starts[-1] + len(line) + 1)
+        self._cell = (-1, 0)
+
+    def offset(self, token: Token) -> int:
+        """Where a token begins in the post."""
+        return self.point(token)[0]
+
+    def point(self, token: Token) -> tuple[int, int]:
+        """Where something ends or begins: an empty stretch of the post."""
+        line = token.map[0] if token.map else 0
+        start = min(self._starts[min(line, len(self._lines))], len(self.text) - 1)
+        at = self._source.origin(start, start + 1)[0]
+        return at, at
+
+    def place(self, line: int, column: int, length: int) -> tuple[int, int]:
+        """The offsets in the post of a stretch of a line."""
+        start = min(self._starts[line] + column, len(self.text) - 1)
+        return self._source.origin(start, min(start + length, len(self.text)))
+
+    def directive(self, token: Token) -> Directive | None:
+        """What the opening of a fence says."""
+        line = (token.map or [0])[0]
+        return Directive.of_fence(token.info, max(0, len(self._lines[line]) - len(token.info)))
+
+    def run(self, content: str, first: int) -> Run:
+        """The content of a block, whose lines are the ends of the lines from `first` on."""
+        run = Run()
+        for number, text in enumerate(content.split("\n"), first):
+            if number >= len(self._lines):
+                break
+            self._add(run, text, number, len(self._lines[number].rstrip()) - len(text.strip()))
+        return run
+
+    def inline(self, token: Token, inside: str) -> Run:
+        """The text of a paragraph, of a heading with `#`, or of a cell of a table."""
+        first = (token.map or [0])[0]
+        if inside not in ("|",) and not inside.startswith("#"):
+            return self.run(token.content, first)
+        line = self._lines[first]
+        run = Run()
+        if inside == "|":
+            column = self._cell[1] if self._cell[0] == first else 0
+            found = line.find(token.content, column)
+            if found < 0:  # a bar that was escaped
+                found = line.find(token.content.replace("|", "\\|"), column)
+            found = max(found, column)
+            self._cell = (first, found + len(token.content))
+            if token.content:
+                run.add(token.content, *self.place(first, found, len(token.content)))
+        else:
+            marks = line.index("#")
+            start = marks + len(line[marks:]) - len(line[marks:].lstrip("#").lstrip())
+            self._add(run, token.content, first, start)
+        return run
+
+    def _add(self, run: Run, text: str, number: int, column: int) -> None:
+        """A line of a block, character for character where it stands in the source, with its line end."""
+        bare = text.strip()
+        lead = text[: len(text) - len(text.lstrip())] if bare else ""
+        if len(run):
+            start = self._starts[number] - 1
+            run.add("\n", *self._source.origin(start, start + 1))
+        if lead:
+            run.add(lead, *self.place(number, max(0, column - len(lead)), min(len(lead), column)))
+        if bare:
+            run.add(bare, *self.place(number, column, len(bare)))
+
+
+def without_options(content: str) -> tuple[int, str]:
+    """How many lines at the head of a directive's content set its options, and the content without them.
+
+    >>> without_options(":label: thm-a\\n\\nLet $x$.\\n")
+    (1, '\\nLet $x$.\\n')
+    """
+    lines = content.split("\n")
+    count = 0
+    if lines[0].strip() == "---":
+        count = next((n for n, line in enumerate(lines[1:], 2) if line.strip() == "---"), 0)
+    else:
+        while count < len(lines) and OPTION.match(lines[count]):
+            count += 1
+    return count, "\n".join(lines[count:])
+
+
+def option(content: Iterable[str], *names: str) -> str:
+    """The value of the first option of these names at the head of a directive."""
+    for line in content:
+        if not (found := OPTION.match(line)):
+            break
+        if found.group(1) in names:
+            return found.group(2)
+    return ""

@@ -1,206 +1,251 @@
-"""The inline text of a Markdown block: math and code first, then links, HTML and emphasis."""
+"""The inline text of a Markdown block: markdown-it's rules with ours, every token knowing where it came from.
+
+The tokens of markdown-it have no offsets. They cover their text in order, so the place at which each is pushed is also
+the end of the one before it; `PlacedInline` keeps that place. Mathematics is found by the scanner that every markup
+shares, before anything else can touch it.
+"""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
-from collections.abc import Iterator
-from html import unescape
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, Literal
 
-from mathamr.posts.markup.delimiters import OPENING, REFERENCE, MathScanner
-from mathamr.posts.markup.html import BREAKS
-from mathamr.posts.markup.html import pieces as html_pieces
-from mathamr.posts.markup.piece import Note, Piece, Run
-from mathamr.posts.markup.plain import formula
+from markdown_it import MarkdownIt
+from markdown_it.parser_inline import ParserInline
+from markdown_it.rules_inline import StateInline
+from markdown_it.token import Token
 
-_TARGET = r"\(\s*(?:<[^<>\n]*>|(?:[^\s()<>]|\([^\s()]*\))*+)(?:\s+(?:\"[^\"\n]*\"|'[^'\n]*'))?\s*\)"
-_TOKEN = re.compile(
-    rf"""(?P<code>`+)
-    |(?P<math>\$\$?|\\[(\[]|\\begin\s*\{{)
-    |(?P<equation>{REFERENCE})
-    |(?P<line>(?:[ ]{{2,}}|\\)(?:\n|\r\n?))
-    |\\(?P<escaped>[!-/:-@\[-`{{-~])
-    |(?P<wiki>!?\[\[(?P<page>[^\[\]|\n]+)(?:\|(?P<alias>[^\[\]\n]*))?\]\])
-    |(?P<image>!\[(?P<alt>[^\[\]\n]*)\](?:{_TARGET}|\[[^\[\]\n]*\]))
-    |(?P<footnote>\[\^[^\[\]\s]+\])
-    |(?P<open>\[)
-    |(?P<close>\](?:(?P<target>{_TARGET})|\[(?P<reference>[^\[\]\n]*)\])?)
-    |<(?P<auto>(?:https?|ftp|mailto):[^\s<>]*)>
-    |(?P<html><!--|</?(?P<name>[a-zA-Z][a-zA-Z0-9-]*)(?:\s[^<>]*)?/?>)
-    |(?P<entity>&(?:\#(?:\d{{1,7}}|[xX][0-9a-fA-F]{{1,6}})|[a-zA-Z][a-zA-Z0-9]{{1,31}});)
-    |(?P<emphasis>\*+|(?<![^\W_])_+(?=\S)|(?<=\S)_+(?![^\W_])|~~|==)""",
-    re.X | re.S,
+from mathamr.posts.markup.delimiters import OPENING, REFERENCE, MathScanner, Region
+from mathamr.posts.markup.directive import CROSS_REFERENCES
+
+_TICKED_MATH = re.compile(r"\$(`+)([^`]{1,5000}+)\1\$")
+_REFERENCE = re.compile(REFERENCE)
+_DOUBLED = {"\\\\(": ("\\\\)", False), "\\\\[": ("\\\\]", True)}
+_ROLE = re.compile(r"\{([A-Za-z][\w+:.-]{0,60})\}(`+)")
+_WIKI = re.compile(r"(!?)\[\[([^\[\]|\n]{1,500})(?:\|([^\[\]\n]{0,500}))?\]\]")
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\s]{1,200}\]")
+_CITATION = re.compile(r"\[[^\[\]\n@]{0,100}-?@[^\[\]\n]{1,500}\](?!\()")
+_CROSS_REFERENCE = re.compile(rf"@((?:{'|'.join(sorted(CROSS_REFERENCES))})[-:][\w:.-]*\w)")
+_ATTRIBUTE = r"(?:[#.][\w:.-]++|[\w-]++=(?:\"[^\"\n]{0,200}+\"|[^\s\"{}]++)|-)"
+_ATTRIBUTES = re.compile(rf"\{{:?[ \t]*{_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE}){{0,20}}[ \t]*\}}")
+_SHORTCODE = re.compile(r"\{\{[<%][^{}\n]{0,500}[>%]\}\}")
+_BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]{1,100}[ \t]*(?=\n|\Z)")
+_EQUATION_LABEL = re.compile(r"[ \t]*\(([A-Za-z][\w:.-]+)\)[ \t]*(?=\n|\Z)")
+_TASK = re.compile(r"\[[ xX]\][ \t]+")
+_ELEMENT = re.compile(
+    r"<(math|script|style|pre|code|svg|span|textarea)(?=[\s>/])(?:\s[^<>]*)?>", re.I
 )
-_TICKS = re.compile("`+")
-_ELEMENTS = frozenset(["math", "script", "style", "pre", "code", "svg", "span", "textarea"])
-_PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp|pdf)\Z", re.I)
 
 
-class _Change(NamedTuple):
-    """Text [start, end) of the run that is not to be read as it stands, but as these pieces."""
+class PlacedState(StateInline):
+    """The state of markdown-it, in which every token is told its place: `meta["at"]`, an offset in the text."""
 
-    start: int
-    end: int
-    pieces: list[Piece]
+    def __init__(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> None:
+        self._pending_at = 0
+        super().__init__(src, md, env, tokens)
+        self._scanner = MathScanner(src)
+        self._regions: dict[int, Region | Literal["unclosed"] | None] = {}
+        self.highlight_ends: set[int] = set()
+
+    def region(self, match: re.Match[str]) -> Region | Literal["unclosed"] | None:
+        """The formula that begins here; looked for once, however often a rule asks."""
+        start = match.start()
+        if start not in self._regions:
+            self._regions[start] = self._scanner.at(match)
+        return self._regions[start]
+
+    def find(self, closing: str, start: int) -> int:
+        """Where something is closed, or -1, which takes no time however often it is asked."""
+        return self.src.find(closing, start) if self.html_terminator_last(closing) >= start else -1
+
+    def append_pending(self, text: str) -> None:
+        """Text that no rule wanted."""
+        if not self.pending:
+            self._pending_at = self.pos
+        super().append_pending(text)
+
+    def pushPending(self) -> Token:  # noqa: N802 - the library's name
+        """The text so far as a token."""
+        token = super().pushPending()
+        token.meta["at"] = self._pending_at
+        return token
+
+    def push(self, ttype: str, tag: str, nesting: Literal[-1, 0, 1]) -> Token:
+        """A token, with its place; the marks of one run of emphasis come one by one."""
+        before = None if self.pending or not self.tokens else self.tokens[-1]
+        token = super().push(ttype, tag, nesting)
+        repeated = before is not None and before.type == ttype == "text" and before.meta.get("run") == self.pos
+        token.meta["at"] = before.meta["at"] + 1 if repeated and before is not None else self.pos
+        token.meta["run"] = self.pos
+        return token
 
 
-def inline(run: Run, targets: dict[str, str], note: Note) -> Iterator[Piece]:
-    """The pieces of a run of Markdown; `targets` are the addresses of reference links by label."""
-    done = 0
-    for change in _Inline(run, targets, note).changes():
-        if change.start >= done:
-            yield from run.pieces(done, change.start)
-            yield from change.pieces
-            done = change.end
-    yield from run.pieces(done, len(run))
+class PlacedInline(ParserInline):
+    """markdown-it's parser of inline text with our rules in front of its own."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        for name, rule in _RULES:
+            self.ruler.before("newline", name, rule)
+        self.ruler2.disable("fragments_join")
+
+    def parse(self, src: str, md: MarkdownIt, env: Any, tokens: list[Token]) -> list[Token]:
+        """The tokens of a text."""
+        state = PlacedState(src, md, env, tokens)
+        self.tokenize(state)
+        for rule in self.ruler2.getRules(""):
+            rule(state)
+        return state.tokens
 
 
-class _Inline:
-    def __init__(self, run: Run, targets: dict[str, str], note: Note) -> None:
-        self._run = run
-        self._text = run.text()
-        self._targets = targets
-        self._note = note
-        self._scanner = MathScanner(self._text)
-        self._changes: list[_Change] = []
-        self._brackets: list[tuple[int, int]] = []
-        self._marks: dict[str, list[tuple[int, int]]] = {}
-        self._ticks: dict[int, list[int]] = {}
-        self._never: set[str] = set()
+def _matched(
+    state: StateInline, silent: bool, kind: str, end: int, content: str = "", **facts: object
+) -> bool:
+    """Push a token that ends at `end`, where that is inside what is being read."""
+    if end > state.posMax:
+        return False
+    if not silent:
+        token = state.push(kind, "", 0)
+        token.content = content
+        token.meta |= facts
+    state.pos = end
+    return True
 
-    def changes(self) -> list[_Change]:
-        position = 0
-        while match := _TOKEN.search(self._text, position):
-            position = self._token(match)
-        self._changes.sort(key=lambda change: change.start)
-        return self._changes
 
-    def _token(self, match: re.Match[str]) -> int:
-        """Take note of what a token changes; where to read on."""
-        start, end = match.span()
-        kind = match.lastgroup if match.lastgroup in ("code", "math", "line", "open", "emphasis") else None
-        if kind == "code":
-            return self._code(start, end)
-        if kind == "math":
-            return self._math(start, end)
-        if kind == "line":
-            return self._replace(start, end, self._piece("text", start, end, "\u2028"))
-        if kind == "open":
-            self._brackets.append((start, end))
-        elif kind == "emphasis":
-            self._emphasis(match.group(), start, end)
-        elif match["equation"]:
-            return self._replace(start, end, self._piece("text", start, end, "(*)"))
-        elif match["escaped"]:
-            return self._replace(start, end, self._piece("text", start, end, match["escaped"]))
-        elif match["wiki"]:
-            return self._wiki(match)
-        elif match["image"]:
-            return self._replace(start, end, self._piece("image", start, end, match["alt"]))
-        elif match["footnote"]:
-            return self._replace(start, end)
-        elif match["close"]:
-            self._link(match)
-        elif match["auto"]:
-            link = self._piece("link", start, start + 1, match["auto"])
-            return self._replace(start, end, link, self._piece("text", start + 1, end - 1, match["auto"]))
-        elif match["entity"]:
-            return self._replace(start, end, self._piece("text", start, end, unescape(match["entity"])))
-        elif match["html"]:
-            return self._html(match)
-        return end
+def _math(state: StateInline, silent: bool) -> bool:
+    """Formulas between dollars, brackets and in environments; those of GitHub in ticks, and with doubled backslashes."""
+    src, pos = state.src, state.pos
+    if src[pos] not in "$\\" or not isinstance(state, PlacedState):
+        return False
+    if found := _TICKED_MATH.match(src, pos):
+        return _matched(state, silent, "latex", found.end(), found.group(2), display=False)
+    opening = src[pos : pos + 3]
+    if opening in _DOUBLED:
+        closing, display = _DOUBLED[opening]
+        end = state.find(closing, pos + 3)
+        if end >= 0:
+            return _matched(state, silent, "latex", end + 3, src[pos + 3 : end], display=display)
+        return False
+    if found := _REFERENCE.match(src, pos):
+        return _matched(state, silent, "reference", found.end(), found.group())
+    match = OPENING.match(src, pos)
+    region = state.region(match) if match else None
+    if match is None or region is None or region == "unclosed":
+        if match and region == "unclosed" and not silent:
+            state.env.setdefault("unclosed", {})[pos] = match.group()
+        return False
+    end = region.end
+    if region.display and (label := _EQUATION_LABEL.match(src, end)):
+        end = label.end()
+    return _matched(state, silent, "math", end, region=region)
 
-    def _replace(self, start: int, end: int, *pieces: Piece) -> int:
-        self._changes.append(_Change(start, end, [piece for piece in pieces if piece.text]))
-        return end
 
-    def _piece(self, kind: str, start: int, end: int, text: str) -> Piece:
-        return Piece(kind, *self._run.origin(start, end), text)  # type: ignore[arg-type]
-
-    def _code(self, start: int, end: int) -> int:
-        ticks = self._text[start:end]
-        if not self._ticks:
-            for match in _TICKS.finditer(self._text):
-                self._ticks.setdefault(len(match.group()), []).append(match.start())
-        places = self._ticks.get(len(ticks), [])
-        following = bisect_left(places, end)
-        if following == len(places):
-            return end
-        close = places[following]
-        return self._replace(
-            start, close + len(ticks), self._piece("code", end, close, self._text[end:close])
+def _role(state: StateInline, silent: bool) -> bool:
+    """A role of MyST: a name in braces and its text in ticks."""
+    if state.src[state.pos] != "{" or not isinstance(state, PlacedState):
+        return False
+    if found := _ROLE.match(state.src, state.pos):
+        close = state.find(found.group(2), found.end())
+        if close < 0:
+            return False
+        content = state.src[found.end() : close]
+        return _matched(
+            state, silent, "role", close + len(found.group(2)), content, name=found.group(1), inner=found.end()
         )
-
-    def _math(self, start: int, end: int) -> int:
-        opening = OPENING.match(self._text, start)
-        region = self._scanner.at(opening) if opening else None
-        if region is None or region == "unclosed":
-            if region:
-                self._note(f"unclosed {self._text[start:end]}", self._run.origin(start, end)[0])
-            if self._text[start] == "\\" and end == start + 2:
-                return self._replace(start, end, self._piece("text", start, end, self._text[start + 1]))
-            return start + 1
-        self._changes.append(_Change(region.start, region.end, list(formula(self._run, region, self._note))))
-        return region.end
-
-    def _emphasis(self, mark: str, start: int, end: int) -> None:
-        before, after = self._text[start - 1 : start], self._text[end : end + 1]
-        opened = self._marks.setdefault(mark[0] + str(len(mark)), [])
-        if opened and before and not before.isspace():
-            self._replace(*opened.pop())
-            self._replace(start, end)
-        elif after and not after.isspace():
-            opened.append((start, end))
-
-    def _wiki(self, match: re.Match[str]) -> int:
-        start, end = match.span()
-        page, alias = match["page"].strip(), (match["alias"] or "").strip()
-        if match["wiki"][0] == "!" and _PICTURE.search(page):
-            return self._replace(start, end, self._piece("image", start, end, alias))
-        shown = alias or page.replace("#", " ")
-        link = self._piece("link", start, match.start("page"), f"[[{page}]]")
-        return self._replace(start, end, link, self._piece("text", match.start("page"), end, shown))
-
-    def _link(self, match: re.Match[str]) -> None:
-        if not self._brackets:
-            return
-        start, end = self._brackets.pop()
-        label = match["reference"] or self._text[end : match.start()]
-        if match["target"]:
-            target = _address(match["target"])
-        else:
-            target = self._targets.get(label.lower(), "") if len(label) < 1000 else ""
-        if target or match["target"]:
-            self._replace(start, end, self._piece("link", start, end, target))
-            self._replace(*match.span())
-
-    def _html(self, match: re.Match[str]) -> int:
-        start, end = match.span()
-        name = (match["name"] or "").lower()
-        if not name:
-            close = -1 if "-->" in self._never else self._text.find("-->", start)
-            if close < 0:
-                self._never.add("-->")
-                return end
-            return self._replace(start, close + 3)
-        if name in BREAKS:
-            return self._replace(start, end, self._piece("break", start, end, BREAKS[name]))
-        if name in _ELEMENTS and match["html"][1] != "/" and f"</{name}" not in self._never:
-            if closing := re.compile(rf"</{name}\s*>", re.I).search(self._text, end):
-                end = closing.end()
-            else:
-                self._never.add(f"</{name}")
-        found = []
-        for piece in html_pieces(self._text[start:end], self._note):
-            first, last = self._run.origin(start + piece.start, start + max(piece.end, piece.start + 1))
-            found.append(piece._replace(start=first, end=last))
-        return self._replace(start, end, *found)
+    hidden = _ATTRIBUTES.match(state.src, state.pos) or _SHORTCODE.match(state.src, state.pos)
+    return hidden is not None and _matched(state, silent, "hidden", hidden.end())
 
 
-def _address(target: str) -> str:
-    """The address in the brackets of a link, without its title."""
-    inside = target[1:-1].strip()
-    if inside.startswith("<"):
-        return inside[1 : inside.index(">")]
-    return inside.split()[0] if inside else ""
+def _bracket(state: StateInline, silent: bool) -> bool:
+    """Links of wikis, references to footnotes, citations, and the marks of tasks."""
+    src, pos = state.src, state.pos
+    if src[pos] not in "[!":
+        return False
+    if found := _WIKI.match(src, pos):
+        page, alias = found.group(2).strip(), (found.group(3) or "").strip()
+        inner = found.start(3) if alias else found.start(2)
+        return _matched(
+            state, silent, "wiki", found.end(), alias, page=page, embed=bool(found.group(1)), inner=inner
+        )
+    if pos == 0 and (found := _TASK.match(src)):
+        return _matched(state, silent, "hidden", found.end())
+    if found := _FOOTNOTE.match(src, pos):
+        return _matched(state, silent, "hidden", found.end())
+    if found := _CITATION.match(src, pos):
+        return _matched(state, silent, "citation", found.end(), found.group())
+    return False
+
+
+def _at_sign(state: StateInline, silent: bool) -> bool:
+    """A cross-reference of Quarto."""
+    src, pos = state.src, state.pos
+    if src[pos] != "@" or (pos and (src[pos - 1].isalnum() or src[pos - 1] in "\\_")):
+        return False
+    found = _CROSS_REFERENCE.match(src, pos)
+    return found is not None and _matched(state, silent, "citation", found.end(), found.group())
+
+
+def _caret(state: StateInline, silent: bool) -> bool:
+    """The id of a block at its end, and the mark of a footnote in the line."""
+    src, pos = state.src, state.pos
+    if src[pos] != "^":
+        return False
+    if src.startswith("^[", pos):
+        return _matched(state, silent, "hidden", pos + 1)
+    if pos and not src[pos - 1].isspace():
+        return False
+    found = _BLOCK_ID.match(src, pos)
+    return found is not None and _matched(state, silent, "hidden", found.end())
+
+
+def _percent(state: StateInline, silent: bool) -> bool:
+    """A comment of Obsidian."""
+    if not state.src.startswith("%%", state.pos) or not isinstance(state, PlacedState):
+        return False
+    close = state.find("%%", state.pos + 2)
+    return close >= 0 and _matched(state, silent, "hidden", close + 2)
+
+
+def _highlight(state: StateInline, silent: bool) -> bool:
+    """`==highlighted==`: the marks go, the text stays."""
+    src, pos = state.src, state.pos
+    if not src.startswith("==", pos) or not isinstance(state, PlacedState):
+        return False
+    if pos in state.highlight_ends:
+        return _matched(state, silent, "hidden", pos + 2)
+    following = src[pos + 2 : pos + 3]
+    if not following or following.isspace() or following == "=":
+        return False
+    close = state.find("==", pos + 2)
+    if close < 0 or src[close - 1].isspace():
+        return False
+    state.highlight_ends.add(close)
+    return _matched(state, silent, "hidden", pos + 2)
+
+
+def _element(state: StateInline, silent: bool) -> bool:
+    """An element whose text is not Markdown, or says together with its tags what it is."""
+    if state.src[state.pos] != "<" or not isinstance(state, PlacedState):
+        return False
+    found = _ELEMENT.match(state.src, state.pos)
+    if found is None:
+        return False
+    closing = f"</{found.group(1)}>"
+    close = state.find(closing, found.end())
+    if close < 0:
+        return False
+    end = close + len(closing)
+    return _matched(state, silent, "element", end, state.src[state.pos : end])
+
+
+_RULES: list[tuple[str, Callable[[StateInline, bool], bool]]] = [
+    ("math", _math),
+    ("role", _role),
+    ("bracket", _bracket),
+    ("at_sign", _at_sign),
+    ("caret", _caret),
+    ("percent", _percent),
+    ("highlight", _highlight),
+    ("element", _element),
+]
