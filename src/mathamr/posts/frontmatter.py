@@ -1,20 +1,29 @@
-"""Front matter: the few facts at the head of a note, in YAML's simple forms or in TOML."""
+"""Front matter: what a note says about itself at its head, in YAML, in TOML, or in the title block of Pandoc."""
 
 from __future__ import annotations
 
 import re
 import tomllib
-from typing import NamedTuple
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import yaml
 
 from mathamr.posts.report import Report
 
+LONGEST = 1 << 16
+"""So many characters of front matter are read: it is a few lines, and YAML takes long over what is made to."""
+MOST_VALUES = 500
+"""So many values of a list are taken, however often it refers to itself."""
+
 _YAML = re.compile(r"\ufeff?---[ \t\r]*\n(.*?)^(?:---|\.\.\.)[ \t\r]*(?:\n|\Z)", re.S | re.M)
 _TOML = re.compile(r"\ufeff?\+\+\+[ \t\r]*\n(.*?)^\+\+\+[ \t\r]*(?:\n|\Z)", re.S | re.M)
-_STARTS_YAML = re.compile(r"\s*(?:#|[\w-]+[ \t]*:(?:\s|\Z)|\Z)")
-_KEY = re.compile(r"([\w-]+)[ \t]*:(?:[ \t]+(.*))?\Z")
-_ITEM = re.compile(r"[ \t]*-[ \t]+(.*)\Z")
-_COMMENT = re.compile(r"(?:^|[ \t])#.*\Z")
+_PANDOC = re.compile(r"\ufeff?%[ \t]+(\S[^\n]*)\n%([^\n]*)\n(?:%([^\n]*)\n)?[ \t\r]*(?:\n|\Z)")
+_STARTS_YAML = re.compile(r"\s*(?:#|[\w-]+[ \t]*:(?:\s|\Z)|\Z|\{)")
+_KEY = re.compile(r"^([\w-]+)[ \t]*:(?=\s|\Z)", re.M)
+_QUOTED_LATEX = re.compile(r"^([\w-]+:[ \t]*)\"([^\"\n]*\$[^\"\n]*)\"[ \t\r]*$", re.M)
 _SEPARATOR = re.compile(r"[,\s]+")
+_NOTHING = frozenset(["", "null", "~", "Null", "NULL"])
 
 
 class FrontMatter(NamedTuple):
@@ -23,11 +32,12 @@ class FrontMatter(NamedTuple):
     title: str = ""
     tags: tuple[str, ...] = ()
     date: str | None = None
+    aliases: tuple[str, ...] = ()
     end: int = 0
 
     @classmethod
     def read(cls, text: str, report: Report) -> FrontMatter:
-        """The front matter of a note; lines that are not understood are reported and left out.
+        """The front matter of a note; what is not understood is reported and left out.
 
         >>> note = "---\\ntitle: 'On limits'\\ntags: [analysis, limits]\\ndate: 2024-05-01\\n---\\nText."
         >>> found = FrontMatter.read(note, Report())
@@ -38,68 +48,99 @@ class FrontMatter(NamedTuple):
             values = _yaml(match.group(1), report)
         elif match := _TOML.match(text):
             values = _toml(match.group(1), report)
+        elif match := _PANDOC.match(text):
+            values = {"title": match.group(1), "date": match.group(3) or ""}
         else:
             return cls()
-        lowered = {key.lower(): value for key, value in values.items()}
-        tags = lowered.get("tags") or lowered.get("keywords") or lowered.get("categories") or []
-        date = _single(lowered.get("date") or lowered.get("created") or "")
-        names = _SEPARATOR.split(tags) if isinstance(tags, str) else tags
+        lowered = {str(key).lower(): value for key, value in values.items()}
+        tags = next((lowered[name] for name in ("tags", "keywords", "categories") if lowered.get(name)), "")
+        names = _SEPARATOR.split(tags) if isinstance(tags, str) else _scalars(tags)
+        aliases = [*_scalars(lowered.get("aliases", "")), *_scalars(lowered.get("alias", ""))]
         return cls(
-            title=_single(lowered.get("title", "")),
-            tags=tuple(dict.fromkeys(name.strip().lstrip("#") for name in names if name.strip("# "))),
-            date=date or None,
+            title=_line(lowered.get("title", "")),
+            tags=tuple(dict.fromkeys(name for each in names if (name := each.strip().lstrip("#").strip()))),
+            date=_line(lowered.get("date") or lowered.get("created") or "") or None,
+            aliases=tuple(dict.fromkeys(" ".join(alias.split()) for alias in aliases if alias.strip())),
             end=match.end(),
         )
 
 
-def _single(value: str | list[str]) -> str:
-    return value if isinstance(value, str) else " ".join(value)
+def _scalars(value: Any) -> Iterator[str]:
+    """The texts in a value, those of its lists within bounds; what has names of its own is no text."""
+    waiting, seen = [value], 0
+    while waiting and seen < MOST_VALUES:
+        seen += 1
+        item = waiting.pop()
+        if isinstance(item, str) and item not in _NOTHING:
+            yield item
+        elif isinstance(item, list):
+            waiting.extend(reversed(item[:MOST_VALUES]))
 
 
-def _yaml(source: str, report: Report) -> dict[str, str | list[str]]:
-    """`key: value`, `key: [a, b]`, and `key:` with `- item` lines; what is nested deeper says nothing to us."""
-    values: dict[str, str | list[str]] = {}
-    key = ""
-    for line in source.splitlines():
-        if not line.strip() or line.lstrip().startswith("#"):
-            continue
-        if (item := _ITEM.match(line)) and key:
-            held = values[key]
-            values[key] = (
-                [*held, _scalar(item.group(1))] if isinstance(held, list) else [_scalar(item.group(1))]
-            )
-        elif entry := _KEY.match(line):
-            key = entry.group(1)
-            values[key] = _value((entry.group(2) or "").strip())
-        elif not (key and line[0].isspace()):
-            report.mend("front matter", f"a line that is no `key: value`: {line.strip()[:80]!r}")
+def _line(value: Any) -> str:
+    """A value as one line."""
+    return " ".join(" ".join(_scalars(value)).split())
+
+
+def _yaml(source: str, report: Report) -> dict[str, Any]:
+    """The mapping of a YAML text, all its values texts or lists; key by key where the whole is not YAML."""
+    if len(source) > LONGEST:
+        report.mend("front matter", f"more than {LONGEST:,} characters of front matter; only these are read")
+        source = source[: source.rfind("\n", 0, LONGEST) + 1]
+    source = _QUOTED_LATEX.sub(_single_quoted, source)
+    try:
+        return _mapping(source)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        place = getattr(error, "problem_mark", None)
+        where = f", line {place.line + 2}" if place else ""
+        why = getattr(error, "problem", None) or type(error).__name__
+        report.mend("front matter", f"not YAML ({why}{where}); read key by key")
+    values: dict[str, Any] = {}
+    keys = list(_KEY.finditer(source))
+    for key, following in zip(keys, [*keys[1:], None], strict=True):
+        part = source[key.start() : following.start() if following else len(source)]
+        values |= _one_key(key.group(1), part[key.end() - key.start() :])
     return values
 
 
-def _value(text: str) -> str | list[str]:
-    if text.startswith("[") and text.rstrip().endswith("]"):
-        return [_scalar(part) for part in text.strip()[1:-1].split(",") if part.strip()]
-    return "" if text in ("|", ">", "|-", ">-", "null", "~") else _scalar(text)
+def _single_quoted(match: re.Match[str]) -> str:
+    """A text with formulas in the quotes in which a backslash is itself: no one means the bell by `"$\\alpha$"`."""
+    inside = match.group(2)
+    return match.group() if "\\\\" in inside else match.group(1) + "'" + inside.replace("'", "''") + "'"
 
 
-def _scalar(text: str) -> str:
-    text = text.strip()
-    for quote in "\"'":
-        if len(text) > 1 and text[0] == quote and (close := text.find(quote, 1)) > 0:
-            return text[1:close]
-    return _COMMENT.sub("", text).strip()
+def _one_key(key: str, source: str) -> dict[str, Any]:
+    """What stands after a key: YAML, or a list that is indented as no YAML is, or the rest of its line."""
+    lines = [line.strip() for line in source.splitlines() if line.strip()]
+    listed = "\n".join(lines) if all(line.startswith("- ") for line in lines) else None
+    for candidate in (source, listed):
+        try:
+            if candidate is not None:
+                return _mapping(f"{key}:\n{candidate}" if candidate is listed else f"{key}:{candidate}")
+        except (yaml.YAMLError, RecursionError, ValueError):
+            continue
+    raw = lines[0] if lines else ""
+    return {key: raw[1:-1] if len(raw) > 1 and raw[0] == raw[-1] in "\"'" else raw}
 
 
-def _toml(source: str, report: Report) -> dict[str, str | list[str]]:
+def _mapping(source: str) -> dict[str, Any]:
+    """YAML with texts for all that is no list and no mapping: nothing is built that could run or be a surprise."""
+    loaded = yaml.load(source, Loader=yaml.BaseLoader)  # noqa: S506 - the loader that builds nothing but text
+    return loaded if isinstance(loaded, dict) else {}
+
+
+def _toml(source: str, report: Report) -> dict[str, Any]:
     try:
-        table = tomllib.loads(source)
+        table = tomllib.loads(source[:LONGEST])
     except (tomllib.TOMLDecodeError, RecursionError) as error:
         report.mend("front matter", f"not TOML: {error}")
         return {}
     taxonomies = table.get("taxonomies")
     table |= taxonomies if isinstance(taxonomies, dict) else {}
     return {
-        key: [str(item) for item in value] if isinstance(value, list) else str(value)
+        key: [item if isinstance(item, list) else str(item) for item in value]
+        if isinstance(value, list)
+        else str(value)
         for key, value in table.items()
         if not isinstance(value, dict)
     }
