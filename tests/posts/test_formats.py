@@ -48,7 +48,9 @@ def test_every_reader_has_a_folder_and_every_folder_a_declaration():
 
 def test_its_files_are_recognised(reading):
     declared, folder, _, _ = reading
-    for name in declared.get("files", []) or [post["path"] for post in declared["posts"].values() if "path" in post]:
+    for name in declared.get("files", []) or [
+        post["path"] for post in declared["posts"].values() if "path" in post
+    ]:
         assert detect(folder / name) == declared["format"]
 
 

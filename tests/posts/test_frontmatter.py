@@ -75,9 +75,7 @@ def test_aliases_are_read_as_a_list_or_as_one() -> None:
 
 BOMBS = {
     "aliases": "a: &a [x,x,x,x,x,x,x,x,x]\n"
-    + "".join(
-        f"{chr(98 + n)}: &{chr(98 + n)} [{','.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(18)
-    )
+    + "".join(f"{chr(98 + n)}: &{chr(98 + n)} [{','.join(['*' + chr(97 + n)] * 9)}]\n" for n in range(18))
     + "tags: *s",
     "itself": "tags: &a [*a, x]",
     "brackets": "tags: " + "[" * 60_000,

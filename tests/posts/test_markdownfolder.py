@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mathamr.posts.markdownfolder import headings, slug
+from mathamr.posts.noteoutline import slug
 from mathamr.posts.post import Link, Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -59,9 +59,10 @@ def test_links_between_notes_are_links_of_the_posts(tmp_path: Path) -> None:
         sub__c=long,
     )
     assert posts["a.md"].links == (
-        Link("b.md", "mention"),
-        Link("sub/c.md#part-two", "mention"),
-        Link("sub/c.md", "mention"),
+        Link("b.md", "mention", "B"),
+        Link("sub/c.md#part-two", "mention", "x"),
+        Link("sub/c.md", "mention", "rel"),
+        Link("b.md", "mention", "again"),
     )
     assert all(link.target in posts for post in posts.values() for link in post.links)
     assert report.missing["link to no note"] == 2
@@ -88,11 +89,6 @@ def test_what_is_no_note_is_skipped_and_said(tmp_path: Path) -> None:
     assert posts["latin.md"].body == "caf\ufffd $x$"
     assert (report.skipped.total(), report.ignored.total()) == (1, 1)
     assert report.mended.total() == 1
-
-
-def test_headings_are_found_outside_code() -> None:
-    text = "# A #\n```\n# no\n```\nB\n---\n> q\n---\n## C\\#\n#no\n"
-    assert [(heading.level, heading.text) for heading in headings(text)] == [(1, "A"), (2, "B"), (2, "C\\#")]
 
 
 def test_slugs_are_as_on_github() -> None:

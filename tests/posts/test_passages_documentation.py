@@ -5,7 +5,7 @@ from __future__ import annotations
 import doctest
 from typing import get_args
 
-from mathamr.posts.markdownfolder import SECTION_FROM, WHOLE_BELOW
+from mathamr.posts.noteoutline import SECTION_FROM, WHOLE_BELOW
 from mathamr.posts.passage import SentenceKind
 from tests.conftest import ROOT
 

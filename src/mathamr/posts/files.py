@@ -126,17 +126,15 @@ def head(path: Path) -> Head:
         return Head(path, _readable(decompressed(disk, disk.peek(8))))
 
 
-def read_bytes(path: Path, report: Report) -> bytes | None:
-    """A whole file, decompressed; `None`, reported, where it is larger than any text or cannot be read."""
-    data = bytearray()
+def read_bytes(path: Path, report: Report, largest: int | None = None) -> bytes | None:
+    """A whole file, decompressed; `None`, reported, where it is larger than any of its kind or cannot be read."""
+    data, largest = bytearray(), largest or LARGEST_TEXT_FILE
     try:
         with Input(path, report) as stream:
             while block := stream.read(1 << 20):
                 data += block
-                if len(data) > LARGEST_TEXT_FILE:
-                    report.skip(
-                        "file too large", f"more than {LARGEST_TEXT_FILE >> 20} MB of text in one file"
-                    )
+                if len(data) > largest:
+                    report.skip("file too large", f"more than {largest >> 20} MB of text in one file")
                     return None
     except MathAMRError as error:
         report.skip("unreadable", str(error))
@@ -144,9 +142,9 @@ def read_bytes(path: Path, report: Report) -> bytes | None:
     return bytes(data)
 
 
-def read_text(path: Path, report: Report) -> str | None:
+def read_text(path: Path, report: Report, largest: int | None = None) -> str | None:
     """A whole text file, decompressed and decoded (see `decoded`); `None` as in `read_bytes`."""
-    data = read_bytes(path, report)
+    data = read_bytes(path, report, largest)
     return None if data is None else decoded(data, report)
 
 

@@ -137,6 +137,7 @@ def _post(identifier: str, row: dict[str, Any], body: str, file: Path, report: R
         date=_text(row, "date", report) or None,
         source=_text(row, "source", report) or shown(file),
         macros=_strings(row, "macros", report),
+        aliases=_strings(row, "aliases", report),
         place=_place(row, report),
         formulas=formulas_of(identifier, title, body, markup, report.note),
     )

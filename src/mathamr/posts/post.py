@@ -63,6 +63,7 @@ class Post:
 
     `title` and `body` are in the language `markup` says and are never changed by a reader: the offsets of a
     passage lead back into them. `formulas` lists the formulas in the order in which they occur, title first.
+    `aliases` are other names by which the post is known.
     """
 
     id: str
@@ -80,6 +81,7 @@ class Post:
     macros: tuple[str, ...] = ()
     formulas: tuple[Formula, ...] = field(default=(), repr=False)
     place: Place | None = None
+    aliases: tuple[str, ...] = ()
 
     @property
     def role(self) -> Role:
@@ -110,7 +112,7 @@ class Post:
         row: dict[str, Any] = json.loads(line)
         row["formulas"] = tuple(Formula(**f) for f in row.get("formulas", ()))
         row["links"] = tuple(Link(**link) for link in row.get("links", ()))
-        for name in ("tags", "macros"):
+        for name in ("tags", "macros", "aliases"):
             row[name] = tuple(row.get(name, ()))
         if place := row.get("place"):
             row["place"] = Place(**place | {"inside": tuple(place.get("inside", ()))})

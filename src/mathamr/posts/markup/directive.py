@@ -6,35 +6,23 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
+from mathamr.posts.kinds import Kind, kind_named
+
 
 def _words(listing: str) -> frozenset[str]:
     return frozenset(listing.split())
 
 
-STATEMENTS = {
-    **{
-        name: name
-        for name in (
-            "theorem lemma proposition corollary definition proof example remark exercise conjecture axiom claim"
-            " solution algorithm assumption criterion observation property problem notation fact"
-        ).split()
-    },
-    **dict.fromkeys(["thm", "theo"], "theorem"),
-    **dict.fromkeys(["lem"], "lemma"),
-    **dict.fromkeys(["prp", "prop"], "proposition"),
-    **dict.fromkeys(["cor"], "corollary"),
-    **dict.fromkeys(["cnj"], "conjecture"),
-    **dict.fromkeys(["def", "defn"], "definition"),
-    **dict.fromkeys(["exm"], "example"),
-    **dict.fromkeys(["exr"], "exercise"),
-    **dict.fromkeys(["rem"], "remark"),
-    **dict.fromkeys(["sol"], "solution"),
-}
-"""The names of theorem-like blocks, and the kind of post each is; the short ones are prefixes of Quarto's labels."""
+QUARTO: dict[str, Kind] = {
+    "thm": "theorem", "lem": "lemma", "cor": "corollary", "prp": "proposition", "cnj": "conjecture",
+    "def": "definition", "exm": "example", "exr": "exercise", "sol": "solution", "rem": "remark", "alg": "algorithm",
+}  # fmt: skip
+"""What the labels of Quarto's theorems begin with, and what they are."""
 
-CROSS_REFERENCES = _words("fig tbl eq sec thm lem prp cor cnj def exm exr sol rem lst alg")
-"""What the labels of Quarto's cross-references begin with."""
+CROSS_REFERENCES = frozenset(QUARTO) | _words("fig tbl eq sec lst")
+"""What the labels of all of Quarto's cross-references begin with."""
 
+_ADMONITIONS = _words("note warning caution hint comment question answer sketch tip important")
 _CODE = _words(
     """
     code code-block code-cell sourcecode literalinclude doctest testcode testoutput prompt parsed-literal program-output
@@ -83,12 +71,13 @@ class Directive:
     """Where the title begins in the line of the opening."""
 
     @property
-    def statement(self) -> str | None:
-        """The kind of theorem-like block this is, or `None`."""
-        if kind := STATEMENTS.get(self.name):
-            return kind
-        prefix = self.label.partition("-")[0]
-        return STATEMENTS.get(prefix) if prefix in CROSS_REFERENCES and self.name in ("", "div") else None
+    def statement(self) -> Kind | None:
+        """The kind of theorem-like block this is, or `None`: a box that says "note" is no theorem."""
+        if self.content != "words" or self.name in _ADMONITIONS:
+            return None
+        if self.name == "div":
+            return QUARTO.get(self.label.partition("-")[0])
+        return kind_named(self.name)
 
     @classmethod
     def of_fence(cls, info: str, at: int) -> Directive | None:
@@ -109,12 +98,10 @@ class Directive:
             return cls(_bare(name), title=title.strip(" :"), at=at + info.find(title) if title else 0)
         inside = braces.group(1)
         label, names = _IDENTIFIER.search(inside), _CLASS.findall(inside)
-        name = next((name for name in names if name in STATEMENTS), names[0] if names else "div")
+        name = next((name for name in names if "-" not in name and kind_named(name)), "div")
         given = _NAME_ATTRIBUTE.search(inside)
         title = (given[1] or given[2] or "") if given else ""
-        return cls(
-            name, "words", label[1] if label else "", title, at + info.find(title) if title else 0
-        )
+        return cls(name, "words", label[1] if label else "", title, at + info.find(title) if title else 0)
 
     @classmethod
     def _in_braces(cls, info: str, at: int) -> Directive | None:

@@ -8,14 +8,14 @@ as Markdown again; what it is called is not text.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import cache
 from typing import Any
 
 from markdown_it.token import Token
 
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, without_punctuation
-from mathamr.posts.markup.directive import OPTION, STATEMENTS, Directive
+from mathamr.posts.markup.directive import OPTION, QUARTO, Directive
 from mathamr.posts.markup.html import pieces as html_pieces
 from mathamr.posts.markup.markdownblocks import NESTING, Parser
 from mathamr.posts.markup.piece import Note, Piece, Run
@@ -28,19 +28,36 @@ _CALLOUT = re.compile(r"\[![\w-]+(?:\|[^\[\]\n]*)?\][+-]?[ \t]*")
 _BREAKS = {
     **dict.fromkeys(["heading_open", "heading_close"], "heading"),
     **dict.fromkeys(["blockquote_open", "blockquote_close"], "quote"),
-    **dict.fromkeys(["list_item_open", "list_item_close", "dt_open", "dt_close", "dd_open", "dd_close"], "item"),
+    **dict.fromkeys(
+        ["list_item_open", "list_item_close", "dt_open", "dt_close", "dd_open", "dd_close"], "item"
+    ),
     **dict.fromkeys(["footnote_reference_open", "footnote_reference_close"], "item"),
     **dict.fromkeys(["th_open", "th_close", "td_open", "td_close"], "cell"),
     **dict.fromkeys(["paragraph_close", "comment", "target", "block_break"], "paragraph"),
     "hr": "rule",
 }
 _PICTURE = re.compile(r"\.(?:png|jpe?g|gif|svg|webp|bmp|pdf)\Z", re.I)
-_CODE_ROLES = frozenset("code kbd samp command program file guilabel menuselection option envvar".split())
-_CITING_ROLES = frozenset("cite citet citep cite:p cite:t cite:ps cite:ts footcite footcite:t footcite:p".split())
-_LINKING_ROLES = frozenset("ref numref prf:ref doc eq term any numdoc proof:ref".split())
+_CODE_ROLES = frozenset(
+    ["code", "kbd", "samp", "command", "program", "file", "guilabel", "menuselection", "option", "envvar"]
+)
+_CITING_ROLES = frozenset(
+    [
+        "cite",
+        "citet",
+        "citep",
+        "cite:p",
+        "cite:t",
+        "cite:ps",
+        "cite:ts",
+        "footcite",
+        "footcite:t",
+        "footcite:p",
+    ]
+)
+_LINKING_ROLES = frozenset(["ref", "numref", "prf:ref", "doc", "eq", "any", "numdoc", "proof:ref"])
 _NAMED_TARGET = re.compile(r"(.*?)\s*<([^<>]+)>\s*\Z", re.S)
 _CITED = re.compile(r"-?@([\w:.#$%&+?~/-]*\w)")
-_REFERRED = {"fig": "Figure", "tbl": "Table", "sec": "Section", "lst": "Listing", "alg": "Algorithm"}
+_REFERRED = {"fig": "Figure", "tbl": "Table", "sec": "Section", "lst": "Listing"}
 REFERENCE = "(*)"
 """What stands for the number of an equation or of a statement that only a printed page has."""
 
@@ -195,8 +212,14 @@ class _Reader:
             for place, opening in unclosed.items():
                 self._note(f"unclosed {opening}", run.origin(place, place + 1)[0])
         places = [token.meta["at"] for token in tokens[1:]] + [len(run)]
+        opened: list[Token] = []
         for token, end in zip(tokens, places, strict=True):
-            yield from self._token(token, run, token.meta["at"], end)
+            if token.type == "link_open":
+                opened.append(token)
+            elif token.type == "link_close":
+                opened.pop().meta["end"] = end
+        for token, end in zip(tokens, places, strict=True):
+            yield from self._token(token, run, token.meta["at"], token.meta.get("end", end))
 
     def _token(self, token: Token, run: Run, start: int, end: int) -> Iterator[Piece]:
         kind, content = token.type, token.content
@@ -215,7 +238,7 @@ class _Reader:
         elif kind == "code_inline":
             yield Piece("code", *run.origin(start, end), content)
         elif kind == "link_open":
-            yield Piece("link", *run.origin(max(start - 1, 0), start), str(token.attrs["href"]))
+            yield Piece("link", *run.origin(max(start - 1, 0), end), str(token.attrs["href"]))
         elif kind == "image" and content:
             yield Piece("image", *run.origin(start, end), content)
         elif kind in ("element", "html_inline"):
@@ -238,7 +261,7 @@ class _Reader:
             if alias and not alias.isdigit():
                 yield Piece("image", *run.origin(start, end), alias)
             return
-        yield Piece("link", *run.origin(start, start + 2), f"[[{page}]]")
+        yield Piece("link", *run.origin(start, end), f"[[{page}]]")
         if not token.meta["embed"]:  # what an embed shows is another note's text
             shown = alias or page.partition("#^")[0].replace("#", " ")
             yield Piece("text", *run.origin(inner, end - 2), shown)
@@ -248,25 +271,25 @@ class _Reader:
         place = run.origin(inner, inner + len(content)) if content else run.origin(start, end)
         if name == "math":
             yield from self._latex(run, start, end, content, False)
-        elif name in _LINKING_ROLES or name in _CITING_ROLES:
+        elif name in _LINKING_ROLES:
             named = _NAMED_TARGET.match(content)
             words, target = named.groups() if named else ("", content.strip())
-            yield Piece("link", *place, target if name == "doc" else f"#{target}")
-            if words or name not in _CITING_ROLES:
-                yield Piece("text", *place, words or (target if name == "term" else REFERENCE))
+            yield Piece("link", *place, target if name == "doc" else f"{{{target}}}")
+            yield Piece("text", *place, words or REFERENCE)
         elif name in _CODE_ROLES or name.startswith(("py:", "c:", "cpp:", "js:")):
             yield Piece("code", *place, content)
-        else:
-            yield Piece("text", *place, content)
+        elif name not in _CITING_ROLES:
+            named = _NAMED_TARGET.match(content)
+            yield Piece("text", *place, named.group(1) if named else content)
 
     def _citation(self, content: str, run: Run, start: int, end: int) -> Iterator[Piece]:
         """Cross-references lead somewhere and are read as what they name; a cited book is not text."""
         place = run.origin(start, end)
         for label in _CITED.findall(content):
             prefix = re.split("[-:]", label, maxsplit=1)[0]
-            name = _REFERRED.get(prefix) or STATEMENTS.get(prefix, "").capitalize()
+            name = _REFERRED.get(prefix) or QUARTO.get(prefix, "").capitalize()
             if name or prefix == "eq":
-                yield Piece("link", *place, f"#{label}")
+                yield Piece("link", *place, f"{{{label}}}")
                 yield Piece("text", *place, name or REFERENCE)
 
 
@@ -361,13 +384,3 @@ def without_options(content: str) -> tuple[int, str]:
         while count < len(lines) and OPTION.match(lines[count]):
             count += 1
     return count, "\n".join(lines[count:])
-
-
-def option(content: Iterable[str], *names: str) -> str:
-    """The value of the first option of these names at the head of a directive."""
-    for line in content:
-        if not (found := OPTION.match(line)):
-            break
-        if found.group(1) in names:
-            return found.group(2)
-    return ""

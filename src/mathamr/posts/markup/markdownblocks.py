@@ -8,9 +8,9 @@ formulas that begin a block and misses `\\[` and environments.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from markdown_it import MarkdownIt
+from markdown_it.ruler import RuleOptionsType
 from markdown_it.rules_block import StateBlock
 from markdown_it.token import Token
 from mdit_py_plugins.deflist import deflist_plugin
@@ -37,7 +37,7 @@ _ELEMENT = re.compile(r"<(math|svg)(?![\w-])", re.I)
 _TABLE_GUARDED = re.compile(r"`[^`\n]*`|\$(?!\s)(?:[^$\n\\]|\\.)*(?<!\s)\$(?!\d)")
 _BAR = "\ufdd0"  # not a character: stands for a bar that ends no cell
 
-_EVERYWHERE = {"alt": ["paragraph", "reference", "blockquote", "list"]}
+_EVERYWHERE: RuleOptionsType = {"alt": ["paragraph", "reference", "blockquote", "list"]}
 
 
 class Parser(MarkdownIt):
@@ -184,7 +184,7 @@ class _Prose:
 def _open_display(text: str) -> str:
     """What will close the displayed formula that is open at the end of a line; empty where none is.
 
-    >>> _open_display("so $$x$$ and $$"), _open_display(r"\\\\begin{align}"), _open_display("$x$")
+    >>> _open_display("so $$x$$ and $$"), _open_display(r"\\begin{align}"), _open_display("$x$")
     ('$$', '\\\\end{align}', '')
     """
     opened = ""
@@ -284,12 +284,3 @@ def _element(state: StateBlock, start: int, end: int, silent: bool) -> bool:
         content = state.getLines(start, close + 1, state.blkIndent, True)
         _token(state, "html_block", (start, close + 1), content)
     return True
-
-
-def headings(tokens: Sequence[Token]) -> list[tuple[int, str, int, int]]:
-    """The headings that stand in no other block: level, text, and their lines [first, last)."""
-    return [
-        (int(token.tag[1]), tokens[place + 1].content, *token.map)
-        for place, token in enumerate(tokens)
-        if token.type == "heading_open" and token.level == 0 and token.map
-    ]

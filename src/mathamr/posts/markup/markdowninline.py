@@ -29,13 +29,12 @@ _CITATION = re.compile(r"\[[^\[\]\n@]{0,100}-?@[^\[\]\n]{1,500}\](?!\()")
 _CROSS_REFERENCE = re.compile(rf"@((?:{'|'.join(sorted(CROSS_REFERENCES))})[-:][\w:.-]*\w)")
 _ATTRIBUTE = r"(?:[#.][\w:.-]++|[\w-]++=(?:\"[^\"\n]{0,200}+\"|[^\s\"{}]++)|-)"
 _ATTRIBUTES = re.compile(rf"\{{:?[ \t]*{_ATTRIBUTE}(?:[ \t]+{_ATTRIBUTE}){{0,20}}[ \t]*\}}")
+_SPAN = re.compile(r"\[[^\[\]\n]{1,300}\](?=\{)")
 _SHORTCODE = re.compile(r"\{\{[<%][^{}\n]{0,500}[>%]\}\}")
 _BLOCK_ID = re.compile(r"\^[A-Za-z0-9-]{1,100}[ \t]*(?=\n|\Z)")
 _EQUATION_LABEL = re.compile(r"[ \t]*\(([A-Za-z][\w:.-]+)\)[ \t]*(?=\n|\Z)")
 _TASK = re.compile(r"\[[ xX]\][ \t]+")
-_ELEMENT = re.compile(
-    r"<(math|script|style|pre|code|svg|span|textarea)(?=[\s>/])(?:\s[^<>]*)?>", re.I
-)
+_ELEMENT = re.compile(r"<(math|script|style|pre|code|svg|span|textarea)(?=[\s>/])(?:\s[^<>]*)?>", re.I)
 
 
 class PlacedState(StateInline):
@@ -46,7 +45,8 @@ class PlacedState(StateInline):
         super().__init__(src, md, env, tokens)
         self._scanner = MathScanner(src)
         self._regions: dict[int, Region | Literal["unclosed"] | None] = {}
-        self.highlight_ends: set[int] = set()
+        self.closers: dict[int, int] = {}
+        """Where marks end whose beginnings were read: [start, end), not to be shown."""
 
     def region(self, match: re.Match[str]) -> Region | Literal["unclosed"] | None:
         """The formula that begins here; looked for once, however often a rule asks."""
@@ -75,7 +75,9 @@ class PlacedState(StateInline):
         """A token, with its place; the marks of one run of emphasis come one by one."""
         before = None if self.pending or not self.tokens else self.tokens[-1]
         token = super().push(ttype, tag, nesting)
-        repeated = before is not None and before.type == ttype == "text" and before.meta.get("run") == self.pos
+        repeated = (
+            before is not None and before.type == ttype == "text" and before.meta.get("run") == self.pos
+        )
         token.meta["at"] = before.meta["at"] + 1 if repeated and before is not None else self.pos
         token.meta["run"] = self.pos
         return token
@@ -151,17 +153,25 @@ def _role(state: StateInline, silent: bool) -> bool:
             return False
         content = state.src[found.end() : close]
         return _matched(
-            state, silent, "role", close + len(found.group(2)), content, name=found.group(1), inner=found.end()
+            state,
+            silent,
+            "role",
+            close + len(found.group(2)),
+            content,
+            name=found.group(1),
+            inner=found.end(),
         )
     hidden = _ATTRIBUTES.match(state.src, state.pos) or _SHORTCODE.match(state.src, state.pos)
     return hidden is not None and _matched(state, silent, "hidden", hidden.end())
 
 
 def _bracket(state: StateInline, silent: bool) -> bool:
-    """Links of wikis, references to footnotes, citations, and the marks of tasks."""
+    """Links of wikis, references to footnotes, citations, the marks of tasks, and spans with attributes."""
     src, pos = state.src, state.pos
-    if src[pos] not in "[!":
+    if src[pos] not in "[!]" or not isinstance(state, PlacedState):
         return False
+    if src[pos] == "]":
+        return pos in state.closers and _matched(state, silent, "hidden", state.closers[pos])
     if found := _WIKI.match(src, pos):
         page, alias = found.group(2).strip(), (found.group(3) or "").strip()
         inner = found.start(3) if alias else found.start(2)
@@ -174,6 +184,9 @@ def _bracket(state: StateInline, silent: bool) -> bool:
         return _matched(state, silent, "hidden", found.end())
     if found := _CITATION.match(src, pos):
         return _matched(state, silent, "citation", found.end(), found.group())
+    if (found := _SPAN.match(src, pos)) and (attributes := _ATTRIBUTES.match(src, found.end())):
+        state.closers[found.end() - 1] = attributes.end()
+        return _matched(state, silent, "hidden", pos + 1)
     return False
 
 
@@ -212,15 +225,15 @@ def _highlight(state: StateInline, silent: bool) -> bool:
     src, pos = state.src, state.pos
     if not src.startswith("==", pos) or not isinstance(state, PlacedState):
         return False
-    if pos in state.highlight_ends:
-        return _matched(state, silent, "hidden", pos + 2)
+    if pos in state.closers:
+        return _matched(state, silent, "hidden", state.closers[pos])
     following = src[pos + 2 : pos + 3]
     if not following or following.isspace() or following == "=":
         return False
     close = state.find("==", pos + 2)
     if close < 0 or src[close - 1].isspace():
         return False
-    state.highlight_ends.add(close)
+    state.closers[close] = close + 2
     return _matched(state, silent, "hidden", pos + 2)
 
 

@@ -26,7 +26,7 @@ class Piece(NamedTuple):
     | break   | what ends here: `paragraph`, `line`, `heading`, `item`, `cell`, `quote`, `code`, `rule`  |
     | code    | code as it was written                                                                   |
     | image   | what the picture shows, as its alternative text says                                     |
-    | link    | the address a link leads to; its text follows as pieces of its own                       |
+    | link    | the address a link leads to; its text follows as pieces of its own, in Markdown within it |
 
     A text piece either has as many characters as its source, one for one, or is read as a whole (`&lt;` is `<`):
     `origin` tells where a character came from.
