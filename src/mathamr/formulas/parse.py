@@ -6,7 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Literal
 
+from mathamr.errors import MathAMRError
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError, Repair
 from mathamr.formulas.latex import commands, diagrams, environments, layout, physics
@@ -16,6 +18,8 @@ from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.presentation import present
 from mathamr.formulas.latex.reader import NOTHING, Reader
+from mathamr.formulas.meaning.decision import EMPTY, Context, Decision
+from mathamr.formulas.meaning.mathematician import KEPT, meaning
 from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.presentation import slt
@@ -25,7 +29,26 @@ from mathamr.formulas.notation import to_string
 from mathamr.formulas.outline import outline
 from mathamr.formulas.tree import Opt, Slt
 
-__all__ = ["FormulaError", "FormulaParser", "Macros", "ParsedFormula", "Repair", "parse"]
+__all__ = [
+    "READINGS",
+    "Context",
+    "Decision",
+    "FormulaError",
+    "FormulaParser",
+    "Macros",
+    "ParsedFormula",
+    "Reading",
+    "Repair",
+    "context_of",
+    "parse",
+]
+
+Reading = Literal["published", "mathematician"]
+READINGS: dict[str, str] = {
+    "published": "the trees of Tangent-S and ARQMath, as LaTeXML groups the formula",
+    "mathematician": "what the formula means: application, bound variables, derivatives, quantifiers",
+}
+"""How an operator tree can be read, and what each reading is; the layout tree is the same in all."""
 
 MAX_LENGTH = 100_000
 """Characters in a formula; a longer text is no formula."""
@@ -45,6 +68,9 @@ class ParsedFormula:
     opt: Opt
     repairs: tuple[Repair, ...]
     presentation: Element = field(compare=False, repr=False)
+    reading: str = "published"
+    decisions: tuple[Decision, ...] = ()
+    """What could be read in two ways, how it was read and why; the published reading decides nothing."""
 
     def presentation_mathml(self, *, display: bool = False) -> str:
         """Presentation MathML, valid and safe to put in a page."""
@@ -52,55 +78,109 @@ class ParsedFormula:
 
     def __reduce__(self) -> tuple[object, ...]:
         """Formulas travel between processes with their markup as text."""
-        return _restored, (self.latex, self.slt, self.opt, self.repairs, to_mathml(self.presentation))
+        markup = to_mathml(self.presentation)
+        return _restored, (self.latex, self.slt, self.opt, self.repairs, markup, self.reading, self.decisions)
 
     def to_dict(self) -> dict[str, object]:
         """The formula for JSON: trees as Tangent strings."""
         repairs = [{"message": repair.message, "offset": repair.offset} for repair in self.repairs]
-        return {
+        found: dict[str, object] = {
             "latex": self.latex,
             "slt": to_string(self.slt),
             "opt": to_string(self.opt),
             "repairs": repairs,
         }
+        if self.reading != "published":
+            found |= {"reading": self.reading, "decisions": [each._asdict() for each in self.decisions]}
+        return found
 
     def lines(self) -> list[str]:
         """The formula for reading: both trees as indented text, then what was repaired."""
         result = [self.latex, "  layout (SLT)", *(f"    {line}" for line in outline(self.slt))]
         result += ["  operators (OPT)", *(f"    {line}" for line in outline(self.opt))]
+        result += [f"  decided: {decision}" for decision in self.decisions]
         return result + [f"  repaired: {repair}" for repair in self.repairs]
 
 
-def _restored(latex: str, slt: Slt, opt: Opt, repairs: tuple[Repair, ...], markup: str) -> ParsedFormula:
-    return ParsedFormula(latex, slt, opt, repairs, read(markup))
+def _restored(
+    latex: str,
+    slt: Slt,
+    opt: Opt,
+    repairs: tuple[Repair, ...],
+    markup: str,
+    reading: str,
+    decisions: tuple[Decision, ...],
+) -> ParsedFormula:
+    return ParsedFormula(latex, slt, opt, repairs, read(markup), reading, decisions)
 
 
-def parse(latex: str, macros: Macros | Iterable[str] = (), wildcards: bool = False) -> ParsedFormula:
+def parse(
+    latex: str,
+    macros: Macros | Iterable[str] = (),
+    wildcards: bool = False,
+    *,
+    reading: Reading = "published",
+    context: Context = EMPTY,
+) -> ParsedFormula:
     """Both trees of a formula; raises `FormulaError` where there is nothing to read or a limit is passed.
 
     `macros` are those of the document (`Macros`, or texts with `\\newcommand` and the like); definitions in the
     formula itself always hold. With `wildcards`, `?x` is a wildcard of a query; `\\qvar{x}` always is.
 
+    The operator tree is the published one, or with `reading="mathematician"` says what the formula means; then
+    `context` is what the post's other formulas say about its letters (`context_of`), and `decisions` says what was
+    decided.
+
     >>> formula = parse(r"\\frac{1}{2}")
     >>> formula.slt.labels, formula.opt.labels
     (('O!divide', 'N!1', 'N!2'), ('O!divide', 'N!1', 'N!2'))
     """
-    return _parse(latex, Macros.of(macros) if macros else NO_MACROS, wildcards)
+    return _parse(latex, Macros.of(macros) if macros else NO_MACROS, wildcards, reading, context)
 
 
-def _parse(latex: str, macros: Macros, wildcards: bool) -> ParsedFormula:
+def context_of(formulas: Iterable[str], macros: Macros | Iterable[str] = ()) -> Context:
+    """What the formulas of a post say about its letters: one that is applied somewhere is a function.
+
+    >>> context_of([r"f:A\\to B", "y(0)=1", "n(n+1)"])
+    Context(functions=frozenset({'y', 'f'}), variables=frozenset({'n'}))
+    """
+    known = Macros.of(macros) if macros else NO_MACROS
+    functions: set[str] = set()
+    variables: set[str] = set()
+    for latex in formulas:
+        try:
+            found = meaning(_read(latex, known, False, Budget(len(latex)))[0], Budget(len(latex)))
+        except (FormulaError, RecursionError):
+            continue
+        functions |= found.functions
+        variables |= found.variables
+    return Context(frozenset(functions), frozenset(variables - functions))
+
+
+def _parse(latex: str, macros: Macros, wildcards: bool, reading: str, context: Context) -> ParsedFormula:
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
     budget = Budget(len(latex))
     try:
         node, repairs = _read(latex, macros, wildcards, budget)
         presentation = present(node)
-        trees = slt(presentation, budget.elements), opt(mean(node), budget.elements)
+        layout, published = slt(presentation, budget.elements), opt(mean(node), budget.elements)
     except RecursionError:
         raise FormulaError("nested too deeply", latex, 0) from None
     except (MathMLError, SpentError) as error:
         raise FormulaError(str(error), latex, 0) from error
-    return ParsedFormula(latex, *trees, repairs, presentation)
+    if reading == "published":
+        return ParsedFormula(latex, layout, published, repairs, presentation)
+    if reading not in READINGS:
+        raise MathAMRError(f"unknown reading {reading!r}; there are {', '.join(READINGS)}")
+    found = meaning(node, Budget(len(latex)), context)
+    tree = published
+    decisions = found.decisions
+    try:
+        tree = opt(mean(found.node), budget.elements)
+    except (MathMLError, RecursionError):
+        decisions = (KEPT,)
+    return ParsedFormula(latex, layout, tree, repairs, presentation, reading, decisions)
 
 
 def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[Node, tuple[Repair, ...]]:
@@ -125,14 +205,22 @@ class FormulaParser:
     """Parses the formulas of one document or corpus; a formula met again costs nothing."""
 
     def __init__(
-        self, macros: Macros | Iterable[str] = (), *, wildcards: bool = False, remembered: int = 20_000
+        self,
+        macros: Macros | Iterable[str] = (),
+        *,
+        wildcards: bool = False,
+        reading: Reading = "published",
+        context: Context = EMPTY,
+        remembered: int = 20_000,
     ) -> None:
         self.macros = Macros.of(macros)
         self.wildcards = wildcards
+        self.reading = reading
+        self.context = context
         self._parse = lru_cache(maxsize=remembered)(self._parse_one)
 
     def _parse_one(self, latex: str) -> ParsedFormula:
-        return _parse(latex, self.macros, self.wildcards)
+        return _parse(latex, self.macros, self.wildcards, self.reading, self.context)
 
     def parse(self, latex: str) -> ParsedFormula:
         """Both trees of a formula, as the function `parse` gives them."""

@@ -9,7 +9,7 @@ from mathamr.formulas.latex.construction import scripted
 from mathamr.formulas.latex.grammar.formulas import Grammar
 from mathamr.formulas.latex.grammar.rules import MAX_DEPTH, TooDeepError, role_of
 from mathamr.formulas.latex.ligatures import joined
-from mathamr.formulas.latex.node import ABSENT, HINT, SCRIPT, Node, dual, row
+from mathamr.formulas.latex.node import ABSENT, HINT, SCRIPT, TOKEN, Node, dual, row
 
 _POST = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT"])
 LAST_SHOWN = SCRIPT
@@ -38,8 +38,12 @@ def expression(nodes: Sequence[Node], budget: Budget, rule: str = "Anything", tr
         except TooDeepError:
             found = None
         if found is None:
-            return row(grouped(prepared))
+            result = row(grouped(prepared))
+            result.source = prepared
+            return result
         result = found
+        if result.kind != TOKEN:
+            result.source = prepared[:end]
     if end < len(prepared):
         return dual(result, row((result, *prepared[end:])))
     return result

@@ -25,7 +25,7 @@ class Node:
 
     __slots__ = (
         "bump", "children", "content", "enclosure", "floated", "font", "key", "kind", "level", "meaning", "position",
-        "presentation", "role", "text",
+        "presentation", "role", "source", "text",
     )  # fmt: skip
 
     def __init__(
@@ -58,12 +58,14 @@ class Node:
         """A script before its base (`{}^a x`) and the level that the next one is moved to."""
         self.presentation: Element | None = None
         self.content: Element | None = None
+        self.source: Sequence[Node] = ()
+        """The list that the grammar made this node of, for another reading of the same list."""
 
     def with_role(self, role: str, position: str = "", meaning: str = "") -> Node:
         """A copy that plays another role (`\\mathrel{x}`)."""
         copy = Node(self.kind, role, self.text, meaning or self.meaning, self.font, self.children, self.key,
                     position or self.position, self.level)  # fmt: skip
-        copy.enclosure = self.enclosure
+        copy.enclosure, copy.source = self.enclosure, self.source
         return copy
 
     def __repr__(self) -> str:

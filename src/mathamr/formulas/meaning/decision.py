@@ -1,0 +1,62 @@
+"""Decisions of a reading: what could be read in two ways, how it was read, and why."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+MAX_WORK = 200_000
+"""Steps of one reading; a formula that needs more keeps its published tree."""
+MAX_DECISIONS = 100
+
+
+class Decision(NamedTuple):
+    """One ambiguity: the piece of the formula, how it was read, and the reason."""
+
+    subject: str
+    choice: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.subject}: {self.choice}, because {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What the other formulas of a post say about letters: which are functions, which are certainly not."""
+
+    functions: frozenset[str] = frozenset()
+    variables: frozenset[str] = frozenset()
+
+
+EMPTY = Context()
+
+
+class TooMuchWorkError(Exception):
+    """A reading that has spent its budget."""
+
+
+@dataclass(slots=True)
+class Notes:
+    """What one reading knows beforehand, finds out, decides and has spent."""
+
+    context: Context = EMPTY
+    functions: set[str] = field(default_factory=set)
+    """Letters that this formula applies, or maps, or derives."""
+    variables: set[str] = field(default_factory=set)
+    """Letters that this formula multiplies with a group."""
+    doubted: set[str] = field(default_factory=set)
+    """Letters that were read as no functions; if one turns out to be, the formula is read again."""
+    decisions: dict[Decision, None] = field(default_factory=dict)
+    work: int = MAX_WORK
+
+    def spend(self, steps: int = 1) -> None:
+        """Takes steps from the budget."""
+        self.work -= steps
+        if self.work < 0:
+            raise TooMuchWorkError
+
+    def decide(self, subject: str, choice: str, reason: str) -> None:
+        """Notes a decision; the same one is noted once."""
+        if len(self.decisions) < MAX_DECISIONS:
+            self.decisions[Decision(subject, choice, reason)] = None

@@ -1,0 +1,155 @@
+"""Items: the nodes of a list with what stands between two delimiters as one item."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from mathamr.formulas.latex.grammar.rules import role_of
+from mathamr.formulas.latex.node import HINT, TEXT, TOKEN, Node
+
+_CLOSING = {"(": ")]", "[": ")]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|": "|", "∥": "∥", "‖": "‖"}
+_BARS = frozenset(["|", "∥", "‖"])
+SIGNS = frozenset(["ADDOP", "MULOP", "BINOP", "RELOP", "ARROW", "METARELOP", "MODIFIEROP", "PUNCT", "PERIOD"])
+_BEFORE_OPERANDS = SIGNS | {"FUNCTION", "OPFUNCTION", "TRIGFUNCTION", "LIMITOP", "SUMOP", "INTOP", "BIGOP", "OPERATOR", "DIFFOP"}
+SCRIPTS = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT", "FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
+MIDDLE = "MIDDLE"
+
+
+class UnreadableError(Exception):
+    """A list that this reading does not follow; it keeps its published tree."""
+
+
+@dataclass(slots=True, eq=False)
+class Group:
+    """What stands between two delimiters. `use` is what the formula around says it is: an interval, a gcd."""
+
+    opening: str
+    closing: str
+    items: list[Item] = field(default_factory=list)
+    use: str = ""
+
+
+Item = Node | Group
+
+
+_SUBGROUPS = frozenset("⊴⊵⊲⊳◁▷")
+
+
+def role(item: Item) -> str:
+    """The role of an item; a group is one. Signs of subgroups are relations, as which LaTeXML does not know them."""
+    if isinstance(item, Group):
+        return "GROUP"
+    return "RELOP" if item.text in _SUBGROUPS and item.kind == TOKEN else role_of(item)
+
+
+def is_group(item: Item, openings: str = "(") -> bool:
+    """Whether the item is a group with one of the openings."""
+    return isinstance(item, Group) and item.opening in openings
+
+
+def is_sign(item: Item, *keys: str) -> bool:
+    """Whether the item is a symbol with one of the meanings or characters."""
+    return isinstance(item, Node) and item.kind == TOKEN and (item.key in keys or item.text in keys)
+
+
+def is_middle(item: Item) -> bool:
+    """Whether the item is a bar between two things."""
+    return role(item) in (MIDDLE, "VERTBAR")
+
+
+def is_words(item: Item) -> bool:
+    """Whether the item is text."""
+    return isinstance(item, Node) and item.kind == TEXT
+
+
+def split(items: Sequence[Item], is_separator: Callable[[Item], bool]) -> list[list[Item]]:
+    """The pieces between separators."""
+    pieces: list[list[Item]] = [[]]
+    for item in items:
+        if is_separator(item):
+            pieces.append([])
+        else:
+            pieces[-1].append(item)
+    return pieces
+
+
+def place(items: Sequence[Item], wanted: Callable[[Item], bool], start: int = 0) -> int:
+    """The place of the first item that is wanted, or -1."""
+    for position in range(start, len(items)):
+        if wanted(items[position]):
+            return position
+    return -1
+
+
+def scripts_end(items: Sequence[Item], start: int) -> int:
+    """The place behind the scripts that begin at a place."""
+    while start < len(items) and role(items[start]) in SCRIPTS:
+        start += 1
+    return start
+
+
+def grouped(nodes: Sequence[Node]) -> list[Item]:
+    """The list with its groups; raises `UnreadableError` where delimiters do not match."""
+    stack = [Group("", "")]
+    for node in nodes:
+        if node.kind == HINT and not node.role:
+            continue
+        kind = role_of(node)
+        if kind == "OPEN":
+            stack.append(Group(node.text, ""))
+        elif kind == "CLOSE":
+            group = stack.pop()
+            if not stack or node.text not in _CLOSING.get(group.opening, ""):
+                raise UnreadableError(f"{node.text} closes nothing")
+            group.closing = node.text
+            group.items = _barred(group.items)
+            stack[-1].items.append(group)
+        else:
+            stack[-1].items.append(node)
+    if len(stack) > 1:
+        raise UnreadableError(f"{stack[-1].opening} is not closed")
+    return _barred(stack[0].items)
+
+
+def _is_bar(item: Item) -> bool:
+    return isinstance(item, Node) and role_of(item) == "VERTBAR" and item.text in _BARS
+
+
+def _barred(items: list[Item]) -> list[Item]:
+    """The list with absolute values and norms as groups; other bars stay as they are.
+
+    A bar opens where nothing stands before it that it could close; behind an operand it closes what is open, and
+    opens only if an even number of bars is left.
+    """
+    left = sum(map(_is_bar, items))
+    if not left:
+        return items
+    stack = [Group("", "")]
+    for position, item in enumerate(items):
+        if not (isinstance(item, Node) and _is_bar(item)):
+            stack[-1].items.append(item)
+            continue
+        inner = stack[-1].items
+        behind_operand = bool(inner) and role(inner[-1]) not in _BEFORE_OPERANDS
+        followed = position + 1 < len(items) and role(items[position + 1]) in SCRIPTS
+        if behind_operand and stack[-1].opening == item.text:
+            group = stack.pop()
+            group.closing = item.text
+            stack[-1].items.append(_norm(group))
+        elif not behind_operand or (left % 2 == 0 and not followed):
+            stack.append(Group(item.text, ""))
+        else:
+            inner.append(item)
+        left -= 1
+    if len(stack) > 1:
+        raise UnreadableError("a bar is not closed")
+    return stack[0].items
+
+
+def _norm(group: Group) -> Group:
+    """`||x||` is a norm, not an absolute value of one."""
+    inner = group.items[0] if len(group.items) == 1 else None
+    if group.opening == "|" and isinstance(inner, Group) and inner.opening == "|":
+        return Group("‖", "‖", inner.items)
+    return group

@@ -1,0 +1,271 @@
+"""Formulas of formulas: quantifiers, implications, lists, words between formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mathamr.formulas.latex.construction import formulae, listed, relation
+from mathamr.formulas.latex.node import ABSENT, INVISIBLE_COMMA, Node, apply, operator
+from mathamr.formulas.meaning.construction import bound, named
+from mathamr.formulas.meaning.grammar import Grammar
+from mathamr.formulas.meaning.items import (
+    SCRIPTS,
+    Item,
+    is_group,
+    is_middle,
+    is_sign,
+    is_words,
+    place,
+    role,
+    scripts_end,
+    split,
+)
+from mathamr.formulas.meaning.relations import is_relation, related
+
+_IMPLICATIONS = {
+    "⇔": "iff", "⟺": "iff", "⇒": "implies", "⟹": "implies", "⇐": "implied-by", "⟸": "implied-by",
+}  # fmt: skip
+_CONNECTIVES = {
+    "and": "and", "or": "or", "iff": "iff", "if and only if": "iff", "implies": "implies", "then": "implies",
+    "if": "implied-by", "when": "implied-by", "whenever": "implied-by", "so": "implies", "hence": "implies",
+}  # fmt: skip
+_SEPARATING = frozenset(["where", "for", "with", "such that", "s.t.", "for all", "for every", "for each", "for some", "as"])
+_QUANTIFIERS = {"for-all": "for-all", "exists": "exists", "not-exists": "not-exists"}
+_ADMITTED = frozenset(["such that", "s.t.", "st", "we have", "so that", "with"])
+
+
+def formula(items: Sequence[Item], grammar: Grammar) -> Node:
+    """What a list means, from the loosest binding inwards."""
+    items = _trimmed(items)
+    grammar.notes.spend(1 + len(items))
+    if not items:
+        return ABSENT
+    if _is_quantifier(items[0]):
+        return _quantified(items, grammar)
+    if is_sign(items[0], "not", "¬") and len(items) > 1 and _is_quantifier(items[1]):
+        return named("not", formula(items[1:], grammar))
+    connected = _implied(items, grammar) or _connected(items, grammar) or _conjoined(items, grammar)
+    if connected is not None:
+        return connected
+    at = place(items, _is_quantifier)
+    if at > 0:
+        if role(items[at - 1]) in ("ADDOP", "FUNCTION", "RELOP", "MULOP"):
+            return formula([*items[:at], grammar.settled(_quantified(items[at:], grammar))], grammar)
+        return _quantified(items[at:], grammar, body=_trimmed(items[:at]))
+    return _listed(items, grammar)
+
+
+def _trimmed(items: Sequence[Item]) -> Sequence[Item]:
+    """The list without punctuation at its ends."""
+    start, end = 0, len(items)
+    while end > start and role(items[end - 1]) in ("PUNCT", "PERIOD"):
+        end -= 1
+    while start < end and role(items[start]) in ("PUNCT", "PERIOD"):
+        start += 1
+    return items[start:end]
+
+
+def _connected(items: Sequence[Item], grammar: Grammar) -> Node | None:
+    """Formulas with words between them: `x>0 \\text{ and } y>0`."""
+    at = place(items, lambda item: is_words(item) and _phrase(item) in (_CONNECTIVES.keys() | _SEPARATING))
+    if at <= 0 or at == len(items) - 1:
+        return None
+    left, right = formula(items[:at], grammar), formula(items[at + 1 :], grammar)
+    meaning = _CONNECTIVES.get(_phrase(items[at]))
+    if meaning is None:
+        return formulae((left, INVISIBLE_COMMA, right))
+    if meaning == "implied-by":
+        return named("implies", right, left)
+    return named(meaning, left, right)
+
+
+def _phrase(item: Item) -> str:
+    return " ".join(item.text.split()).strip(",;: ").lower() if isinstance(item, Node) else ""
+
+
+def _implied(items: Sequence[Item], grammar: Grammar) -> Node | None:
+    """Implications bind loosest; a chain of them is a chain of relations."""
+    found = [_IMPLICATIONS.get(item.text, "") if isinstance(item, Node) and item.text else "" for item in items]
+    if not any(found):
+        return None
+    wanted = {"iff"} if "iff" in found else {"implies", "implied-by"}
+    sides: list[Node] = []
+    start = 0
+    for position, meaning in enumerate(found):
+        if meaning in wanted:
+            end = position
+            sides += (formula(items[start:end], grammar), operator(meaning))
+            start = scripts_end(items, position + 1)
+    sides.append(formula(items[start:], grammar))
+    if len(sides) == 3 and sides[1].meaning == "implied-by":
+        return named("implies", sides[2], sides[0])
+    return relation(sides)
+
+
+def _conjoined(items: Sequence[Item], grammar: Grammar) -> Node | None:
+    """Relations with a logical sign between them: `a=b \\land b=c`; between terms it binds tighter than relations."""
+    for meaning in ("or", "and"):
+        pieces = split(items, lambda item, meaning=meaning: is_sign(item, meaning))  # type: ignore[misc]
+        if len(pieces) > 1 and all(pieces) and sum(any(map(is_relation, piece)) for piece in pieces) > 1:
+            return named(meaning, *(formula(piece, grammar) for piece in pieces))
+    return None
+
+
+def _is_quantifier(item: Item) -> bool:
+    return isinstance(item, Node) and item.meaning in _QUANTIFIERS and role(item) in ("BIGOP", "FUNCTION")
+
+
+def _quantified(items: Sequence[Item], grammar: Grammar, body: Sequence[Item] = ()) -> Node:
+    """A quantifier with its variables, their condition, and the formula it holds for.
+
+    The formula follows a comma, a colon, words, or nothing at all; or the quantifier stands behind it.
+    """
+    head = items[0]
+    meaning = head.meaning if isinstance(head, Node) else ""
+    start = 1
+    if start < len(items) and is_sign(items[start], "factorial"):
+        meaning, start = "exists-unique", start + 1
+    variables: list[Node] = []
+    condition: Node | None = None
+    if start < len(items) and role(items[start]) in SCRIPTS:
+        script = items[start]
+        if isinstance(script, Node):
+            variables, condition = bound_by(grammar.items(script.children[0]), grammar)
+        start += 1
+    else:
+        start, variables, condition = _declared(items, start, grammar)
+    while start < len(items) and _separates(items[start]):
+        start += 1
+    operands = [bound(variable) for variable in variables]
+    if condition is not None:
+        operands.append(named("condition", condition))
+    rest = [*body, *items[start:]] if not body or start == len(items) else []
+    if rest:
+        operands.append(formula(rest, grammar))
+    elif body:
+        operands.append(formula([grammar.settled(formula(body, grammar)), *items[start:]], grammar))
+    return apply(operator(meaning), *operands)
+
+
+def _separates(item: Item) -> bool:
+    return (
+        role(item) in ("PUNCT", "PERIOD")
+        or is_middle(item)
+        or is_sign(item, "colon", ":")
+        or (is_words(item) and _phrase(item) in _ADMITTED)
+    )
+
+
+def _declared(items: Sequence[Item], start: int, grammar: Grammar) -> tuple[int, list[Node], Node | None]:
+    """The variables that a quantifier declares, and their condition: `x,y \\in A`, `\\varepsilon>0`, `x`."""
+    end = _variable_end(items, start)
+    pieces = [items[start:end]]
+    while end + 1 < len(items) and role(items[end]) == "PUNCT" and _declares_more(items, end + 1):
+        after = _variable_end(items, end + 1)
+        pieces.append(items[end + 1 : after])
+        end = after
+    variables = [grammar.sum(piece) for piece in pieces if piece]
+    if end >= len(items) or not is_relation(items[end]) or is_middle(items[end]):
+        return end, variables, None
+    stop = _condition_end(items, end + 1)
+    declared = items[start:stop]
+    condition = related(declared, grammar) if len(pieces) == 1 else _listed(declared, grammar)
+    return stop, variables, condition
+
+
+def _variable_end(items: Sequence[Item], start: int) -> int:
+    """Behind one variable with its scripts; a group may be a tuple of variables."""
+    if start >= len(items) or role(items[start]) in ("RELOP", "PUNCT", "BIGOP"):
+        return start
+    return scripts_end(items, start + 1)
+
+
+def _declares_more(items: Sequence[Item], start: int) -> bool:
+    """Whether another variable follows the comma: a letter before a comma or an `\\in`."""
+    if role(items[start]) not in ("UNKNOWN", "ID"):
+        return False
+    end = _variable_end(items, start)
+    if end >= len(items):
+        return True
+    return (
+        is_sign(items[end], "element-of", "subset-of", "subset-of-or-equals", "colon")
+        or (role(items[end]) == "PUNCT" and end + 1 < len(items) and _declares_more(items, end + 1))
+        or (end == start + 1 and is_sign(items[end], "greater-than", "greater-than-or-equals"))
+    )
+
+
+def _condition_end(items: Sequence[Item], start: int) -> int:
+    """Behind the right side of a condition: up to a separator, or one factor where a second relation follows."""
+    second = False
+    for position in range(start, len(items)):
+        item = items[position]
+        if _separates(item) or _is_quantifier(item) or is_words(item):
+            return position
+        if is_relation(item):
+            second = True
+            break
+    if not second:
+        if len(items) - start > 1:
+            end = scripts_end(items, start + 1)
+            if end < len(items) and is_group(items[end]):
+                return end
+        return len(items)
+    end = start + (role(items[start]) == "ADDOP")
+    return scripts_end(items, end + 1)
+
+
+def _listed(items: Sequence[Item], grammar: Grammar) -> Node:
+    """Formulas or expressions with punctuation between them.
+
+    What stands before the first relation belongs to it (`x,y\\in A`), what follows one without its own belongs to
+    its right side (`x=1,2,3`), as in the published trees.
+    """
+    pieces = [piece for piece in split(items, lambda item: role(item) in ("PUNCT", "PERIOD")) if piece]
+    if len(pieces) == 1:
+        return related(pieces[0], grammar)
+    has_relation = [any(map(is_relation, piece)) for piece in pieces]
+    if not any(has_relation):
+        return _as_list([grammar.sum(piece) for piece in pieces])
+    formulas: list[Node] = []
+    first = has_relation.index(True)
+    position = 0
+    while position < len(pieces):
+        left = pieces[position:first] if position < first else []
+        position = first if position < first else position
+        end = position + 1
+        while end < len(pieces) and not has_relation[end]:
+            end += 1
+        formulas.append(related(pieces[position], grammar, left, pieces[position + 1 : end]))
+        position = first = end
+    if len(formulas) == 1:
+        return formulas[0]
+    parts: list[Node] = [formulas[0]]
+    for each in formulas[1:]:
+        parts += (INVISIBLE_COMMA, each)
+    return formulae(parts)
+
+
+def _as_list(nodes: Sequence[Node]) -> Node:
+    parts: list[Node] = [nodes[0]]
+    for node in nodes[1:]:
+        parts += (INVISIBLE_COMMA, node)
+    return listed(parts)
+
+
+def bound_by(items: Sequence[Item], grammar: Grammar) -> tuple[list[Node], Node | None]:
+    """The variables that a condition binds, and the condition: `i\\in I`, `0\\le i<j`, `d\\mid n`, or just `k`."""
+    pieces = [piece for piece in split(items, lambda item: role(item) == "PUNCT") if piece]
+    variables: list[Node] = []
+    relational = any(is_relation(item) for item in items)
+    for piece in pieces:
+        sides = split(piece, is_relation)
+        wanted = sides[:1] if len(sides) < 3 else sides[1:-1]
+        if len(sides) == 2 and not _is_variable(sides[0]) and _is_variable(sides[1]):
+            wanted = sides[1:]
+        variables += [grammar.sum(side) for side in wanted if _is_variable(side)]
+    condition = formula(items, grammar) if relational or not variables else None
+    return variables, condition
+
+
+def _is_variable(items: Sequence[Item]) -> bool:
+    return bool(items) and role(items[0]) in ("UNKNOWN", "ID") and scripts_end(items, 1) == len(items)
