@@ -53,6 +53,8 @@ def _judged(head: Node, meaning: Node, group: Group, grammar: Grammar) -> tuple[
         return True, f"{name} is a name"
     if any(is_middle(item) or role(item) == "RELOP" for item in group.items):
         return True, "a condition stands in the parentheses"
+    if any(is_sign(item, "union", "intersection", "set-minus") for item in group.items):
+        return True, "sets stand in the parentheses"
     several = len(parts(group.items)) > 1
     if several and not (name in SCALARS and name not in context.functions and _is_numeric(group)):
         return True, "several arguments stand in the parentheses"
@@ -105,7 +107,8 @@ def _is_one_thing(items: Sequence[Item]) -> bool:
         return False
     if start and role(items[start]) != "NUMBER":
         return False
-    return scripts_end(items, start + 1) == len(items)
+    end = scripts_end(items, start + 1)
+    return end == len(items) or (end == len(items) - 1 and isinstance(items[end], Group) and role(items[start]) != "NUMBER")
 
 
 def _is_numeric(group: Group) -> bool:

@@ -98,9 +98,11 @@ def _integral(
     inner: Node | None = None
     if not variables:
         inner, variables = _from_fraction(integrand, grammar)
-    if inner is None:
-        inner = grammar.sum(integrand) if integrand else whole(1)
-    operands = [inner, *variables]
+    if inner is None and integrand:
+        inner = grammar.sum(integrand)
+    elif inner is None and variables:
+        inner = whole(1)
+    operands = variables if inner is None else [inner, *variables]
     if below is not None and above is None:
         operands.append(named("domain", grammar.node(below)))
     elif below is not None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mathamr.formulas.latex.node import ABSENT, TOKEN, Node, apply, operator
 from mathamr.formulas.meaning.construction import named
 from mathamr.formulas.meaning.grammar import Grammar
-from mathamr.formulas.meaning.items import Group, Item, is_middle, is_sign, is_words, place, role, split
+from mathamr.formulas.meaning.items import SCRIPTS, Group, Item, is_middle, is_sign, is_words, place, role, split
 from mathamr.formulas.meaning.letters import is_letter, letter
 
 _INTERVALS = {
@@ -59,7 +59,7 @@ def _bracketed(group: Group, grammar: Grammar) -> Node:
         return found
     inner = grammar.formula(group.items)
     only = group.items[0]
-    if isinstance(only, Node) and is_letter(only) and all(role(item).startswith("POST") for item in group.items[1:]):
+    if isinstance(only, Node) and is_letter(only) and all(role(item) in SCRIPTS for item in group.items[1:]):
         grammar.notes.decide(f"[{only.text}]", "a class", "brackets stand around one letter")
         return named("class", inner)
     return inner

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from mathamr.formulas.latex.grammar.rules import role_of
-from mathamr.formulas.latex.node import HINT, TEXT, TOKEN, Node
+from mathamr.formulas.latex.node import DUAL, HINT, TEXT, TOKEN, Node, apply, operator
 
 _CLOSING = {"(": ")]", "[": ")]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|": "|", "∥": "∥", "‖": "‖"}
 _BARS = frozenset(["|", "∥", "‖"])
@@ -107,9 +107,19 @@ def grouped(nodes: Sequence[Node]) -> list[Item]:
             stack[-1].items.append(group)
         else:
             stack[-1].items.append(node)
+    while len(stack) > 1 and _is_cases(stack[-1]):
+        table, *rest = stack.pop().items
+        if isinstance(table, Node):
+            stack[-1].items += [apply(operator("cases"), table), *rest]
     if len(stack) > 1:
         raise UnreadableError(f"{stack[-1].opening} is not closed")
     return _barred(stack[0].items)
+
+
+def _is_cases(group: Group) -> bool:
+    """Whether a brace that is never closed stands before a table."""
+    first = group.items[0] if group.items else None
+    return group.opening == "{" and isinstance(first, Node) and (role_of(first) == "ARRAY" or first.kind == DUAL)
 
 
 def _is_bar(item: Item) -> bool:

@@ -28,7 +28,7 @@ DIVIDING = frozenset("HNIJKWUMFLABZPGQRT")
 _SPELLED = ("arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "sin", "cos", "tan", "cot", "sec", "csc", "log", "ln",
             "exp", "det", "gcd", "lcm", "max", "min", "lim", "dim", "ker", "deg", "arg")  # fmt: skip
 """Functions whose backslash is often forgotten."""
-_GROUPS = ("PSL", "PGL", "GL", "SL", "SO", "SU", "Sp", "Aut", "Hom", "End", "Gal", "Var", "Cov", "rank", "Tr", "Ker", "Res")
+_GROUPS = ("PSL", "PGL", "GL", "SL", "SO", "SU", "Sp", "Aut", "Hom", "End", "Gal", "Var", "Cov", "rank", "Tr", "Ker", "Res", "Id", "id")
 """Names in letters of formulas that a group or an index follows."""
 WORDS = frozenset(
     "min max new old opt tot total avg ext int out in left right true rel abs ref obs crit eff cyc sym odd even prime".split()

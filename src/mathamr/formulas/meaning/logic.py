@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mathamr.formulas.latex.construction import formulae, listed, relation
-from mathamr.formulas.latex.node import ABSENT, INVISIBLE_COMMA, Node, apply, operator
+from mathamr.formulas.latex.node import ABSENT, HINT, INVISIBLE_COMMA, Node, apply, operator
 from mathamr.formulas.meaning.construction import bound, named
 from mathamr.formulas.meaning.grammar import Grammar
 from mathamr.formulas.meaning.items import (
     SCRIPTS,
+    Group,
     Item,
     is_group,
     is_middle,
@@ -25,6 +26,10 @@ from mathamr.formulas.meaning.relations import is_relation, related
 _IMPLICATIONS = {
     "⇔": "iff", "⟺": "iff", "⇒": "implies", "⟹": "implies", "⇐": "implied-by", "⟸": "implied-by",
 }  # fmt: skip
+_ARROWS = {"→": "implies", "⟶": "implies", "↔": "iff", "⟷": "iff"}
+"""Arrows that are implications where statements stand around them."""
+_LOGICAL = ("not", "and", "or", "exclusive-or", "↔", "⟷", "for-all", "exists")
+_STATEMENTS = frozenset("pqrPQR")
 _CONNECTIVES = {
     "and": "and", "or": "or", "iff": "iff", "if and only if": "iff", "implies": "implies", "then": "implies",
     "if": "implied-by", "when": "implied-by", "whenever": "implied-by", "so": "implies", "hence": "implies",
@@ -86,6 +91,10 @@ def _phrase(item: Item) -> str:
 def _implied(items: Sequence[Item], grammar: Grammar) -> Node | None:
     """Implications bind loosest; a chain of them is a chain of relations."""
     found = [_IMPLICATIONS.get(item.text, "") if isinstance(item, Node) and item.text else "" for item in items]
+    if not any(found) and _is_logical(items):
+        found = [_ARROWS.get(item.text, "") if isinstance(item, Node) and item.text else "" for item in items]
+        if any(found):
+            grammar.notes.decide("→", "an implication", "it stands between statements")
     if not any(found):
         return None
     wanted = {"iff"} if "iff" in found else {"implies", "implied-by"}
@@ -102,13 +111,34 @@ def _implied(items: Sequence[Item], grammar: Grammar) -> Node | None:
     return relation(sides)
 
 
+def _is_logical(items: Sequence[Item]) -> bool:
+    """Whether signs of logic stand in a list or its groups, or nothing but letters of statements and arrows."""
+    if place(items, lambda item: is_sign(item, "colon", ":")) >= 0:
+        return False
+    letters = [item for item in items if isinstance(item, Node) and role(item) != "ARROW"]
+    if len(items) > 1 and len(letters) < len(items) and all(each.text in _STATEMENTS for each in letters):
+        return not any(isinstance(item, Group) for item in items)
+    return any(
+        is_sign(item, *_LOGICAL)
+        for each in items
+        for item in (each.items if isinstance(each, Group) and each.opening == "(" else [each])
+    )
+
+
 def _conjoined(items: Sequence[Item], grammar: Grammar) -> Node | None:
     """Relations with a logical sign between them: `a=b \\land b=c`; between terms it binds tighter than relations."""
     for meaning in ("or", "and"):
         pieces = split(items, lambda item, meaning=meaning: is_sign(item, meaning))  # type: ignore[misc]
-        if len(pieces) > 1 and all(pieces) and sum(any(map(is_relation, piece)) for piece in pieces) > 1:
+        if len(pieces) > 1 and all(pieces) and sum(map(_is_statement, pieces)) > 1:
             return named(meaning, *(formula(piece, grammar) for piece in pieces))
     return None
+
+
+def _is_statement(items: Sequence[Item]) -> bool:
+    """Whether a relation stands in a list, or in the only group of it."""
+    if len(items) == 1 and isinstance(items[0], Group):
+        items = items[0].items
+    return any(map(is_relation, items))
 
 
 def _is_quantifier(item: Item) -> bool:
@@ -220,6 +250,9 @@ def _listed(items: Sequence[Item], grammar: Grammar) -> Node:
     What stands before the first relation belongs to it (`x,y\\in A`), what follows one without its own belongs to
     its right side (`x=1,2,3`), as in the published trees.
     """
+    apart = [piece for piece in split(items, _is_wide) if _trimmed(piece)]
+    if len(apart) > 1 and any(map(_is_statement, apart)):
+        return _sequence([formula(piece, grammar) for piece in apart])
     pieces = [piece for piece in split(items, lambda item: role(item) in ("PUNCT", "PERIOD")) if piece]
     if len(pieces) == 1:
         return related(pieces[0], grammar)
@@ -239,10 +272,19 @@ def _listed(items: Sequence[Item], grammar: Grammar) -> Node:
         position = first = end
     if len(formulas) == 1:
         return formulas[0]
+    return _sequence(formulas)
+
+
+def _sequence(formulas: Sequence[Node]) -> Node:
     parts: list[Node] = [formulas[0]]
     for each in formulas[1:]:
         parts += (INVISIBLE_COMMA, each)
     return formulae(parts)
+
+
+def _is_wide(item: Item) -> bool:
+    """Whether the item is space from a quad on, which separates formulas more than a comma does."""
+    return isinstance(item, Node) and item.kind == HINT and item.role == "PUNCT"
 
 
 def _as_list(nodes: Sequence[Node]) -> Node:

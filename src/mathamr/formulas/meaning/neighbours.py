@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from mathamr.formulas.latex.node import HINT, TOKEN, Node
+from mathamr.formulas.latex.node import HINT, SCRIPT, TOKEN, Node
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.meaning.decision import Notes
+from mathamr.formulas.meaning.items import SIGNS
 from mathamr.formulas.meaning.letters import is_plain, spelled
 
 _GROUP = 3
@@ -18,7 +19,9 @@ _SIGNS = {
     and not symbol.text.isascii()
     and symbol.role in ("RELOP", "ADDOP", "MULOP", "ARROW", "METARELOP", "SUMOP", "INTOP", "BIGOP", "DIFFOP")
 }
+_SIGNS |= {typed: SYMBOLS[sign] for typed, sign in {"−": "-", "·": "\\cdot", "∗": "*", "‖": "\\|"}.items()}
 """Signs by their character."""
+_BETWEEN = frozenset(["union", "intersection", "and", "or", "direct-sum", "square-union"])
 _ALONE = frozenset(["sine", "cosine", "tangent", "logarithm"])
 """Functions that are found even behind another letter: `xsinx`."""
 
@@ -26,7 +29,22 @@ _ALONE = frozenset(["sine", "cosine", "tangent", "logarithm"])
 def joined(nodes: Sequence[Node], notes: Notes) -> list[Node]:
     """The list with such neighbours joined; space is left out."""
     shown = [_typed(node) for node in nodes if node.kind != HINT or node.role]
-    return _functions(_thousands(shown, notes), notes)
+    return _functions(_thousands(_binary(shown), notes), notes)
+
+
+def _binary(nodes: list[Node]) -> list[Node]:
+    """`A\\bigcap B` is `A\\cap B`: a big operator without scripts between two things."""
+    for position in range(1, len(nodes) - 1):
+        node = nodes[position]
+        if (
+            node.role == "SUMOP"
+            and node.meaning in _BETWEEN
+            and nodes[position + 1].kind != SCRIPT
+            and nodes[position - 1].role not in SIGNS
+            and nodes[position - 1].role != "OPEN"
+        ):
+            nodes[position] = node.with_role("ADDOP")
+    return nodes
 
 
 def _typed(node: Node) -> Node:

@@ -19,7 +19,7 @@ from mathamr.formulas.meaning.derivatives import (
 )
 from mathamr.formulas.meaning.fences import arguments
 from mathamr.formulas.meaning.grammar import Grammar
-from mathamr.formulas.meaning.items import Group, Item, is_group, is_middle, is_sign, place, role, scripts_end, split
+from mathamr.formulas.meaning.items import SCRIPTS, Group, Item, is_group, is_middle, is_sign, is_words, place, role, scripts_end, split
 from mathamr.formulas.meaning.letters import DIVIDED, DIVIDING, is_letter, is_structure, letter
 from mathamr.formulas.meaning.scripts import scripted
 from mathamr.formulas.meaning.sums import is_negative_one, is_sum_sign
@@ -111,7 +111,7 @@ def _runs(items: Sequence[Item]) -> tuple[list[list[Item]], list[Node]]:
             runs[-1].append(item)
             continue
         sign = item
-        while position < len(items) and role(items[position]).startswith("POST"):
+        while position < len(items) and role(items[position]) in SCRIPTS:
             script = items[position]
             if isinstance(script, Node):
                 sign = decorated(sign, script)
@@ -195,6 +195,9 @@ def _divides_structures(left: Sequence[Item], right: Sequence[Item]) -> bool:
         return True
     if is_structure(first):
         return True
+    last = right[-1]
+    if isinstance(last, Node) and is_letter(last) and letter(last) == letter(first) and letter(first).isupper():
+        return len(right) > 1
     if isinstance(second, Group):
         return is_group(second, "(⟨") and any(is_group(item, "[") for item in left)
     if len(left) == 1 or scripts_end(left, 1) == len(left):
@@ -239,12 +242,19 @@ class _Run:
             return self._partial(item)
         if isinstance(item, Node) and kind == "OPERATOR":
             return self._operated(item)
+        if isinstance(item, Node) and self._is_word(item):
+            return self._function(Node(TOKEN, "OPFUNCTION", item.text.strip()))
         if is_usual_differential(self.items, self.i):
             end = differential_end(self.items, self.i)
             inner = self.grammar.product(self.items[self.i + 1 : end])
             self.i = end
             return named("differential-d", inner)
         return self._symbol(item)
+
+    def _is_word(self, item: Node) -> bool:
+        """Whether text names a function: one word before a group, `\\text{Re}(z)`."""
+        following = self.items[self.i + 1] if self.i + 1 < len(self.items) else None
+        return is_words(item) and item.text.strip().isalpha() and following is not None and is_group(following, "([")
 
     def _is_named_operator(self, item: Node) -> bool:
         return item.meaning in ("determinant", "dimension", "supremum", "infimum") and role(item) == "LIMITOP"
@@ -329,7 +339,7 @@ class _Run:
     def _argued(self, item: Item, meaning: Node, group: Group) -> Node:
         given = arguments(group, self.grammar)
         if isinstance(item, Node) and is_letter(item) and (
-            is_structure(item) or (group.opening == "[" and letter(item) in "kRFKAQ" and _is_small(group))
+            _is_ring(item) or (group.opening == "[" and letter(item) in "kRFKAQ" and _is_small(group))
         ):
             return named("adjoin", meaning, *given)
         if group.opening == "[" and isinstance(item, Node) and letter(item) in "CL" and len(given) > 1:
@@ -413,7 +423,7 @@ class _Run:
     def _follows_function(self, position: int) -> bool:
         """Whether the group at a place is the argument of the letter before it."""
         before = position - 1
-        while before > self.i and role(self.items[before]).startswith("POST"):
+        while before > self.i and role(self.items[before]) in SCRIPTS:
             before -= 1
         head = self.items[before]
         group = self.items[position]
@@ -463,6 +473,11 @@ def _inside(group: Group, base: Node) -> Node:
     return base
 
 
+def _is_ring(node: Node) -> bool:
+    """Whether something can be adjoined to a letter: a blackboard one."""
+    return is_structure(node) and (node.font.family == "blackboard" or node.text in "ℝℕℤℂℚ")
+
+
 def _is_small(group: Group) -> bool:
     """Whether brackets hold what is adjoined to a ring: letters and roots."""
-    return all(role(item) in ("UNKNOWN", "ID", "PUNCT", "ATOM") or role(item).startswith("POST") for item in group.items)
+    return all(role(item) in ("UNKNOWN", "ID", "PUNCT", "ATOM") or role(item) in SCRIPTS for item in group.items)

@@ -9,6 +9,7 @@ from mathamr.formulas.latex.node import ABSENT, APPLY, DUAL, INVISIBLE_COMMA, TO
 from mathamr.formulas.meaning.construction import named, symbolic
 from mathamr.formulas.meaning.grammar import Grammar
 from mathamr.formulas.meaning.items import (
+    SCRIPTS,
     Group,
     Item,
     is_group,
@@ -95,7 +96,7 @@ def _sign(items: Sequence[Item], position: int) -> tuple[int, Node]:
             return position + 1, joined_relation(sign, following)
     if not isinstance(sign, Node):
         return position, ABSENT
-    while position < len(items) and role(items[position]).startswith("POST"):
+    while position < len(items) and role(items[position]) in SCRIPTS:
         script = items[position]
         if isinstance(script, Node) and script.kind != TOKEN and script.children:
             sign = decorated(sign, script)
