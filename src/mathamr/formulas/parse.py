@@ -160,26 +160,25 @@ def context_of(formulas: Iterable[str], macros: Macros | Iterable[str] = ()) -> 
 def _parse(latex: str, macros: Macros, wildcards: bool, reading: str, context: Context) -> ParsedFormula:
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
+    if reading not in READINGS:
+        raise MathAMRError(f"unknown reading {reading!r}; there are {', '.join(READINGS)}")
     budget = Budget(len(latex))
+    decisions: tuple[Decision, ...] = ()
     try:
         node, repairs = _read(latex, macros, wildcards, budget)
         presentation = present(node)
-        layout, published = slt(presentation, budget.elements), opt(mean(node), budget.elements)
+        layout = slt(presentation, budget.elements)
+        tree = opt(mean(node), budget.elements)
     except RecursionError:
         raise FormulaError("nested too deeply", latex, 0) from None
     except (MathMLError, SpentError) as error:
         raise FormulaError(str(error), latex, 0) from error
-    if reading == "published":
-        return ParsedFormula(latex, layout, published, repairs, presentation)
-    if reading not in READINGS:
-        raise MathAMRError(f"unknown reading {reading!r}; there are {', '.join(READINGS)}")
-    found = meaning(node, Budget(len(latex)), context)
-    tree = published
-    decisions = found.decisions
-    try:
-        tree = opt(mean(found.node), budget.elements)
-    except (MathMLError, RecursionError):
-        decisions = (KEPT,)
+    if reading != "published":
+        found = meaning(node, Budget(len(latex)), context)
+        try:
+            tree, decisions = opt(mean(found.node), budget.elements), found.decisions
+        except (MathMLError, RecursionError):
+            decisions = (KEPT,)
     return ParsedFormula(latex, layout, tree, repairs, presentation, reading, decisions)
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-MAX_WORK = 200_000
-"""Steps of one reading; a formula that needs more keeps its published tree."""
+from mathamr.formulas.budget import Budget
+
 MAX_DECISIONS = 100
 
 
@@ -32,14 +32,11 @@ class Context:
 EMPTY = Context()
 
 
-class TooMuchWorkError(Exception):
-    """A reading that has spent its budget."""
-
-
 @dataclass(slots=True)
 class Notes:
     """What one reading knows beforehand, finds out, decides and has spent."""
 
+    budget: Budget
     context: Context = EMPTY
     functions: set[str] = field(default_factory=set)
     """Letters that this formula applies, or maps, or derives."""
@@ -48,13 +45,10 @@ class Notes:
     doubted: set[str] = field(default_factory=set)
     """Letters that were read as no functions; if one turns out to be, the formula is read again."""
     decisions: dict[Decision, None] = field(default_factory=dict)
-    work: int = MAX_WORK
 
     def spend(self, steps: int = 1) -> None:
         """Takes steps from the budget."""
-        self.work -= steps
-        if self.work < 0:
-            raise TooMuchWorkError
+        self.budget.spend(steps)
 
     def decide(self, subject: str, choice: str, reason: str) -> None:
         """Notes a decision; the same one is noted once."""

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from mathamr.formulas.budget import Budget, SpentError
+from mathamr.formulas.latex.grammar.rules import TooDeepError
 from mathamr.formulas.latex.node import APPLY, ARRAY, DUAL, HINT, ROW, TEXT, TOKEN, Node, apply, operator, row
 from mathamr.formulas.meaning.construction import words
-from mathamr.formulas.meaning.decision import EMPTY, Context, Decision, Notes, TooMuchWorkError
+from mathamr.formulas.meaning.decision import EMPTY, Context, Decision, Notes
 from mathamr.formulas.meaning.derivatives import derivative, is_fraction
 from mathamr.formulas.meaning.fences import fenced
 from mathamr.formulas.meaning.items import Group, Item, UnreadableError, grouped
@@ -38,20 +40,22 @@ class Meaning:
     variables: frozenset[str]
 
 
-def meaning(node: Node, context: Context = EMPTY) -> Meaning:
+KEPT = Decision("formula", "the published reading", "it is too large or nested too deeply")
+
+
+def meaning(node: Node, budget: Budget, context: Context = EMPTY) -> Meaning:
     """A mathematician's reading of a formula; one that cannot be read within its budget keeps its published tree.
 
     Where a letter turns out to be a function only after it was read as something else, the formula is read again.
     """
-    notes = Notes(context)
+    notes = Notes(budget, context)
     try:
         found = Mathematician(notes).read(node)
         if notes.functions & notes.doubted:
-            notes = Notes(context, functions=set(notes.functions), work=notes.work)
+            notes = Notes(budget, context, functions=set(notes.functions))
             found = Mathematician(notes).read(node)
-    except (TooMuchWorkError, RecursionError):
-        kept = Decision("formula", "the published reading", "it is too large or nested too deeply")
-        return Meaning(node, (kept,), frozenset(), frozenset())
+    except (SpentError, TooDeepError, RecursionError):
+        return Meaning(node, (KEPT,), frozenset(), frozenset())
     return Meaning(
         found, tuple(notes.decisions), frozenset(notes.functions), frozenset(notes.variables - notes.functions)
     )
@@ -131,7 +135,7 @@ class Mathematician:
         self.notes.spend()
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise TooMuchWorkError
+            raise TooDeepError
 
     def _read(self, node: Node) -> Node:
         if node.source:
