@@ -39,13 +39,29 @@ def command(
     wildcards: Annotated[
         bool, typer.Option("--wildcards", help="Read ?x as a wildcard, as in queries.")
     ] = False,
+    reading: Annotated[
+        str,
+        typer.Option(
+            help="How the operator tree is read: published (as Tangent-S and LaTeXML) or mathematician (what the "
+            "formula means, with what was decided and why)."
+        ),
+    ] = "published",
+    together: Annotated[
+        bool,
+        typer.Option(
+            "--together",
+            help="The formulas are of one post: a letter that one of them applies is a function in all.",
+        ),
+    ] = False,
 ) -> None:
     """Read LaTeX (or MathML, with --jsonl) and show how the symbols stand and what is applied to what."""
     if as_json + as_jsonl + mathml > 1:
         raise typer.BadParameter("--json, --jsonl and --mathml exclude each other")
-    from mathamr.formulas.parse import FormulaParser
+    from mathamr.formulas.parse import FormulaParser, context_of
 
-    parser = FormulaParser([_text(path) for path in macros or ()], wildcards=wildcards)
+    if together and (as_jsonl or reading == "published"):
+        raise typer.BadParameter("--together needs --reading mathematician, and is not for --jsonl")
+    parser = FormulaParser([_text(path) for path in macros or ()], wildcards=wildcards, reading=reading)
     if as_jsonl:
         from mathamr.formulas.jsonlines import answers
 
@@ -57,6 +73,8 @@ def command(
         raise typer.BadParameter("no formula: give one, or one a line on standard input")
     if svg is not None and len(formulas) != 1:
         raise typer.BadParameter("--svg draws one formula")
+    if together:
+        parser = parser.within(context_of(formulas, parser.macros))
     failed = 0
     shown: list[dict[str, object]] = []
     for formula in formulas:

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Literal
+from typing import Self
 
-from mathamr.errors import MathAMRError
+from mathamr.errors import UnknownNameError
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError, Repair
 from mathamr.formulas.latex import commands, diagrams, environments, layout, physics
@@ -18,13 +18,13 @@ from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.presentation import present
 from mathamr.formulas.latex.reader import NOTHING, Reader
-from mathamr.formulas.meaning.decision import EMPTY, Context, Decision
-from mathamr.formulas.meaning.mathematician import KEPT, meaning
 from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.presentation import slt
 from mathamr.formulas.mathml.reading import read
 from mathamr.formulas.mathml.writing import to_mathml
+from mathamr.formulas.meaning.decision import EMPTY, Context, Decision
+from mathamr.formulas.meaning.mathematician import KEPT, meaning
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.outline import outline
 from mathamr.formulas.tree import Opt, Slt
@@ -37,13 +37,11 @@ __all__ = [
     "FormulaParser",
     "Macros",
     "ParsedFormula",
-    "Reading",
     "Repair",
     "context_of",
     "parse",
 ]
 
-Reading = Literal["published", "mathematician"]
 READINGS: dict[str, str] = {
     "published": "the trees of Tangent-S and ARQMath, as LaTeXML groups the formula",
     "mathematician": "what the formula means: application, bound variables, derivatives, quantifiers",
@@ -119,7 +117,7 @@ def parse(
     macros: Macros | Iterable[str] = (),
     wildcards: bool = False,
     *,
-    reading: Reading = "published",
+    reading: str = "published",
     context: Context = EMPTY,
 ) -> ParsedFormula:
     """Both trees of a formula; raises `FormulaError` where there is nothing to read or a limit is passed.
@@ -141,8 +139,9 @@ def parse(
 def context_of(formulas: Iterable[str], macros: Macros | Iterable[str] = ()) -> Context:
     """What the formulas of a post say about its letters: one that is applied somewhere is a function.
 
-    >>> context_of([r"f:A\\to B", "y(0)=1", "n(n+1)"])
-    Context(functions=frozenset({'y', 'f'}), variables=frozenset({'n'}))
+    >>> context = context_of([r"f:A\\to B", "y(0)=1", "n(n+1)"])
+    >>> sorted(context.functions), sorted(context.variables)
+    (['f', 'y'], ['n'])
     """
     known = Macros.of(macros) if macros else NO_MACROS
     functions: set[str] = set()
@@ -161,7 +160,7 @@ def _parse(latex: str, macros: Macros, wildcards: bool, reading: str, context: C
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
     if reading not in READINGS:
-        raise MathAMRError(f"unknown reading {reading!r}; there are {', '.join(READINGS)}")
+        raise UnknownNameError("reading", reading, list(READINGS))
     budget = Budget(len(latex))
     decisions: tuple[Decision, ...] = ()
     try:
@@ -208,7 +207,7 @@ class FormulaParser:
         macros: Macros | Iterable[str] = (),
         *,
         wildcards: bool = False,
-        reading: Reading = "published",
+        reading: str = "published",
         context: Context = EMPTY,
         remembered: int = 20_000,
     ) -> None:
@@ -216,7 +215,13 @@ class FormulaParser:
         self.wildcards = wildcards
         self.reading = reading
         self.context = context
+        if reading not in READINGS:
+            raise UnknownNameError("reading", reading, list(READINGS))
         self._parse = lru_cache(maxsize=remembered)(self._parse_one)
+
+    def within(self, context: Context) -> Self:
+        """A parser of the same kind for a post that says this about its letters."""
+        return type(self)(self.macros, wildcards=self.wildcards, reading=self.reading, context=context)
 
     def _parse_one(self, latex: str) -> ParsedFormula:
         return _parse(latex, self.macros, self.wildcards, self.reading, self.context)

@@ -44,7 +44,6 @@ def _judged(head: Node, meaning: Node, group: Group, grammar: Grammar) -> tuple[
     name = letter(head)
     context = grammar.notes.context
     inside = list(_letters(group.items))
-    own = any(letter(each) == name for each in inside)
     if not group.items:
         return True, "the parentheses are empty"
     if _is_marked(meaning):
@@ -58,12 +57,12 @@ def _judged(head: Node, meaning: Node, group: Group, grammar: Grammar) -> tuple[
     several = len(parts(group.items)) > 1
     if several and not (name in SCALARS and name not in context.functions and _is_numeric(group)):
         return True, "several arguments stand in the parentheses"
+    if name not in FUNCTIONS and _occurs_alone(name, group.items):
+        return False, f"{name} occurs in the parentheses itself"
     if name in context.functions:
         return True, f"{name} is applied elsewhere in the post"
     if name in FUNCTIONS:
         return True, f"{name} is a usual name of a function"
-    if own:
-        return False, f"{name} occurs in the parentheses itself"
     if name in grammar.notes.functions:
         return True, f"{name} is applied elsewhere in the formula"
     if name in context.variables:
@@ -79,7 +78,12 @@ def _by_looks(head: Node, meaning: Node, group: Group, inside: Sequence[Node]) -
         if role(first) == "NUMBER" and meaning is not head and name not in CAPITALS:
             return False, "a number stands in the parentheses"
         return True, "one letter or number stands in the parentheses"
-    if meaning is not head and meaning.kind == APPLY and meaning.children[0].role == "SUPERSCRIPTOP" and is_plain(head):
+    if (
+        meaning is not head
+        and meaning.kind == APPLY
+        and meaning.children[0].role == "SUPERSCRIPTOP"
+        and is_plain(head)
+    ):
         if name in CAPITALS:
             return True, f"{name} with an exponent is a usual name of a space"
         return False, f"{name} is a power"
@@ -96,6 +100,19 @@ def _by_looks(head: Node, meaning: Node, group: Group, inside: Sequence[Node]) -
     return False, f"{name} is a usual name of a number"
 
 
+def _occurs_alone(name: str, items: Sequence[Item]) -> bool:
+    """Whether a letter occurs in a list without being applied there itself: `n(n+1)`, but not `y(y(x))`."""
+    for position, item in enumerate(items):
+        if isinstance(item, Group):
+            if _occurs_alone(name, item.items):
+                return True
+        elif name in map(letter, _letters([item])):
+            after = scripts_end(items, position + 1)
+            if after >= len(items) or not isinstance(items[after], Group):
+                return True
+    return False
+
+
 def _is_marked(meaning: Node) -> bool:
     return meaning.kind == APPLY and meaning.children[0].meaning in _MARKED
 
@@ -108,7 +125,9 @@ def _is_one_thing(items: Sequence[Item]) -> bool:
     if start and role(items[start]) != "NUMBER":
         return False
     end = scripts_end(items, start + 1)
-    return end == len(items) or (end == len(items) - 1 and isinstance(items[end], Group) and role(items[start]) != "NUMBER")
+    return end == len(items) or (
+        end == len(items) - 1 and isinstance(items[end], Group) and role(items[start]) != "NUMBER"
+    )
 
 
 def _is_numeric(group: Group) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from mathamr.formulas.latex.node import Node, apply, operator
+from mathamr.formulas.latex.node import Node, apply
 from mathamr.formulas.meaning.construction import bound, named, product, qualifier, symbolic, whole, words
 from mathamr.formulas.meaning.derivatives import differentials, is_fraction, without
 from mathamr.formulas.meaning.grammar import Grammar
@@ -60,9 +60,15 @@ def ranged(items: Sequence[Item], grammar: Grammar) -> list[Node]:
         return [named("condition", words(items[0]))]
     for keys, is_limit in ((("equals",), False), (("→", "⟶", "↑", "↓", "↗", "↘"), True)):
         at = place(items, lambda item, keys=keys: is_sign(item, *keys))  # type: ignore[misc]
-        if at > 0 and at + 1 < len(items) and place(items, lambda item: role(item) in ("RELOP", "ARROW"), at + 1) < 0:
+        if (
+            at > 0
+            and at + 1 < len(items)
+            and place(items, lambda item: role(item) in ("RELOP", "ARROW"), at + 1) < 0
+        ):
             variables = [
-                bound(grammar.sum(piece)) for piece in split(items[:at], lambda item: role(item) == "PUNCT") if piece
+                bound(grammar.sum(piece))
+                for piece in split(items[:at], lambda item: role(item) == "PUNCT")
+                if piece
             ]
             sign = items[at]
             side = items[at + 1 :]
@@ -156,4 +162,3 @@ def sequence(item: Node, scripts: Sequence[Node], grammar: Grammar) -> Node | No
 
 def _is_index(items: Sequence[Item]) -> bool:
     return len(items) == 1 and is_sign(items[0], "n", "k", "i", "j", "m")
-

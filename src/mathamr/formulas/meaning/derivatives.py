@@ -15,7 +15,12 @@ PARTIAL = "partial-differential"
 
 def is_d(item: Item) -> bool:
     """Whether the item is the letter of a differential, upright or not."""
-    return isinstance(item, Node) and item.kind == TOKEN and item.text == "d" and item.role in ("UNKNOWN", "ID", "DIFFOP")
+    return (
+        isinstance(item, Node)
+        and item.kind == TOKEN
+        and item.text == "d"
+        and item.role in ("UNKNOWN", "ID", "DIFFOP")
+    )
 
 
 def _is_partial(item: Item) -> bool:
@@ -30,7 +35,7 @@ def differential_end(items: Sequence[Item], start: int) -> int:
     if not is_d(items[start]) or start + 1 >= len(items):
         return start
     following = items[start + 1]
-    if role(following).endswith("SUPERSCRIPT") and start + 2 < len(items) and items[start].text == "d":
+    if role(following).endswith("SUPERSCRIPT") and start + 2 < len(items):
         following = items[start + 2]
         if isinstance(following, Node) and is_letter(following):
             return scripts_end(items, start + 3)
@@ -50,7 +55,8 @@ def _is_vector(node: Node) -> bool:
 def has_differential(items: Sequence[Item]) -> bool:
     """Whether a differential stands in a product, or in the numerator of one of its fractions."""
     return any(
-        differential_end(items, position) > position or _has_in_numerator(item) for position, item in enumerate(items)
+        differential_end(items, position) > position or _has_in_numerator(item)
+        for position, item in enumerate(items)
     )
 
 
@@ -78,7 +84,9 @@ def differentials(items: Sequence[Item]) -> list[tuple[int, int]]:
     return found
 
 
-def without(items: Sequence[Item], spans: Sequence[tuple[int, int]], grammar: Grammar) -> tuple[list[Item], list[Node]]:
+def without(
+    items: Sequence[Item], spans: Sequence[tuple[int, int]], grammar: Grammar
+) -> tuple[list[Item], list[Node]]:
     """The list without some of its differentials, and the variables that they bind."""
     taken = {position for start, end in spans for position in range(start, end)}
     left = [item for position, item in enumerate(items) if position not in taken]

@@ -7,7 +7,17 @@ from collections.abc import Sequence
 from mathamr.formulas.latex.node import ABSENT, TOKEN, Node, apply, operator
 from mathamr.formulas.meaning.construction import named
 from mathamr.formulas.meaning.grammar import Grammar
-from mathamr.formulas.meaning.items import SCRIPTS, Group, Item, is_middle, is_sign, is_words, place, role, split
+from mathamr.formulas.meaning.items import (
+    SCRIPTS,
+    Group,
+    Item,
+    is_middle,
+    is_sign,
+    is_words,
+    place,
+    role,
+    split,
+)
 from mathamr.formulas.meaning.letters import is_letter, letter
 
 _INTERVALS = {
@@ -127,10 +137,16 @@ def _angled(group: Group, pieces: Sequence[Sequence[Item]], grammar: Grammar) ->
     bars = [position for position, item in enumerate(group.items) if is_middle(item)]
     if len(bars) == 1 and 0 < bars[0] < len(group.items) - 1:
         left, right = group.items[: bars[0]], group.items[bars[0] + 1 :]
-        meaning = "presentation" if len(parts(left)) > 1 or any(role(one) == "RELOP" for one in right) else "inner-product"
+        meaning = (
+            "presentation"
+            if len(parts(left)) > 1 or any(role(one) == "RELOP" for one in right)
+            else "inner-product"
+        )
         return named(meaning, grammar.formula(left), grammar.formula(right))
     if bars:
-        return named("quantum-operator-product", *(grammar.formula(piece) for piece in split(group.items, is_middle)))
+        return named(
+            "quantum-operator-product", *(grammar.formula(piece) for piece in split(group.items, is_middle))
+        )
     nodes = [grammar.formula(piece) for piece in pieces]
     if len(nodes) == _TWO:
         grammar.notes.decide("⟨…,…⟩", "an inner product", "two things stand in angles")

@@ -11,7 +11,17 @@ from mathamr.formulas.latex.node import DUAL, HINT, TEXT, TOKEN, Node, apply, op
 _CLOSING = {"(": ")]", "[": ")]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|": "|", "∥": "∥", "‖": "‖"}
 _BARS = frozenset(["|", "∥", "‖"])
 SIGNS = frozenset(["ADDOP", "MULOP", "BINOP", "RELOP", "ARROW", "METARELOP", "MODIFIEROP", "PUNCT", "PERIOD"])
-_BEFORE_OPERANDS = SIGNS | {"FUNCTION", "OPFUNCTION", "TRIGFUNCTION", "LIMITOP", "SUMOP", "INTOP", "BIGOP", "OPERATOR", "DIFFOP"}
+_BEFORE_OPERANDS = SIGNS | {
+    "FUNCTION",
+    "OPFUNCTION",
+    "TRIGFUNCTION",
+    "LIMITOP",
+    "SUMOP",
+    "INTOP",
+    "BIGOP",
+    "OPERATOR",
+    "DIFFOP",
+}
 SCRIPTS = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT", "FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
 MIDDLE = "MIDDLE"
 
@@ -119,7 +129,9 @@ def grouped(nodes: Sequence[Node]) -> list[Item]:
 def _is_cases(group: Group) -> bool:
     """Whether a brace that is never closed stands before a table."""
     first = group.items[0] if group.items else None
-    return group.opening == "{" and isinstance(first, Node) and (role_of(first) == "ARRAY" or first.kind == DUAL)
+    return (
+        group.opening == "{" and isinstance(first, Node) and (role_of(first) == "ARRAY" or first.kind == DUAL)
+    )
 
 
 def _is_bar(item: Item) -> bool:

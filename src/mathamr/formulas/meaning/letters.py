@@ -28,11 +28,32 @@ DIVIDING = frozenset("HNIJKWUMFLABZPGQRT")
 _SPELLED = ("arcsin", "arccos", "arctan", "sinh", "cosh", "tanh", "sin", "cos", "tan", "cot", "sec", "csc", "log", "ln",
             "exp", "det", "gcd", "lcm", "max", "min", "lim", "dim", "ker", "deg", "arg")  # fmt: skip
 """Functions whose backslash is often forgotten."""
-_GROUPS = ("PSL", "PGL", "GL", "SL", "SO", "SU", "Sp", "Aut", "Hom", "End", "Gal", "Var", "Cov", "rank", "Tr", "Ker", "Res", "Id", "id")
+_GROUPS = (
+    "PSL",
+    "PGL",
+    "GL",
+    "SL",
+    "SO",
+    "SU",
+    "Sp",
+    "Aut",
+    "Hom",
+    "End",
+    "Gal",
+    "Var",
+    "Cov",
+    "rank",
+    "Tr",
+    "Ker",
+    "Res",
+    "Id",
+    "id",
+)
 """Names in letters of formulas that a group or an index follows."""
 WORDS = frozenset(
-    "min max new old opt tot total avg ext int out in left right true rel abs ref obs crit eff cyc sym odd even prime".split()
-)
+    ["min", "max", "new", "old", "opt", "tot", "total", "avg", "ext", "int", "out", "in", "left", "right", "true", "rel", "abs",
+     "ref", "obs", "crit", "eff", "cyc", "sym", "odd", "even", "prime"]
+)  # fmt: skip
 """Words that are written as indices without \\text."""
 
 
@@ -72,7 +93,9 @@ def spelled(text: str) -> Node | None:
         if text.startswith(name):
             known = SYMBOLS.get("\\" + name)
             if known is not None:
-                return Node(TOKEN, known.role, known.text, known.meaning, PLAIN, key=known.meaning or known.name)
+                return Node(
+                    TOKEN, known.role, known.text, known.meaning, PLAIN, key=known.meaning or known.name
+                )
     for name in _GROUPS:
         if text.startswith(name):
             return Node(TOKEN, "OPFUNCTION", name, font=PLAIN)

@@ -34,7 +34,9 @@ _CONNECTIVES = {
     "and": "and", "or": "or", "iff": "iff", "if and only if": "iff", "implies": "implies", "then": "implies",
     "if": "implied-by", "when": "implied-by", "whenever": "implied-by", "so": "implies", "hence": "implies",
 }  # fmt: skip
-_SEPARATING = frozenset(["where", "for", "with", "such that", "s.t.", "for all", "for every", "for each", "for some", "as"])
+_SEPARATING = frozenset(
+    ["where", "for", "with", "such that", "s.t.", "for all", "for every", "for each", "for some", "as"]
+)
 _QUANTIFIERS = {"for-all": "for-all", "exists": "exists", "not-exists": "not-exists"}
 _ADMITTED = frozenset(["such that", "s.t.", "st", "we have", "so that", "with"])
 
@@ -90,7 +92,9 @@ def _phrase(item: Item) -> str:
 
 def _implied(items: Sequence[Item], grammar: Grammar) -> Node | None:
     """Implications bind loosest; a chain of them is a chain of relations."""
-    found = [_IMPLICATIONS.get(item.text, "") if isinstance(item, Node) and item.text else "" for item in items]
+    found = [
+        _IMPLICATIONS.get(item.text, "") if isinstance(item, Node) and item.text else "" for item in items
+    ]
     if not any(found) and _is_logical(items):
         found = [_ARROWS.get(item.text, "") if isinstance(item, Node) and item.text else "" for item in items]
         if any(found):

@@ -57,7 +57,10 @@ def meaning(node: Node, budget: Budget, context: Context = EMPTY) -> Meaning:
     except (SpentError, TooDeepError, RecursionError):
         return Meaning(node, (KEPT,), frozenset(), frozenset())
     return Meaning(
-        found, tuple(notes.decisions), frozenset(notes.functions), frozenset(notes.variables - notes.functions)
+        found,
+        tuple(notes.decisions),
+        frozenset(notes.functions),
+        frozenset(notes.variables - notes.functions),
     )
 
 
@@ -178,9 +181,6 @@ class Mathematician:
 
 def _closed(node: Node) -> Node:
     """The published node, no longer to be taken apart."""
-    if node.kind == ROW:
-        shut = row(node.children)
-    else:
-        shut = node.with_role(node.role)
+    shut = row(node.children) if node.kind == ROW else node.with_role(node.role)
     shut.source = ()
     return shut

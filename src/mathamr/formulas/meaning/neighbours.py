@@ -74,7 +74,12 @@ def _thousands(nodes: Sequence[Node], notes: Notes) -> list[Node]:
         if _is_number(node) and len(node.text) <= _GROUP and node.text[0] != "0":
             end = _run(nodes, position)
         parts = [part.text for part in nodes[position + 2 : end + 1 : 2]]
-        if parts and not _is_progression([node.text, *parts]) and (depth == 0 or any(part[0] == "0" for part in parts)) and _stands_alone(nodes, position, end):
+        if (
+            parts
+            and not _is_progression([node.text, *parts])
+            and (depth == 0 or any(part[0] == "0" for part in parts))
+            and _stands_alone(nodes, position, end)
+        ):
             text = node.text + "".join(parts)
             notes.decide(",".join([node.text, *parts]), "one number", "its parts have three digits each")
             result.append(Node(TOKEN, "NUMBER", text, text, node.font))

@@ -23,7 +23,14 @@ from mathamr.formulas.meaning.items import (
 from mathamr.formulas.meaning.letters import is_letter, is_structure, letter
 
 _ARROWS = {"→": "map", "⟶": "map", "↪": "injective-map", "↣": "injective-map", "↠": "surjective-map"}
-_MEMBERSHIP = ("element-of", "not-element-of", "subset-of", "subset-of-or-equals", "superset-of", "superset-of-or-equals")
+_MEMBERSHIP = (
+    "element-of",
+    "not-element-of",
+    "subset-of",
+    "subset-of-or-equals",
+    "superset-of",
+    "superset-of-or-equals",
+)
 _SET_SIGNS = ("union", "intersection", "set-minus")
 
 
@@ -91,11 +98,15 @@ def _sign(items: Sequence[Item], position: int) -> tuple[int, Node]:
     sign = items[position]
     position += 1
     following = items[position] if position < len(items) else None
-    if isinstance(sign, Node) and isinstance(following, Node) and sign.key in ("less-than", "greater-than"):
-        if role(following) == "RELOP" and following.key in (sign.key, "equals"):
-            return position + 1, joined_relation(sign, following)
     if not isinstance(sign, Node):
         return position, ABSENT
+    if (
+        isinstance(following, Node)
+        and sign.key in ("less-than", "greater-than")
+        and role(following) == "RELOP"
+        and following.key in (sign.key, "equals")
+    ):
+        return position + 1, joined_relation(sign, following)
     while position < len(items) and role(items[position]) in SCRIPTS:
         script = items[position]
         if isinstance(script, Node) and script.kind != TOKEN and script.children:
@@ -216,7 +227,13 @@ def _modulus(items: Sequence[Item], grammar: Grammar) -> tuple[Sequence[Item], N
     last = items[-1]
     if isinstance(last, Node) and role(last) == "MODIFIER" and last.kind == DUAL:
         return items[:-1], grammar.node(last.children[0].children[-1])
-    if isinstance(last, Group) and is_group(last) and last.items and _is_mod(last.items[0]) and len(items) > 1:
+    if (
+        isinstance(last, Group)
+        and is_group(last)
+        and last.items
+        and _is_mod(last.items[0])
+        and len(items) > 1
+    ):
         return items[:-1], grammar.sum(last.items[1:])
     at = place(items, _is_mod)
     if at > 0 and not any(map(is_relation, items[at:])):

@@ -49,7 +49,9 @@ def _below(base: Item, node: Node, index: Node, grammar: Grammar) -> Node:
             grammar.notes.decide(f"index {text}", "a word", "its letters spell one")
             return indexed(node, word(text))
         if len(items) <= _LONGEST_INDEX:
-            grammar.notes.decide(f"index {text}", "several indices", "letters side by side below a letter are no product")
+            grammar.notes.decide(
+                f"index {text}", "several indices", "letters side by side below a letter are no product"
+            )
             return indexed(node, *letters)
     pieces = [piece for piece in split(items, lambda item: role(item) == "PUNCT") if piece]
     if len(pieces) > 1 and not any(role(item) == "RELOP" for item in items):
@@ -69,12 +71,23 @@ def _above(base: Item, node: Node, exponent: Node, grammar: Grammar) -> Node:
             return named(mark, node)
         if is_sign(single, "compose", "∘", "°"):
             return _circled(base, node, grammar)
-        if is_letter(single) and letter(single) in ("T", "𝖳", "⊤", "𝑇") and role(base) != "NUMBER" and not is_sign(base, "e"):
-            grammar.notes.decide("superscript T", "a transpose", "T above a letter or a matrix is usually no power")
+        if (
+            is_letter(single)
+            and letter(single) in ("T", "𝖳", "⊤", "𝑇")
+            and role(base) != "NUMBER"
+            and not is_sign(base, "e")
+        ):
+            grammar.notes.decide(
+                "superscript T", "a transpose", "T above a letter or a matrix is usually no power"
+            )
             return named("transpose", node)
     if isinstance(single, Group) and is_group(single) and len(parts(single.items)) == 1:
-        if is_function(base, grammar) or (isinstance(base, Node) and is_letter(base) and letter(base) in DIFFERENTIABLE):
-            grammar.notes.decide("superscript in parentheses", "the order of a derivative", "its base is a function")
+        if is_function(base, grammar) or (
+            isinstance(base, Node) and is_letter(base) and letter(base) in DIFFERENTIABLE
+        ):
+            grammar.notes.decide(
+                "superscript in parentheses", "the order of a derivative", "its base is a function"
+            )
             return named("derivative", node, grammar.fence(single))
         if isinstance(base, Node) and is_letter(base) and len(single.items) == 1:
             return named("upper-index", node, grammar.fence(single))
@@ -113,7 +126,9 @@ def _with_primes(base: Item, node: Node, count: int, grammar: Grammar) -> Node:
         notes.decide(f"{name}{'′' * count}", "a derivative", f"{name} is a function")
         return named("derivative", node, *orders)
     notes.doubted.add(name)
-    notes.decide(f"{name}{'′' * count}", "another thing of its kind", f"nothing says that {name or 'it'} is a function")
+    notes.decide(
+        f"{name}{'′' * count}", "another thing of its kind", f"nothing says that {name or 'it'} is a function"
+    )
     return named("prime", node, *orders)
 
 
@@ -124,4 +139,3 @@ def _circled(base: Item, node: Node, grammar: Grammar) -> Node:
         return named("degrees", node)
     grammar.notes.decide(f"{name}^\\circ", "an interior", "its base is no number")
     return named("interior", node)
-

@@ -13,7 +13,15 @@ from mathamr.formulas.meaning.grammar import Grammar
 from mathamr.formulas.meaning.items import SCRIPTS, Item, is_sign, place, role
 from mathamr.formulas.meaning.relations import as_intervals
 
-_LOOSENESS = {"or": 0, "exclusive-or": 0, "and": 1, "union": 2, "intersection": 2, "set-minus": 2, "symmetric-difference": 2}
+_LOOSENESS = {
+    "or": 0,
+    "exclusive-or": 0,
+    "and": 1,
+    "union": 2,
+    "intersection": 2,
+    "set-minus": 2,
+    "symmetric-difference": 2,
+}
 _TIGHTEST = 3
 _SETS = frozenset(["union", "intersection", "set-minus"])
 _NO_SIGNS = frozenset(["top", "bottom"])
@@ -59,7 +67,11 @@ def _terms(items: Sequence[Item]) -> list[_Term]:
         item = items[position]
         position += 1
         last = terms[-1].items
-        if not is_sum_sign(item) or not isinstance(item, Node) or (last and role(last[-1]) in ("MULOP", "BINOP")):
+        if (
+            not is_sum_sign(item)
+            or not isinstance(item, Node)
+            or (last and role(last[-1]) in ("MULOP", "BINOP"))
+        ):
             last.append(item)
             continue
         sign = item
@@ -84,7 +96,9 @@ def _integrated(terms: Sequence[_Term]) -> list[_Term]:
         position += 1
         if _has_integral(term.items) and not has_differential(term.items):
             end = position
-            while end < len(terms) and not (has_differential(terms[end].items) or _has_integral(terms[end].items)):
+            while end < len(terms) and not (
+                has_differential(terms[end].items) or _has_integral(terms[end].items)
+            ):
                 end += 1
             if end < len(terms) and not _has_integral(terms[end].items):
                 for more in terms[position : end + 1]:
@@ -101,14 +115,18 @@ def _has_integral(items: Sequence[Item]) -> bool:
 
 def _joined(terms: Sequence[_Term], grammar: Grammar) -> Node:
     """Terms joined by the loosest signs first; equal ones from the left."""
-    levels = [_TIGHTEST if term.joint is None else _LOOSENESS.get(term.joint.meaning, _TIGHTEST) for term in terms]
+    levels = [
+        _TIGHTEST if term.joint is None else _LOOSENESS.get(term.joint.meaning, _TIGHTEST) for term in terms
+    ]
     loosest = min(levels[1:], default=_TIGHTEST)
     if loosest == _TIGHTEST:
         return _added(terms, grammar)
     starts = [0, *(number for number in range(1, len(terms)) if levels[number] == loosest)]
     ends = [*starts[1:], len(terms)]
     parts = [_joined(terms[start:end], grammar) for start, end in zip(starts, ends, strict=True)]
-    return left_associated(parts, [joint for start in starts[1:] if (joint := terms[start].joint) is not None])
+    return left_associated(
+        parts, [joint for start in starts[1:] if (joint := terms[start].joint) is not None]
+    )
 
 
 def _added(terms: Sequence[_Term], grammar: Grammar) -> Node:
