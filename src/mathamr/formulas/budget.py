@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mathamr.errors import MathAMRError
 
-FREE = 5_000
-PER_CHARACTER = 20
+FREE = 3_000
+PER_CHARACTER = 10
 """Steps that any formula may cost, and those that its length allows; real formulas need a tenth of it at most."""
 MOST_ELEMENTS = 200_000
 """Elements of MathML, and nodes of a tree, whatever the length of the formula."""
