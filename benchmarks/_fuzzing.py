@@ -13,9 +13,9 @@ from mathamr.errors import MathAMRError
 from mathamr.formulas.latex.environments import ENVIRONMENTS, TRANSPARENT
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.macros import DEFINING
-from mathamr.formulas.latex.reader import COMMANDS
+from mathamr.formulas.latex.reader import COMMANDS, STRUCTURAL
 from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SYMBOLS, UNDER_ACCENTS
-from mathamr.formulas.parse import VOCABULARY
+from mathamr.formulas.latex.vocabulary import MODULES
 
 LENGTH = 300
 """Characters of an input at most."""
@@ -31,10 +31,10 @@ _SHAPES = ("{0}{{", "{0}[", "{0}", "{0}{{a}}{{", "{0}[a]{{", "{0}{{a}}{{b}}{{", 
 @cache
 def commands() -> list[str]:
     """Every command that the parser knows, and all that begins an environment."""
-    if not VOCABULARY:
+    if not MODULES:
         raise MathAMRError("no commands")
     environments = [f"\\begin{{{name}}}" for name in sorted({*ENVIRONMENTS, *TRANSPARENT})]
-    known = {*COMMANDS, *SYMBOLS, *ACCENTS, *UNDER_ACCENTS, *DELIMITERS, *DEFINING, *_STRUCTURE}
+    known = {*COMMANDS, *SYMBOLS, *ACCENTS, *UNDER_ACCENTS, *DELIMITERS, *DEFINING, *STRUCTURAL, *_STRUCTURE}
     return [*sorted(known), *environments]
 
 

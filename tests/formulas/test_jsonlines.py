@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -9,13 +10,19 @@ from mathamr.formulas.jsonlines import answers
 from mathamr.formulas.parse import FormulaParser
 
 
-def ask(*lines: bytes) -> list[dict[str, str | None]]:
+def ask(*lines: bytes) -> list[dict[str, Any]]:
     return [json.loads(answer) for answer in answers(lines, FormulaParser())]
 
 
 def test_latex_is_answered_with_both_trees() -> None:
     assert ask(b'{"latex": "a+1"}') == [
-        {"latex": "a+1", "slt": "[V!a[+[N!1]]]", "opt": "[U!plus,0[V!\U0001d44e],1[N!1]]", "error": None}
+        {
+            "latex": "a+1",
+            "slt": "[V!a[+[N!1]]]",
+            "opt": "[U!plus,0[V!\U0001d44e],1[N!1]]",
+            "repairs": [],
+            "error": None,
+        }
     ]
 
 
@@ -26,6 +33,15 @@ def test_mathml_is_answered_with_the_tree_it_has() -> None:
         ("[V!x]", None, None),
         (None, "[F!sin,0[V!x]]", None),
     ]
+
+
+def test_what_was_malformed_and_read_anyway_is_said() -> None:
+    repaired, mathml, failed = ask(
+        b'{"latex": "a}"}', b'{"pmml": "<math><mi>x</mi></math>"}', b'{"latex": ""}'
+    )
+    assert repaired["repairs"] == [{"message": "} without its opening", "offset": 1}]
+    assert mathml["repairs"] is None
+    assert failed["repairs"] is None
 
 
 def test_what_fails_has_an_error_and_nulls_and_the_rest_goes_on() -> None:

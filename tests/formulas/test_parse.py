@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.errors import ParseError
+from mathamr.formulas.latex.grammar.rules import MAX_DEPTH
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import FormulaError, FormulaParser, Macros, ParsedFormula, parse
@@ -144,6 +145,7 @@ def _error(latex: str) -> FormulaError | None:
         (r"p\over q\over r", r"more than one fraction in a group: \over", 8),
         ("%p+q", "a comment hides the formula; read without %", 0),
         (r"\left{p\right}", r"{ as a delimiter; read as \{", 5),
+        (r"\begin{aligned}p&amp;=q\end{aligned}", "an escape that was escaped again", 16),
     ],
 )
 def test_malformed_formulas_are_repaired_and_say_where(latex: str, message: str, offset: int) -> None:
@@ -210,6 +212,15 @@ def test_large_and_deep_input_ends_in_a_tree_or_an_error(latex: str) -> None:
 def test_macro_bombs_end_in_an_error(latex: str) -> None:
     with pytest.raises(FormulaError, match="without end"):
         parse(latex)
+
+
+@pytest.mark.parametrize("depth", [41, 400, 20_000])
+def test_parentheses_deeper_than_the_limit_are_left_as_a_row(depth: int) -> None:
+    formula = parse("(" * depth + "x" + ")" * depth)
+    inner = depth - MAX_DEPTH
+    groups, row = formula.slt.labels[:MAX_DEPTH], formula.slt.labels[MAX_DEPTH:]
+    assert groups == ("M!()1x1",) * MAX_DEPTH
+    assert row == ("(",) * inner + ("V!x",) + (")",) * inner
 
 
 def test_too_long_a_text_is_refused() -> None:

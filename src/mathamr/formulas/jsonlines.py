@@ -10,15 +10,18 @@ from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import FormulaParser
 
+Answer = dict[str, object]
+
 
 def answers(lines: Iterable[bytes], parser: FormulaParser) -> Iterator[str]:
-    """For every line one line, in order: `latex`, `slt` and `opt` as Tangent strings, `error`.
+    """For every line one line, in order: `latex`, `slt` and `opt` as Tangent strings, `repairs`, `error`.
 
-    A line is `{"latex": …}` or `{"pmml": …, "cmml": …}` (one of the two may be missing). What fails has an
-    `error` and nulls; the lines after it are answered all the same.
+    A line is `{"latex": …}` or `{"pmml": …, "cmml": …}` (one of the two may be missing). What was malformed and read
+    anyway is among the `repairs` of LaTeX, with its offset. What fails has an `error` and nulls; the lines after it
+    are answered all the same.
     """
     for line in lines:
-        answer: dict[str, str | None] = {"latex": None, "slt": None, "opt": None, "error": None}
+        answer: Answer = {"latex": None, "slt": None, "opt": None, "repairs": None, "error": None}
         try:
             answer |= _answer(line, parser, answer)
         except MathAMRError as error:
@@ -36,7 +39,7 @@ def _is_unicode(text: str) -> bool:
     return True
 
 
-def _answer(line: bytes, parser: FormulaParser, answer: dict[str, str | None]) -> dict[str, str | None]:
+def _answer(line: bytes, parser: FormulaParser, answer: Answer) -> Answer:
     try:
         request = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -46,8 +49,8 @@ def _answer(line: bytes, parser: FormulaParser, answer: dict[str, str | None]) -
     latex, presentation, content = (_text(request, name) for name in ("latex", "pmml", "cmml"))
     answer["latex"] = latex
     if latex is not None:
-        formula = parser.parse(latex)
-        return {"slt": to_string(formula.slt), "opt": to_string(formula.opt)}
+        formula = parser.parse(latex).to_dict()
+        return {name: formula[name] for name in ("slt", "opt", "repairs")}
     if presentation is None and content is None:
         raise MathAMRError("nothing to read: none of latex, pmml and cmml is there")
     return {

@@ -11,9 +11,8 @@ from typing import Self
 from mathamr.errors import UnknownNameError
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError, Repair
-from mathamr.formulas.latex import commands, diagrams, environments, layout, physics
 from mathamr.formulas.latex.content import mean
-from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.latex.lexer import tokenize, unescaped
 from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.presentation import present
@@ -53,8 +52,6 @@ MAX_LENGTH = 100_000
 
 NO_MACROS = Macros()
 _COMMENT = re.compile(r"(?<!\\)%")
-VOCABULARY = (commands, diagrams, environments, layout, physics)
-"""The modules that say what commands do; importing them fills the reader's table."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,6 +182,7 @@ def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[
     tokens, offsets = tokenize(latex)
     tokens, offsets, notes = expanded(tokens, offsets, latex, macros, budget)
     reader = Reader(tokens, offsets, latex, budget, wildcards)
+    reader.repairs.extend(Repair("an escape that was escaped again", place) for place in unescaped(latex)[1])
     reader.repairs.extend(Repair(message, offset) for message, offset in notes)
     try:
         nodes = reader.read(NOTHING)

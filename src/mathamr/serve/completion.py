@@ -49,9 +49,9 @@ def completions() -> tuple[Completion, ...]:
     """
     from mathamr.formulas.latex.reader import COMMANDS
     from mathamr.formulas.latex.symbols import ACCENTS, SYMBOLS, UNDER_ACCENTS
-    from mathamr.formulas.parse import VOCABULARY
+    from mathamr.formulas.latex.vocabulary import MODULES
 
-    assert VOCABULARY, "importing the vocabulary fills the table of commands"
+    assert MODULES, "importing the vocabulary fills the table of commands"
     arguments = {f"\\{name}": count for name, count in _ARGUMENTS.items()}
     arguments |= dict.fromkeys([*ACCENTS, *UNDER_ACCENTS], 1)
     names = [name for name in {*COMMANDS, *SYMBOLS} if _is_word(name)]

@@ -65,7 +65,83 @@ def test_layout(latex: str, expected: str) -> None:
         (r"\comm{a}{b}", "[a,b]"),
         (r"\set{a,b}", r"\{a,b\}"),
         (r"\mel{a}{H}{b}", r"\langle a|H|b\rangle"),
+        (r"\curl F", r"\nabla\times F"),
+        (r"\divergence F", r"\nabla\cdot F"),
+        (r"\order{x^2}", r"\mathcal{O}(x^2)"),
+        (r"\pv{\int f}", r"\mathcal{P}\int f"),
+        (r"x\qq{if}y", r"x\quad\text{if}\quad y"),
+        (r"x\qand y", r"x\quad\text{and}\quad y"),
+        (r"\vu*{x}", r"\hat{x}"),
+        (r"\vb*{x}\va*{y}", r"\mathbf{x}\vec{y}"),
     ],
 )
 def test_notation_of_physics_is_short_for_the_long_one(latex: str, same: str) -> None:
     assert slt(latex) == slt(same)
+
+
+@pytest.mark.parametrize(
+    ("latex", "same"),
+    [
+        (r"a\\[2ex]b", r"a\\b"),
+        (r"a\newline[10pt]b", r"a\newline b"),
+        (r"\sideset{a}{b}X", "aXb"),
+        (r"\bigl. x \bigr|_0^1", r"\left. x \right|_0^1"),
+        (r"a\kern{1em}b", r"a\kern1em b"),
+        (r"a\hskip{1,5em plus 2pt}b", "ab"),
+        (r"{a\above{1.5pt}b}", r"{a\over b}"),
+        (r"\overbracket[1pt][2pt]{x}", r"\overbracket{x}"),
+        (r"\underbracket[1pt]{x}", r"\underbracket{x}"),
+        (r"\framebox[2cm][c]{x}", r"\framebox{x}"),
+        (r"\raise 1ex\hbox{x}", r"\hbox{x}"),
+        (r"a\lower{1em}b", "ab"),
+        (r"\definecolor{a}{rgb}{1,0,0}\color{a}x", "x"),
+        (r"\colorlet{a}{red}x", "x"),
+        (r"""\char65\char"42\char'103\char`D""", r"\mathrm{ABCD}"),
+        (r"\symbol{65}\unicode{x42}", r"\mathrm{AB}"),
+        (r"\char`\%", r"\char37"),
+        (r"""\text{\'\i{} na\"{\i}ve}""", r"\text{í{} naïve}"),
+        (r"\text{a \textcolor{red}{b}\phantom{c}d}", r"\text{a bd}"),
+        (r"\text{\LaTeX}", r"\text{LaTeX}"),
+        (r"\verb|a_b%c{|+1", r"\texttt{a\_b\%c\{}+1"),
+        (r"\verb*!x!\verb+y+", r"\texttt{x}\texttt{y}"),
+    ],
+)
+def test_commands_leave_what_they_show_and_nothing_else(latex: str, same: str) -> None:
+    formula = parse(latex)
+    assert (to_string(formula.slt), to_string(formula.opt)) == (slt(same), to_string(parse(same).opt))
+    assert not formula.repairs
+
+
+@pytest.mark.parametrize(
+    ("latex", "expected"),
+    [
+        (r"\lozenge", "[V!◊]"),
+        (r"\cancelto{0}{x}", "[updiagonalstrike,o[N!0],w[V!x]]"),
+        (r"\llbracket x\rrbracket", "[⟦[V!x[⟧]]]"),
+        (r"\left\llbracket x\right\rrbracket", "[⟦[V!x[⟧]]]"),
+        (r"\upalpha\uppi\Upgamma", "[V!α[V!π[V!Γ]]]"),
+        (r"\LaTeX", "[T!LaTeX]"),
+    ],
+)
+def test_commands_that_others_know_are_known(latex: str, expected: str) -> None:
+    assert slt(latex) == expected
+    assert not parse(latex).repairs
+
+
+def test_upright_greek_differs_from_the_usual_in_the_operator_tree() -> None:
+    assert to_string(parse(r"\upalpha\alpha").opt) == "[U!times,0[V!α],1[V!𝛼]]"
+
+
+@pytest.mark.parametrize("number", ["999999999", '"D800', "0", '"', "{x}"])
+def test_a_character_without_a_number_is_repaired(number: str) -> None:
+    repairs = [repair.message for repair in parse(rf"a\char{number} ").repairs]
+    assert len(repairs) == 1
+    assert "no number of a character" in repairs[0]
+
+
+def test_brackets_behind_a_line_that_hold_no_length_are_kept_and_said() -> None:
+    formula = parse(r"a\\[x]b")
+    assert to_string(formula.slt) == slt("a[x]b")
+    assert [(repair.message, repair.offset) for repair in formula.repairs] == [
+        (r"the brackets behind \\ hold no length", 3)
+    ]

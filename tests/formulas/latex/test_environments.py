@@ -71,3 +71,29 @@ def test_diagrams_are_tables_of_their_objects() -> None:
 def test_commutative_diagrams_keep_their_arrows() -> None:
     slt = trees(r"\begin{CD} A @>f>> B \\ @VVgV @| \\ C @= D \end{CD}")[0]
     assert slt == "[M!3x3,w[V!A,e[→,o[𝑓],e[V!B,e[↓[V!g],e[W!,e[∥,e[W!,e[W!,e[V!C,e[=,e[V!D]]]]]]]]]]]]"
+
+
+def test_brackets_behind_a_blank_begin_the_next_line() -> None:
+    latex = r"\begin{aligned}{[x]}\\ [y]\\ [2pt] [z]\\*[2pt]w\end{aligned}"
+    assert trees(latex) == trees(r"\begin{aligned}{[x]}\\{}[y]\\{}[z]\\w\end{aligned}")
+    assert parse(latex).slt.labels[0] == "M!4x1"
+
+
+@pytest.mark.parametrize("name", ["numcases", "subnumcases"])
+def test_numbered_cases_have_their_head_before_the_brace(name: str) -> None:
+    cases = r"a&b\\c&d"
+    assert trees(rf"\begin{{{name}}}{{f(x)=}}{cases}\end{{{name}}}") == trees(
+        rf"f(x)=\begin{{cases}}{cases}\end{{cases}}"
+    )
+
+
+def test_options_of_environments_are_not_printed() -> None:
+    plain = trees(r"\begin{multlined}a\\b\end{multlined}")
+    assert trees(r"\begin{multlined}[t][3cm]a\\b\end{multlined}") == plain
+    small = r"\begin{smallmatrix}a&b\end{smallmatrix}"
+    assert trees(r"\begin{smallmatrix*}[r]a&b\end{smallmatrix*}") == trees(small)
+
+
+def test_dashed_lines_leave_no_trace() -> None:
+    rows = r"\begin{array}{cc}a&b\\%sc&d\end{array}"
+    assert trees(rows % r"\hdashline ") == trees(rows % "") == trees(rows % r"\cdashline{1-2}")

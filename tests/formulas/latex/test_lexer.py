@@ -1,9 +1,10 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.latex.lexer import tokenize, unescaped
 
 
 def test_commands_end_where_letters_end() -> None:
@@ -29,3 +30,39 @@ def test_tokens_are_the_text_in_order(text: str) -> None:
 def test_offsets_point_at_the_tokens_also_with_comments(text: str) -> None:
     tokens, offsets = tokenize(text)
     assert all(text.startswith(token, offset) for token, offset in zip(tokens, offsets, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("escaped", "meant"),
+    [
+        ("a&amp;=b", "a&=b"),
+        (r"a&\displaystyle amp;=b", r"a&\displaystyle =b"),
+        (r"a&$\displaystyle amp;=b$", r"a&$\displaystyle =b$"),
+        (r"\displaystyle amp;=b", r"\displaystyle =b"),
+        (r"a&amp;b&\displaystyle lt;c", "a&b<c"),
+        ("a &amp;lt; b &amp;amp; c", "a < b & c"),
+        (r"\qvar@construct{&}amp;P", "&P"),
+    ],
+)
+def test_what_was_escaped_twice_is_read_as_it_was_meant(escaped: str, meant: str) -> None:
+    def tokens(text: str) -> list[str]:
+        return [token for token in tokenize(text)[0] if not token.isspace()]
+
+    assert tokens(escaped) == tokens(meant)
+    mended, places = unescaped(escaped)
+    assert len(mended) == len(escaped)
+    assert places
+
+
+@pytest.mark.parametrize("text", ["a &lt; b", "a&b;", "amp;b", "a&b", r"\text{R&D;}"])
+def test_text_that_was_not_escaped_twice_stays(text: str) -> None:
+    assert unescaped(text) == (text, [])
+
+
+def test_verbatim_text_keeps_every_character() -> None:
+    assert tokenize(r"a\verb|%{\x|b") == (
+        ["a", r"\texttt", "{", r"\%", r"\{", r"\textbackslash", "x", "}", "b"],
+        [0, 1, 1, 1, 1, 1, 1, 1, 12],
+    )
+    assert tokenize(r"\verb|a")[0] == [r"\verb", "|", "a"]
+    assert tokenize(r"\verbatim|a|")[0][0] == r"\verbatim"

@@ -28,6 +28,19 @@ def expand(latex: str, macros: str = "") -> str:
         (r"\def\a{\b}\def\b{x}\a", "x"),
         (r"\let\a=\frac\def\frac{x}\a\frac", r"\fracx"),
         (r"\let\a\b\def\b{x}\a", r"\b"),
+        (r"\def\a{x}\providecommand{\a}{y}\providecommand{\z}{z}\a\z", "xz"),
+        (r"\providecommand{\sin}{x}\providecommand{\R}{x}\providecommand\abs[1]{#1}\sin\R\abs y", r"\sinxy"),
+        (r"\def\a{x}\begingroup\def\a{y}\a\endgroup\a", r"\begingroupy\endgroupx"),
+        (r"\def\a{x}{\newcommand\b{z}\def\a{y}\a\b}\a\b", r"{yz}x\b"),
+        (r"{\gdef\a{y}{\global\long\def\b{z}}\def\b{w}\b}\a\b", "{{}w}yz"),
+        (r"\def\a{1}\edef\b#1{\a#1\noexpand\a}\def\a{2}\b3", "132"),
+        (r"{\def\a{1}\xdef\b{\a}}\b", "{}1"),
+        (r"\newenvironment{a}{(}{)}\begin{a}x\end{a}", r"\begingroup(x)\endgroup"),
+        (
+            r"\newenvironment{a b}[2][k]{#1#2}{}\begin{a b}[l]{m}\end{a b}\begin{a b}m\end{a b}",
+            r"\begingrouplm\endgroup\begingroupkm\endgroup",
+        ),
+        (r"\newenvironment{a}{(}{)}\begin{b}x\end {b}\begin", r"\begin{b}x\end {b}\begin"),
     ],
 )
 def test_definitions_in_the_formula(latex: str, result: str) -> None:
@@ -58,6 +71,13 @@ def test_a_malformed_definition_is_noted() -> None:
 def test_recursion_is_an_error(body: str) -> None:
     with pytest.raises(FormulaError, match="without end"):
         expand(r"\def\a{" + body + r"}\def\b{\a}\a")
+
+
+def test_an_expanded_definition_without_end_is_an_error_in_a_formula_and_left_out_of_a_preamble() -> None:
+    endless = r"\def\a{\a\a}\edef\b{\a}"
+    with pytest.raises(FormulaError, match="without end"):
+        expand(endless + "x")
+    assert expand(r"x\b", endless) == r"x\b"
 
 
 def test_growth_is_an_error() -> None:

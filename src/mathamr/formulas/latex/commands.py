@@ -32,7 +32,7 @@ from mathamr.formulas.latex.node import (
 )
 from mathamr.formulas.latex.reader import COMMANDS, SMALLER, Command, Reader, command, fraction, symbol
 from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, LONG_ARROWS, SYMBOLS, UNDER_ACCENTS
-from mathamr.formulas.latex.text import TEXT_ACCENTS, TEXT_FONTS, composed, text_node, words
+from mathamr.formulas.latex.text import LOGOS, TEXT_ACCENTS, TEXT_FONTS, accented, composed, text_node, words
 
 # -- fractions and roots
 
@@ -107,8 +107,14 @@ def _plain_root(reader: Reader, nodes: list[Node]) -> None:
 # -- accents, things above and below
 
 
-def _accent(text: str, role: str, position: str = "") -> Command:
+def _accent(name: str, text: str, role: str) -> Command:
+    position = "mid" if name.endswith(("brace", "bracket")) else ""
+    bracket = name.endswith("bracket")
+
     def put(reader: Reader, nodes: list[Node]) -> None:
+        if bracket:
+            reader.raw_optional()
+            reader.raw_optional()
         base = reader.parsed_argument()
         node = apply(Node(TOKEN, role, text), base)
         node.position = position
@@ -118,11 +124,9 @@ def _accent(text: str, role: str, position: str = "") -> Command:
 
 
 for _name, _text in ACCENTS.items():
-    COMMANDS[_name] = _accent(_text, "OVERACCENT", "mid" if _name in ("\\overbrace", "\\overbracket") else "")
+    COMMANDS[_name] = _accent(_name, _text, "OVERACCENT")
 for _name, _text in UNDER_ACCENTS.items():
-    COMMANDS[_name] = _accent(
-        _text, "UNDERACCENT", "mid" if _name in ("\\underbrace", "\\underbracket") else ""
-    )
+    COMMANDS[_name] = _accent(_name, _text, "UNDERACCENT")
 
 
 def _placed(role: str) -> Command:
@@ -186,7 +190,7 @@ for _name, _text in LONG_ARROWS.items():
 
 @command("\\sideset")
 def _side_set(reader: Reader, nodes: list[Node]) -> None:
-    """Scripts at the four corners of a big operator, which keeps its limits."""
+    """Scripts at the four corners of a big operator, which keeps its limits; what is no script stands beside it."""
     before, after, node = reader.argument(), reader.argument(), reader.parsed_argument()
     position, level = node.position or "post", reader.level
     for script in reversed([one for one in before if one.kind == SCRIPT]):
@@ -196,7 +200,9 @@ def _side_set(reader: Reader, nodes: list[Node]) -> None:
         level += script.role.startswith("FLOAT")
         node = apply(script_operator(_operator_of(script), "post", level), node, script.children[0])
     node.position, node.level = position, reader.level
+    nodes.extend(one for one in before if one.kind != SCRIPT)
     nodes.append(node)
+    nodes.extend(one for one in after if one.kind != SCRIPT)
 
 
 def _operator_of(script: Node) -> str:
@@ -254,6 +260,18 @@ def _style(style: str) -> Command:
 COMMANDS["\\displaystyle"] = _style("display")
 COMMANDS["\\textstyle"] = _style("text")
 COMMANDS["\\scriptstyle"] = COMMANDS["\\scriptscriptstyle"] = _style("script")
+
+
+def _upright(letter: str) -> Command:
+    node = Node(TOKEN, "UNKNOWN", letter)
+    return lambda reader, nodes: nodes.append(node)
+
+
+_GREEK = re.compile("[\u0391-\u03f5]")
+for _name, _entry in list(SYMBOLS.items()):
+    if _GREEK.fullmatch(_entry.text) and _name[1:].isalpha():
+        _prefix = "\\Up" if _name[1].isupper() else "\\up"
+        COMMANDS.setdefault(_prefix + _name[1:].lower(), _upright(_entry.text))
 
 
 # -- operators and roles
@@ -378,6 +396,9 @@ def _dots(reader: Reader, nodes: list[Node]) -> None:
 
 def _sized(role: str) -> Command:
     def put(reader: Reader, nodes: list[Node]) -> None:
+        if reader.peek() == ".":
+            nodes.append(reader.delimiter(left=True))
+            return
         content = reader.argument("delimiter")
         if content and role and content[-1].role in ("OPEN", "MIDDLE", "CLOSE", "VERTBAR", "UNKNOWN", ""):
             content = [*content[:-1], content[-1].with_role(role)]
@@ -404,7 +425,8 @@ def _textual(font: Font | None, after_length: bool = False) -> Command:
     def put(reader: Reader, nodes: list[Node]) -> None:
         if after_length:
             reader.raw_argument()
-        reader.raw_optional()
+        if reader.raw_optional() is not None:
+            reader.raw_optional()
         nodes.append(text_node(words(reader, font)))
 
     return put
@@ -419,8 +441,7 @@ def _accented_letter(mark: str) -> Command:
     """Accents of text in a formula: `\\'e` is a word of one letter."""
 
     def put(reader: Reader, nodes: list[Node]) -> None:
-        letter = reader.raw_argument()
-        nodes.append(Node(TEXT, text=composed(letter[:1] + mark + letter[1:])))
+        nodes.append(Node(TEXT, text=composed(accented(reader.raw_argument(), mark))))
 
     return put
 
@@ -440,6 +461,39 @@ def _dotted(text: str) -> Command:
 
 
 COMMANDS["\\d"], COMMANDS["\\b"] = _dotted("⋅"), _dotted("¯")
+
+
+@command(*(f"\\{logo}" for logo in LOGOS))
+def _logo(reader: Reader, nodes: list[Node]) -> None:
+    nodes.append(Node(TEXT, text=reader.tokens[reader.i - 1][1:]))
+
+
+@command("\\char", "\\symbol", "\\unicode")
+def _character(reader: Reader, nodes: list[Node]) -> None:
+    """A character by its number: `\\char65`, `\\char"41`, ``\\char`A``, `\\symbol{65}`, `\\unicode{x41}`."""
+    start = reader.i - 1
+    reader.raw_optional()
+    number = reader.raw_argument().strip() if reader.peek() == "{" else reader.number()
+    code = _code_point(number)
+    if code is None:
+        reader.repair(f"{number or 'nothing'} is no number of a character", start)
+        return
+    node = symbol(chr(code), PLAIN, reader.style)
+    nodes.append(node if node is not None else Node(TOKEN, "UNKNOWN", chr(code)))
+
+
+def _code_point(number: str) -> int | None:
+    if number.startswith("`"):
+        letter = number[1:].removeprefix("\\")
+        return ord(letter) if len(letter) == 1 else None
+    base = {'"': 16, "'": 8, "x": 16, "X": 16, "U": 16}.get(number[:1], 10)
+    digits = number if base == 10 else number[1:].removeprefix("+")
+    try:
+        code = int(digits, base) if len(digits) <= 8 else -1
+    except ValueError:
+        return None
+    character = chr(code) if 0 < code <= 0x10FFFF else ""
+    return code if character and (character.isprintable() and not character.isspace()) else None
 
 
 @command("\\ref", "\\eqref", "\\cite")

@@ -19,6 +19,7 @@ from mathamr.formulas.latex.node import (
 
 MATCHING = {
     "(": ")", "[": "]", "{": "}", "|": "|", "‖": "‖", "⦀": "⦀", "⌊": "⌋", "⌈": "⌉", "〈": "〉", "⟨": "⟩", "∥": "∥",
+    "⟦": "⟧", "⦃": "⦄", "⦇": "⦈", "⟪": "⟫",
 }  # fmt: skip
 """The closing delimiter that answers an opening one."""
 

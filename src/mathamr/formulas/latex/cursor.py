@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
+
 from mathamr.formulas.errors import FormulaError, Repair
 
 MAX_DEPTH = 60
 """Arguments within each other; a formula nested deeper is refused."""
+
+
+DIMENSION = re.compile(r"\s*([+-]?[0-9]*[.,]?[0-9]*)\s*(pt|em|ex|mu|cm|mm|in|pc|bp|dd|cc|sp)?")
+"""A length: number and unit."""
+_STRETCH = re.compile(r"(\s*(plus|minus)\s*[0-9.]+\s*[a-z]{2,5})+")
+_LONGEST_LENGTH = 24
+"""Tokens of a length at most."""
 
 
 class Cursor:
@@ -91,6 +100,51 @@ class Cursor:
             position += 1
         self.repair("unclosed {", self.i)
         return position
+
+    def dimension(self) -> str:
+        """The bare length that stands here (`1em plus 2pt`, `{1em}`), read; nothing if there is none."""
+        if self.peek() == "{":
+            return self.raw_argument()
+        text = "".join(self.tokens[self.i : self.i + _LONGEST_LENGTH])
+        found = DIMENSION.match(text)
+        end = found.end() if found is not None else 0
+        more = _STRETCH.match(text, end)
+        taken = end if more is None else more.end()
+        length = text[:taken]
+        while taken > 0 and self.i < self.count:
+            taken -= len(self.tokens[self.i])
+            self.i += 1
+        return length
+
+    def number(self) -> str:
+        """The bare number that stands here as TeX writes it: `65`, `"41`, `'101`, or the letter behind a back-tick."""
+        if self.peek() == "`":
+            self.i += 2
+            return "`" + "".join(self.tokens[self.i - 1 : self.i])
+        sign = self.tokens[self.i] if self.peek() in ('"', "'") else ""
+        self.i += len(sign)
+        digits = "0123456789ABCDEFabcdef" if sign == '"' else "0123456789"
+        start = self.i
+        while self.i < self.count and self.tokens[self.i] in digits:
+            self.i += 1
+        return sign + "".join(self.tokens[start : self.i])
+
+    def skip_line_options(self) -> None:
+        """What may follow the end of a line: a star, and space in brackets.
+
+        Behind a blank only a length is an option: in amsmath `\\\\ [y]` begins the next line with `[y]`.
+        """
+        if self.i < self.count and self.tokens[self.i] == "*":
+            self.i += 1
+        spaced = self.i < self.count and self.tokens[self.i].isspace()
+        if self.peek() != "[":
+            return
+        inside, closing, _ = "".join(self.tokens[self.i + 1 : self.i + 1 + _LONGEST_LENGTH]).partition("]")
+        length = DIMENSION.match(inside)
+        if closing and length is not None and length[2]:
+            self.raw_optional()
+        elif not spaced:
+            self.repair("the brackets behind \\\\ hold no length", self.i)
 
     def star(self) -> bool:
         """Whether a star follows; it is read."""

@@ -58,6 +58,8 @@ TRANSPARENT = frozenset(
         "flushright",
     ]
 )
+_HEADED = frozenset(["numcases", "subnumcases"])
+"""Cases with what stands before the brace as their argument."""
 _WITH_ARGUMENT = frozenset(["alignat", "alignat*", "alignedat", "xalignat", "xalignat*", "subarray"])
 
 
@@ -110,9 +112,7 @@ def cells_of(reader: Reader, stops: frozenset[str], style: str) -> Cells:
         if token == "&":
             continue
         if token in ("\\\\", "\\newline"):
-            reader.star()
-            if reader.i < reader.count and reader.tokens[reader.i] == "[":
-                reader.raw_optional()
+            reader.skip_line_options()
         rows.append([])
         _rules(reader, rows)
     reader.font = font
@@ -177,6 +177,8 @@ def _append_matrix(
 
 def _cases(reader: Reader, nodes: list[Node], name: str) -> None:
     start = reader.i - 1
+    if name in _HEADED:
+        nodes.extend(reader.argument())
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "display" if name[0] == "d" else "text")
     finish(reader, name, start)
     _append_cases(reader, nodes, rows, closing="rcases" in name)
@@ -221,6 +223,8 @@ def _array(reader: Reader, nodes: list[Node], name: str) -> None:
 
 def _small_matrix(reader: Reader, nodes: list[Node], name: str) -> None:
     start = reader.i - 1
+    if name.endswith("*"):
+        reader.raw_optional()
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "script")
     finish(reader, name, start)
     if rows:
@@ -257,7 +261,9 @@ def _aligned(reader: Reader, nodes: list[Node], name: str) -> None:
 
 def _gathered(reader: Reader, nodes: list[Node], name: str) -> None:
     start = reader.i - 1
-    if name == "gathered":
+    if name.endswith("ed"):
+        reader.raw_optional()
+    if name == "multlined":
         reader.raw_optional()
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "display")
     finish(reader, name, start)
@@ -323,10 +329,11 @@ ENVIRONMENTS: dict[str, Environment] = {
     "tabular": _array,
     "darray": _array,
     "smallmatrix": _small_matrix,
+    "smallmatrix*": _small_matrix,
     "subarray": _subarray,
     **dict.fromkeys(MATRICES, _matrix),
     **dict.fromkeys([f"{name}*" for name in MATRICES], _matrix),
-    **dict.fromkeys(["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", "numcases"], _cases),
+    **dict.fromkeys(["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", *_HEADED], _cases),
     **dict.fromkeys(ALIGNED, _aligned),
     **dict.fromkeys(GATHERED, _gathered),
 }

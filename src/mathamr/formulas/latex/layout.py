@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
-
-from mathamr.formulas.latex.node import HINT, Node
+from mathamr.formulas.latex.cursor import DIMENSION
+from mathamr.formulas.latex.node import HINT, SCRIPT, Node
 from mathamr.formulas.latex.reader import COMMANDS, Command, Reader, command
 from mathamr.formulas.latex.symbols import SPACES
 
-_DIMENSION = re.compile(r"\s*([+-]?[0-9]*[.,]?[0-9]*)\s*(pt|em|ex|mu|cm|mm|in|pc|bp|dd|cc|sp)?")
 _POINTS = {
     "pt": 1.0, "em": 10.0, "ex": 4.3, "mu": 1 / 1.8, "cm": 28.45, "mm": 2.845, "in": 72.27, "pc": 12.0, "bp": 1.00375,
     "dd": 1.07, "cc": 12.84, "sp": 1 / 65536,
@@ -31,7 +29,7 @@ for _name, _width in SPACES.items():
 
 def points_of(text: str) -> float:
     """A length in points; what is no length is none."""
-    match = _DIMENSION.match(text)
+    match = DIMENSION.match(text)
     number = match.group(1).replace(",", ".") if match else ""
     if not match or not number.strip("+-.") or not match.group(2):
         return 0.0
@@ -48,16 +46,14 @@ def _horizontal_space(reader: Reader, nodes: list[Node]) -> None:
 def _skip(reader: Reader, nodes: list[Node]) -> None:
     """Space by a bare length; only math units count as wide, as in the published trees."""
     name = reader.tokens[reader.i - 1]
-    text = "".join(reader.tokens[reader.i : reader.i + 24])
-    match = _DIMENSION.match(text)
-    taken = match.end() if match else 0
-    more = re.compile(r"(\s*(plus|minus)\s*[0-9.]+\s*[a-z]{2,5})+").match(text, taken)
-    if more:
-        taken = more.end()
-    while taken > 0 and reader.i < reader.count:
-        taken -= len(reader.tokens[reader.i])
-        reader.i += 1
-    nodes.append(space(points_of(text) if name in ("\\mkern", "\\mskip") else 0.0, "skip"))
+    length = reader.dimension()
+    nodes.append(space(points_of(length) if name in ("\\mkern", "\\mskip") else 0.0, "skip"))
+
+
+@command("\\raise", "\\lower", "\\moveleft", "\\moveright")
+def _shift(reader: Reader, nodes: list[Node]) -> None:
+    """A box that is moved stays what it is."""
+    reader.dimension()
 
 
 @command("\\phantom", "\\hphantom", "\\vphantom")
@@ -96,6 +92,15 @@ def _second_argument(reader: Reader, nodes: list[Node]) -> None:
     nodes.extend(reader.argument())
 
 
+@command("\\definecolor", "\\colorlet")
+def _colour(reader: Reader, nodes: list[Node]) -> None:
+    """A colour with a name leaves no trace."""
+    three = reader.tokens[reader.i - 1] == "\\definecolor"
+    reader.raw_optional()
+    for _ in range(3 if three else 2):
+        reader.raw_argument()
+
+
 @command("\\fcolorbox")
 def _third_argument(reader: Reader, nodes: list[Node]) -> None:
     reader.raw_argument()
@@ -128,6 +133,14 @@ COMMANDS["\\xcancel"] = _struck("updiagonalstrike downdiagonalstrike")
 COMMANDS["\\sout"] = _struck("horizontalstrike")
 
 
+@command("\\cancelto")
+def _cancelled_to(reader: Reader, nodes: list[Node]) -> None:
+    """What is cancelled, and behind it, as a superscript, what is left of it."""
+    value = reader.expression(reader.script_argument(), "Superscript")
+    nodes.append(_enclosed(reader.parsed_argument(), "updiagonalstrike"))
+    nodes.append(Node(SCRIPT, "POSTSUPERSCRIPT", children=(value,), level=reader.level))
+
+
 @command("\\enclose")
 def _enclose(reader: Reader, nodes: list[Node]) -> None:
     notation = reader.raw_argument().strip()
@@ -139,10 +152,10 @@ TRACELESS = (
     "\\nonumber", "\\notag", "\\relax", "\\protect", "\\allowbreak", "\\nobreak", "\\break", "\\noindent", "\\par",
     "\\centering", "\\DOTSB", "\\DOTSI", "\\DOTSX", "\\tiny", "\\scriptsize", "\\footnotesize", "\\small", "\\normalsize",
     "\\large", "\\Large", "\\LARGE", "\\huge", "\\Huge", "\\ignorespaces", "\\unskip", "\\null", "\\/", "\\-", "\\@",
-    "\\hline", "\\toprule", "\\midrule", "\\bottomrule", "\\displaybreak", "\\allowdisplaybreaks", "\\nobreakdash",
+    "\\hline", "\\hdashline", "\\toprule", "\\midrule", "\\bottomrule", "\\displaybreak", "\\allowdisplaybreaks", "\\nobreakdash",
     "\\vline", "\\", "\\everymath", "\\singlespacing", "\\selectfont",
     "\\goodbreak", "\\bigbreak", "\\medbreak", "\\smallbreak", "\\newpage", "\\adjustlimits", "\\mathsurround",
-    "\\[", "\\]", "\\(", "\\)", "\\\\", "\\newline", "\\cr", "\\crcr", "\\tabularnewline", "\\MoveEqLeft", "\\thinmuskip",
+    "\\[", "\\]", "\\(", "\\)", "\\cr", "\\crcr", "\\tabularnewline", "\\MoveEqLeft", "\\thinmuskip",
 )  # fmt: skip
 """Commands that leave no trace in a formula."""
 
@@ -155,7 +168,15 @@ for _name in TRACELESS:
     COMMANDS[_name] = _nothing
 
 
-@command("\\cline", "\\noalign", "\\arrayrulecolor", "\\rowcolor", "\\cellcolor", "\\columncolor")
+@command("\\\\", "\\newline")
+def _line_end(reader: Reader, nodes: list[Node]) -> None:
+    """A line that ends outside a table leaves no trace, and neither do its options."""
+    reader.skip_line_options()
+
+
+@command(
+    "\\cline", "\\cdashline", "\\noalign", "\\arrayrulecolor", "\\rowcolor", "\\cellcolor", "\\columncolor"
+)
 def _rule(reader: Reader, nodes: list[Node]) -> None:
     reader.raw_optional()
     reader.raw_argument()

@@ -9,6 +9,18 @@ _COMMAND = r"\\(?:(?:lx|qvar)?@[a-zA-Z@]+|[a-zA-Z]+)|\\[\s\S]"
 _TOKEN = re.compile(_COMMAND + r"|\s+|[\s\S]")
 _TOKEN_WITH_COMMENTS = re.compile(_COMMAND + r"|%[^\n]*\n?\s*|\s+|[\s\S]")
 
+_ESCAPED = re.compile(
+    r"(?P<cell>\\qvar@construct\{&\}|&)(?P<style>\$?\\displaystyle ?)?(?P<amp>(?:amp;)+)?(?P<sign>lt;|gt;)?"
+    r"|(?P<begin>\A\\displaystyle )amp;"
+)
+_VERBATIM = re.compile(r"\\verb(?![a-zA-Z])\*?([^a-zA-Z\s*])([^\n]*?)\1")
+_VERBATIM_TOKENS = {letter: "\\" + letter for letter in "{}$%&#_"} | {
+    "\\": "\\textbackslash",
+    "~": "\\textasciitilde",
+    "^": "\\textasciicircum",
+}
+_SIGNS = {"lt;": "<", "gt;": ">"}
+
 
 def tokenize(text: str) -> tuple[list[str], list[int]]:
     """The tokens of a formula and the offset at which each begins.
@@ -16,6 +28,11 @@ def tokenize(text: str) -> tuple[list[str], list[int]]:
     >>> tokenize("a_1 % one")
     (['a', '_', '1', ' '], [0, 1, 2, 3])
     """
+    text = unescaped(text)[0]
+    return _with_verbatim(text) if "\\verb" in text else _lexed(text)
+
+
+def _lexed(text: str) -> tuple[list[str], list[int]]:
     if "%" not in text:
         tokens = _TOKEN.findall(text)
         offsets = []
@@ -31,3 +48,49 @@ def tokenize(text: str) -> tuple[list[str], list[int]]:
             tokens.append(token)
             offsets.append(match.start())
     return tokens, offsets
+
+
+def _with_verbatim(text: str) -> tuple[list[str], list[int]]:
+    """The tokens of a text with `\\verb|…|` in it, which becomes typewriter text, every character as it is."""
+    tokens: list[str] = []
+    offsets: list[int] = []
+    done = 0
+    for found in (*_VERBATIM.finditer(text), None):
+        end = len(text) if found is None else found.start()
+        outside, places = _lexed(text[done:end])
+        tokens += outside
+        offsets += [done + place for place in places]
+        if found is not None:
+            inside = ["\\texttt", "{", *(_VERBATIM_TOKENS.get(letter, letter) for letter in found[2]), "}"]
+            tokens += inside
+            offsets += [end] * len(inside)
+            done = found.end()
+    return tokens, offsets
+
+
+def unescaped(text: str) -> tuple[str, list[int]]:
+    """The text without the remains of double escapes, and where they were: `a&amp;b`, `a &amp;lt; b`.
+
+    Converted collections have them even behind what a converter put into the cell, `&\\displaystyle amp;=b`. The text keeps
+    its length, so that all offsets stay. Where no `&` was escaped twice an `&lt;` stays, as the published trees have it.
+
+    >>> unescaped("a&amp;<b &lt; c")
+    ('a&    <b <    c', [1, 9])
+    """
+    if "amp;" not in text:
+        return text, []
+    places: list[int] = []
+
+    def mended(found: re.Match[str]) -> str:
+        if found["begin"]:
+            meant = found["begin"]
+        elif found["sign"]:
+            meant = _SIGNS[found["sign"]]
+        elif found["amp"]:
+            meant = "&" + (found["style"] or "")
+        else:
+            return found[0]
+        places.append(found.start())
+        return meant.ljust(len(found[0]))
+
+    return _ESCAPED.sub(mended, text), places

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.latex.lexer import tokenize
-
-MAX_EXPANSIONS = 1_000
-"""Calls of macros in one formula; what they produce is paid from its budget, so that a macro that grows or calls
-itself ends in a `FormulaError`."""
+from mathamr.formulas.latex.vocabulary import is_predefined
 
 _NEW = frozenset(["\\newcommand", "\\renewcommand", "\\providecommand", "\\DeclareRobustCommand"])
 _DEF = frozenset(["\\def", "\\gdef", "\\edef", "\\xdef"])
+_ENVIRONMENT = frozenset(["\\newenvironment", "\\renewenvironment"])
 _OTHER = frozenset(["\\DeclareMathOperator", "\\let", "\\DeclarePairedDelimiter", "\\newoperator"])
-DEFINING = _NEW | _DEF | _OTHER
+DEFINING = _NEW | _DEF | _ENVIRONMENT | _OTHER
 """Commands that define macros."""
+_PREFIXES = frozenset(["\\global", "\\long", "\\protected", "\\outer"])
+_GLOBAL = frozenset(["\\gdef", "\\xdef"])
+_EXPANDED = frozenset(["\\edef", "\\xdef"])
+_OPENING = frozenset(["{", "\\begingroup", "\\bgroup"])
+_CLOSING = frozenset(["}", "\\endgroup", "\\egroup"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +72,7 @@ def expanded(
 
 
 class _Expander:
-    """Replaces from the left; what a macro gives is read again."""
+    """Replaces from the left; what a macro gives is read again, and a definition ends with its group."""
 
     def __init__(
         self, tokens: Sequence[str], offsets: Sequence[int], source: str, table: dict[str, Macro]
@@ -77,48 +81,98 @@ class _Expander:
         self.source, self.table = source, table
         self.notes: list[tuple[str, int]] = []
         self.here = 0
+        self.scopes: list[dict[str, Macro | None]] = []
+        """For every open group what its definitions have replaced."""
+        self.budget = Budget(len(source))
 
     def collect(self) -> None:
-        """Only the definitions."""
+        """Only the definitions; an `\\edef` without end is left out, and unknown where it is called."""
         while self.pending:
             token, self.here = self.pending.pop()
             if token in DEFINING:
-                self.define(token)
+                with suppress(FormulaError):
+                    self.define(token)
 
     def expand(self, budget: Budget) -> tuple[list[str], list[int], list[tuple[str, int]]]:
+        self.budget = budget
         tokens: list[str] = []
         offsets: list[int] = []
-        expansions = 0
         while self.pending:
             token, self.here = self.pending.pop()
             if token in DEFINING:
                 self.define(token)
                 continue
-            macro = self.table.get(token) if token[0] == "\\" else None
-            if macro is None:
-                tokens.append(token)
-                offsets.append(self.here)
+            if token in _PREFIXES and self.peek() in DEFINING | _PREFIXES:
+                self._prefixed(token)
                 continue
-            expansions += 1
-            if macro.frozen:
-                tokens.extend(macro.body)
-                offsets.extend([self.here] * len(macro.body))
-                continue
-            if token[-1].isalpha():
-                self.skip_spaces()
-            try:
-                replacement = self.replacement(macro, budget)
-            except SpentError:
-                replacement, expansions = [], MAX_EXPANSIONS + 1
-            if expansions > MAX_EXPANSIONS:
-                raise FormulaError(
-                    f"the macro {token} expands without end, or to far more than the formula",
-                    self.source,
-                    self.here,
-                )
-            here = self.here
-            self.pending.extend((piece, here) for piece in reversed(replacement))
+            if token in _OPENING:
+                self.scopes.append({})
+            elif token in _CLOSING and self.scopes:
+                self._close()
+            if token == "\\noexpand" and self.pending:
+                token, self.here = self.pending.pop()
+            elif token[0] == "\\":
+                name = token if token not in ("\\begin", "\\end") else self._environment(token)
+                macro = self.table.get(name)
+                if macro is not None:
+                    self._call(name, macro, tokens, offsets)
+                    continue
+            tokens.append(token)
+            offsets.append(self.here)
         return tokens, offsets, self.notes
+
+    def _call(self, name: str, macro: Macro, tokens: list[str], offsets: list[int]) -> None:
+        """What the macro stands for goes back to be read; what is frozen is done."""
+        here = self.here
+        if macro.frozen:
+            tokens.extend(macro.body)
+            offsets.extend([here] * len(macro.body))
+            return
+        if name[-1].isalpha():
+            self.skip_spaces()
+        elif name.startswith(("\\begin{", "\\end{")):
+            self.argument()
+        try:
+            replacement = self.replacement(macro)
+        except SpentError:
+            message = f"the macro {name} expands without end, or to far more than the formula"
+            raise FormulaError(message, self.source, here) from None
+        self.pending.extend((piece, here) for piece in reversed(replacement))
+
+    def _close(self) -> None:
+        for name, before in self.scopes.pop().items():
+            if before is None:
+                self.table.pop(name, None)
+            else:
+                self.table[name] = before
+
+    def _prefixed(self, prefix: str) -> None:
+        """A definition behind `\\global` or `\\long`."""
+        everywhere = False
+        while prefix in _PREFIXES:
+            everywhere = everywhere or prefix == "\\global"
+            self.skip_spaces()
+            prefix, self.here = self.pending.pop() if self.pending else ("", self.here)
+        if prefix in DEFINING:
+            self.define(prefix, everywhere)
+        elif prefix:
+            self.pending.append((prefix, self.here))
+
+    def _environment(self, token: str) -> str:
+        """The name by which the table knows `\\begin{name}`; its tokens stay where they are."""
+        position = len(self.pending) - 1
+        while position >= 0 and self.pending[position][0].isspace():
+            position -= 1
+        if position < 0 or self.pending[position][0] != "{":
+            return token
+        name = token
+        while position >= 0 and len(name) < 60:
+            piece = self.pending[position][0]
+            name += piece
+            if piece == "}":
+                return name
+            position -= 1
+        return token
 
     # -- reading pieces
 
@@ -157,7 +211,7 @@ class _Expander:
         self.pending.pop()
         return self.until(("]",))
 
-    def replacement(self, macro: Macro, budget: Budget) -> list[str]:
+    def replacement(self, macro: Macro) -> list[str]:
         """What a call stands for, paid as it is put together."""
         arguments: dict[str, list[str]] = {}
         pattern = macro.pattern
@@ -170,7 +224,7 @@ class _Expander:
                 arguments[item[1:]] = self.argument() if following[0] == "#" else self.until((following,))
             elif position == 0 and self.peek() == item:
                 self.pending.pop()
-        budget.spend(len(macro.body))
+        self.budget.spend(1 + len(macro.body))
         if not arguments:
             return list(macro.body)
         result: list[str] = []
@@ -178,7 +232,7 @@ class _Expander:
         for token in body:
             if token == "#":
                 argument = arguments.get(next(body, ""), ())
-                budget.spend(len(argument))
+                self.budget.spend(len(argument))
                 result.extend(argument)
             else:
                 result.append(token)
@@ -194,23 +248,35 @@ class _Expander:
             return ""
         return pieces[0]
 
-    def define(self, how: str) -> None:
+    def put(self, name: str, macro: Macro, everywhere: bool = False) -> None:
+        """Defines a macro, in the group that is open or everywhere."""
+        if everywhere:
+            for scope in self.scopes:
+                scope.pop(name, None)
+        elif self.scopes:
+            self.scopes[-1].setdefault(name, self.table.get(name))
+        self.table[name] = macro
+
+    def define(self, how: str, everywhere: bool = False) -> None:
         if how in _NEW:
-            self._new_command()
+            self._new_command(how, everywhere)
         elif how in _DEF:
-            self._definition()
+            self._definition(how, everywhere or how in _GLOBAL)
+        elif how in _ENVIRONMENT:
+            self._new_environment(everywhere)
         elif how == "\\let":
             name = self.name()
             if self.peek() == "=":
                 self.pending.pop()
             meant = self.argument()
             if name and meant:
-                self.table[name] = self.table.get(meant[0]) or Macro((), tuple(meant), frozen=True)
+                macro = self.table.get(meant[0]) or Macro((), tuple(meant), frozen=True)
+                self.put(name, macro, everywhere)
         elif how == "\\DeclarePairedDelimiter":
             name, left, right = self.name(), self.argument(), self.argument()
             if name:
                 body = ("\\left", *left, "#", "1", "\\right", *right)
-                self.table[name] = Macro(("*", "#1"), body)
+                self.put(name, Macro(("*", "#1"), body), everywhere)
         else:
             starred = self.peek() == "*"
             if starred:
@@ -218,23 +284,41 @@ class _Expander:
             name, text = self.name(), self.argument()
             if name:
                 star = ("*",) if starred else ()
-                self.table[name] = Macro((), ("\\operatorname", *star, "{", *text, "}"))
+                self.put(name, Macro((), ("\\operatorname", *star, "{", *text, "}")), everywhere)
 
-    def _new_command(self) -> None:
+    def _new_command(self, how: str, everywhere: bool) -> None:
         if self.peek() == "*":
             self.pending.pop()
         name = self.name()
+        pattern, default = self._parameters()
+        body = self.argument()
+        if how == "\\providecommand" and (name in self.table or is_predefined(name)):
+            return
+        if name:
+            self.put(name, Macro(pattern, tuple(body), default), everywhere)
+
+    def _parameters(self) -> tuple[tuple[str, ...], tuple[str, ...] | None]:
+        """`[2][x]`: how many, and the default of the first."""
         count = "".join(self.optional() or ["0"]).strip()
         default = self.optional()
-        body = self.argument()
-        if not name:
-            return
         number = int(count) if count.isdigit() and len(count) == 1 else 0
         first = 2 if default is not None else 1
         pattern = tuple(f"#{i}" for i in range(first, number + 1))
-        self.table[name] = Macro(pattern, tuple(body), None if default is None else tuple(default))
+        return pattern, None if default is None else tuple(default)
 
-    def _definition(self) -> None:
+    def _new_environment(self, everywhere: bool) -> None:
+        """An environment is two macros; it is also a group."""
+        if self.peek() == "*":
+            self.pending.pop()
+        name = "".join(self.argument()).strip()
+        pattern, default = self._parameters()
+        beginning, end = self.argument(), self.argument()
+        if name:
+            begin = Macro(pattern, ("\\begingroup", *beginning), default)
+            self.put(f"\\begin{{{name}}}", begin, everywhere)
+            self.put(f"\\end{{{name}}}", Macro((), (*end, "\\endgroup")), everywhere)
+
+    def _definition(self, how: str, everywhere: bool) -> None:
         name = self.name()
         pattern: list[str] = []
         while self.pending and self.pending[-1][0] != "{":
@@ -244,5 +328,9 @@ class _Expander:
             elif not token.isspace():
                 pattern.append(token)
         body = self.argument()
+        if how in _EXPANDED:
+            inner = _Expander(body, [self.here] * len(body), self.source, dict(self.table))
+            body, _, notes = inner.expand(self.budget)
+            self.notes.extend(notes)
         if name:
-            self.table[name] = Macro(tuple(pattern), tuple(body))
+            self.put(name, Macro(tuple(pattern), tuple(body)), everywhere)

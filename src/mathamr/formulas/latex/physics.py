@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from mathamr.formulas.latex.fonts import ALPHABETS, PLAIN
-from mathamr.formulas.latex.node import SCRIPT, TOKEN, Node
+from mathamr.formulas.latex.node import SCRIPT, TEXT, TOKEN, Node
 from mathamr.formulas.latex.reader import COMMANDS, Command, Reader, fraction, symbol
+from mathamr.formulas.latex.text import text_node, words
 
 _LEFT_ANGLE = Node(TOKEN, "OPEN", "⟨", key="langle")
 _RIGHT_ANGLE = Node(TOKEN, "CLOSE", "⟩", key="rangle")
 _BAR = Node(TOKEN, "VERTBAR", "|")
 _COMMA = Node(TOKEN, "PUNCT", ",")
+_WORDS = ("if", "then", "else", "otherwise", "unless", "given", "using", "assume", "since", "let", "for", "all", "even",
+          "odd", "integer", "and", "or", "as", "in")  # fmt: skip
 _D = Node(TOKEN, "UNKNOWN", "d", font=PLAIN)
 _DELTA = Node(TOKEN, "UNKNOWN", "δ", font=ALPHABETS["it"])
 
@@ -116,6 +119,52 @@ def _derivative(sign: Node | str) -> Command:
     return put
 
 
+def _short_for(*tokens: str) -> Command:
+    """Symbols that stand for themselves."""
+
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        nodes.extend(
+            node for token in tokens if (node := symbol(token, reader.font, reader.style)) is not None
+        )
+
+    return put
+
+
+def _starred(name: str) -> Command:
+    """A command that may have a star, which only changes how it looks."""
+
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        reader.star()
+        COMMANDS[name](reader, nodes)
+
+    return put
+
+
+def _calligraphic(letter: str, fenced: bool) -> Command:
+    """`\\order{x}` is 𝒪(x), `\\pv{x}` the principal value 𝒫x."""
+
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        content = reader.argument() if reader.peek() == "{" else []
+        nodes.append(Node(TOKEN, "UNKNOWN", letter, font=ALPHABETS["cal"]))
+        if fenced and content:
+            content = [Node(TOKEN, "OPEN", "("), *content, Node(TOKEN, "CLOSE", ")")]
+        nodes.extend(content)
+
+    return put
+
+
+def _phrase(word: str) -> Command:
+    """Words between quads: `\\qq{if}`, `\\qif`; a star leaves out the quad before them."""
+
+    def put(reader: Reader, nodes: list[Node]) -> None:
+        if not reader.star():
+            COMMANDS["\\quad"](reader, nodes)
+        nodes.append(Node(TEXT, text=word) if word else text_node(words(reader)))
+        COMMANDS["\\quad"](reader, nodes)
+
+    return put
+
+
 def _named(text: str, role: str = "OPFUNCTION", meaning: str = "") -> Command:
     return lambda reader, nodes: nodes.append(Node(TOKEN, role, text, meaning))
 
@@ -137,7 +186,7 @@ def _evaluated(reader: Reader, nodes: list[Node]) -> None:
         nodes.append(_BAR)
 
 
-_PHYSICS: dict[str, Command] = {
+NOTATION: dict[str, Command] = {
     "ket": _fenced(_BAR, _RIGHT_ANGLE),
     "bra": _fenced(_LEFT_ANGLE, _BAR),
     "braket": _bracket,
@@ -197,18 +246,26 @@ _PHYSICS: dict[str, Command] = {
     "grad": _named("∇", "OPERATOR"),
     "gradient": _named("∇", "OPERATOR"),
     "laplacian": _named("∇²", "OPERATOR"),
-    "vb": COMMANDS.get("\\mathbf", _quantity),
-    "vectorbold": COMMANDS.get("\\mathbf", _quantity),
-    "va": COMMANDS.get("\\vec", _quantity),
-    "vectorarrow": COMMANDS.get("\\vec", _quantity),
-    "vu": COMMANDS.get("\\hat", _quantity),
-    "vectorunit": COMMANDS.get("\\hat", _quantity),
+    "curl": _short_for("\\nabla", "\\times"),
+    "divergence": _short_for("\\nabla", "\\cdot"),
+    "vb": _starred("\\mathbf"),
+    "vectorbold": _starred("\\mathbf"),
+    "va": _starred("\\vec"),
+    "vectorarrow": _starred("\\vec"),
+    "vu": _starred("\\hat"),
+    "vectorunit": _starred("\\hat"),
+    "order": _calligraphic("O", fenced=True),
+    "pv": _calligraphic("P", fenced=False),
+    "principalvalue": _calligraphic("P", fenced=False),
+    "qq": _phrase(""),
+    "qqtext": _phrase(""),
+    **{f"q{word}": _phrase(word) for word in _WORDS},
     "vdot": _named("⋅", "MULOP"),
     "dotproduct": _named("⋅", "MULOP"),
     "cross": _named("×", "MULOP", "times"),
     "crossproduct": _named("×", "MULOP", "times"),
 }
-for _name, _command in _PHYSICS.items():
+for _name, _command in NOTATION.items():
     COMMANDS.setdefault("\\" + _name, _command)
 for _big, _small in {"Braket": "braket", "Bra": "bra", "Ket": "ket", "Set": "set"}.items():
-    COMMANDS.setdefault("\\" + _big, _PHYSICS[_small])
+    COMMANDS.setdefault("\\" + _big, NOTATION[_small])

@@ -39,7 +39,7 @@ _FRACTIONS = {
 }
 _SPACES = frozenset([" ", "\n", "  ", "\t"])
 """The usual runs of space; others are skipped more slowly."""
-_STRUCTURAL = frozenset(["{", "}", "^", "_", "'", "\\left", "\\right", "\\bgroup", "\\egroup", "\\sp", "\\sb",
+STRUCTURAL = frozenset(["{", "}", "^", "_", "'", "\\left", "\\right", "\\bgroup", "\\egroup", "\\sp", "\\sb",
                          "\\begingroup", "\\endgroup", *_FRACTIONS])  # fmt: skip
 _OPENERS = {"{": "}", "\\bgroup": "\\egroup", "\\begingroup": "\\endgroup", "\\left": "\\right"}
 _CLOSERS = frozenset(["}", "\\egroup", "\\endgroup", "\\right"])
@@ -167,7 +167,7 @@ class Reader(Cursor):
                 break
             else:
                 self.i += 1
-                if token in _STRUCTURAL:
+                if token in STRUCTURAL:
                     frame = self._structure(token, frame, outer)
                 else:
                     before = len(frame.nodes)

@@ -16,10 +16,18 @@ class Symbol(NamedTuple):
     limits: bool
 
 
-def _load() -> dict[str, Symbol]:
+_PACKAGES = "# mathtools and other packages."
+"""The line of the table behind which nothing is LaTeX's own or amssymb's."""
+
+
+def _load() -> tuple[dict[str, Symbol], frozenset[str]]:
+    """All symbols, and the names of those that packages or authors define."""
     symbols: dict[str, Symbol] = {}
+    core: frozenset[str] | None = None
     role, limits = "", False
     for line in (files(__package__) / "symbols.tsv").read_text(encoding="utf-8").splitlines():
+        if line == _PACKAGES:
+            core = frozenset(symbols)
         if not line or line.startswith("# "):
             continue
         if line[0] == "[" and line[-1] == "]" and len(line) > 1:
@@ -32,13 +40,13 @@ def _load() -> dict[str, Symbol]:
             continue
         name = NAMES.get(command) or (command[1:] if command[0] == "\\" and command[1:].isalpha() else "")
         symbols[command] = Symbol(role, text, more[0] if more else "", name, limits)
-    return symbols
+    return symbols, frozenset(symbols) - (core or frozenset())
 
 
 NAMES = {":": "colon", "\\|": "||", "\\{": "{", "\\}": "}"}
 """Names of symbols that are not the name of their command."""
 
-SYMBOLS = _load()
+SYMBOLS, OF_PACKAGES = _load()
 DIGITS = {digit: Symbol("NUMBER", digit, digit, "", False) for digit in "0123456789"}
 SYMBOLS |= DIGITS
 
@@ -48,6 +56,9 @@ DELIMITERS = {
     "\\lbrack": ("[", "OPEN", ""), "\\rbrack": ("]", "OPEN", ""),
     "\\lfloor": ("⌊", "OPEN", "lfloor"), "\\rfloor": ("⌋", "OPEN", "rfloor"),
     "\\lceil": ("⌈", "OPEN", "lceil"), "\\rceil": ("⌉", "OPEN", "rceil"),
+    "\\llbracket": ("⟦", "OPEN", "llbracket"), "\\rrbracket": ("⟧", "OPEN", "rrbracket"),
+    "⟦": ("⟦", "OPEN", "llbracket"), "⟧": ("⟧", "OPEN", "rrbracket"),
+    "\\lBrace": ("⦃", "OPEN", "lBrace"), "\\rBrace": ("⦄", "OPEN", "rBrace"),
     "\\langle": ("⟨", "OPEN", "langle"), "\\rangle": ("⟩", "OPEN", "rangle"),
     "<": ("⟨", "OPEN", "langle"), ">": ("⟩", "OPEN", "rangle"),
     "⟨": ("⟨", "OPEN", "langle"), "⟩": ("⟩", "OPEN", "rangle"),

@@ -23,13 +23,14 @@ TEXT_FONTS = {
 _FONT_SWITCHES = {
     name: ALPHABETS[alphabet] for name, alphabet in FONT_SWITCHES.items() if name not in ("\\cal", "\\mit")
 }
+LOGOS = ("TeX", "LaTeX", "LaTeXe", "KaTeX", "AmS")
 CHARACTERS = {
     "~": "\u00a0", "\\ ": " ", "\\,": "\u2009", "\\;": "\u2004", "\\:": "\u2005", "\\!": "", "\\quad": "\u2003",
     "\\qquad": "\u2003\u2003", "\\&": "&", "\\%": "%", "\\$": "$", "\\#": "#", "\\_": "_", "\\{": "{", "\\}": "}",
     "\\\\": " ", "\\-": "", "\\/": "", "\\textbackslash": "\\", "\\textasciitilde": "~", "\\textasciicircum": "^",
     "\\space": " ", "\\ldots": "…", "\\dots": "…", "\\textendash": "–", "\\textemdash": "—", "\\ss": "ß",
     "\\ae": "æ", "\\oe": "œ", "\\o": "ø", "\\aa": "å", "\\l": "ł", "\\i": "ı", "\\j": "ȷ", "\\AE": "Æ", "\\OE": "Œ",
-    "\\O": "Ø", "\\AA": "Å", "\\L": "Ł",
+    "\\O": "Ø", "\\AA": "Å", "\\L": "Ł", **{f"\\{logo}": logo for logo in LOGOS},
 }  # fmt: skip
 """Commands of text that stand for characters."""
 
@@ -40,6 +41,7 @@ TEXT_ACCENTS = {
     "\\'": "\u0301", "\\`": "\u0300", "\\^": "\u0302", '\\"': "\u0308", "\\~": "\u0303", "\\=": "\u0304",
     "\\.": "\u0307", "\\c": "\u0327", "\\v": "\u030c", "\\u": "\u0306", "\\H": "\u030b", "\\r": "\u030a",
 }  # fmt: skip
+_DOTTED = {"\\i": "i", "\\j": "j"}
 LIGATURES = [("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`", "‘"), ("'", "’")]
 _LONGEST_WORD = 1_000
 _SPACE = re.compile(r"[ \t\r\n]+")
@@ -71,6 +73,12 @@ def _phrase(text: str, font: Font) -> Node:
     for written, meant in LIGATURES:
         text = text.replace(written, meant)
     return Node(TEXT, text=composed(_SPACE.sub(" ", text)), font=font)
+
+
+def accented(letter: str, mark: str) -> str:
+    """The first letter with a mark; `\\'\\i` is í, which has no dot anyway."""
+    letter = _DOTTED.get(letter.strip()) or CHARACTERS.get(letter.strip(), letter)
+    return letter[:1] + mark + letter[1:]
 
 
 def composed(text: str) -> str:
@@ -146,8 +154,12 @@ class _TextReader:
                 fonts.append(self.font)
                 self.switch(TEXT_FONTS[token] or self.font)
         elif token in TEXT_ACCENTS:
-            letter = reader.raw_argument()
-            self.letters.append(letter[:1] + TEXT_ACCENTS[token] + letter[1:])
+            self.letters.append(accented(reader.raw_argument(), TEXT_ACCENTS[token]))
+        elif token in ("\\textcolor", "\\colorbox", "\\href"):
+            reader.raw_optional()
+            reader.raw_argument()
+        elif token in ("\\phantom", "\\hphantom", "\\vphantom"):
+            reader.raw_argument()
         elif token in ("\\label", "\\ref", "\\eqref", "\\cite", "\\color", "\\vspace", "\\hspace", "\\tag"):
             reader.star()
             reader.raw_argument()

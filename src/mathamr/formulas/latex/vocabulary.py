@@ -1,0 +1,20 @@
+"""All commands that LaTeX and its packages define; importing the modules that say what they do fills the reader's table."""
+
+from __future__ import annotations
+
+from mathamr.formulas.latex import commands, diagrams, environments, layout, physics
+from mathamr.formulas.latex.reader import COMMANDS, STRUCTURAL
+from mathamr.formulas.latex.symbols import OF_PACKAGES, SYMBOLS
+
+MODULES = (commands, diagrams, environments, layout, physics)
+
+
+def is_predefined(name: str) -> bool:
+    """Whether a command is LaTeX's own or amsmath's; those of other packages exist only where a document loads them.
+
+    >>> [is_predefined(name) for name in ("\\\\sin", "\\\\frac", "\\\\abs", "\\\\R")]
+    [True, True, False, False]
+    """
+    if name in OF_PACKAGES or name[1:] in physics.NOTATION:
+        return False
+    return name in SYMBOLS or name in COMMANDS or name in STRUCTURAL
