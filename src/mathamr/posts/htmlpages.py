@@ -1,4 +1,4 @@
-"""HTML pages with MathML or MathJax: one page is one note."""
+"""HTML pages with MathML or MathJax: the content of a page is a post, a long one a post a section."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import codecs
 import posixpath
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from html import unescape
 from pathlib import Path
 from typing import ClassVar
@@ -13,11 +14,17 @@ from urllib.parse import unquote, urlsplit
 
 from mathamr.posts.files import STDIN, Head, read_bytes, shown
 from mathamr.posts.markup import formulas_of
-from mathamr.posts.post import Link, Post
+from mathamr.posts.markup.html import TOKEN, Tag
+from mathamr.posts.pageoutline import outline
+from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 from mathamr.posts.text import cleaned, decoded
 
+LARGEST = 64 << 20
+"""A larger file is no page."""
+
+_LONGEST_WORDS = 200
 _SUFFIXES = (".html", ".htm", ".xhtml")
 _OTHER_SUFFIXES = (".md", ".markdown", ".tex", ".xml", ".txt", ".json", ".jsonl", ".tsv", ".svg")
 _PAGE = re.compile(
@@ -25,20 +32,13 @@ _PAGE = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _CHARSET = re.compile(rb"<meta[^>]{0,500}charset\s*=\s*[\"']?\s*([\w.:-]{1,40})", re.IGNORECASE)
-_TITLE = re.compile(r"<title\b[^>]{0,500}>([^<]*)</title", re.IGNORECASE)
-_HEADING = re.compile(r"<h1\b[^>]{0,500}>(.{1,2000}?)</h1", re.IGNORECASE | re.DOTALL)
-_OPENING = {
-    name: re.compile(rf"<{name}\b[^>]{{0,2000}}>", re.IGNORECASE) for name in ("main", "article", "body")
-}
-_CLOSING = {name: re.compile(rf"</{name}\s*>", re.IGNORECASE) for name in ("main", "article", "body")}
-_HREF = re.compile(r"<a\b[^>]{0,2000}?\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s>\"']+))", re.IGNORECASE)
 
 
 class HtmlReader:
-    """Reads pages whole: the id is the path in the folder, the title that of the page or its first heading.
+    """Reads pages: the id is the path in the folder, with `#anchor` for a section of a long one.
 
-    Of a page with one `main` or `article` element only that is the post: menus and footers are not mathematics.
-    Links to other pages of the folder become links of the post.
+    The post is the content of a page: navigation, menus, marks of links and the name of the site are not. Links to other
+    pages of the folder become links of the post.
     """
 
     description: ClassVar[str] = "HTML pages with MathML or MathJax: a page, or a folder of pages"
@@ -51,25 +51,28 @@ class HtmlReader:
         return head.suffix not in _OTHER_SUFFIXES and _PAGE.match(head.text) is not None
 
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
-        """One note a page."""
-        ids = {_identifier(file, collection.root) for file in collection.files}
-        for file in collection.files:
+        """The posts of each page in the order of its text."""
+        files = {_identifier(file, collection.root): file for file in collection.files}
+        links = _Links(files)
+        for page, file in files.items():
             report.at(shown(file))
-            data = read_bytes(file, report)
+            data = read_bytes(file, report, LARGEST)
             if data is None:
                 continue
-            page = _page(data, report)
-            identifier = _identifier(file, collection.root)
-            title, body = _title(page), _body(page)
-            yield Post(
-                id=identifier,
-                kind="note",
-                body=body,
-                title=title,
-                links=tuple(_links(body, identifier, ids)),
-                source=shown(file),
-                formulas=formulas_of(identifier, title, body, "html", report.note),
-            )
+            for part in outline(_page(data, report)):
+                identifier = f"{page}#{part.anchor}" if part.anchor else page
+                title = ": ".join(part.titles)
+                own = (Link(page),) if part.anchor else ()
+                yield Post(
+                    id=identifier,
+                    kind=part.kind,
+                    body=part.body,
+                    title=title,
+                    links=(*own, *links.of(part.body, page, identifier)),
+                    source=shown(file),
+                    formulas=formulas_of(identifier, title, part.body, "html", report.note),
+                    place=Place(file.name if file == STDIN else page, part.line, part.anchor),
+                )
 
 
 def _identifier(file: Path, root: Path) -> str:
@@ -96,35 +99,49 @@ def _encoding(name: str) -> str | None:
     return found.name if found.name != "utf-8" and found._is_text_encoding else None
 
 
-def _title(page: str) -> str:
-    for pattern in (_TITLE, _HEADING):
-        if (match := pattern.search(page)) and (title := match[1].strip()):
-            return title
-    return ""
+class _Links:
+    """The posts of a folder of pages that links lead to."""
+
+    def __init__(self, files: dict[str, Path]) -> None:
+        self._files = files
+        self._anchors = lru_cache(maxsize=1000)(self._read_anchors)
+
+    def of(self, body: str, page: str, identifier: str) -> Iterator[Link]:
+        """The posts that a text of a page leads to, each once for the words it is shown by."""
+        seen: set[Link] = set()
+        for address, words in _hrefs(body):
+            try:
+                parts = urlsplit(address)
+            except ValueError:
+                continue  # not an address at all, so no page of ours
+            if parts.scheme or parts.netloc or not (parts.path or parts.fragment):
+                continue
+            target = page
+            if parts.path:
+                target = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(parts.path)))
+            if target not in self._files:
+                continue
+            anchor = unquote(parts.fragment)
+            if anchor and anchor in self._anchors(target):
+                target = f"{target}#{anchor}"
+            link = Link(target, "mention", words)
+            if target != identifier and link not in seen:
+                seen.add(link)
+                yield link
+
+    def _read_anchors(self, page: str) -> frozenset[str]:
+        unreported = Report()  # the page is reported on when it is read itself
+        data = read_bytes(self._files[page], unreported, LARGEST) if self._files[page] != STDIN else None
+        parts = outline(_page(data, unreported)) if data is not None else []
+        return frozenset(part.anchor for part in parts if part.anchor)
 
 
-def _body(page: str) -> str:
-    for name in ("main", "article", "body"):
-        opening = _OPENING[name].search(page)
-        if opening is None or (name != "body" and _OPENING[name].search(page, opening.end())):
-            continue
-        closings = list(_CLOSING[name].finditer(page, opening.end()))
-        return page[opening.end() : closings[-1].start() if closings else len(page)]
-    return page
-
-
-def _links(body: str, identifier: str, ids: set[str]) -> Iterator[Link]:
-    """The pages of the same folder that a page leads to, each once."""
-    seen = {identifier}
-    for match in _HREF.finditer(body):
-        address = unescape(match[1] or match[2] or match[3] or "")
-        try:
-            parts = urlsplit(address)
-        except ValueError:
-            continue  # not an address at all, so no page of ours
-        if parts.scheme or parts.netloc or not parts.path:
-            continue
-        target = posixpath.normpath(posixpath.join(posixpath.dirname(identifier), unquote(parts.path)))
-        if target in ids and target not in seen:
-            seen.add(target)
-            yield Link(target, "mention")
+def _hrefs(body: str) -> Iterator[tuple[str, str]]:
+    """The addresses of a page's links, and the words each begins with."""
+    for match in TOKEN.finditer(body):
+        if match.lastgroup == "tag" and match.group()[:2].lower() == "<a":
+            tag = Tag.parse(match.group())
+            if tag.name == "a" and (address := tag.attributes.get("href")):
+                end = body.find("<", match.end())
+                words = body[match.end() : end if end >= 0 else len(body)][:_LONGEST_WORDS]
+                yield address, " ".join(unescape(words).split())

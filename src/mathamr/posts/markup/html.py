@@ -16,7 +16,7 @@ from mathamr.posts.markup.delimiters import without_punctuation
 from mathamr.posts.markup.piece import Note, Piece, Run
 from mathamr.posts.markup.plain import inline
 
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""(?P<text>[^<&]++)
     |<span\ class="math-container"(?:\ id="(?P<id>[^"<>]*)")?>(?P<math>[^<]*+)</span>
     |(?P<tag></?[a-zA-Z](?:[\w:-]|\.(?=\w))*+(?:\s(?:[^<>"']|"[^"<]*+"|'[^'<]*+'|"[^"]{0,2000}+"(?=[\s/>]))*+|/)?>)
@@ -118,7 +118,7 @@ class _Reader:
         text, note = self._text, self._note
         tags: dict[str, Tag] = {}
         while self._position < len(text):
-            for match in _TOKEN.finditer(text, self._position):
+            for match in TOKEN.finditer(text, self._position):
                 kind = match.lastgroup
                 start, end = match.span()
                 self._position = end
