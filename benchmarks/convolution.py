@@ -26,10 +26,10 @@ from mathamr.layers.groups import EdgeGroups
 from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.network import MathAMRPlus
-from mathamr.training.configuration import TRAININGS
-from mathamr.training.learner import Learner
+from mathamr.systems.mathamrplus.training.graph.configuration import TRAININGS
+from mathamr.systems.mathamrplus.training.graph.materials import GraphMaterials
+from mathamr.systems.mathamrplus.training.graph.trainer import GraphTrainer
 from mathamr.training.pairs import batches
-from mathamr.training.task import Task
 
 RELATIONS, BASES = 532, 64
 
@@ -199,21 +199,20 @@ def _memory(used: float) -> str:
 
 def _epoch(shard: Shard, device: torch.device, pairs: int, peer_kind: Any) -> tuple[float, float]:
     """(seconds, most bytes) of training on so many pairs."""
-    way = replace(TRAININGS["thesis"], validation=0.0)
-    task = Task(shard, way)
+    configuration = replace(TRAININGS["thesis"], validation=0.0)
     torch.manual_seed(0)
     model = MathAMRPlus(MODELS["thesis"], len(shard.vocabulary), len(shard.relations))
     if peer_kind is not None:
         for layer in model.layers:
             layer.convolution = _PeerLayer(peer_kind, 64, len(shard.relations), BASES)
-    plan = batches(pairs, way.batch_size, 0, 0)
-    learner = Learner(model, way, len(plan), device)
+    plan = batches(pairs, configuration.batch_size, 0, 0)
+    trainer = GraphTrainer(GraphMaterials(shard), MODELS["thesis"], configuration, device, network=model)
 
     def made(places: Any) -> Any:
-        return task.step(task.train[places], places, 0, device)
+        return trainer.step(places, 0)
 
     for _ in range(3 if device.type == "cuda" else 0):
-        learner.learn(made(plan[0]), 0)
+        trainer.learn(made(plan[0]), 0)
     if device.type == "cuda":
         torch.cuda.synchronize(device)
         torch.cuda.reset_peak_memory_stats(device)
@@ -221,7 +220,7 @@ def _epoch(shard: Shard, device: torch.device, pairs: int, peer_kind: Any) -> tu
     started = clock()
     loss = torch.zeros((), device=device)
     for number, step in enumerate(ahead(made, plan, threads=4 if device.type == "cuda" else 0)):
-        loss += learner.learn(step, number)
+        loss += trainer.learn(step, number)
     if not torch.isfinite(loss):
         raise RuntimeError("the loss is no number")
     used = torch.cuda.max_memory_allocated(device) if device.type == "cuda" else 0.0

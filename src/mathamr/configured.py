@@ -1,8 +1,10 @@
-"""Configurations read from files: dataclasses of which every name and kind of value is checked."""
+"""Configurations read from files and command lines: dataclasses of which every name and kind of value is checked."""
 
 from __future__ import annotations
 
-from dataclasses import fields
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import fields, replace
 from typing import Any
 
 from mathamr.errors import MathAMRError, UnknownNameError
@@ -26,3 +28,34 @@ def known_fields(
                 f"the {what} configuration's {name} is {value!r}: expected {type(default).__name__}, like {default!r}"
             )
     return row
+
+
+def check_ranges(configuration: Any, what: str, ranges: Mapping[str, tuple[float, float]]) -> None:
+    """Refuses a configuration of which a field is outside its range."""
+    for name, (low, high) in ranges.items():
+        value = getattr(configuration, name)
+        if not low <= value <= high:
+            raise MathAMRError(f"the {what}'s {name} is from {low:g} to {high:g}, not {value}")
+
+
+def changed(configurations: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
+    """Configurations by name with some fields changed, each change being ``field=value`` of whichever has the field."""
+    result = dict(configurations)
+    owners = {field.name: name for name, each in configurations.items() for field in fields(each)}
+    for change in changes:
+        field, equals, text = change.partition("=")
+        if not equals:
+            raise MathAMRError(f"cannot read the change {change!r}; expected NAME=VALUE")
+        if field not in owners:
+            raise UnknownNameError("configuration field", field, sorted(owners))
+        name = owners[field]
+        row = known_fields(type(result[name]), {field: _value(text)}, name)
+        result[name] = replace(result[name], **row)
+    return result
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

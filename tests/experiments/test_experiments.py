@@ -9,7 +9,7 @@ from mathamr.experiments import EXPERIMENTS
 from mathamr.experiments.experiment import JUDGED, Experiment, Strategy
 from mathamr.experiments.scale import SCALES, scale_named
 from mathamr.systems.mathamrplus.configuration import VirtualStart
-from mathamr.training.command import configured
+from mathamr.systems.mathamrplus.training.graph.configuration import configured
 
 ALL = [EXPERIMENTS[name] for name in EXPERIMENTS]
 

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from mathamr.training.losses import SHARPEST, Contrast, ContrastiveLoss, info_nce
-from mathamr.training.maxsim import Rows
+from mathamr.training.maxsim import VectorRows
 
 
 def test_info_nce_equals_a_calculation_by_hand() -> None:
@@ -33,8 +33,8 @@ def two_posts() -> tuple[torch.Tensor, torch.Tensor, Contrast]:
 
     queries, documents = rows(0, 90, 45), rows(30, 60, 80)
     contrast = Contrast(
-        Rows.of([2, 1]),
-        Rows.of([1, 2]),
+        VectorRows.of([2, 1]),
+        VectorRows.of([1, 2]),
         torch.zeros(2, 2, dtype=torch.bool),
         torch.tensor([1, 2]),
         torch.tensor([0, 2]),

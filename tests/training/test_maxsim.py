@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.training import maxsim as module
-from mathamr.training.maxsim import LOWEST, Rows, maxsim
+from mathamr.training.maxsim import LOWEST, VectorRows, maxsim
 
 
 def naive(
@@ -42,7 +42,7 @@ def test_maxsim_and_its_gradients_equal_a_naive_loop(
     queries = torch.randn(sum(query_counts), 3, generator=generator).requires_grad_()
     documents = torch.randn(sum(counts), 3, generator=generator).requires_grad_()
     direction = torch.randn(len(query_counts), len(counts), generator=generator)
-    found = maxsim(queries, Rows.of(query_counts), documents, Rows.of(counts))
+    found = maxsim(queries, VectorRows.of(query_counts), documents, VectorRows.of(counts))
     expected = naive(queries, query_counts, documents, counts)
     torch.testing.assert_close(found, expected, rtol=1e-5, atol=1e-5)
     if expected.requires_grad and found.requires_grad:
@@ -60,7 +60,7 @@ def test_maxsim_and_its_gradients_equal_a_naive_loop(
 def test_chunks_do_not_change_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     torch.manual_seed(0)
     queries, documents = torch.randn(11, 4), torch.randn(9, 4)
-    rows, other = Rows.of([5, 2, 4]), Rows.of([1, 6, 2])
+    rows, other = VectorRows.of([5, 2, 4]), VectorRows.of([1, 6, 2])
     whole = maxsim(queries, rows, documents, other)
     monkeypatch.setattr(module, "LIMIT", 40)
     torch.testing.assert_close(maxsim(queries, rows, documents, other), whole)

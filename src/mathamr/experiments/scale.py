@@ -31,7 +31,7 @@ class Scale:
 
     def configurations(self, changes: Iterable[str], seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
         """(model, training) as JSON, with a variant's own changes, which are what the experiment is about."""
-        from mathamr.training.command import configured
+        from mathamr.systems.mathamrplus.training.graph.configuration import configured
 
         model, training = configured(self.config, self.settings(changes, seed))
         return model.to_json(), training.to_json()

@@ -12,34 +12,35 @@ from mathamr.errors import MathAMRError
 from mathamr.experiments.child import run_child
 from mathamr.experiments.stage import Figures
 from mathamr.layers.weights import read_head, read_weights
-from mathamr.training.checkpoint import Standing
+from mathamr.training.checkpoint import CHECKPOINT, TrainingProgress, read_progress
 
-LOG, CHECKPOINT = "training.log", "checkpoint.safetensors"
+LOG = "training.log"
 
 
 def train_model(
     shard: Path, folder: Path, config: str, settings: Sequence[str], device: str, threads: int
 ) -> Figures:
     """Trains a model into a folder and tells its curve and costs; goes on from a checkpoint of the same run."""
-    command = [sys.executable, "-m", "mathamr.training", str(shard), "--out", str(folder), "--config", config]
+    command = [sys.executable, "-m", "mathamr.systems.training", str(shard), "--out", str(folder)]
+    command += ["--config", config]
     for setting in settings:
         command += ["--set", setting]
     command += ["--device", device, "--threads", "1"]
     if not _belongs(folder / CHECKPOINT, config, settings):
         command.append("--fresh")
     run_child("training", command, folder, LOG, threads)
-    standing = _standing(folder / CHECKPOINT)
-    if standing is None or not standing.done:
+    _, progress = _checkpoint(folder / CHECKPOINT)
+    if not progress.done:
         raise MathAMRError(
             f"training in {folder} was stopped; the same command goes on from its last checkpoint"
         )
     head = read_head(folder)
     figures: Figures = {
         "output": head.fingerprint,
-        "epochs": len(standing.history),
-        "best epoch": standing.best_epoch,
-        "seconds an epoch": _mean([row["training_seconds"] for row in standing.history]),
-        "memory": max(row["memory"] for row in standing.history),
+        "epochs": len(progress.history),
+        "best epoch": progress.best_epoch,
+        "seconds an epoch": _mean([row["training_seconds"] for row in progress.history]),
+        "memory": max(row["memory"] for row in progress.history),
         "parameters": sum(tensor.numel() for tensor in read_weights(folder, head).values()),
         "history": [
             {
@@ -47,9 +48,9 @@ def train_model(
                 "loss": row["loss"],
                 "validation": row["validation"] and row["validation"]["loss"],
             }
-            for row in standing.history
+            for row in progress.history
         ],
-        "curve": standing.curve,
+        "curve": progress.curve,
     }
     (folder / CHECKPOINT).unlink()
     return figures
@@ -57,9 +58,9 @@ def train_model(
 
 def _belongs(path: Path, config: str, settings: Sequence[str]) -> bool:
     """Whether a checkpoint is of this configuration: one of another is no reason to stop."""
-    from mathamr.training.command import configured
+    from mathamr.systems.mathamrplus.training.graph.configuration import configured
 
-    run = json.loads(_metadata(path).get("run", "{}"))
+    run, _ = _checkpoint(path)
     model, training = configured(config, settings)
     return bool(
         run.get("model") == json.loads(json.dumps(model.to_json()))
@@ -67,19 +68,12 @@ def _belongs(path: Path, config: str, settings: Sequence[str]) -> bool:
     )
 
 
-def _standing(path: Path) -> Standing | None:
-    row = _metadata(path).get("standing")
-    return None if row is None else Standing(**json.loads(row))
-
-
-def _metadata(path: Path) -> dict[str, Any]:
-    from safetensors import SafetensorError, safe_open
-
+def _checkpoint(path: Path) -> tuple[dict[str, Any], TrainingProgress]:
+    """(identity, progress) of a checkpoint; where there is none, of a run that has not begun."""
     try:
-        with safe_open(path, "pt") as file:
-            return file.metadata() or {}
-    except (OSError, SafetensorError):
-        return {}
+        return read_progress(path)
+    except MathAMRError:
+        return {}, TrainingProgress()
 
 
 def _mean(values: Sequence[float]) -> float:

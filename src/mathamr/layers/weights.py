@@ -20,6 +20,7 @@ from torch import Tensor, nn
 from mathamr.errors import MathAMRError
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.integrity import checked_file, file_hash
+from mathamr.layers.tensorfile import read_tensors, tensor_bytes
 
 FORMAT = 1
 CONFIG, WEIGHTS, VOCABULARY, RELATIONS = (
@@ -57,8 +58,6 @@ def save_model(
     half: bool = False,
 ) -> ModelHead:
     """Writes a model folder; `half` stores sixteen bits a number. The configuration comes last, when all is there."""
-    from safetensors.torch import save
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
         stored = {
@@ -66,7 +65,7 @@ def save_model(
             for name, tensor in weights.items()
         }
         temporary = folder / f"{WEIGHTS}.new"
-        temporary.write_bytes(save(stored))
+        temporary.write_bytes(tensor_bytes(stored))
         temporary.replace(folder / WEIGHTS)
         vocabulary.save(folder / VOCABULARY)
         relations.save(folder / RELATIONS)
@@ -116,7 +115,7 @@ def read_weights(folder: Path, head: ModelHead) -> dict[str, Tensor]:
     """The parameters of a model folder, after their hash was checked."""
     path = folder / WEIGHTS
     checked_file(path, head.hashes)
-    return read_safetensors(path)
+    return read_tensors(path)
 
 
 def read_vocabularies(folder: Path, head: ModelHead) -> tuple[Vocabulary, RelationVocabulary]:
@@ -124,17 +123,6 @@ def read_vocabularies(folder: Path, head: ModelHead) -> tuple[Vocabulary, Relati
     checked_file(folder / VOCABULARY, head.hashes)
     checked_file(folder / RELATIONS, head.hashes)
     return Vocabulary.load(folder / VOCABULARY), RelationVocabulary.load(folder / RELATIONS)
-
-
-def read_safetensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file; anything but safetensors is refused."""
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
-
-    try:
-        return load_file(path)
-    except (OSError, SafetensorError, ValueError, RuntimeError) as error:
-        raise MathAMRError(f"{path} is no safetensors file, or it is damaged: {error}") from error
 
 
 def use_weights(module: nn.Module, weights: dict[str, Tensor], source: Path) -> None:

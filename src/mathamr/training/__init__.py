@@ -1,1 +1,1 @@
-"""Training: from pairs of stored graphs to the weights of an encoder (thesis, section 3.4)."""
+"""Training: one loop for every network, and what contrastive trainings share (thesis, section 3.4)."""

@@ -4,90 +4,76 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
-
-import torch
+from typing import Any
 
 from mathamr.drawing import Drawing
 from mathamr.errors import MathAMRError
 from mathamr.progress import duration
-from mathamr.training.checkpoint import Standing
+from mathamr.training.checkpoint import TrainingProgress
 from mathamr.training.machine import machine
-
-if TYPE_CHECKING:
-    from mathamr.training.learner import Learner
-    from mathamr.training.task import Task
+from mathamr.training.resources import Resources
+from mathamr.training.trainer import TrainingSubject, ValidationFigure
 
 CARD, CURVES = "card.md", "curves.svg"
 _WIDTH, _HEIGHT, _LEFT, _TOP = 520.0, 180.0, 70.0, 36.0
+_PLAIN = ("epoch", "step", "loss", "seconds", "training_seconds", "memory", "validation")
 Points = Sequence[tuple[float, float]]
 
 
-def write_card(folder: Path, task: Task, learner: Learner, standing: Standing, device: torch.device) -> None:
+def write_card(
+    folder: Path,
+    subject: TrainingSubject,
+    measured: Sequence[ValidationFigure],
+    progress: TrainingProgress,
+    resources: Resources,
+) -> None:
     """Writes `card.md` and `curves.svg` into a model's folder."""
     try:
-        (folder / CARD).write_text(card(task, learner, standing, device), encoding="utf-8")
-        (folder / CURVES).write_text(curves(standing), encoding="utf-8")
+        (folder / CARD).write_text(card(subject, measured, progress, resources), encoding="utf-8")
+        (folder / CURVES).write_text(curves(measured, progress), encoding="utf-8")
     except OSError as error:
         raise MathAMRError(f"cannot write the training card in {folder}: {error}") from error
 
 
-def card(task: Task, learner: Learner, standing: Standing, device: torch.device) -> str:
+def card(
+    subject: TrainingSubject,
+    measured: Sequence[ValidationFigure],
+    progress: TrainingProgress,
+    resources: Resources,
+) -> str:
     """The card as Markdown."""
-    shard = task.shard
-    parameters = sum(p.numel() for p in learner.model.parameters())
-    nodes, edges, reps = (int(shard.starts[name][-1]) for name in ("nodes", "edges", "reps"))
-    posts = max(1, len(shard))
-    state = "finished" if standing.done else f"in epoch {standing.epoch + 1}"
-    return "\n".join(
-        [
-            "# Training card",
-            "",
-            f"Training is {state}; the best epoch is {standing.best_epoch}, by validation {task.configuration.monitor}.",
-            "",
-            "![curves](curves.svg)",
-            "",
-            "## Data",
-            "",
-            _table(
-                ("", ""),
-                [
-                    ("graphs", f"{len(shard):,} posts, configuration `{shard.configuration}`"),
-                    (
-                        "size of a post",
-                        f"{nodes / posts:.1f} nodes, {edges / posts:.1f} edges, {reps / posts:.1f} vectors",
-                    ),
-                    ("pairs", f"{len(task.train):,} to train on, {len(task.validation):,} to validate on"),
-                    (
-                        "vocabulary",
-                        f"{len(shard.vocabulary):,} labels, {len(shard.relations):,} relations with inverses",
-                    ),
-                ],
-            ),
-            "",
-            "## Epochs",
-            "",
-            _epochs(standing.history),
-            "",
-            "Validation searches for each question its own answer among the answers of the validation pairs"
-            f" ({_searched(standing.history)} of them).",
-            "",
-            "## Configuration",
-            "",
-            _table(
-                ("model", ""),
-                [*learner.model.configuration.to_json().items(), ("parameters", f"{parameters:,}")],
-            ),
-            "",
-            _table(("training", ""), list(task.configuration.to_json().items())),
-            "",
-            "## Machine",
-            "",
-            f"{machine(device)}; {task.processes.count} process{'es' if task.processes.count > 1 else ''};"
-            f" {duration(standing.seconds)} in all.",
-            "",
-        ]
-    )
+    state = "finished" if progress.done else f"in epoch {progress.epoch + 1}"
+    count = resources.processes.count
+    lines = [
+        "# Training card",
+        "",
+        f"Training is {state}; the best epoch is {progress.best_epoch}, by validation {subject.monitor}.",
+        "",
+        "![curves](curves.svg)",
+        "",
+        "## Data",
+        "",
+        _table(("", ""), subject.data),
+        "",
+        "## Epochs",
+        "",
+        _epochs(measured, progress),
+        "",
+        f"{subject.validation} ({_searched(progress.history)} of them).",
+        "",
+        "## Configuration",
+        "",
+    ]
+    for name, configuration in subject.configurations.items():
+        lines += [_table((name, ""), list(configuration.items())), ""]
+    lines += [
+        "## Machine",
+        "",
+        f"{machine(resources.device)}; {count} process{'es' if count > 1 else ''};"
+        f" {duration(progress.seconds)} in all.",
+        "",
+    ]
+    return "\n".join(lines)
 
 
 def _searched(history: Sequence[dict[str, Any]]) -> str:
@@ -95,22 +81,25 @@ def _searched(history: Sequence[dict[str, Any]]) -> str:
     return f"{found[-1]:,}" if found else "none"
 
 
-def _epochs(history: Sequence[dict[str, Any]]) -> str:
-    rows = []
-    for row in history:
-        validation = row["validation"] or {}
-        measured = [f"{validation[name]:.4f}" if validation else "–" for name in ("loss", "mrr", "recall")]
+def _epochs(measured: Sequence[ValidationFigure], progress: TrainingProgress) -> str:
+    further = [name for name in progress.history[0] if name not in _PLAIN] if progress.history else []
+    heads = ("epoch", "loss", *(each.heading for each in measured), *further, "seconds", "GiB")
+    rows: list[Sequence[object]] = []
+    if progress.before:
+        begin = [f"{progress.before[each.name]:.4f}" for each in measured]
+        rows.append(("before", "–", *begin, *("–" for _ in further), "–", "–"))
+    for row in progress.history:
+        validation = row["validation"]
         rows.append(
             (
                 row["epoch"],
                 f"{row['loss']:.4f}",
-                *measured,
-                f"{row['temperature']:.4f}",
+                *(f"{validation[each.name]:.4f}" if validation else "–" for each in measured),
+                *(f"{row[name]:.4g}" for name in further),
                 f"{row['training_seconds']:.1f}",
                 f"{row['memory'] / 2**30:.2f}",
             )
         )
-    heads = ("epoch", "loss", "validation loss", "MRR@10", "recall@10", "temperature", "seconds", "GiB")
     return _table(heads, rows)
 
 
@@ -119,17 +108,17 @@ def _table(heads: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join("| " + " | ".join(str(cell) for cell in line) + " |" for line in lines)
 
 
-def curves(standing: Standing) -> str:
+def curves(measured: Sequence[ValidationFigure], progress: TrainingProgress) -> str:
     """The losses and the measures over the steps, as SVG."""
     drawing = Drawing("Curves of a training")
-    steps = max((step for step, _ in standing.curve), default=1)
-    losses: list[tuple[str, str, Points]] = [("training loss", "amr", standing.curve)]
+    steps = max((step for step, _ in progress.curve), default=1)
+    losses: list[tuple[str, str, Points]] = [("training loss", "amr", progress.curve)]
     measures: list[tuple[str, str, Points]] = []
-    validated = [(row["step"], row["validation"]) for row in standing.history if row["validation"]]
-    if validated:
-        losses.append(("validation loss", "slt", [(step, row["loss"]) for step, row in validated]))
-        measures.append(("MRR@10", "opt", [(step, row["mrr"]) for step, row in validated]))
-        measures.append(("recall@10", "formula", [(step, row["recall"]) for step, row in validated]))
+    validated = [(row["step"], row["validation"]) for row in progress.history if row["validation"]]
+    kinds = iter(("slt", "opt", "formula", "virtual") * len(measured))
+    for each in measured if validated else ():
+        points = [(step, row[each.name]) for step, row in validated]
+        (losses if each.loss else measures).append((each.heading, next(kinds), points))
     _chart(
         drawing, 0, losses, steps, max((value for _, _, points in losses for _, value in points), default=1.0)
     )

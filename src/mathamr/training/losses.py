@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.training.maxsim import Rows, maxsim
+from mathamr.training.maxsim import VectorRows, maxsim, there
 
 SHARPEST = 1e-3
 """The least temperature: below it single numbers of the loss would overflow."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Contrast:
     """What the vectors of one step stand for.
 
@@ -25,13 +28,35 @@ class Contrast:
     and `alike` marks those of them that are the same formula.
     """
 
-    query_rows: Rows
-    document_rows: Rows
+    query_rows: VectorRows
+    document_rows: VectorRows
     ignored: Tensor
     query_documents: Tensor | None = None
     document_documents: Tensor | None = None
     formulas: Tensor | None = None
     alike: Tensor | None = None
+
+    @classmethod
+    def of(
+        cls,
+        queries: npt.NDArray[Any],
+        documents: npt.NDArray[Any],
+        *,
+        answers: npt.NDArray[np.bool_],
+        query_documents: npt.NDArray[Any],
+        document_documents: npt.NDArray[Any],
+        device: torch.device,
+    ) -> Contrast:
+        """From the numbers of vectors of each question and document; `answers` marks which document answers which."""
+        ignored = answers.copy()
+        np.fill_diagonal(ignored, False)
+        return cls(
+            VectorRows.of(queries, device),
+            VectorRows.of(documents, device),
+            there(ignored, device),
+            there(query_documents, device),
+            there(document_documents, device),
+        )
 
 
 class ContrastiveLoss(nn.Module):

@@ -19,8 +19,8 @@ LOWEST = -1.0
 """What a document without vectors is worth to every vector of a question: the lowest cosine."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rows:
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorRows:
     """Which rows of a table of vectors belong to which post: they stand post by post.
 
     `padded` lists the rows of every post, filled up with row 0 where `real` is false.
@@ -34,7 +34,7 @@ class Rows:
     real: Tensor
 
     @classmethod
-    def of(cls, counts: Sequence[int] | npt.NDArray[Any], device: torch.device | str = "cpu") -> Rows:
+    def of(cls, counts: Sequence[int] | npt.NDArray[Any], device: torch.device | str = "cpu") -> VectorRows:
         """The rows of posts with these numbers of vectors."""
         numbers = np.asarray(counts, np.int64)
         width = max(1, int(numbers.max())) if len(numbers) else 1
@@ -44,17 +44,19 @@ class Rows:
         owners = np.repeat(np.arange(len(numbers)), numbers)
         shares = np.repeat((1 / np.maximum(numbers, 1)).astype(np.float32), numbers)
         starts = np.append(0, np.cumsum(numbers))
-        tensors = (torch.from_numpy(array) for array in (owners, shares, starts, padded, real))
-        return cls(tuple(numbers.tolist()), *(_there(tensor, device) for tensor in tensors))
+        arrays = (owners, shares, starts, padded, real)
+        return cls(tuple(numbers.tolist()), *(there(array, device) for array in arrays))
 
 
-def _there(tensor: Tensor, device: torch.device | str) -> Tensor:
+def there(array: npt.NDArray[Any], device: torch.device | str) -> Tensor:
+    """An array on a device; nothing waits for it."""
+    tensor = torch.from_numpy(array)
     if torch.device(device).type == "cuda":
         tensor = tensor.pin_memory()
     return tensor.to(device, non_blocking=True)
 
 
-def maxsim(queries: Tensor, query_rows: Rows, documents: Tensor, document_rows: Rows) -> Tensor:
+def maxsim(queries: Tensor, query_rows: VectorRows, documents: Tensor, document_rows: VectorRows) -> Tensor:
     """The mean over a question's vectors of their best match in each document (equations 3.5 and 3.7).
 
     Padding never counts. A gradient flows into the best match only, and none of the similarities are kept for it.
@@ -66,7 +68,7 @@ def maxsim(queries: Tensor, query_rows: Rows, documents: Tensor, document_rows: 
     return segment_sums(matches * query_rows.shares[:, None], query_rows.starts, query_rows.owners)
 
 
-def _best(queries: Tensor, documents: Tensor, rows: Rows) -> Tensor:
+def _best(queries: Tensor, documents: Tensor, rows: VectorRows) -> Tensor:
     if not len(documents):
         return queries.new_full((len(queries), len(rows.counts)), LOWEST)
     similar = queries @ documents.T

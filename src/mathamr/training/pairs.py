@@ -10,6 +10,7 @@ import numpy.typing as npt
 from mathamr.errors import MathAMRError
 
 Pairs = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int64]
 
 
 def split(pairs: Pairs, validation: float, seed: int) -> tuple[Pairs, Pairs]:
@@ -29,7 +30,7 @@ def split(pairs: Pairs, validation: float, seed: int) -> tuple[Pairs, Pairs]:
     return pairs[~held], pairs[held]
 
 
-def batches(count: int, size: int, seed: int, epoch: int) -> list[npt.NDArray[np.int64]]:
+def batches(count: int, size: int, seed: int, epoch: int) -> list[Numbers]:
     """The pairs of every step of an epoch, shuffled; a rest of one pair is left out, for it has no negative."""
     order = np.random.default_rng([seed, 1, epoch]).permutation(count)
     steps = [order[start : start + size] for start in range(0, count, size)]

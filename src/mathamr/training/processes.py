@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
 from mathamr.errors import MathAMRError
 from mathamr.layers.device import chosen_device
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Division:
+    """Who encodes which posts of a step: the places of this process's `own`, how many vectors each process will have
+    (`gathered`), and where each vector of the step stands once those of all processes are gathered (`order`)."""
+
+    own: npt.NDArray[np.int64]
+    gathered: tuple[int, ...]
+    order: Tensor | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +47,25 @@ class Processes:
                 f"a batch of {batch_size} pairs cannot be shared evenly by {self.count} processes; choose a multiple"
             )
         return batch_size // self.count
+
+    def divided(
+        self,
+        owners: npt.NDArray[Any],
+        counts: npt.NDArray[Any],
+        batch_size: int,
+        device: torch.device,
+    ) -> Division:
+        """Divides the posts of a step, each with so many vectors, by the place of the pair that each belongs to."""
+        home = owners // self.share(batch_size)
+        gathered = np.bincount(home, counts, self.count).astype(np.int64)
+        order = None
+        if self.count > 1:
+            by_home = np.argsort(home, kind="stable")
+            begins = np.zeros(len(counts), np.int64)
+            begins[by_home] = np.cumsum(counts[by_home]) - counts[by_home]
+            within = np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
+            order = torch.from_numpy(np.repeat(begins, counts) + within).to(device)
+        return Division(np.flatnonzero(home == self.rank), tuple(gathered.tolist()), order)
 
     def gather(self, vectors: Tensor, counts: Sequence[int]) -> Tensor:
         """The vectors of all processes, end to end; gradients flow into this process's own.
@@ -97,3 +130,12 @@ def leave() -> None:
     """Ends what `join` began."""
     if dist.is_available() and dist.is_initialized():
         dist.destroy_process_group()
+
+
+@contextmanager
+def joined_processes(device: str) -> Iterator[tuple[Processes, torch.device]]:
+    """`join` at the begin and `leave` at the end."""
+    try:
+        yield join(device)
+    finally:
+        leave()

@@ -20,8 +20,9 @@ from mathamr.integrity import checked_file, file_hash
 from mathamr.layers.language.encoder import TextEncoder
 from mathamr.layers.language.transformer import Transformer, TransformerConfiguration
 from mathamr.layers.language.wordpieces import WordPieces
+from mathamr.layers.tensorfile import read_tensors, tensor_bytes
 from mathamr.layers.unfilled import unfilled
-from mathamr.layers.weights import CONFIG, WEIGHTS, read_safetensors, use_weights
+from mathamr.layers.weights import CONFIG, WEIGHTS, use_weights
 
 FORMAT = 1
 PIECES = "wordpieces.txt"
@@ -30,11 +31,9 @@ SCALE = ".scale"
 
 def save_text_encoder(folder: Path, encoder: TextEncoder) -> None:
     """Writes the folder that `load_text_encoder` reads; the configuration comes last, when all is there."""
-    from safetensors.torch import save
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / WEIGHTS).write_bytes(save(quantised(encoder.model.state_dict())))
+        (folder / WEIGHTS).write_bytes(tensor_bytes(quantised(encoder.model.state_dict())))
         encoder.pieces.save(folder / PIECES)
         row = {
             "format": FORMAT,
@@ -63,7 +62,7 @@ def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:
         checked_file(folder / name, hashes)
     with unfilled():
         model = Transformer(configuration)
-    use_weights(model, restored(read_safetensors(folder / WEIGHTS)), folder / WEIGHTS)
+    use_weights(model, restored(read_tensors(folder / WEIGHTS)), folder / WEIGHTS)
     pieces = WordPieces.load(folder / PIECES)
     if len(pieces.vocabulary) != configuration.pieces:
         raise MathAMRError(f"{folder} has {len(pieces.vocabulary)} word pieces, not {configuration.pieces}")

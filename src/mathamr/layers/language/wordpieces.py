@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -43,16 +44,16 @@ class Pieces:
         kept = self.starts < ends
         return Pieces(self.numbers[:most], self.of[kept], self.starts[kept], ends[kept])
 
+    def only(self, span: int) -> Pieces:
+        """The same pieces with one of the spans."""
+        chosen = slice(span, span + 1)
+        return Pieces(self.numbers, self.of[chosen], self.starts[chosen], self.ends[chosen])
+
 
 class WordPieces:
     """Cuts lower-cased text into the pieces of a vocabulary, greedily (WordPiece)."""
 
     def __init__(self, vocabulary: Sequence[str]) -> None:
-        from tokenizers import Tokenizer
-        from tokenizers.models import WordPiece
-        from tokenizers.normalizers import BertNormalizer
-        from tokenizers.pre_tokenizers import BertPreTokenizer
-
         self.vocabulary = tuple(vocabulary)
         number = {piece: place for place, piece in enumerate(self.vocabulary)}
         missing = [mark for mark in (PAD, UNKNOWN, BEGIN, END) if mark not in number]
@@ -62,9 +63,20 @@ class WordPieces:
                 + (f": {', '.join(missing)} is missing" if missing else ": pieces repeat, or are too many")
             )
         self.pad, self.begin, self.end = number[PAD], number[BEGIN], number[END]
-        self._tokenizer = Tokenizer(WordPiece(number, unk_token=UNKNOWN, max_input_chars_per_word=100))
-        self._tokenizer.normalizer = BertNormalizer(lowercase=True)
-        self._tokenizer.pre_tokenizer = BertPreTokenizer()
+        self._number = number
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        """Made when something is cut: where only numbers of pieces are read, tokenizers need not be installed."""
+        from tokenizers import Tokenizer
+        from tokenizers.models import WordPiece
+        from tokenizers.normalizers import BertNormalizer
+        from tokenizers.pre_tokenizers import BertPreTokenizer
+
+        made = Tokenizer(WordPiece(self._number, unk_token=UNKNOWN, max_input_chars_per_word=100))
+        made.normalizer = BertNormalizer(lowercase=True)
+        made.pre_tokenizer = BertPreTokenizer()
+        return made
 
     def cut(self, wordings: Sequence[Wording]) -> list[Pieces]:
         """The pieces of wordings."""

@@ -63,8 +63,9 @@ MODELS = {
     "thesis": ModelConfiguration(),
     "thesis-full": ModelConfiguration(bases=256),
     "small": ModelConfiguration(hidden=16, projection=16, layers=2, bases=4),
+    "box": ModelConfiguration(hidden=128, projection=64, bases=32, dropout=0.1),
 }
-"""Shapes by name: those of Tables 4.5 and 4.18 of the thesis, and a small one to try things with."""
+"""Shapes by name: Tables 4.5 and 4.18 of the thesis, a small one to try things with, and that of the model in the box."""
 
 
 def model_configuration(name: str) -> ModelConfiguration:

@@ -1,0 +1,1 @@
+"""The training of the graph network (thesis, section 3.4)."""

@@ -1,0 +1,1 @@
+"""The training of the text encoder, on the same pairs."""
