@@ -155,3 +155,37 @@ def test_a_bare_name_has_no_suffix_of_compression():
         "a.jsonl",
         "b.md",
     ]
+
+
+@pytest.mark.parametrize("kind", ["gz", "bz2", "xz", "zst"])
+@pytest.mark.parametrize("piped", [False, True])
+def test_an_archive_that_unpacks_as_no_text_does_is_not_read_on(tmp_path, monkeypatch, kind, piped):
+    monkeypatch.setattr(files, "FREELY_UNPACKED", 1 << 20)
+    path, report = tmp_path / "dump.xml", Report()
+    path.write_bytes(PACKERS[kind](bytes(16 << 20)))
+    if piped:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BufferedReader(io.BytesIO(path.read_bytes()))))
+    with Input(STDIN if piped else path, report) as stream:
+        read = sum(len(block) for block in iter(lambda: stream.read(1 << 16), b""))
+    assert read < 4 << 20
+    assert report.skipped == {"archive too dense": 1}
+
+
+def test_an_archive_of_text_is_read_whole_however_long_it_is(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "FREELY_UNPACKED", 1 << 10)
+    path, report = tmp_path / "dump.xml", Report()
+    path.write_bytes(gzip.compress(TEXT))
+    with Input(path, report) as stream:
+        assert stream.readall() == TEXT
+    assert not report.skipped
+
+
+def test_links_that_lead_to_themselves_are_passed_over(tmp_path):
+    (tmp_path / "a.md").write_text("text")
+    (tmp_path / "loop.md").symlink_to("loop.md")
+    (tmp_path / "one").symlink_to("two")
+    (tmp_path / "two").symlink_to("one")
+    (tmp_path / "here").symlink_to(".")
+    report = Report()
+    assert [path.name for path in walk(tmp_path, report)] == ["a.md"]
+    assert report.skipped["not a file"] == 3

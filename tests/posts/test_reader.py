@@ -256,3 +256,36 @@ def test_a_collection_is_read_in_the_order_of_its_files(tmp_path):
     collection = Collection(tmp_path, tuple(tmp_path / name for name in names))
     posts = READERS["jsonl"]().read(collection, Report())
     assert [post.id for post in itertools.islice(posts, 3)] == names
+
+
+@pytest.mark.parametrize("name", ["latex", "markdown", "html"])
+def test_a_file_name_that_is_no_text_gives_a_post_that_every_answer_can_hold(tmp_path, name):
+    file, text, *_ = SAMPLES[name]
+    odd = tmp_path / (Path(file).stem + "\udcff\udc80" + Path(file).suffix)
+    try:
+        odd.write_text(text, encoding="utf-8")
+    except OSError:
+        pytest.skip("this file system has only names that are text")
+    report = Report()
+    posts = list(read_posts(tmp_path, report))
+    assert posts
+    for post in posts:
+        post.to_json().encode()
+        assert "\\xff\\x80" in post.id
+        assert all(formula.id.startswith(post.id) for formula in post.formulas)
+    assert report.mended["file name is no UTF-8"] == len(posts)
+
+
+def test_files_and_folders_that_lead_to_themselves_stop_nothing(tmp_path):
+    (tmp_path / "note.md").write_text("A note with $x$.", encoding="utf-8")
+    (tmp_path / "main.tex").write_text(
+        r"\documentclass{article}\usepackage{loop}\begin{document}Some text with $y$. \input{%s}\input{loop}"
+        r"\end{document}" % ("a" * 300),
+        encoding="utf-8",
+    )
+    for name in ("loop.tex", "loop.sty", "loop.md", "loop"):
+        (tmp_path / name).symlink_to(name)
+    (tmp_path / "self").symlink_to(".")
+    assert {post.kind for post in read_posts(tmp_path, Report())} <= {"note", "section", "document"}
+    with pytest.raises(MathAMRError, match="no such file"):
+        list(read_posts(tmp_path / "loop", Report()))

@@ -12,6 +12,7 @@ from lxml import etree
 from mathamr.posts import rows as rows_module
 from mathamr.posts.report import Report
 from mathamr.posts.rows import Rows
+from tests.bounded import bounded
 
 
 def read(data: bytes | str) -> tuple[list[dict[str, str]], Report]:
@@ -177,3 +178,16 @@ def test_an_attribute_given_twice_counts_once_and_is_reported():
 def test_many_different_names_are_read_without_growing_the_cache():
     got, _ = read(dump(*(f'<row Id="{n}" a{n}="x"/>' for n in range(3 * Rows.MOST_NAMES))))
     assert len(got) == 3 * Rows.MOST_NAMES
+
+
+@pytest.mark.parametrize(
+    "junk", ["'<1' * 400_000", "'<' * 800_000", "'<row x=' * 100_000", "'<!DOCTYPE [' * 80_000"]
+)
+def test_what_is_no_row_costs_no_more_than_its_length(junk: str) -> None:
+    ended = bounded(
+        "import io\nfrom mathamr.posts.report import Report\nfrom mathamr.posts.rows import Rows\n"
+        f"print(len(list(Rows(io.BytesIO(({junk}).encode()), 'x', Report()))))",
+        seconds=10,
+    )
+    assert ended.returncode == 0, "it took longer than ten seconds of a processor"
+    assert ended.stdout == "0\n"

@@ -18,6 +18,8 @@ from mathamr.posts.text import decoded
 
 STDIN = Path("-")
 HEAD_BYTES = 1 << 16
+FREELY_UNPACKED = 32 << 20
+HIGHEST_RATIO = 100  # dumps of posts unpack to 4 to 10 times their size
 LARGEST_TEXT_FILE = 256 << 20  # a Markdown, LaTeX or HTML file is read whole; what is larger is no such file
 
 
@@ -82,7 +84,7 @@ class Input(io.RawIOBase):
         self.path, self._report = path, report
         self._is_pipe = _is_pipe(path)
         self._disk = _pipe(path) if self._is_pipe else _open(path)
-        self._counted = 0
+        self._counted = self._unpacked = 0
         self._stream: Readable = decompressed(self._disk, self._disk.peek(8))
 
     def readable(self) -> bool:
@@ -102,6 +104,14 @@ class Input(io.RawIOBase):
             )
             self._stream = io.BytesIO()
         self._count()
+        self._unpacked += filled
+        if self._unpacked > FREELY_UNPACKED and self._unpacked > HIGHEST_RATIO * self._position:
+            self._report.skip(
+                "archive too dense",
+                f"it unpacks to more than {HIGHEST_RATIO} times its size, as no text does; the rest is not read",
+            )
+            self._stream = io.BytesIO()
+            return 0
         return filled
 
     def close(self) -> None:
@@ -110,9 +120,15 @@ class Input(io.RawIOBase):
             self._disk.close()
         super().close()
 
+    @property
+    def _position(self) -> int:
+        """How many bytes were taken from the disk or the pipe."""
+        raw = self._disk.raw
+        return raw.taken if isinstance(raw, _WholeBlocks) else self._disk.tell()
+
     def _count(self) -> None:
         if not self._is_pipe:
-            position = self._disk.tell()
+            position = self._position
             self._report.count_bytes(position - self._counted)
             self._counted = position
 
@@ -178,7 +194,7 @@ class _WholeBlocks(io.RawIOBase):
     """A pipe that gives as much as is asked for: what is peeked at does not depend on how it was written."""
 
     def __init__(self, stream: Readable) -> None:
-        self._stream = stream
+        self._stream, self.taken = stream, 0
 
     def readable(self) -> bool:
         return True
@@ -188,6 +204,7 @@ class _WholeBlocks(io.RawIOBase):
         while filled < len(buffer) and (data := self._stream.read1(len(buffer) - filled)):
             buffer[filled : filled + len(data)] = data
             filled += len(data)
+        self.taken += filled
         return filled
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +48,8 @@ class PostReader(Protocol):
         """The posts of the files, in order; `report.at(file, row)` is set before each."""
         ...
 
+
+_NO_TEXT = re.compile("[\ud800-\udfff]")
 
 # Detection asks in this order: the most specific format first.
 READERS: Registry[type[PostReader]] = Registry(
@@ -143,10 +146,20 @@ def _size(parts: list[tuple[PostReader, Collection]]) -> int | None:
     return None if STDIN in files else sum(file.stat().st_size for file in files)
 
 
+def _in_unicode(post: Post, report: Report) -> Post:
+    r"""The post with names that every answer can hold: a file's name need be no text, and `\xff` is written for such a byte."""
+    try:
+        f"{post.id}{post.source}{post.title}".encode()
+    except UnicodeEncodeError:
+        report.mend("file name is no UTF-8", f"its bytes that are no text are spelt out, as in {post.id!r}")
+        return Post.from_json(_NO_TEXT.sub(lambda byte: f"\\\\x{ord(byte[0]) & 0xFF:02x}", post.to_json()))
+    return post
+
+
 def _unique(parts: list[tuple[PostReader, Collection]], report: Report) -> Iterator[Post]:
     seen = SeenIds()
     for reader, collection in parts:
-        for post in reader.read(collection, report):
+        for post in (_in_unicode(each, report) for each in reader.read(collection, report)):
             if seen.add(post.id):
                 yield post
             else:

@@ -47,6 +47,7 @@ class Rows:
     """
 
     MOST_NAMES = 1000
+    LONGEST_NAME = 200
 
     def __init__(self, stream: io.RawIOBase, file: str, report: Report) -> None:
         self._stream, self._file, self._report = stream, file, report
@@ -187,8 +188,8 @@ class Rows:
                 self._report.mend(
                     "repeated attribute", f"the attribute {name} is given twice; the first counts"
                 )
-            if double is not None and len(self._names) < self.MOST_NAMES:
-                written = match.group()[: -len(double) - 2]
+            written = match.group()[: -len(value) - 2]
+            if double is not None and len(self._names) < self.MOST_NAMES and len(written) < self.LONGEST_NAME:
                 self._names[written] = name
         end = _ROW_END.match(text, position)
         if end:
@@ -205,7 +206,7 @@ class Rows:
 
     def _between(self, text: str) -> None:
         """Pass over what stands outside rows: tags, comments, instructions, a document type."""
-        position = 0
+        position, last_end = 0, text.rfind(">")
         if self._until:
             found = text.find(self._until)
             if found < 0:
@@ -222,7 +223,7 @@ class Rows:
             if opener:
                 self._until = _OPENERS[opener]
                 return
-            if self._last and text[position] == "<" and ">" not in text[position:]:
+            if self._last and text[position] == "<" and last_end < position:
                 return  # a tag that the end of the file has cut: reported as such
             self._report.mend("text between rows", f"not part of any row: {text[position : position + 60]!r}")
             following = text.find("<", position + 1)

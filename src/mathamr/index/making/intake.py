@@ -27,7 +27,7 @@ BATCH = 200
 LONGEST_POST_ID = LONGEST_ID - 96
 """So that the ids of a post's formulas, which may be made of its own, are not too long."""
 HIGHEST_SCORE = 2**53 - 1
-NOT_WHOLE = ("damaged archive", "unreadable", "unreadable input", "file too large")
+NOT_WHOLE = ("damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large")
 """Causes in a reader's report that mean: there may be posts that were not seen."""
 
 
