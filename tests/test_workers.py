@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr.errors import MathAMRError
-from mathamr.workers import Lost, WorkerPool, _Worker
+from mathamr.workers import Allowance, Lost, WorkerPool, _Worker
 
 FACTORY = "tests.works:Doubling"
 
@@ -42,7 +42,7 @@ def test_a_dying_worker_costs_only_its_own_request() -> None:
 
 
 def test_a_hanging_worker_is_ended() -> None:
-    with WorkerPool(FACTORY, ["hi"], workers=1, timeout=0.5) as pool:
+    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=Allowance(0.5)) as pool:
         answers = dict(pool.map(["sleep", 1]))
     assert answers["sleep"] == Lost("time-out", "no answer within 0.5 s")
     assert answers[1] == 2
@@ -65,7 +65,7 @@ def test_closed_workers_refuse_to_work() -> None:
 
 
 def test_a_request_that_was_never_sent_does_not_keep_a_dead_worker_from_being_stopped() -> None:
-    worker = _Worker(FACTORY, ["hi"], timeout=60)
+    worker = _Worker(FACTORY, ["hi"], Allowance(60))
     worker.start()
     worker.wait_until_ready()
     process = worker._process
@@ -76,3 +76,17 @@ def test_a_request_that_was_never_sent_does_not_keep_a_dead_worker_from_being_st
     process.wait()
     worker.close()
     assert process.stdin.closed
+
+
+def test_a_processor_that_is_used_too_long_is_taken_away_even_inside_a_library() -> None:
+    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=Allowance(60, processor=0.5)) as pool:
+        answers = dict(pool.map(["backtrack", 0.9, 1]))
+    assert answers["backtrack"] == Lost("time-out", "no answer within 0.5 s of a processor")
+    assert (answers[0.9], answers[1]) == (1.8, 2), "waiting costs no processor"
+
+
+def test_memory_above_the_allowance_is_not_given() -> None:
+    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=Allowance(60, memory=200 << 20)) as pool:
+        answers = dict(pool.map([1, "memory", 2]))
+    assert isinstance(answers.pop("memory"), Lost)
+    assert answers == {1: 2, 2: 4}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from typing import Any
 
@@ -24,6 +25,10 @@ class Doubling:
             os._exit(7)
         if request == "sleep":
             time.sleep(60)
+        if request == "backtrack":
+            re.match(r"(a*)*b", "a" * 40)
+        if request == "memory":
+            bytearray(1 << 30)
         if request == "print":
             print("noise on stdout")
         if isinstance(request, float):

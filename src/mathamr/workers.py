@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -50,15 +51,34 @@ class Lost:
     message: str
 
 
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one request may cost: the operating system ends a process that takes more, whatever it is doing.
+
+    `timeout` is in seconds of the clock, `processor` in seconds of a processor, so that a busy machine costs nobody
+    an answer; `memory` in bytes above what the process has when it is ready. `None` is no limit.
+    """
+
+    timeout: float = TIMEOUT
+    processor: float | None = None
+    memory: int | None = None
+
+
 class WorkerPool:
     """Processes that each make their own `Work` by calling ``module:factory`` with the arguments."""
 
     def __init__(
-        self, factory: str, arguments: Sequence[Any] = (), *, workers: int = 2, timeout: float = TIMEOUT
+        self,
+        factory: str,
+        arguments: Sequence[Any] = (),
+        *,
+        workers: int = 2,
+        allowance: Allowance | None = None,
     ) -> None:
         if workers < 1:
             raise MathAMRError(f"{workers} workers cannot work; give at least 1")
-        self._workers = [_Worker(factory, arguments, timeout) for _ in range(workers)]
+        allowed = allowance or Allowance()
+        self._workers = [_Worker(factory, arguments, allowed) for _ in range(workers)]
         self._finalizer = weakref.finalize(self, _stop, self._workers)
         try:
             for worker in self._workers:
@@ -90,6 +110,11 @@ class WorkerPool:
                 waiting.put(None)
             for thread in threads:
                 thread.join()
+
+    @property
+    def closed(self) -> bool:
+        """Whether its processes were ended."""
+        return not self._finalizer.alive
 
     def close(self) -> None:
         """Ends the processes."""
@@ -160,9 +185,10 @@ def _stop(workers: list[_Worker]) -> None:
 class _Worker:
     """One process and the pipes to it."""
 
-    def __init__(self, factory: str, arguments: Sequence[Any], timeout: float) -> None:
-        self.factory, self.arguments, self.timeout = factory, arguments, timeout
+    def __init__(self, factory: str, arguments: Sequence[Any], allowance: Allowance) -> None:
+        self.factory, self.arguments, self.allowance = factory, arguments, allowance
         self._process: subprocess.Popen[bytes] | None = None
+        self._owner = os.getpid()
         self._closed = False
 
     def start(self) -> None:
@@ -170,7 +196,11 @@ class _Worker:
         path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
         self._process = subprocess.Popen(
             # -P: a json.py in the user's folder must not stand in for Python's own.
-            [sys.executable, "-P", "-m", "mathamr.workers", self.factory, json.dumps(list(self.arguments))],
+            [
+                *(sys.executable, "-P", "-m", "mathamr.workers"),
+                *(self.factory, json.dumps(list(self.arguments))),
+                json.dumps([self.allowance.processor, self.allowance.memory]),
+            ],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**_ONE_THREAD, **os.environ, "PYTHONPATH": path},
@@ -190,7 +220,7 @@ class _Worker:
         if self._process is None:
             self.start()
             self.wait_until_ready()
-        return self._exchange(request, self.timeout)
+        return self._exchange(request, self.allowance.timeout)
 
     def _exchange(self, request: Any, timeout: float | None) -> Any | Lost:
         process = self._process
@@ -219,9 +249,12 @@ class _Worker:
             self.stop()
             if late.is_set():
                 return Lost("time-out", f"no answer within {timeout:g} s")
+            if process.returncode == -signal.SIGPROF:
+                return Lost("time-out", f"no answer within {self.allowance.processor:g} s of a processor")
             return Lost("worker died", f"the process ended with exit code {process.returncode}")
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
+            self.stop()
             raise MathAMRError(answer["error"])
         return answer["answer"]
 
@@ -233,8 +266,8 @@ class _Worker:
     def stop(self) -> None:
         """Ends the process; the next request starts another one."""
         process, self._process = self._process, None
-        if process is None:
-            return
+        if process is None or self._owner != os.getpid():
+            return  # after a fork, the workers are the parent's
         process.kill()
         process.wait()
         for pipe in (process.stdin, process.stdout):
@@ -244,8 +277,9 @@ class _Worker:
                     pipe.close()
 
 
-def _work(factory: str, arguments: str) -> None:
+def _work(factory: str, arguments: str, allowance: str) -> None:
     """The life of a worker: says hello, then answers every line with a line."""
+    processor, memory = json.loads(allowance)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
     # Whatever the work prints goes to stderr: stdout carries the answers.
     answers = os.fdopen(os.dup(1), "wb")
@@ -259,10 +293,25 @@ def _work(factory: str, arguments: str) -> None:
         module, _, attribute = factory.partition(":")
         work: Work = getattr(import_module(module), attribute)(*json.loads(arguments))
         answer({"answer": work.hello})
+        if memory:
+            _limit_memory(memory)
         for line in sys.stdin.buffer:
-            answer({"answer": work(json.loads(line))})
+            # The signal's own way is to end the process, even inside a library that never looks at Python's.
+            signal.setitimer(signal.ITIMER_PROF, processor or 0)
+            made = work(json.loads(line))
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            answer({"answer": made})
     except MathAMRError as error:
         answer({"error": str(error)})
+
+
+def _limit_memory(more: int) -> None:
+    """Lets this process have so many bytes more than it has, where the system says how many these are."""
+    try:
+        has = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (has + more, resource.RLIM_INFINITY))
+    except (OSError, ValueError):
+        return
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Failure, PartialParseError
 from mathamr.amr.workers import ParallelParser
 from mathamr.errors import MathAMRError
+from mathamr.workers import Allowance
 from tests.amr.rule_parser import RuleParser
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -21,7 +22,7 @@ RULE = "tests.amr.rule_parser:RuleParser"
 
 @pytest.fixture(scope="module")
 def parser() -> Iterator[ParallelParser]:
-    with ParallelParser(RULE, "m", workers=2, batch=8, timeout=2) as parallel:
+    with ParallelParser(RULE, "m", workers=2, batch=8, allowance=Allowance(2)) as parallel:
         yield parallel
 
 

@@ -11,7 +11,10 @@ from mathamr.amr.graph import Amr
 
 
 class WordChain:
-    """Words as concepts; FORMULA_1 is always dropped, `explode` raises, `killer` ends the process."""
+    """Words as concepts; FORMULA_1 is always dropped, `explode` raises, `killer` ends the process, `endless` never ends.
+
+    `greedy` wants more memory than anybody gives it.
+    """
 
     name = "words"
 
@@ -27,6 +30,10 @@ class WordChain:
             raise ValueError("exploded")
         if "killer" in words and os.environ.get("MATHAMR_TEST_KILL"):
             os._exit(9)
+        while "endless" in words:
+            pass
+        if "greedy" in words:
+            words += ["x" * (8 << 30)]
         names = [f"w{number}" for number in range(len(words))]
         edges = [(a, ":mod", b) for a, b in itertools.pairwise(names)]
         return Amr("w0", tuple(zip(names, words, strict=True)), tuple(edges))

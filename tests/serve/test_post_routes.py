@@ -7,11 +7,13 @@ import pytest
 from starlette.testclient import TestClient
 
 from mathamr.graphs import notation
+from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.index.making.writer import ArchiveWriter
 from mathamr.posts.post import Post
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
+from mathamr.workers import Lost
 from tests.serve.conftest import WRITE_KEY, Serving
 from tests.serve.hostile import IDS
 from tests.serve.test_sanitiser import inspected
@@ -234,3 +236,14 @@ def test_a_post_is_reached_whatever_lines_its_id_has(own_index: Index, writing: 
     assert writing.get(at(id, "graphs")).json()["id"] == id
     assert writing.delete(at(id)).status_code == 200
     assert writing.get(at(id)).status_code == 404
+
+
+def test_a_post_that_takes_too_much_is_told_and_not_stored(
+    own_index: Index, writing: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(GuardedGraphs, "_asked", lambda *_: Lost("time-out", "too long"))
+    response = writing.put(at("poison"), json={"body": "Whatever it is."})
+    assert (response.status_code, error(response)["code"]) == (422, "too_complex")
+    assert writing.get(at("poison")).status_code == 404
+    monkeypatch.undo()
+    assert writing.put(at("poison"), json={"body": "." * 400_000}).status_code == 201

@@ -9,7 +9,7 @@ from typing import Self, cast
 from mathamr.amr.batch import parse_each
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Cause, Failure, PartialParseError, load_parser
-from mathamr.workers import Lost, WorkerPool
+from mathamr.workers import Allowance, Lost, WorkerPool
 
 BATCH = 32
 TIMEOUT = 120.0
@@ -18,7 +18,7 @@ TIMEOUT = 120.0
 class ParallelParser:
     """A parser spread over processes; order is kept, and a worker that dies or hangs costs only its own sentence.
 
-    Where a worker dies over a batch, or takes longer than `timeout` seconds for it, a fresh one parses its
+    Where a worker dies over a batch, or takes more than its allowance for it, a fresh one parses its
     sentences one by one, so that the one at fault stands alone.
     """
 
@@ -29,11 +29,14 @@ class ParallelParser:
         *,
         workers: int = 2,
         batch: int = BATCH,
-        timeout: float = TIMEOUT,
+        allowance: Allowance | None = None,
     ) -> None:
         self.batch, self.workers = batch, workers
         self._pool = WorkerPool(
-            "mathamr.amr.workers:ParseWork", (name, model), workers=workers, timeout=timeout
+            "mathamr.amr.workers:ParseWork",
+            (name, model),
+            workers=workers,
+            allowance=allowance or Allowance(TIMEOUT),
         )
         self.name, self.fingerprint = self._pool.hello
 

@@ -31,9 +31,11 @@ from mathamr.graphs.virtual import flatten
 from mathamr.graphs.vocabulary import Coverage, RelationVocabulary, Vocabulary, VocabularyCounts
 from mathamr.posts.post import Post
 from mathamr.progress import Progress
-from mathamr.workers import Lost, Work, WorkerPool
+from mathamr.workers import Allowance, Lost, Work, WorkerPool
 
 CHUNK = 24
+ALLOWANCE = Allowance(timeout=900.0, processor=300.0, memory=6 << 30)
+"""What the graphs of some posts may cost; those of a long chapter take some seconds."""
 VOCABULARY_SIZE = 20_000
 VOCABULARY_FORMAT = 2
 
@@ -46,6 +48,9 @@ class BuildCounts:
     made: int = 0
     kept: int = 0
     fallbacks: Counter[str] = field(default_factory=Counter)
+
+    lost: dict[str, str] = field(default_factory=dict)
+    """Posts over which a process was lost even without the AMR parser, with the reason."""
 
     @property
     def failed(self) -> int:
@@ -61,14 +66,15 @@ def build_graphs(
     model: str | None = None,
     workers: int = 1,
     progress: Progress | None = None,
-    work: GraphWork | None = None,
+    work: Work | None = None,
 ) -> BuildCounts:
     """Makes and stores the graph of every post; what was stored before a kill stays stored.
 
-    One worker may be given as `work`, with its parser loaded already.
+    The work is done by processes of their own, which can be ended when a post takes too much; one worker may be given
+    as `work`, with its parser loaded already.
     """
     counts = BuildCounts()
-    with _Crew("mathamr.graphs.corpus:GraphWork", (parser, model), workers, work) as crew:
+    with _Crew("mathamr.graphs.corpus:GraphWork", (parser, model), workers, work, apart=True) as crew:
         fingerprint = str(crew.hello)
 
         def waiting() -> Iterator[str]:
@@ -82,7 +88,7 @@ def build_graphs(
                     yield post.to_json()
 
         for chunk, answer in crew.map(batches(waiting(), CHUNK)):
-            rows = answer if not isinstance(answer, Lost) else _one_by_one(crew, chunk, fingerprint)
+            rows = answer if not isinstance(answer, Lost) else _one_by_one(crew, chunk, counts)
             stored = [_stored(row) for row in rows]
             with store.transaction():
                 store.put(stored)
@@ -165,12 +171,16 @@ def build_tensors(
     return made
 
 
+MINIMAL = "minimal "
+"""Before a post that is to get minimal graphs of its sentences, without the AMR parser."""
+
+
 class GraphWork:
     """Makes graphs: a list of posts as JSON lines becomes a list of rows of the store."""
 
     def __init__(self, parser: str, model: str | None) -> None:
         self._parser: AmrParser = load_parser(parser, model)
-        self.maker = GraphMaker(self._parser)
+        self.maker, self._minimal = GraphMaker(self._parser), GraphMaker(_MinimalParser())
 
     @property
     def hello(self) -> str:
@@ -179,6 +189,9 @@ class GraphWork:
 
     def __call__(self, request: list[str]) -> list[dict[str, Any]]:
         """One row a post."""
+        if request and request[0].startswith(MINIMAL):
+            posts = [Post.from_json(line.removeprefix(MINIMAL)) for line in request]
+            return [_row(made, self.hello) for made in self._minimal.make(posts)]
         posts = [Post.from_json(line) for line in request]
         return [_row(made, self.hello) for made in self.maker.make(posts)]
 
@@ -226,15 +239,22 @@ class _MinimalParser:
 
 
 class _Crew(AbstractContextManager["_Crew"]):
-    """One worker works in this process, several in processes of their own."""
+    """One worker works in this process unless it should work `apart`, several in processes of their own."""
 
     def __init__(
-        self, factory: str, arguments: Sequence[Any], workers: int, work: Work | None = None
+        self,
+        factory: str,
+        arguments: Sequence[Any],
+        workers: int,
+        work: Work | None = None,
+        *,
+        apart: bool = False,
     ) -> None:
         self._pool: WorkerPool | None = None
         self._work = work
-        if work is None and workers > 1:
-            self._pool = WorkerPool(factory, arguments, workers=workers)
+        if work is None and (apart or workers > 1):
+            allowance = ALLOWANCE if apart else None
+            self._pool = WorkerPool(factory, arguments, workers=workers, allowance=allowance)
             self.hello = self._pool.hello
             return
         if work is None:
@@ -257,19 +277,22 @@ class _Crew(AbstractContextManager["_Crew"]):
             self._pool.close()
 
 
-def _one_by_one(crew: _Crew, chunk: list[str], fingerprint: str) -> list[dict[str, Any]]:
-    """The rows of a chunk over which a worker was lost: only the post at fault gets minimal graphs."""
+def _one_by_one(crew: _Crew, chunk: list[str], counts: BuildCounts) -> list[dict[str, Any]]:
+    """The rows of a chunk over which a worker was lost: only the post at fault gets minimal graphs, or none at all."""
     rows: list[dict[str, Any]] = []
-    maker = GraphMaker(_MinimalParser())
     for line in chunk:
         # A fresh map for each line: the pool replaces the worker that was lost.
         ((_, answer),) = crew.map([[line]])
-        if isinstance(answer, Lost):
-            (made,) = maker.make([Post.from_json(line)])
-            made.fallbacks[f"post: {answer.cause}"] += 1
-            rows.append(_row(made, fingerprint))
-        else:
+        if not isinstance(answer, Lost):
             rows.extend(answer)
+            continue
+        ((_, minimal),) = crew.map([[MINIMAL + line]])
+        if isinstance(minimal, Lost):
+            counts.lost[Post.from_json(line).id] = minimal.message
+            continue
+        for row in minimal:
+            row["fallbacks"][f"post: {answer.cause}"] = 1
+        rows.extend(minimal)
     return rows
 
 

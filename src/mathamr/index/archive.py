@@ -20,7 +20,7 @@ from typing import ClassVar, Literal, Self
 
 from mathamr.amr.parser import check_recorded
 from mathamr.errors import MathAMRError
-from mathamr.graphs.corpus import GraphWork
+from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
@@ -97,17 +97,17 @@ class Archive:
         self.__dict__["_encoder"] = encoder
 
     @cached_property
-    def _work(self) -> GraphWork:
+    def _work(self) -> GuardedGraphs:
         recorded = self.manifest.parser
         check_recorded(recorded.name, recorded.model, self.folder)
-        work = GraphWork(recorded.name, recorded.model)
+        work = GuardedGraphs.take(recorded.name, recorded.model)
         if not self.read_only:
             check_parser(self.manifest, work.hello, self.folder)
         return work
 
     @property
-    def work(self) -> GraphWork:
-        """Makes graphs as those of the index were made; not for several threads at a time."""
+    def work(self) -> GuardedGraphs:
+        """Makes graphs as those of the index were made, in a process of its own; not for several threads at a time."""
         with self._loading:
             return self._work
 
@@ -157,7 +157,7 @@ class Archive:
             )
         return Vectors(rows, tensor.levels, tensor.references)
 
-    def drop(self, part: Literal["engine", "lexical"]) -> None:
+    def drop(self, part: Literal["engine", "lexical", "work"]) -> None:
         """Closes a part; it is opened again when it is next asked for."""
         with self._loading:
             opened = self.__dict__.pop(f"_{part}", None)
@@ -169,6 +169,7 @@ class Archive:
         try:
             self.drop("engine")
             self.drop("lexical")
+            self.drop("work")
         finally:
             self.catalogue.close()
 

@@ -240,6 +240,11 @@ class Index:
             return query
         return Query.of_post(query) if isinstance(query, Post) else Query.of_text(query, task)
 
+    def use_parser(self, parser: AmrParser) -> None:
+        """Gives the index the AMR parser for its queries, which is loaded already; it must be the one of its graphs."""
+        with self._loading:
+            self._loaded_parser = parser
+
     def _parser(self) -> AmrParser:
         """The parser that made the graphs of the index."""
         with self._loading:

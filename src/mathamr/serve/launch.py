@@ -10,6 +10,8 @@ from contextlib import closing
 from pathlib import Path
 from typing import Any
 
+from mathamr.amr.parser import check_recorded
+from mathamr.amr.workers import ParallelParser
 from mathamr.errors import MathAMRError
 from mathamr.index.making.writer import ArchiveWriter
 from mathamr.search.library import Index
@@ -19,6 +21,10 @@ from mathamr.serve.limits import Limits
 from mathamr.serve.server import address, server, set_up_log, warning
 from mathamr.serve.service import Service
 from mathamr.settings import API_KEY, READ_KEY
+from mathamr.workers import Allowance
+
+PARSER_MEMORY = 2 << 30
+"""Bytes that the AMR parser may take for one query, above what it has when it is loaded."""
 
 
 def serve(
@@ -42,8 +48,13 @@ def serve(
     allowed = Limits().changed(limits)
     set_up_log(quiet)
     signal.signal(signal.SIGTERM, _stop)
-    with closing(bound(host, port)) as listening, _opened(path, keys, device, model) as index:
+    with (
+        closing(bound(host, port)) as listening,
+        _opened(path, keys, device, model) as index,
+        _parser(index, allowed) as parser,
+    ):
         _say(f"loading the model of {path}")
+        index.use_parser(parser)
         index.warm()
         if told := warning(host, bool(keys.read)):
             _say(told)
@@ -79,6 +90,16 @@ def _opened(path: Path, keys: Keys, device: str, model: Path | None) -> Index:
     if keys.write:
         return Index(ArchiveWriter.open(path, device=device, model=model, purpose="mathamr serve"))
     return Index.open(path, device=device, model=model)
+
+
+def _parser(index: Index, limits: Limits) -> ParallelParser:
+    """The index's AMR parser in a process of its own, which is ended when a query takes too long to read."""
+    recorded = index.archive.manifest.parser
+    check_recorded(recorded.name, recorded.model, index.archive.folder)
+    allowance = Allowance(timeout=limits.seconds, processor=limits.parsing, memory=PARSER_MEMORY)
+    return ParallelParser(
+        recorded.name, recorded.model, workers=1, batch=limits.sentences, allowance=allowance
+    )
 
 
 def _say(message: str) -> None:

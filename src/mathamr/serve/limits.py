@@ -32,6 +32,7 @@ class Limits:
     depth: int = _limit(1000, "the last place that can be reached with offset and k")
     filters: int = _limit(50, "tags, kinds and sources of one filter")
     seconds: float = _limit(10.0, "seconds for one piece of work, and as many to wait for its turn")
+    parsing: float = _limit(5.0, "seconds of a processor for the AMR parser to read one query")
     workers: int = _limit(max(1, min(4, os.cpu_count() or 1)), "queries that run at once")
     waiting: int = _limit(64, "queries that may wait for a worker; more are sent away with 429")
     waiting_writes: int = _limit(16, "writes that may wait; more are sent away with 429")
@@ -47,7 +48,7 @@ class Limits:
         >>> Limits().changed(["speed=9"])
         Traceback (most recent call last):
         mathamr.errors.UnknownNameError: unknown limit 'speed'; known: body_bytes, body_seconds, head_seconds, \
-send_seconds, connections, query_characters, formulas, sentences, k, depth, filters, seconds, workers, waiting, waiting_writes, \
+send_seconds, connections, query_characters, formulas, sentences, k, depth, filters, seconds, parsing, workers, waiting, waiting_writes, \
 posts, drawn_nodes, shown_characters
         """
         values: dict[str, Any] = {}

@@ -2,14 +2,18 @@ from __future__ import annotations
 
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks._kills import content, differences
 from mathamr.errors import MathAMRError
+from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
 from mathamr.index.archive import Archive
+from mathamr.index.making.check import check_index
 from mathamr.index.making.writer import ArchiveWriter
-from tests.index.small import build, note
+from mathamr.workers import Lost
+from tests.index.small import build, note, options
 from tests.models import sample_posts
 
 
@@ -97,3 +101,46 @@ def test_threads_read_while_one_writes(index: Path) -> None:
         for thread in threads:
             thread.join()
     assert not failures
+
+
+def test_a_post_that_takes_too_much_is_refused_and_nothing_of_the_write_is_stored(
+    index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ArchiveWriter.open(index, device="cpu") as archive:
+        before = (list(archive.catalogue.ids()), archive.catalogue.revision)
+        asked = archive.work._asked
+
+        def lost(lines: list[str]) -> Any:
+            return Lost("time-out", "too long") if "poison" in lines[0] else asked(lines)
+
+        monkeypatch.setattr(archive.work, "_asked", lost)
+        with pytest.raises(TooMuchWorkError, match="'bad' takes more work"):
+            archive.put([note("good", "A good one."), note("bad", "A poison.")])
+        assert (list(archive.catalogue.ids()), archive.catalogue.revision) == before
+        archive.put([note("good", "A good one.")])
+        assert "good" in archive.catalogue
+
+
+def test_a_post_of_a_file_that_takes_too_much_is_left_out_and_the_rest_goes_on(
+    index: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = GuardedGraphs._asked
+
+    def lost(self: GuardedGraphs, lines: list[str]) -> Any:
+        return Lost("time-out", "too long") if any("poison" in line for line in lines) else asked(self, lines)
+
+    monkeypatch.setattr(GuardedGraphs, "_asked", lost)
+    posts = [note("p1", "First."), note("p2", "A poison."), note("p3", "Third.")]
+    summary = build(index, posts, model_folder, "more.jsonl")
+    assert summary.account.fallbacks == {"post 'p2' is left out: too long": 1}
+    assert check_index(index, options(model_folder)).sound
+    with Archive.open(index) as archive:
+        assert {"p1", "p3"} <= set(archive.catalogue.ids())
+        assert "p2" not in archive.catalogue
+    again = build(index, posts, model_folder, "more.jsonl")
+    assert not again.account.fallbacks, "it is remembered and not tried again"
+    assert again.intake.reports[str(tmp_path / "more.jsonl")].skipped == {"quarantined": 1}
+    mended = build(index, [*posts[:1], note("p2", "Shorter."), posts[2]], model_folder, "more.jsonl")
+    assert mended.intake.new == 1
+    with Archive.open(index) as archive:
+        assert "p2" in archive.catalogue

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
@@ -18,6 +19,7 @@ from mathamr.posts.post import Formula, Post
 
 FORMAT = 2
 CATALOGUE = "catalogue.db"
+_QUARANTINE = "quarantined "
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS posts (
@@ -247,6 +249,21 @@ class Catalogue(Journal, Occurrences):
             "UPDATE posts SET deleted = 1, graph = 0, vectors = 0, lexical = 0 WHERE number = ?", known[:1]
         )
         return True
+
+    def quarantine(self, post_id: str, reason: str) -> None:
+        """Takes a post out that cannot be followed by the derived parts, and remembers it as it was."""
+        known = self.known(post_id)
+        if known is not None:
+            self.set_meta(f"{_QUARANTINE}{post_id}", json.dumps([known[1].hex(), reason]))
+            self.delete(post_id)
+
+    def quarantined(self, post_id: str) -> tuple[bytes, str] | None:
+        """(digest, reason) of a post that was taken out."""
+        found = self.meta(f"{_QUARANTINE}{post_id}")
+        if found is None:
+            return None
+        digest, reason = json.loads(found)
+        return bytes.fromhex(digest), str(reason)
 
 
 def _numbered(name: str) -> Iterator[str]:

@@ -111,6 +111,10 @@ class _Intake:
     def wants(self, post: Post) -> bool:
         """Whether a post has to be written, because it is new or not as it was."""
         known = self._catalogue.known(post.id)
+        held = self._catalogue.quarantined(post.id) if known is None else None
+        if held is not None and held[0] == digest_of(post):
+            self._report.skip("quarantined", f"the post {post.id!r} was left out before: {held[1]}")
+            return False
         if known is None:
             self._counts.new += 1
             return True

@@ -111,8 +111,24 @@ class Stages:
                 followed = [each for each in batch if _has_graph(store, each, parser.fingerprint)]
                 with catalogue.transaction():
                     catalogue.mark("graph", followed)
+            self._quarantine(counts.lost, store, account)
         account.posts["graphs"] += counts.made
         account.fallbacks += counts.fallbacks
+
+    def _quarantine(self, lost: dict[str, str], store: GraphStore, account: Account) -> None:
+        """Takes posts out that no graph can be made of within bounds, and remembers them: the others go on."""
+        catalogue = self._archive.catalogue
+        if not lost:
+            return
+        with catalogue.transaction():
+            for post_id, reason in lost.items():
+                catalogue.quarantine(post_id, reason)
+                account.fallbacks[f"post {post_id!r} is left out: {reason}"] += 1
+        with store.transaction():
+            for post_id in lost:
+                store.delete(post_id)
+        with catalogue.transaction():
+            catalogue.mark("graph", [each for each in catalogue.waiting("graph") if each.id in lost])
 
     def make_tensors(self, workers: int, account: Account) -> None:
         """The tensors of all graphs that have none, numbered by the model's vocabularies."""

@@ -82,12 +82,14 @@ class ArchiveWriter(Archive):
     def put(self, posts: Sequence[Post]) -> None:
         """Adds posts, or replaces those of the same id; when it returns they are found, and safe on disk.
 
-        They belong to no file from then on, so no later reading of a file changes them.
+        They belong to no file from then on, so no later reading of a file changes them. Their graphs are made first,
+        within bounds: of posts of which one takes too much (`TooMuchWorkError`), none is stored.
         """
         for post in posts:
             check_usable(post)
-        visuals = [visual_keys(post) for post in posts]
         with self._writing:
+            self.work.prepare([post.to_json() for post in posts], [post.id for post in posts])
+            visuals = [visual_keys(post) for post in posts]
             with self.catalogue.transaction():
                 for post, keys in zip(posts, visuals, strict=True):
                     self.catalogue.put(post, OWN_INPUT, keys)

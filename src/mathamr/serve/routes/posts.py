@@ -10,6 +10,7 @@ from fastapi import APIRouter, Path, Response
 
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.guarded import TooMuchWorkError
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.picture import picture
 from mathamr.graphs.virtual import Part, flatten
@@ -178,11 +179,18 @@ def _made(id: str, asked: PostRequest) -> tuple[Post, list[str]]:
 
 def _put(service: Service, made: list[tuple[Post, list[str]]]) -> list[dict[str, Any]]:
     known = of_index(lambda: service.archive.catalogue.posts([each.id for each, _ in made]))
-    of_index(lambda: service.archive_writer().put([each for each, _ in made]))
+    of_index(lambda: _write(service, [each for each, _ in made]))
     return [
         {"id": each.id, "created": each.id not in known, "formulas": len(each.formulas), "notes": notes}
         for each, notes in made
     ]
+
+
+def _write(service: Service, posts: list[Post]) -> None:
+    try:
+        service.archive_writer().put(posts)
+    except TooMuchWorkError as error:
+        raise ApiError("too_complex", str(error), "body") from error
 
 
 def _graph(service: Service, id: str, format: GraphFormat, formulas: Trees) -> Any:
