@@ -34,6 +34,14 @@ SAMPLES = {
         3,
         3,
     ),
+    "notebook": (
+        "note.ipynb",
+        json.dumps(
+            {"cells": [{"cell_type": "markdown", "source": ["# On $t$\n", "Let $x$ be."]}], "nbformat": 4}
+        ),
+        1,
+        2,
+    ),
     "html": ("page.html", "<html><title>T $t$</title><body><p>Let \\(x\\).</p></body></html>", 1, 2),
     "latex": (
         "paper.tex",
@@ -189,7 +197,7 @@ def test_a_mixed_folder_is_read_file_by_file_and_the_rest_is_named(tmp_path):
     }
     only, report = read(tmp_path, format="markdown")
     assert [post.id for post in only] == ["note.md"]
-    assert report.ignored["not posts"] == 6
+    assert report.ignored["not posts"] == 7
 
 
 def test_the_bytes_read_reach_the_bytes_there_are(sample):

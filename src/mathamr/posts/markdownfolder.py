@@ -44,7 +44,7 @@ class MarkdownReader:
                 front = FrontMatter.read(text, report)
                 path = file.name if file == STDIN else note
                 parts = outline(text, front, stem(Path(note)))
-                yield from note_posts(text, front, parts, notes, note, Place(path), shown(file), report)
+                yield from note_posts(text, front, parts, notes, note, path, shown(file), report)
 
 
 def note_posts(
@@ -53,7 +53,7 @@ def note_posts(
     parts: list[Part],
     notes: Notes,
     note: str,
-    place: Place,
+    path: str,
     source: str,
     report: Report,
 ) -> Iterator[Post]:
@@ -78,6 +78,6 @@ def note_posts(
             date=front.date,
             source=source,
             formulas=formulas_of(identifier, title, body, "markdown", report.note),
-            place=Place(place.path, part.line, part.label, part.inside),
+            place=Place(path, part.line, part.label, part.inside),
             aliases=() if part.anchor else front.aliases,
         )

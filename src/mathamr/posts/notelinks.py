@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import unquote
@@ -29,8 +29,13 @@ class Notes:
     links are relative paths. What a note must be opened for is read only when a link asks for it.
     """
 
-    def __init__(self, collection: Collection, suffixes: tuple[str, ...]) -> None:
-        self._root, self._suffixes = collection.root, suffixes
+    def __init__(
+        self,
+        collection: Collection,
+        suffixes: tuple[str, ...],
+        read: Callable[[Path, Report], str | None] = read_text,
+    ) -> None:
+        self._root, self._suffixes, self._read = collection.root, suffixes, read
         self._files = {self.identifier(file): file for file in collection.files}
         self._by_name: dict[str, str] = {}
         for identifier in self._files:
@@ -132,7 +137,7 @@ class Notes:
         """The notes in which labels stand."""
         found: dict[str, str] = {}
         for identifier, file in self._files.items():
-            text = read_text(file, Report()) if file != STDIN else None
+            text = self._read(file, Report()) if file != STDIN else None
             for label in labels_in(text or ""):
                 found.setdefault(label, identifier)
         return found
@@ -141,7 +146,7 @@ class Notes:
         """The posts of a note by their anchors and labels."""
         file = self._files.get(note)
         unreported = Report()  # the file is reported on when it is read itself
-        text = read_text(file, unreported) if file is not None and file != STDIN else None
+        text = self._read(file, unreported) if file is not None and file != STDIN else None
         if text is None:
             return {}
         found: dict[str, str] = {}

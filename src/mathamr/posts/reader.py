@@ -58,6 +58,7 @@ READERS: Registry[type[PostReader]] = Registry(
         "arqmath": "mathamr.posts.arqmath:ArqmathReader",
         "stackexchange": "mathamr.posts.stackexchange:StackExchangeReader",
         "jsonl": "mathamr.posts.jsonlines:JsonLinesReader",
+        "notebook": "mathamr.posts.notebooks:NotebookReader",
         "html": "mathamr.posts.htmlpages:HtmlReader",
         "latex": "mathamr.posts.latex.reader:LatexReader",
         "markdown": "mathamr.posts.markdownfolder:MarkdownReader",
