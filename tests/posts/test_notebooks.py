@@ -46,6 +46,25 @@ def test_the_text_of_one_notebook_is_bounded(tmp_path: Path, monkeypatch: pytest
     assert report.skipped["damaged notebook"] == 1
 
 
+def test_a_section_stands_at_the_line_of_its_cell(tmp_path: Path) -> None:
+    words = "Words about $x$ that fill a section, one after the other. " * 20
+    sources = ["# Book \u00fc\n", f"{words}\n", "## Part one\n", words, "## Part two\n", words]
+    cells = [{"cell_type": "markdown", "source": [source]} for source in sources]
+    file = tmp_path / "a.ipynb"
+    for ascii_only in (True, False):
+        file.write_text(json.dumps({"cells": cells}, indent=1, ensure_ascii=ascii_only), encoding="utf-8")
+        lines = file.read_text(encoding="utf-8").splitlines()
+        posts = list(read_posts(tmp_path, Report()))
+        assert [post.title for post in posts] == [
+            "Book \u00fc",
+            "Book \u00fc: Part one",
+            "Book \u00fc: Part two",
+        ]
+        for post, heading in zip(posts, ("# Book", "## Part one", "## Part two"), strict=True):
+            assert post.place is not None
+            assert heading in lines[post.place.line - 1]
+
+
 BOMBS = {
     "deep": '{"cells": ' + "[" * 500_000,
     "deep objects": '{"a":' * 200_000,

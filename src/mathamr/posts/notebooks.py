@@ -137,7 +137,8 @@ class _Lines:
             first = next((text for line in cell.split("\n") if (text := line.lstrip("# "))), "")
             if first and unfound < self.MOST_UNFOUND:
                 written = (json.dumps(first, ensure_ascii=False), json.dumps(first))
-                found = next((at for each in written if (at := source.find(each[1:-1], position)) >= 0), None)
+                places = (source.find(each[1:-1], position) for each in written)
+                found = next((each for each in places if each >= 0), None)
                 if found is None:
                     unfound += 1
                 else:

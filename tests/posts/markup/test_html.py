@@ -199,3 +199,10 @@ def test_text_of_real_posts_is_what_lxml_reads(data: Path) -> None:
         if compared == 400:
             return
         row.clear()
+
+
+def test_a_picture_of_a_formula_that_carries_its_latex_is_the_formula() -> None:
+    source = 'Then <div class="equation" data-raw-text="x &lt; y."><img src="a.svg" alt="b"><br></div> and <b>c</b>'
+    found = list(pieces(source, "html"))
+    assert [(piece.text, piece.display) for piece in found if piece.kind == "formula"] == [("x < y", True)]
+    assert "".join(piece.text for piece in found if piece.kind == "text").split() == ["Then", ".", "and", "c"]

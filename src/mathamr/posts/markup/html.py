@@ -66,6 +66,7 @@ _HIDDEN_CLASSES = frozenset(
 _FALLBACK_CLASSES = frozenset(["mwe-math-fallback-image-inline", "mwe-math-fallback-image-display"])
 _IMAGE_MATH_CLASSES = frozenset(["latex", "tex", "math"])
 _MATH_CLASSES = frozenset(["math-container", "math", "arithmatex"])
+_LATEX_ATTRIBUTES = ("data-raw-text", "data-latex", "data-tex")
 _DEFAULT_ALT = frozenset(["enter image description here", "image", "alt text", "img"])
 _DELIMITED = (("$$", "$$", True), ("\\[", "\\]", True), ("\\(", "\\)", False), ("$", "$", False))
 
@@ -198,6 +199,13 @@ class _Reader:
         classes = tag.classes
         if "katex-display" in classes or tag.attributes.get("display") == "true":
             self._display = True
+        if latex := next(filter(None, map(tag.attributes.get, _LATEX_ATTRIBUTES)), None):
+            close = self._balanced(tag.name, end)
+            if close is not None:  # what it shows is a picture of the formula
+                self._position = close[1]
+                formula = self._formula(latex, start, close[1], display=tag.name == "div")
+                self._hold(formula, start, close[1])
+            return
         if tag.name in ("span", "div") and classes & _MATH_CLASSES:
             self._math_element(tag, classes, start, end)
         elif classes & _HIDDEN_CLASSES and tag.name in ("span", "div", "p"):
