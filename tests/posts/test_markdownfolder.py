@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from pathlib import Path
 
 from mathamr.posts.noteoutline import slug
@@ -93,3 +95,85 @@ def test_what_is_no_note_is_skipped_and_said(tmp_path: Path) -> None:
 
 def test_slugs_are_as_on_github() -> None:
     assert [slug(text) for text in ("A b", "Über $x$?", "!")] == ["a-b", "über-x", "section"]
+
+
+def test_no_line_of_a_formula_cuts_a_long_note(tmp_path: Path) -> None:
+    formulas = ["a\n=\nb", "\\begin{align}\nc\n---\nd\n\\end{align}", "u\n- v\n== w"]
+    displayed = "\n\n".join(f"$$\n{formula}\n$$\n---" for formula in formulas)
+    posts, _ = notes(
+        tmp_path, long=f"# Title\n{LONG}\n\nWe have $$\np\n=\nq\n$$\n\n{displayed}\n\n## Next\n{LONG * 5}"
+    )
+    assert [(name, post.title) for name, post in posts.items()] == [
+        ("long.md", "Title"),
+        ("long.md#next", "Title: Next"),
+    ]
+    found = [formula.latex for formula in posts["long.md"].formulas if formula.display]
+    assert found == ["p\n=\nq", "a\n=\nb", "\\begin{align}\nc\n---\nd\\end{align}", "u\n- v\n== w"]
+
+
+def test_a_later_heading_is_never_the_title(tmp_path: Path) -> None:
+    posts, _ = notes(
+        tmp_path,
+        Zorn="Every chain has a bound.\n\n# Proof\nText.",
+        Hahn="## Statement\nText.\n\n# Proof\nText.",
+        Tags="#topology\n\n# Baire spaces\nText.",
+        Label="(sec)=\n% comment\n# Compactness {#c}\nText.",
+    )
+    assert {name: post.title for name, post in posts.items()} == {
+        "Hahn.md": "Hahn",
+        "Label.md": "Compactness",
+        "Tags.md": "Baire spaces",
+        "Zorn.md": "Zorn",
+    }
+    assert posts["Zorn.md"].place is not None
+    assert (posts["Label.md"].place.line, posts["Label.md"].place.label) == (3, "c")
+
+
+HOSTILE = {
+    "dots": "." * 5_000 + "\n",
+    "spaces": "a" + " " * 15_000 + "\nb",
+    "fences": "```\n" * 3_750,
+    "directives": "".join("`" * (40 - n) + "{note}\n" for n in range(37)) + "x " * 5_000,
+    "brackets": "[" * 7_500,
+    "links": "[a](" * 2_500,
+    "quotes": "> " * 7_500,
+    "quoted lists": "> - " * 2_500,
+    "lists": "\n".join("  " * (n % 60) + "- a" for n in range(750)),
+    "stars": "*a **b " * 2_000,
+    "ticks": "".join("`" * (n % 200) + " " for n in range(600)),
+    "dollars": "$$ a\n\n" * 2_500 + "# end",
+    "environments": "\\begin{align}\n" * 1_000,
+    "roles": "{a}`" * 3_750,
+    "attributes": "{#a " * 3_750,
+    "elements": "<span>" * 2_500,
+    "comments": "%%\n" * 5_000,
+    "wikis": "[[a|" * 3_750,
+    "footnotes": "[^a]: x\n\n" + "[^" * 5_000,
+    "divs": "::: {.theorem}\n" * 1_000,
+    "tables": "|a" * 5_000 + "\n" + "|-" * 5_000 + "\n" + "|b\n" * 500,
+    "statements": "```{prf:theorem}\nx\n```\n# h\n" * 750,
+    "headings": "# \n" * 5_000,
+    "references": "[a]: b\n" * 2_000,
+}
+
+
+def test_notes_made_to_take_long_do_not(tmp_path: Path) -> None:
+    for name, text in HOSTILE.items():
+        (tmp_path / f"{name}.md").write_text(text)
+    source = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_CPU, (60, 60))\n"
+        "from mathamr.posts.reader import read_posts\n"
+        "from mathamr.posts.report import Report\n"
+        "import time\n"
+        "last = time.process_time()\n"
+        "for post in read_posts(sys.argv[1], Report()):\n"
+        "    now = time.process_time()\n"
+        "    print(post.id, round(now - last, 1), file=sys.stderr)\n"
+        "    last = now\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", source, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr[-1000:]
+    assert {f"{name}.md" for name in HOSTILE} <= {line.rsplit(" ", 1)[0] for line in run.stderr.splitlines()}
