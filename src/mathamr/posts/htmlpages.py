@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import lru_cache
 from html import unescape
 from pathlib import Path
@@ -53,26 +53,37 @@ class HtmlReader:
     def read(self, collection: Collection, report: Report) -> Iterator[Post]:
         """The posts of each page in the order of its text."""
         files = {_identifier(file, collection.root): file for file in collection.files}
-        links = _Links(files)
+
+        def read_again(page: str) -> bytes | None:
+            return None if files[page] == STDIN else read_bytes(files[page], Report(), LARGEST)
+
+        links = PageLinks(frozenset(files), read_again)
         for page, file in files.items():
             report.at(shown(file))
             data = read_bytes(file, report, LARGEST)
-            if data is None:
-                continue
-            for part in outline(_page(data, report)):
-                identifier = f"{page}#{part.anchor}" if part.anchor else page
-                title = ": ".join(part.titles)
-                own = (Link(page),) if part.anchor else ()
-                yield Post(
-                    id=identifier,
-                    kind=part.kind,
-                    body=part.body,
-                    title=title,
-                    links=(*own, *links.of(part.body, page, identifier)),
-                    source=shown(file),
-                    formulas=formulas_of(identifier, title, part.body, "html", report.note),
-                    place=Place(file.name if file == STDIN else page, part.line, part.anchor),
-                )
+            if data is not None:
+                path = file.name if file == STDIN else page
+                yield from page_posts(data, page, path, shown(file), links, report)
+
+
+def page_posts(
+    data: bytes, page: str, path: str, source: str, links: PageLinks, report: Report
+) -> Iterator[Post]:
+    """The posts of one page, which is called `page` and lies at `path`."""
+    for part in outline(_page(data, report)):
+        identifier = f"{page}#{part.anchor}" if part.anchor else page
+        title = ": ".join(part.titles)
+        own = (Link(page),) if part.anchor else ()
+        yield Post(
+            id=identifier,
+            kind=part.kind,
+            body=part.body,
+            title=title,
+            links=(*own, *links.of(part.body, page, identifier)),
+            source=source,
+            formulas=formulas_of(identifier, title, part.body, "html", report.note),
+            place=Place(path, part.line, part.anchor),
+        )
 
 
 def _identifier(file: Path, root: Path) -> str:
@@ -99,11 +110,11 @@ def _encoding(name: str) -> str | None:
     return found.name if found.name != "utf-8" and found._is_text_encoding else None
 
 
-class _Links:
-    """The posts of a folder of pages that links lead to."""
+class PageLinks:
+    """The posts that links between some pages lead to; `read` gives a page again, or `None`, without a report."""
 
-    def __init__(self, files: dict[str, Path]) -> None:
-        self._files = files
+    def __init__(self, pages: frozenset[str], read: Callable[[str], bytes | None]) -> None:
+        self._pages, self._read = pages, read
         self._anchors = lru_cache(maxsize=1000)(self._read_anchors)
 
     def of(self, body: str, page: str, identifier: str) -> Iterator[Link]:
@@ -119,7 +130,7 @@ class _Links:
             target = page
             if parts.path:
                 target = posixpath.normpath(posixpath.join(posixpath.dirname(page), unquote(parts.path)))
-            if target not in self._files:
+            if target not in self._pages:
                 continue
             anchor = unquote(parts.fragment)
             if anchor and anchor in self._anchors(target):
@@ -130,9 +141,8 @@ class _Links:
                 yield link
 
     def _read_anchors(self, page: str) -> frozenset[str]:
-        unreported = Report()  # the page is reported on when it is read itself
-        data = read_bytes(self._files[page], unreported, LARGEST) if self._files[page] != STDIN else None
-        parts = outline(_page(data, unreported)) if data is not None else []
+        data = self._read(page)
+        parts = outline(_page(data, Report())) if data is not None else []
         return frozenset(part.anchor for part in parts if part.anchor)
 
 

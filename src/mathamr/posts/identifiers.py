@@ -1,8 +1,22 @@
-"""`SeenIds`: the ids of millions of posts in little memory, to find duplicates while streaming."""
+"""Ids of posts: names that stay while a document grows, and `SeenIds`, which finds duplicates while streaming."""
 
 from __future__ import annotations
 
+import re
 from array import array
+from hashlib import blake2b
+
+_NOT_IN_SLUG = re.compile(r"[\W_]+")
+
+
+def stable_name(name: str, *told: str) -> str:
+    """A readable name with a digest of what tells a part from others: its headings, how it begins.
+
+    >>> stable_name("Key Lemma", "Limits", "Let $x$"), stable_name("Key Lemma", "Series", "Let $x$")
+    ('key-lemma-aa79c4', 'key-lemma-12a414')
+    """
+    digest = blake2b("\0".join(told).encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
+    return f"{_NOT_IN_SLUG.sub('-', name.lower()).strip('-')[:60] or 'part'}-{digest}"
 
 
 class SeenIds:

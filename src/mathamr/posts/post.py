@@ -42,7 +42,7 @@ class Link:
 class Place:
     """Where a post stands in what was read: the way back from a hit to its source.
 
-    `path` is counted from the input's folder, `line` from 1 (of a PDF it is the page), `label` is the name by
+    `path` is counted from the input's folder, `line` from 1 (of a PDF or a book it is the page, of a Word document the paragraph), `label` is the name by
     which its own source refers to the post, and `inside` are the labels of what stands in it: equations, items.
     """
 

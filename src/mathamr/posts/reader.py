@@ -57,11 +57,21 @@ READERS: Registry[type[PostReader]] = Registry(
     {
         "arqmath": "mathamr.posts.arqmath:ArqmathReader",
         "stackexchange": "mathamr.posts.stackexchange:StackExchangeReader",
+        "wikipedia": "mathamr.posts.wikipedia.reader:WikipediaReader",
+        "word": "mathamr.posts.word.reader:WordReader",
+        "epub": "mathamr.posts.epub:EpubReader",
+        "pdf": "mathamr.posts.pdf.reader:PdfReader",
         "jsonl": "mathamr.posts.jsonlines:JsonLinesReader",
         "notebook": "mathamr.posts.notebooks:NotebookReader",
         "html": "mathamr.posts.htmlpages:HtmlReader",
         "latex": "mathamr.posts.latex.reader:LatexReader",
         "markdown": "mathamr.posts.markdownfolder:MarkdownReader",
+        "rst": "mathamr.posts.rst:RstReader",
+        "org": "mathamr.posts.org:OrgReader",
+        "asciidoc": "mathamr.posts.asciidoc:AsciidocReader",
+        "lean": "mathamr.posts.declarations:LeanReader",
+        "coq": "mathamr.posts.declarations:CoqReader",
+        "text": "mathamr.posts.plaintext:PlainTextReader",
     },
 )
 

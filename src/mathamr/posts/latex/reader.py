@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from hashlib import blake2b
 from pathlib import Path
 from typing import ClassVar
 
 from mathamr.posts.files import STDIN, Head, shown, stem
+from mathamr.posts.identifiers import stable_name
 from mathamr.posts.latex.outline import Outline, Part
 from mathamr.posts.latex.source import SUFFIXES, Source, Sources
 from mathamr.posts.markup import formulas_of, pieces
@@ -23,7 +23,6 @@ from mathamr.posts.report import Report
 
 _REFERS = re.compile(r"\\(?:[A-Za-z]*ref|[A-Za-z]*cite[A-Za-z]*)\b")
 _LAST_WORD = re.compile(r"([^\W\d_]+)\.?[\s(]*\Z")
-_NOT_IN_SLUG = re.compile(r"[\W_]+")
 _CITATION = re.compile(r"\\[A-Za-z]*cite")
 BEGINNING = 300
 """Of a statement without a label so many characters tell it from others."""
@@ -116,9 +115,7 @@ def _anchor(part: Part) -> str:
         name, told = part.headings[-1] if part.headings else "section", ""
     else:
         name, told = part.name, f"{part.title}\0{' '.join(part.body[: 2 * BEGINNING].split())[:BEGINNING]}"
-    key = "\0".join((*part.headings, part.name, told))
-    digest = blake2b(key.encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
-    return f"{_NOT_IN_SLUG.sub('-', name.lower()).strip('-')[:60] or part.name}-{digest}"
+    return stable_name(name, *part.headings, part.name, told)
 
 
 def _mentions(body: str, labels: dict[str, Part], report: Report) -> Iterator[Link]:

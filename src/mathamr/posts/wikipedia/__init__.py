@@ -1,0 +1,1 @@
+"""Wikipedia and other wikis of MediaWiki: XML dumps, and the wikitext in them."""

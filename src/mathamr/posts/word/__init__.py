@@ -1,0 +1,1 @@
+"""Word documents: their paragraphs as posts, their formulas as MathML."""
