@@ -66,7 +66,7 @@ LIMITS_IN_WORD = word(
         " converges, see ",
         '<w:hyperlink w:anchor="squeeze"><w:r><w:t>the squeeze</w:t></w:r></w:hyperlink>',
         "; it costs $5 and $10. ",
-        '<w:del><w:r><w:delText>Deleted.</w:delText></w:r></w:del>',
+        "<w:del><w:r><w:delText>Deleted.</w:delText></w:r></w:del>",
     ),
     paragraph(
         "<m:oMathPara><m:oMath><m:nary><m:naryPr><m:chr m:val='∑'/><m:limLoc m:val='undOvr'/></m:naryPr>"
@@ -106,7 +106,10 @@ def pdf(*objects: str) -> bytes:
     table = "".join(f"{offset:010d} 00000 n \n" for offset in offsets)
     start = len(written)
     written += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n{table}".encode()
-    return written + f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info {len(objects)} 0 R >>\nstartxref\n{start}\n%%EOF\n".encode()
+    return (
+        written
+        + f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info {len(objects)} 0 R >>\nstartxref\n{start}\n%%EOF\n".encode()
+    )
 
 
 def stream(content: str, dictionary: str = "") -> str:

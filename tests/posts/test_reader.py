@@ -18,6 +18,7 @@ from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.reader import READERS, Collection, detect, read_posts
 from mathamr.posts.report import Report
+from tests.posts.documents import LIMITS_AS_BOOK, LIMITS_AS_PDF, LIMITS_IN_WORD
 
 ROW = '<row Id="{0}" PostTypeId="1" Title="On $t$" Body="&lt;p&gt;{1} is $x$, y is $y$.&lt;/p&gt;" />'
 SPANNED = ROW.replace(
@@ -50,6 +51,21 @@ SAMPLES = {
         2,
     ),
     "markdown": ("note.md", "# On $t$\n\nLet $x$ be, or `$c$`.\n", 1, 2),
+    "rst": ("page.rst", "On :math:`t`\n============\n\nLet :math:`x` be, or ``$c$``.\n", 1, 2),
+    "org": ("note.org", "#+TITLE: On $t$\nLet $x$ be, or =$c$=.\n", 1, 2),
+    "asciidoc": ("note.adoc", "= On stem:[t]\n\nLet stem:[x] be, or `$c$`.\n", 1, 2),
+    "lean": ("a.lean", "/-- Let $x$ be $y$. -/\ntheorem a : True := trivial\n", 1, 2),
+    "coq": ("a.v", "(** Let $x$ be $y$. *)\nLemma a : True.\n", 1, 2),
+    "text": ("note.txt", "On $t$\n\nLet $x$ be.\n", 1, 2),
+    "wikipedia": (
+        "wiki.xml",
+        "<mediawiki><page><title>T</title><revision><text>Let &lt;math&gt;x&lt;/math&gt;.</text></revision></page></mediawiki>",
+        1,
+        1,
+    ),
+    "word": ("a.docx", LIMITS_IN_WORD, 2, 2),
+    "epub": ("a.epub", LIMITS_AS_BOOK, 2, 2),
+    "pdf": ("a.pdf", LIMITS_AS_PDF, 2, 1),
 }
 
 
@@ -57,8 +73,12 @@ SAMPLES = {
 def sample(request, tmp_path) -> tuple[str, Path, int, int]:
     name, text, posts, formulas = SAMPLES[request.param]
     path = tmp_path / name
-    path.write_text(text)
+    path.write_bytes(_bytes(text))
     return request.param, path, posts, formulas
+
+
+def _bytes(text: str | bytes) -> bytes:
+    return text if isinstance(text, bytes) else text.encode()
 
 
 def read(path: Path, **options: object) -> tuple[list[Post], Report]:
@@ -92,12 +112,12 @@ def test_a_folder_gives_what_its_file_gives(sample):
 
 def test_a_compressed_file_gives_the_same_posts(sample):
     name, path, _, _ = sample
-    plain = [(post.kind, post.body, post.formulas[0].latex) for post in read(path)[0]]
+    plain = [(post.kind, post.body, len(post.formulas)) for post in read(path)[0]]
     packed = path.with_name(path.name + ".gz")
     packed.write_bytes(gzip.compress(path.read_bytes()))
     path.unlink()
     assert detect(packed) == name
-    assert [(post.kind, post.body, post.formulas[0].latex) for post in read(packed)[0]] == plain
+    assert [(post.kind, post.body, len(post.formulas)) for post in read(packed)[0]] == plain
 
 
 def test_posts_have_ids_of_their_own_and_formulas_too(sample):
@@ -139,7 +159,10 @@ def test_posts_stream(sample):
     posts.close()
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+CHEAP = [name for name in SAMPLES if name != "pdf"]  # which takes a process a file; test_pdf.py damages it
+
+
+@pytest.mark.parametrize("name", CHEAP)
 @given(data=st.binary(max_size=200))
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_bytes_are_read_or_reported(tmp_path, name, data):
@@ -151,16 +174,19 @@ def test_any_bytes_are_read_or_reported(tmp_path, name, data):
         post.to_json().encode()
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", CHEAP)
 @given(data=st.data())
 @settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_damaged_sample_is_read_or_reported(tmp_path, name, data):
     file, text, _, _ = SAMPLES[name]
+    text = _bytes(text)
     start = data.draw(st.integers(0, len(text)))
     end = data.draw(st.integers(start, min(len(text), start + 30)))
     path = tmp_path / file
-    path.write_text(
-        text[:start] + data.draw(st.sampled_from(["", "\0", "<", '"', "$", "{", "\\", "\n"])) + text[end:]
+    path.write_bytes(
+        text[:start]
+        + data.draw(st.sampled_from([b"", b"\0", b"<", b'"', b"$", b"{", b"\\", b"\n"]))
+        + text[end:]
     )
     posts, _ = read(path, format=name)
     for post in posts:
@@ -184,20 +210,18 @@ def test_a_post_of_10_mb_is_read_whole(tmp_path, name, word):
 def test_a_mixed_folder_is_read_file_by_file_and_the_rest_is_named(tmp_path):
     for name, (file, text, _, _) in SAMPLES.items():
         if name != "arqmath":
-            (tmp_path / file).write_text(text)
+            (tmp_path / file).write_bytes(_bytes(text))
     (tmp_path / "picture.png").write_bytes(b"\x89PNG\r\n\x1a\n\0\0")
     (tmp_path / "empty.bin").write_bytes(b"")
     posts, report = read(tmp_path)
     assert len(posts) == sum(count for name, (_, _, count, _) in SAMPLES.items() if name != "arqmath") - 1
     assert dict(report.skipped) == {"duplicate id": 1}
-    assert dict(report.ignored) == {"not posts": 2}
-    assert {Path(problem.file).name for problem in report.examples["not posts"]} == {
-        "picture.png",
-        "empty.bin",
-    }
+    assert dict(report.ignored) == {"not posts: .png files": 1, "not posts: .bin files": 1}
+    (picture,) = report.examples["not posts: .png files"]
+    assert str(picture) == f"{tmp_path / 'picture.png'}: pictures are not read"
     only, report = read(tmp_path, format="markdown")
     assert [post.id for post in only] == ["note.md"]
-    assert report.ignored["not posts"] == 7
+    assert report.ignored.total() == len(SAMPLES)
 
 
 def test_the_bytes_read_reach_the_bytes_there_are(sample):
@@ -208,8 +232,8 @@ def test_the_bytes_read_reach_the_bytes_there_are(sample):
 
 def test_wrong_names_are_clear_errors(tmp_path):
     (tmp_path / "a.md").write_text("x")
-    with pytest.raises(UnknownNameError, match="unknown format 'word'; known: arqmath, stackexchange, jsonl"):
-        read(tmp_path / "a.md", format="word")
+    with pytest.raises(UnknownNameError, match="unknown format 'words'; known: arqmath, stackexchange, wiki"):
+        read(tmp_path / "a.md", format="words")
     with pytest.raises(MathAMRError, match="no such file or folder"):
         read(tmp_path / "b.md")
     with pytest.raises(MathAMRError, match="no html posts in this folder"):

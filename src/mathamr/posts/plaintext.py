@@ -54,6 +54,7 @@ def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]
     title, start = _title(source)
     title = title or stem(Path(name))
     line = done = 0
+    taken: dict[str, int] = {}
     for number, (begin, end) in enumerate(_stretches(source, start)):
         line += source.count("\n", done, begin)
         done = begin
@@ -62,6 +63,8 @@ def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]
             if not number
             else f"{name}#{stable_name(' '.join(source[begin:end][:60].split()[:6]), source[begin:end][:300])}"
         )
+        taken[own] = taken.get(own, 0) + 1
+        own = own if taken[own] == 1 else f"{own}-{taken[own]}"
         body = source[begin:end]
         yield Post(
             id=own,

@@ -14,6 +14,7 @@ from mathamr.posts.files import STDIN, Head, head, shown, walk
 from mathamr.posts.identifiers import SeenIds
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
+from mathamr.posts.unread import kind_of_file, what_would_help
 from mathamr.registry import Registry
 
 
@@ -142,7 +143,8 @@ def _folder(
             groups[name].append(file)
         elif kind_of(looked) is None:
             report.ignore(
-                "not posts", f"not a {format} file" if format else "no reader knows this kind of file"
+                f"not posts: {kind_of_file(file)}",
+                f"not a {format} file" if format else what_would_help(file),
             )
     if not any(groups.values()):
         what = f"{format} posts" if format else "posts"

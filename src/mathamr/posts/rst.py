@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,8 @@ def _words(listing: str) -> list[str]:
 SUFFIXES = (".rst", ".rest")
 LARGEST = 4 << 20
 """docutils is slow and works in memory: what is larger is no text that a person wrote."""
+SECONDS = 10.0
+"""Of the processor, for one document: some of what docutils does takes time quadratic in the text."""
 _LOCK = threading.Lock()
 _TITLED = re.compile(r"(?s)(.*?)\s*<([^<>]+)>\s*\Z")
 _SPACES = re.compile(r"[ \t]{500,}")
@@ -41,6 +44,10 @@ _CODE = frozenset(
     )
 )
 _CODE_ROLES = frozenset(_words("code literal file samp kbd command option envvar program token"))
+
+
+class _TooLongError(Exception):
+    """docutils has worked on one document for longer than any takes that a person wrote."""
 
 
 class RstReader:
@@ -74,6 +81,9 @@ class RstReader:
                     "nested too deeply", "its blocks stand in each other more deeply than docutils reads"
                 )
                 continue
+            except _TooLongError:
+                report.skip("document not read", f"docutils worked on it for more than {SECONDS:.0f} s")
+                continue
             yield from article.posts(file, report, known)
 
 
@@ -101,10 +111,18 @@ def _parsed(source: str, report: Report) -> Any:
 
 @contextmanager
 def _sphinx_names(report: Report) -> Iterator[None]:
-    """While a document is parsed, names that docutils does not know are read by rules of ours."""
+    """While a document is parsed, names that docutils does not know are read by rules of ours, and time is kept."""
     from docutils.parsers.rst import directives, roles
+    from docutils.statemachine import StateMachine
 
-    looked_directive, looked_role = directives.directive, roles.role
+    looked_directive, looked_role, next_line = directives.directive, roles.role, StateMachine.next_line
+    end = time.thread_time() + SECONDS
+
+    def in_time(machine: Any, lines: int = 1) -> Any:
+        if time.thread_time() > end:
+            raise _TooLongError
+        return next_line(machine, lines)
+
     table = _directives(report)
 
     def directive(name: str, language: Any, document: Any) -> Any:
@@ -120,11 +138,11 @@ def _sphinx_names(report: Report) -> Iterator[None]:
             return _cross_reference, []
         return found, messages
 
-    directives.directive, roles.role = directive, role
+    directives.directive, roles.role, StateMachine.next_line = directive, role, in_time
     try:
         yield
     finally:
-        directives.directive, roles.role = looked_directive, looked_role
+        directives.directive, roles.role, StateMachine.next_line = looked_directive, looked_role, next_line
 
 
 def _cross_reference(

@@ -55,6 +55,8 @@ def _posts(data: bytes, file: Path, name: str, report: Report) -> Iterator[Post]
         if "error" in row:
             report.skip("PDF not read", f"it {row['error']}"[:300])
         elif "pages" in row:
+            if not row["pages"]:
+                report.skip("PDF not read", "it has no pages that can be found")
             title = cleaned(row["title"], report) or title
         elif "attachment" in row:
             formulas += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from html import unescape
 
 from mathamr.posts.article import Article, anchor, code, element, math, plain, text
@@ -10,15 +11,13 @@ from mathamr.posts.kinds import kind_named
 from mathamr.posts.report import Report
 
 _BRACES = re.compile(r"\{\{|\}\}|\{\||\|\}")
-_GONE = re.compile(
-    r"<!--.*?(?:-->|\Z)|<ref\b[^<>]*/>|<ref\b[^<>]*>.*?(?:</ref\s*>|\Z)|<(gallery|timeline|score|imagemap|div)\b[^<>]*>.*?</\1\s*>"
-    r"|__[A-Z]{3,20}__",
-    re.S | re.I,
+_OPENING = re.compile(
+    r"<!--|__[A-Z]{3,20}__"
+    r"|<(?P<tag>math|chem|ce|nowiki|pre|syntaxhighlight|source|code|ref|gallery|timeline|score|imagemap|div)"
+    r"\b(?P<given>[^<>]{0,1000})>",
+    re.I,
 )
-_HELD = re.compile(
-    r"<(?P<tag>math|chem|ce|nowiki|pre|syntaxhighlight|source|code)\b(?P<given>[^<>]*)(?<!/)>(?P<inside>.*?)</(?P=tag)\s*>",
-    re.S | re.I,
-)
+_KEPT = frozenset(["math", "chem", "ce", "nowiki", "pre", "syntaxhighlight", "source", "code"])
 _HOLD = re.compile("\ue000(\\d+)\ue001")
 _HEADING = re.compile(r"(={1,6})[ \t]*(\S.*?)[ \t]*\1[ \t]*")
 _MEDIA = re.compile(r"(?:file|image|category|datei|bild|kategorie|fichier|catégorie)\s*:", re.I)
@@ -65,24 +64,47 @@ class _Wikitext:
 
     def write(self, source: str) -> None:
         lines = source.replace("\ue000", "").replace("\ue001", "")
-        lines = _HELD.sub(self._hold, lines)
-        lines = _GONE.sub(lambda match: "\n" * match.group().count("\n"), lines)
-        lines = self._without_templates(lines)
+        lines = self._without_templates("".join(self._without_elements(lines)))
         for number, line in enumerate(lines.split("\n")):
             self._line(line.strip(), self._first_line + number)
 
-    def _hold(self, match: re.Match[str]) -> str:
-        name, inside = match["tag"].lower(), match["inside"]
-        if name in ("math", "chem", "ce"):
-            display = "block" in match["given"]
-            latex = unescape(inside)
-            held = math(latex, display) if name == "math" else code(latex)
-        else:
-            held = code(unescape(inside).strip("\n"), block=name in ("pre", "syntaxhighlight", "source"))
+    def _without_elements(self, source: str) -> Iterator[str]:
+        """The text with formulas and code held out, and without comments, references and pictures.
+
+        An element that is never closed is looked for once: the time is linear in the text.
+        """
+        done, never = 0, set[str]()
+        while match := _OPENING.search(source, done):
+            yield source[done : match.start()]
+            done = match.end()
+            name = (match["tag"] or "!").lower()
+            if (match["given"] and match["given"].endswith("/")) or match.group().startswith("__"):
+                continue
+            closing = re.compile("-->" if name == "!" else rf"</{name}\s*>", re.I)
+            close = None if name in never else closing.search(source, done)
+            if close is None:
+                if name not in never:
+                    self._report.mend("unclosed element", f"a <{name}> of the page is never closed")
+                never.add(name)
+                continue
+            inside = source[done : close.start()]
+            done = close.end()
+            if name in _KEPT:
+                yield self._hold(name, match["given"], inside)
+            yield "\n" * inside.count("\n")
+        yield source[done:]
+
+    def _hold(self, name: str, given: str, inside: str) -> str:
         if not inside.strip():
             return ""
-        self._held.append(held)
-        return f"\ue000{len(self._held) - 1}\ue001" + "\n" * inside.count("\n")
+        words = unescape(inside)
+        if name == "math":
+            self._held.append(math(words, "block" in given))
+        elif name in ("chem", "ce"):
+            self._held.append(code(words))
+        else:
+            self._held.append(code(words.strip("\n"), block=name in ("pre", "syntaxhighlight", "source")))
+        return f"\ue000{len(self._held) - 1}\ue001"
 
     def _without_templates(self, source: str) -> str:
         """The text with each template as what it says, inner ones first; tables go."""
