@@ -109,8 +109,8 @@ def test_a_pipe_made_by_the_shell_is_read(dump):
 def test_wrong_usage_ends_with_2_and_a_clear_error_with_1(dump):
     assert run(dump, "--json", "--jsonl").exit_code == 2
     assert run().exit_code == 2
-    with pytest.raises(MathAMRError, match="unknown format 'word'"):
-        CliRunner().invoke(app, ["posts", str(dump), "--format", "word"], catch_exceptions=False)
+    with pytest.raises(MathAMRError, match="unknown format 'words'"):
+        CliRunner().invoke(app, ["posts", str(dump), "--format", "words"], catch_exceptions=False)
     command = [sys.executable, "-m", "mathamr", "posts", str(dump.parent / "none.xml")]
     finished = subprocess.run(command, capture_output=True, text=True, check=False)
     assert finished.returncode == 1
