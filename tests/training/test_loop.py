@@ -15,7 +15,6 @@ from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.training.graph.configuration import TRAININGS, GraphTraining
 from mathamr.systems.mathamrplus.training.graph.materials import GraphMaterials
 from mathamr.systems.mathamrplus.training.graph.trainer import GraphTrainer
-from mathamr.training import loop
 from mathamr.training.checkpoint import TrainingProgress
 from mathamr.training.loop import train
 from mathamr.training.resources import Resources
@@ -40,33 +39,6 @@ def without_times(progress: TrainingProgress) -> list[dict[str, object]]:
         {name: value for name, value in row.items() if name not in ("seconds", "training_seconds", "memory")}
         for row in progress.history
     ]
-
-
-@pytest.mark.parametrize("stop_after", [2, 5, 6, 11])
-def test_a_run_that_was_stopped_goes_on_to_the_same_bits(
-    shard: Shard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int
-) -> None:
-    whole, _ = run(shard, tmp_path / "whole")
-    count = 0
-
-    def stop_now(self: object, stop: object) -> bool:
-        nonlocal count
-        count += 1
-        return count == stop_after
-
-    with monkeypatch.context() as patched:
-        patched.setattr(loop._Run, "_shall_stop", stop_now)
-        _, log = run(shard, tmp_path / "parts", threads=1)
-    resumed, second_log = run(shard, tmp_path / "parts")
-    if stop_after % 5:  # a wish in the last step of an epoch waits for nothing
-        assert "the same command goes on" in log
-        assert "going on from" in second_log
-    assert without_times(resumed) == without_times(whole)
-    assert resumed.curve == whole.curve
-    ours, theirs = (load_file(tmp_path / name / "weights.safetensors") for name in ("whole", "parts"))
-    assert ours.keys() == theirs.keys()
-    for key in ours:
-        assert torch.equal(ours[key], theirs[key]), key
 
 
 def test_training_learns_to_find_answers_it_has_not_seen(tmp_path: Path) -> None:

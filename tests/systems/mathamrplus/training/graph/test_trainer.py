@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,6 +19,7 @@ from mathamr.systems.mathamrplus.training.graph.pairs import GraphPairs
 from mathamr.systems.mathamrplus.training.graph.trainer import GraphTrainer
 from mathamr.training.losses import ContrastiveLoss
 from mathamr.training.processes import Processes
+from tests.training.contract import check_trainer
 
 CPU = torch.device("cpu")
 SMALL = replace(TRAININGS["small"], batch_size=8)
@@ -78,18 +80,11 @@ def test_the_gradient_in_parts_equals_the_gradient_of_the_whole(shard: Shard) ->
         torch.testing.assert_close(whole, parts, rtol=1e-3, atol=1e-5)
 
 
-def test_the_state_is_all_that_the_next_step_depends_on(shard: Shard) -> None:
-    first = trainer_of(shard, SMALL, dropout=0.1)
-    step = first.step(np.arange(8), 0)
-    first.learn(step, 0)
-    state = first.state()
-    first.learn(step, 1)
-    second = trainer_of(shard, SMALL, dropout=0.1)
-    second.use_state(state)
-    second.learn(step, 1)
-    for ours, theirs in zip(first.state().items(), second.state().items(), strict=True):
-        assert ours[0] == theirs[0]
-        assert torch.equal(ours[1], theirs[1]), ours[0]
+def test_it_holds_the_contract_of_trainers(
+    shard: Shard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = replace(SMALL, epochs=2)
+    check_trainer(lambda: trainer_of(shard, training, dropout=0.1), tmp_path, monkeypatch)
 
 
 def test_hard_negatives_are_further_documents_of_the_step(shard: Shard) -> None:

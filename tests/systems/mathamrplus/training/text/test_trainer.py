@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 import torch
-from safetensors.torch import load_file
 
 from mathamr.errors import MathAMRError
 from mathamr.graphs import shard as shards
@@ -13,11 +12,11 @@ from mathamr.layers.language.files import load_text_encoder
 from mathamr.systems.mathamrplus.training.text.configuration import TextTraining, text_training
 from mathamr.systems.mathamrplus.training.text.shard import TextShard
 from mathamr.systems.mathamrplus.training.text.trainer import TextTrainer
-from mathamr.training import loop
 from mathamr.training.checkpoint import TrainingProgress
 from mathamr.training.loop import train
 from mathamr.training.processes import Processes
 from mathamr.training.resources import Resources
+from tests.training.contract import check_trainer
 
 CPU = torch.device("cpu")
 
@@ -50,31 +49,11 @@ def test_training_learns_and_its_best_epoch_is_kept(text_files: Path, tmp_path: 
     assert "MRR@10 by MaxSim" in card
 
 
-@pytest.mark.parametrize("stop_after", [1, 3])
-def test_a_run_that_was_stopped_goes_on_to_the_same_bits(
-    text_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, stop_after: int
+def test_it_holds_the_contract_of_trainers(
+    text_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Neighbours are found with the weights of the epoch's begin: a stop in its middle must not find others.
-    def made() -> TextTrainer:
-        return trainer(text_files, learning_rate=0.01, batch_size=4)
-
-    whole = run(made(), tmp_path / "whole")
-    count = 0
-
-    def stop_now(self: object, stop: object) -> bool:
-        nonlocal count
-        count += 1
-        return count == stop_after
-
-    with monkeypatch.context() as patched:
-        patched.setattr(loop._Run, "_shall_stop", stop_now)
-        assert not run(made(), tmp_path / "parts").done
-    resumed = run(made(), tmp_path / "parts")
-    assert resumed.curve == whole.curve
-    assert [row["validation"] for row in resumed.history] == [row["validation"] for row in whole.history]
-    ours, theirs = (load_file(tmp_path / name / "weights.safetensors") for name in ("whole", "parts"))
-    for key in ours:
-        assert torch.equal(ours[key], theirs[key]), key
+    check_trainer(lambda: trainer(text_files, learning_rate=0.01, batch_size=4), tmp_path, monkeypatch)
 
 
 def test_a_batch_in_parts_learns_the_same_as_the_whole(text_files: Path) -> None:
