@@ -14,6 +14,9 @@ from tests.formulas.latex.display.drawing import drawn, shown, text_of
         (r"\pdv{f}{x}{y}", r"\frac{\partial^2f}{\partial x\,\partial y}"),
         (r"\abs{x}", r"\left|x\right|"),
         (r"\ket{\psi}", r"\left|\psi\right\rangle"),
+        (r"\order{x}", r"\mathcal{O}\left(x\right)"),
+        (r"a\qif b", r"a\quad\text{if}\quad b"),
+        (r"a\qq*{if so}b", r"a\text{if so}\quad b"),
         (r"\vb{a}\vdot\vb{b}", r"\mathbf{a}\cdot\mathbf{b}"),
     ],
 )

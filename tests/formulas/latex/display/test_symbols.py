@@ -25,6 +25,8 @@ from tests.formulas.latex.display.drawing import shown
         (r"\nabla", '<mi mathvariant="normal">∇</mi>'),
         (r"\infty", "<mi>∞</mi>"),
         (r"\lozenge", "<mi>◊</mi>"),
+        (r"\upalpha", '<mi mathvariant="normal">α</mi>'),
+        (r"\char65", '<mi mathvariant="normal">A</mi>'),
     ],
 )
 def test_letters_are_slanted_and_upright_as_in_latex(latex: str, expected: str) -> None:
@@ -40,7 +42,14 @@ def test_a_quotient_is_tight_and_a_bar_keeps_its_size() -> None:
 
 
 def test_characters_are_read_as_the_commands_that_stand_for_them() -> None:
-    for character, command in [("≤", r"\leq"), ("∑", r"\sum"), ("α", r"\alpha"), ("→", r"\to"), ("ℝ", r"\R"), ("−", "-")]:
+    for character, command in [
+        ("≤", r"\leq"),
+        ("∑", r"\sum"),
+        ("α", r"\alpha"),
+        ("→", r"\to"),
+        ("ℝ", r"\R"),
+        ("−", "-"),
+    ]:
         assert shown(f"a{character} b") == shown(f"a{command} b")
 
 

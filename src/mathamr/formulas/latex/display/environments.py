@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from mathamr.formulas.latex.display.atom import DISPLAY, INNER, ORD, SCRIPT, TEXT, Atom, operator
 from mathamr.formulas.latex.display.fences import fenced
+from mathamr.formulas.latex.display.lengths import line_gap
 from mathamr.formulas.latex.display.tables import (
     ALIGNMENT,
     ARRAY,
@@ -26,7 +27,7 @@ from mathamr.formulas.latex.display.tables import (
     table,
 )
 from mathamr.formulas.latex.display.typesetter import COMMANDS, Typesetter
-from mathamr.formulas.latex.environments import ALIGNED, GATHERED, MATRICES, TRANSPARENT
+from mathamr.formulas.latex.environments import ALIGNED, GATHERED, HEADED, MATRICES, TRANSPARENT
 from mathamr.formulas.mathml.element import Element
 
 _GAP = Element("mspace", "", (), {"width": "0.1em"})
@@ -60,9 +61,7 @@ def _end(setter: Typesetter, atoms: list[Atom]) -> None:
 
 def _stray_break(setter: Typesetter, atoms: list[Atom]) -> None:
     """The end of a line where no line can end; the space that it asks for goes with it."""
-    setter.star()
-    if setter.i < setter.count and setter.tokens[setter.i] == "[" and setter.tokens[setter.i - 1] != "\\cr":
-        setter.raw_optional()
+    line_gap(setter)
 
 
 def _stray_alignment(setter: Typesetter, atoms: list[Atom]) -> None:
@@ -103,7 +102,7 @@ def _in_delimiters(made: Element, opening: str, closing: str, style: int) -> Ato
 
 
 def _cases(setter: Typesetter, atoms: list[Atom], name: str) -> None:
-    if name == "numcases":
+    if name in HEADED:
         atoms.extend(setter.argument())
     large = name[0] == "d"
     lines = lines_of(setter, IN_ENVIRONMENT, DISPLAY if large else TEXT)
@@ -166,7 +165,7 @@ ENVIRONMENTS: dict[str, Environment] = {
     "subarray": _stack,
     "smallmatrix": _matrix,
     **dict.fromkeys([*MATRICES, *(f"{name}*" for name in MATRICES), "smallmatrix*"], _matrix),
-    **dict.fromkeys(["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", "numcases"], _cases),
+    **dict.fromkeys(["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", *HEADED], _cases),
     **dict.fromkeys(ALIGNED, _aligned),
     **dict.fromkeys(GATHERED, _gathered),
 }

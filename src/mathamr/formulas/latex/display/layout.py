@@ -231,6 +231,18 @@ def _define_colour(setter: Typesetter, atoms: list[Atom]) -> None:
     setter.colours[name] = _colour(setter, model, value)
 
 
+@command("\\colorlet")
+def _same_colour(setter: Typesetter, atoms: list[Atom]) -> None:
+    name = setter.raw_argument().strip()
+    setter.colours[name] = colour_of(setter)
+
+
+@command("\\moveleft", "\\moveright")
+def _moved_aside(setter: Typesetter, atoms: list[Atom]) -> None:
+    """A box that is moved aside stays where it is."""
+    bare_length(setter)
+
+
 @command("\\color")
 def _colour_switch(setter: Typesetter, atoms: list[Atom]) -> None:
     colour = colour_of(setter)
@@ -330,7 +342,7 @@ def _choice(setter: Typesetter, atoms: list[Atom]) -> None:
 
 @command("\\label", "\\vspace", "\\index", "\\leftroot", "\\uproot", "\\raisetag", "\\pagecolor", "\\require",
          "\\thetag", "\\usepackage", "\\vadjust", "\\mathversion", "\\footnote", "\\noalign", "\\arrayrulecolor",
-         "\\rowcolor", "\\cellcolor", "\\columncolor", "\\cline")  # fmt: skip
+         "\\rowcolor", "\\cellcolor", "\\columncolor", "\\cline", "\\cdashline")  # fmt: skip
 def _ignored_with_argument(setter: Typesetter, atoms: list[Atom]) -> None:
     setter.star()
     setter.raw_optional()

@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-import re
-
 from mathamr.formulas.latex.cursor import Cursor
 from mathamr.formulas.latex.layout import points_of
 
-_BARE = re.compile(
-    r"\s*=?\s*[+-]?\s*[0-9]*[.,]?[0-9]*\s*(?:pt|em|ex|mu|cm|mm|in|pc|bp|dd|cc|sp)(?:\s*(?:plus|minus)\s*[0-9.]+\s*[a-z]{2,5})*"
-)
-_LONGEST = 64
 _NARROWEST, _WIDEST = -4.0, 50.0
 
 
@@ -26,14 +20,11 @@ def em_of(text: str) -> float:
 
 def bare_length(cursor: Cursor) -> float:
     """The length that stands here without braces (`\\kern 1em`) or in them, read, in em."""
-    if cursor.peek() == "{":
-        return em_of(cursor.raw_argument())
-    text = "".join(cursor.tokens[cursor.i : cursor.i + _LONGEST])
-    match = _BARE.match(text)
-    if match is None:
-        return 0.0
-    taken = match.end()
-    while taken > 0 and cursor.i < cursor.count:
-        taken -= len(cursor.tokens[cursor.i])
-        cursor.i += 1
-    return em_of(match.group().lstrip(" ="))
+    return em_of(cursor.dimension())
+
+
+def line_gap(cursor: Cursor) -> float:
+    """What may follow the end of a line, read: the space that it asks for, in em."""
+    start = cursor.i
+    cursor.skip_line_options()
+    return em_of("".join(cursor.tokens[start : cursor.i]).strip("* []"))

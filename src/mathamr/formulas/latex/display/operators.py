@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 
+from mathamr.formulas.latex.characters import character_by_number
 from mathamr.formulas.latex.display.atom import (
     ALWAYS,
     BIN,
@@ -28,10 +29,10 @@ from mathamr.formulas.latex.display.atom import (
     space,
 )
 from mathamr.formulas.latex.display.fences import sized
-from mathamr.formulas.latex.display.symbols import class_of, name
+from mathamr.formulas.latex.display.symbols import class_of, letter, name, symbol_atom
 from mathamr.formulas.latex.display.typesetter import COMMANDS, Command, Typesetter, command
 from mathamr.formulas.latex.fonts import PLAIN, chosen
-from mathamr.formulas.latex.symbols import NEGATIONS
+from mathamr.formulas.latex.symbols import NEGATIONS, UPRIGHT_GREEK
 from mathamr.formulas.mathml.element import Element
 
 # -- names
@@ -238,3 +239,19 @@ def _question_and_next(setter: Typesetter, atoms: list[Atom]) -> None:
 @command("$", "$$", "#")
 def _stray(setter: Typesetter, atoms: list[Atom]) -> None:
     setter.repair(f"stray {setter.tokens[setter.i - 1]}")
+
+
+@command("\\char", "\\symbol", "\\unicode")
+def _character(setter: Typesetter, atoms: list[Atom]) -> None:
+    character = character_by_number(setter)
+    if character is not None:
+        atom = symbol_atom(character, PLAIN, setter.style)
+        atoms.append(atom if atom is not None else Atom(Element("mi", character), ORD, setter.style))
+
+
+def _upright(text: str) -> Command:
+    return lambda setter, atoms: atoms.append(letter(text, PLAIN, setter.style, upright=True))
+
+
+for _name, _letter in UPRIGHT_GREEK.items():
+    COMMANDS.setdefault(_name, _upright(_letter))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mathamr.formulas.latex.display.atom import Atom
 from mathamr.formulas.latex.display.typesetter import COMMANDS, Command, Typesetter
+from mathamr.formulas.latex.physics import WORDS
 
 
 def _written(latex: str, count: int = 1) -> Command:
@@ -90,6 +91,30 @@ def _starred(plain: str, starred: str) -> Command:
     return put
 
 
+def _phrase(word: str) -> Command:
+    """Words between quads: `\\qq{if}`, `\\qif`; a star leaves out the quad before them."""
+
+    def put(setter: Typesetter, atoms: list[Atom]) -> None:
+        before = "" if setter.star() else r"\quad"
+        content = [word] if word else setter.raw_tokens()
+        atoms.extend(setter.drawn(before + r"\text{#1}\quad", content))
+
+    return put
+
+
+def _calligraphic(letter: str, opening: str = "", closing: str = "") -> Command:
+    """`\\order{x}` is 𝒪(x), `\\pv{x}` the principal value 𝒫x."""
+
+    def put(setter: Typesetter, atoms: list[Atom]) -> None:
+        alone = rf"\mathcal{{{letter}}}"
+        if setter.peek() == "{":
+            atoms.extend(setter.drawn(f"{alone}{opening}#1{closing}", setter.raw_tokens()))
+        else:
+            atoms.extend(setter.drawn(alone))
+
+    return put
+
+
 _D = r"\mathrm{d}"
 _EXPECTATION = _one_or_two(
     r"\left\langle #1\right\rangle", r"\left\langle #2\middle|#1\middle|#2\right\rangle"
@@ -134,6 +159,12 @@ _PHYSICS: dict[str, Command] = {
     "erf": _written(r"\operatorname{erf}", 0),
     "Res": _written(r"\operatorname{Res}", 0),
     **dict.fromkeys(["grad", "gradient"], _written(r"\boldsymbol{\nabla}", 0)),
+    "curl": _written(r"\boldsymbol{\nabla}\times", 0),
+    "divergence": _written(r"\boldsymbol{\nabla}\cdot", 0),
+    "order": _calligraphic("O", r"\left(", r"\right)"),
+    **dict.fromkeys(["pv", "principalvalue"], _calligraphic("P")),
+    **dict.fromkeys(["qq", "qqtext"], _phrase("")),
+    **{f"q{word}": _phrase(word) for word in WORDS},
     "laplacian": _written(r"\nabla^2", 0),
     **dict.fromkeys(["vb", "vectorbold"], _starred(r"\mathbf{#1}", r"\boldsymbol{#1}")),
     **dict.fromkeys(["va", "vectorarrow"], _starred(r"\vec{\mathbf{#1}}", r"\vec{\boldsymbol{#1}}")),

@@ -131,18 +131,16 @@ def fence_or_sign(text: str) -> Element:
     return operator(text, stretchy="false") if text in STRETCHED else operator(text)
 
 
-def letter(text: str, font: Font, style: int, slanted: bool = False) -> Atom:
-    """A letter or another ordinary symbol in its font."""
+def letter(text: str, font: Font, style: int, slanted: bool = False, upright: bool = False) -> Atom:
+    """A letter or another ordinary symbol in its font; some commands say by themselves how it stands."""
     own = specialized(font, text)
-    alphabet = variant(own)
-    if slanted and not alphabet:
-        alphabet = "italic"
+    alphabet = "" if upright else variant(own) or ("italic" if slanted else "")
     if alphabet == "italic" and len(text) == 1:
         return Atom(Element("mi", text), ORD, style, font=own)
     shown = (styled(text, alphabet) if alphabet else None) or text
-    upright = len(shown) == 1 and shown == text and (text.isalpha() or text in _LETTERLIKE)
-    element = Element("mi", shown, (), {"mathvariant": "normal"} if upright else {})
-    return Atom(element, ORD, style, font=own if text.isalpha() else None)
+    stands = len(shown) == 1 and shown == text and (text.isalpha() or text in _LETTERLIKE)
+    element = Element("mi", shown, (), {"mathvariant": "normal"} if stands else {})
+    return Atom(element, ORD, style, font=own if text.isalpha() and not upright else None)
 
 
 def digit(text: str, font: Font, style: int) -> Atom:

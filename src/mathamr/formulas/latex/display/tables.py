@@ -12,7 +12,7 @@ from mathamr.formulas.latex.display.atom import (
     in_row,
     length,
 )
-from mathamr.formulas.latex.display.lengths import em_of
+from mathamr.formulas.latex.display.lengths import line_gap
 from mathamr.formulas.latex.display.typesetter import Typesetter
 from mathamr.formulas.latex.reader import CELL_ENDS
 from mathamr.formulas.mathml.element import Element
@@ -27,6 +27,7 @@ _RULES = {
     "\\bottomrule": "above",
     "\\hdashline": "above-dashed",
 }
+_PARTIAL_RULES = {"\\cline": "above", "\\cmidrule": "above", "\\cdashline": "above-dashed"}
 _SIDES = {"l": "left", "r": "right", **dict.fromkeys("pmbX", "left")}
 _MOST_COLUMNS = 200
 _REPEATED = re.compile(r"\*\s*\{\s*([0-9]{1,3})\s*\}\s*\{([^{}]*)\}")
@@ -76,9 +77,7 @@ def lines_of(setter: Typesetter, stops: frozenset[str], style: int, aligned: boo
         if token == "&":
             continue
         if token in ("\\\\", "\\newline"):
-            setter.star()
-            if setter.i < setter.count and setter.tokens[setter.i] == "[":
-                line.gap = em_of(setter.raw_optional() or "")
+            line.gap = line_gap(setter)
         lines.append(Line())
         _read_rules(setter, lines[-1])
     setter.font, setter.style, setter.tag = font, outer_style, outer_tag
@@ -99,7 +98,7 @@ def _cell(setter: Typesetter, stops: frozenset[str], before: int | None) -> Cell
 
 
 def _read_rules(setter: Typesetter, line: Line) -> None:
-    while (token := setter.peek()) in _RULES or token in ("\\cline", "\\cmidrule"):
+    while (token := setter.peek()) in _RULES or token in _PARTIAL_RULES:
         setter.i += 1
         if token in _RULES:
             line.rules.append((_RULES[token], 1, _MOST_COLUMNS))
@@ -110,7 +109,7 @@ def _read_rules(setter: Typesetter, line: Line) -> None:
             setter.i += 1
         bounds = _RANGE.fullmatch(setter.raw_argument())
         if bounds:
-            line.rules.append(("above", int(bounds[1]), int(bounds[2])))
+            line.rules.append((_PARTIAL_RULES[token], int(bounds[1]), int(bounds[2])))
 
 
 def columns_of(template: str) -> tuple[tuple[str, ...], dict[int, str]]:

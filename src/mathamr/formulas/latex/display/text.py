@@ -12,7 +12,15 @@ from mathamr.formulas.latex.display.typesetter import COMMANDS, Command, Typeset
 from mathamr.formulas.latex.fonts import ALPHABETS, FONT_SWITCHES, MATH, PLAIN, Font, emboldened, variant
 from mathamr.formulas.latex.reader import DOLLAR
 from mathamr.formulas.latex.symbols import SYMBOLS
-from mathamr.formulas.latex.text import CHARACTERS, LIGATURES, TEXT_ACCENTS, TEXT_FONTS, composed
+from mathamr.formulas.latex.text import (
+    CHARACTERS,
+    LIGATURES,
+    LOGOS,
+    TEXT_ACCENTS,
+    TEXT_FONTS,
+    accented,
+    composed,
+)
 from mathamr.formulas.mathml.alphabets import styled
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
@@ -123,10 +131,7 @@ class _TextSetter:
                 looks.append(self.look)
                 self.switch(replace(self.look, font=TEXT_FONTS[token] or self.look.font))
         elif token in TEXT_ACCENTS:
-            letter = setter.raw_argument()
-            letter = _IN_TEXT.get(letter, letter)
-            letter = {"ı": "i", "ȷ": "j"}.get(letter, letter)
-            self.letters.append(letter[:1] + TEXT_ACCENTS[token] + letter[1:])
+            self.letters.append(accented(setter.raw_argument(), TEXT_ACCENTS[token]))
         elif token in ("\\hspace", "\\hspace*"):
             setter.star()
             self.flush()
@@ -200,8 +205,7 @@ def _accented_letter(mark: str) -> Command:
     """Accents of text in a formula: `\\'e` is a word of one letter."""
 
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        letter = setter.raw_argument()
-        atoms.append(Atom(_phrase(letter[:1] + mark + letter[1:], _Look()), ORD, setter.style))
+        atoms.append(Atom(_phrase(accented(setter.raw_argument(), mark), _Look()), ORD, setter.style))
 
     return put
 
@@ -209,6 +213,11 @@ def _accented_letter(mark: str) -> Command:
 for _name, _mark in {**TEXT_ACCENTS, "\\d": "\u0323", "\\b": "\u0331"}.items():
     if _name not in COMMANDS:
         COMMANDS[_name] = _accented_letter(_mark)
+
+
+@command(*(f"\\{logo}" for logo in LOGOS))
+def _logo(setter: Typesetter, atoms: list[Atom]) -> None:
+    atoms.append(Atom(Element("mtext", setter.tokens[setter.i - 1][1:]), ORD, setter.style))
 
 
 @command("\\tag")
