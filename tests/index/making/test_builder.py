@@ -91,17 +91,42 @@ def test_only_posts_of_the_inputs_that_are_read_can_disappear(model_folder: Path
 def test_a_post_belongs_to_the_input_that_brought_it_first(model_folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "index"
     build(out, [note("a", "first"), note("b", "b")], model_folder, "one.jsonl")
-    summary = build(out, [note("a", "second"), note("c", "c")], model_folder, "two.jsonl")
+    summary = build(out, [note("a", "first"), note("c", "c")], model_folder, "two.jsonl")
     assert (summary.intake.new, summary.intake.others) == (1, 1)
     (report,) = summary.intake.reports.values()
     assert report.skipped["id of another input"] == 1
-    with Archive.open(out) as archive:
-        assert archive.catalogue.post("a").body == "first"
     (tmp_path / "one.jsonl").unlink()
     build(out, [note("a", "second"), note("c", "c")], model_folder, "two.jsonl")
     with Archive.open(out) as archive:
         assert archive.catalogue.post("a").body == "second"
         assert archive.catalogue.inputs() == {str(tmp_path / "one.jsonl"): 1, str(tmp_path / "two.jsonl"): 2}
+
+
+def test_two_inputs_with_a_post_of_one_id_lose_nothing(model_folder: Path, tmp_path: Path) -> None:
+    for folder, words in (("one", "First"), ("two", "Second"), ("more/two", "Third")):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "README.md").write_text(f"# Home\n{words} about $x$; see [next](next.md).\n")
+        (tmp_path / folder / "next.md").write_text(f"# Next\nBack [home](README.md) to {words}.\n")
+        (tmp_path / folder / "same.md").write_text("# Licence\nThe same everywhere.\n")
+    (tmp_path / "two" / "only.md").write_text("# Only\nHere; [home](README.md).\n")
+    out = tmp_path / "index"
+    inputs = [tmp_path / folder for folder in ("one", "two", "more/two")]
+    first = build_index(inputs, out, options(model_folder))
+    expected = {
+        "README.md", "next.md", "same.md", "two/README.md", "two/next.md", "only.md", "more/two/README.md",
+        "more/two/next.md",
+    }  # fmt: skip
+    with Archive.open(out) as archive:
+        posts = archive.catalogue.posts(sorted(expected))
+        assert set(archive.catalogue.ids()) == expected == set(posts)
+    assert first.intake.others == 2
+    assert "First" in posts["README.md"].body
+    assert [link.target for link in posts["two/README.md"].links] == ["two/next.md"]
+    assert [link.target for link in posts["only.md"].links] == ["two/README.md"]
+    assert [formula.id for formula in posts["two/README.md"].formulas] == ["two/README.md:0"]
+    again = build_index(inputs, out, options(model_folder))
+    assert (again.intake.new, again.intake.changed, again.intake.deleted) == (0, 0, 0)
+    assert again.intake.unchanged == len(expected)
 
 
 def test_the_posts_of_an_input_can_be_taken_out(model_folder: Path, tmp_path: Path) -> None:

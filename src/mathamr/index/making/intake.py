@@ -1,6 +1,7 @@
 """Reading inputs into the catalogue: what is new, changed, unchanged or gone since the last time.
 
-A post belongs to the input that brought it first. Only posts of the inputs that are read can disappear, and only when
+A post belongs to the input that brought it first; another input's post of the same id gets that input's name before its
+own. Only posts of the inputs that are read can disappear, and only when
 an input was read to its end: of a damaged one nothing is deleted.
 """
 
@@ -16,6 +17,7 @@ from mathamr.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
 from mathamr.index.engines.point import LONGEST_ID, check_id
 from mathamr.index.making.crew import Crew
+from mathamr.index.making.naming import Naming
 from mathamr.index.manifest import InputRecord
 from mathamr.posts.files import STDIN
 from mathamr.posts.post import Post
@@ -74,11 +76,20 @@ def take_in(
     counts.reports[record.path] = report
     # The full path: a post's source is the same from wherever its file is named.
     full = path if path == STDIN else path.resolve()
-    posts = read_posts(full, report, record.format, [Path(each) for each in record.beside])
+    beside = [Path(each) for each in record.beside]
+    posts = read_posts(full, report, record.format, beside)
     if progress is not None:
         shown = progress
         report.on_bytes = lambda: shown.advance(0)
     intake = _Intake(catalogue, record.path, counts, report)
+    if path != STDIN:
+        naming = Naming(
+            catalogue,
+            record.path,
+            intake.is_another,
+            lambda: read_posts(full, Report(), record.format, beside),
+        )
+        posts = map(naming.named, posts)
     for batch in batches(_usable(posts, report), BATCH):
         wanted = [post for post in batch if intake.wants(post)]
         keys = list(crew.visual_keys(wanted))
@@ -107,6 +118,10 @@ class _Intake:
         """Inputs that do not exist any more: whoever brings their posts may have them."""
         self._seen = bytearray()
         """A byte for every number of a post."""
+
+    def is_another(self, owner: str) -> bool:
+        """Whether posts of that input are another's files: not ours, not put by hand, not of an input that is gone."""
+        return owner not in ("", self._source) and owner not in self._left
 
     def wants(self, post: Post) -> bool:
         """Whether a post has to be written, because it is new or not as it was."""

@@ -1,0 +1,81 @@
+"""`Naming`: ids for the posts of an input of which another input has some already: nothing is lost to a `README.md`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from pathlib import PurePath
+
+from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.posts.post import Link, Post
+
+
+class Naming:
+    """Gives the input's name to those ids of its posts that posts of other inputs have, and to references to them.
+
+    A post that another input has with the same content keeps its id: it is the same post. `again` reads the ids of the
+    whole input, which is done only when an id is met that another input has.
+    """
+
+    def __init__(
+        self,
+        catalogue: Catalogue,
+        source: str,
+        others: Callable[[str], bool],
+        again: Callable[[], Iterable[Post]],
+    ) -> None:
+        self._catalogue, self._source, self._others, self._again = catalogue, source, others, again
+        self._names: dict[str, str] | None = None
+
+    def named(self, post: Post) -> Post:
+        """The post under the id it has in the index, its references too."""
+        met = [post.id, post.parent, post.accepted_answer, *(link.target for link in post.links)]
+        if self._names is None and any(name and self._is_others(name) for name in met):
+            self._names = dict(self._collisions())
+        if not self._names or not any(name in self._names for name in met):
+            return post
+        names = self._names
+        identifier = names.get(post.id, post.id)
+        return replace(
+            post,
+            id=identifier,
+            parent=names.get(post.parent or "", post.parent),
+            accepted_answer=names.get(post.accepted_answer or "", post.accepted_answer),
+            links=tuple(self._link(link) for link in post.links),
+            formulas=tuple(
+                replace(each, id=identifier + each.id.removeprefix(post.id))
+                if each.id.startswith(f"{post.id}:")
+                else each
+                for each in post.formulas
+            ),
+        )
+
+    def _link(self, link: Link) -> Link:
+        name = self._names.get(link.target) if self._names else None
+        return link if name is None else replace(link, target=name)
+
+    def _is_others(self, post_id: str) -> bool:
+        known = self._catalogue.known(post_id)
+        return known is not None and self._others(known[2])
+
+    def _collisions(self) -> Iterator[tuple[str, str]]:
+        """The posts of the input whose ids others have for something else, and the ids they get."""
+        for post in self._again():
+            if self._is_others(post.id) and not _is_same(self._catalogue.post(post.id), post):
+                yield post.id, self._free(post.id)
+
+    def _free(self, post_id: str) -> str:
+        """The id with as much of the input's path before it as makes it new."""
+        folders = PurePath(self._source).parts
+        if folders and post_id.startswith(folders[-1]):  # one file, whose posts carry its name
+            folders = folders[:-1]
+        for place in range(len(folders) - 1, -1, -1):
+            name = "/".join((*(part.strip("/\\") for part in folders[place:]), post_id)).lstrip("/")
+            if not self._is_others(name):
+                return name
+        return f"{self._source}/{post_id}"
+
+
+def _is_same(one: Post, other: Post) -> bool:
+    """Whether two posts say the same, wherever they stand."""
+    return (one.title, one.body, one.kind, one.markup) == (other.title, other.body, other.kind, other.markup)
