@@ -9,7 +9,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any, Self
 
 from mathamr.errors import MathAMRError
 
@@ -18,7 +21,88 @@ _ACTING = (
 )
 
 
-def connect(path: Path, *, read_only: bool = False, timeout: float = 30) -> sqlite3.Connection:
+class DamagedDatabaseError(MathAMRError):
+    """A database whose content cannot be read."""
+
+
+class ToldCursor(sqlite3.Cursor):
+    """A cursor whose errors are ours."""
+
+    def execute(self, sql: str, *values: Any) -> Self:
+        """Runs a statement."""
+        with told(self.connection):
+            return super().execute(sql, *values)
+
+    def executemany(self, sql: str, values: Any) -> Self:
+        """Runs a statement for each row of values."""
+        with told(self.connection):
+            return super().executemany(sql, values)
+
+    def __next__(self) -> Any:
+        with told(self.connection):
+            return super().__next__()
+
+    def fetchone(self) -> Any:
+        """The next row."""
+        with told(self.connection):
+            return super().fetchone()
+
+    def fetchall(self) -> list[Any]:
+        """All rows that are left."""
+        with told(self.connection):
+            return super().fetchall()
+
+
+class ToldConnection(sqlite3.Connection):
+    """A connection whose errors are ours: they name the file and what to do."""
+
+    path: Path
+    remedy: str = ""
+
+    def execute(self, sql: str, *values: Any) -> ToldCursor:
+        """Runs a statement."""
+        return self.cursor(ToldCursor).execute(sql, *values)
+
+    def executemany(self, sql: str, values: Any) -> ToldCursor:
+        """Runs a statement for each row of values."""
+        return self.cursor(ToldCursor).executemany(sql, values)
+
+
+@contextmanager
+def told(connection: sqlite3.Connection) -> Iterator[None]:
+    """SQLite's errors as ours: those of the moment (no room, no permission, busy), and those of damage."""
+    path, remedy = getattr(connection, "path", ""), getattr(connection, "remedy", "")
+    try:
+        yield
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorname", "").startswith(_DAMAGE):
+            raise DamagedDatabaseError(f"{path} is damaged ({error}){remedy}") from error
+        raise MathAMRError(f"cannot use {path}: {error}") from error
+    except sqlite3.DatabaseError as error:
+        raise DamagedDatabaseError(f"{path} is damaged ({error}){remedy}") from error
+
+
+_DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+
+
+def told_connection(path: Path, *, read_only: bool = False, remedy: str = "") -> ToldConnection:
+    """As `connect`, with errors of ours; `remedy` is what to do about damage."""
+    try:
+        connection = connect(path, read_only=read_only, factory=ToldConnection)
+    except sqlite3.DatabaseError as error:
+        raise DamagedDatabaseError(f"{path} cannot be read ({error}){remedy}") from error
+    assert isinstance(connection, ToldConnection)
+    connection.path, connection.remedy = path, remedy
+    return connection
+
+
+def connect(
+    path: Path,
+    *,
+    read_only: bool = False,
+    timeout: float = 30,
+    factory: type[sqlite3.Connection] = sqlite3.Connection,
+) -> sqlite3.Connection:
     """A connection that any thread may use; each statement is its own transaction unless one is begun.
 
     Raises SQLite's own errors where the file cannot be read, and `MathAMRError` where it is no plain file.
@@ -31,8 +115,10 @@ def connect(path: Path, *, read_only: bool = False, timeout: float = 30) -> sqli
         alone = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
         place += "?mode=ro" + ("&immutable=1" if alone else "")
     connection = sqlite3.connect(
-        place, uri=True, isolation_level=None, timeout=timeout, check_same_thread=False
+        place, uri=True, isolation_level=None, timeout=timeout, check_same_thread=False, factory=factory
     )
+    if isinstance(connection, ToldConnection):
+        connection.path = path
     try:
         connection.execute("PRAGMA trusted_schema=OFF")
         connection.execute("PRAGMA cell_size_check=ON")

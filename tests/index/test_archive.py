@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.making.builder import build_index
 from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.manifest import Manifest
 from tests.models import sample_posts
 
 
@@ -25,8 +27,7 @@ def test_an_archive_for_reading_cannot_be_changed(index: Path) -> None:
 
 
 def test_an_index_that_was_never_finished_says_so(index: Path) -> None:
-    text = (index / "manifest.json").read_text().replace('"finished": true', '"finished": false')
-    (index / "manifest.json").write_text(text)
+    replace(Manifest.read(index), finished=False).write(index)
     for kind in (Archive, ArchiveWriter):
         with pytest.raises(MathAMRError, match="is not finished; finish it with: mathamr index --out"):
             kind.open(index)
@@ -38,8 +39,8 @@ def test_a_model_that_moved_is_named_again(
     index: Path, model_folder: Path, other_model_folder: Path, tmp_path: Path
 ) -> None:
     shutil.copytree(model_folder, tmp_path / "moved")
-    text = (index / "manifest.json").read_text().replace(str(model_folder), str(tmp_path / "gone"))
-    (index / "manifest.json").write_text(text)
+    manifest = Manifest.read(index)
+    replace(manifest, model=replace(manifest.model, folder=str(tmp_path / "gone"))).write(index)
     with Archive.open(index, device="cpu") as archive:
         assert len(archive.catalogue) == 5
         with pytest.raises(

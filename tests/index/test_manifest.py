@@ -36,6 +36,7 @@ def test_another_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
         "made_by": "mathamr 9.9",
         "model": "quite different",
     }
+    del row["checksum"]
     (tmp_path / "manifest.json").write_text(json.dumps(row))
     with pytest.raises(
         MathAMRError, match=r"has format 99, this version reads 1; search it with mathamr 9\.9"
@@ -50,6 +51,21 @@ def test_a_folder_without_one_is_no_index(tmp_path: Path) -> None:
         Manifest.read(tmp_path)
     with pytest.raises(MathAMRError, match="does not exist"):
         Manifest.read(tmp_path / "nowhere")
+
+
+def test_any_byte_that_was_changed_is_told(tmp_path: Path) -> None:
+    MANIFEST.write(tmp_path)
+    path = tmp_path / "manifest.json"
+    content = path.read_bytes()
+    for place in range(len(content)):
+        changed = bytearray(content)
+        changed[place] ^= 1
+        path.write_bytes(changed)
+        try:
+            found = Manifest.read(tmp_path)
+        except MathAMRError:
+            continue
+        assert found.to_json() == content.decode("utf-8", "surrogateescape"), f"byte {place}"
 
 
 @given(st.one_of(st.text(), st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps)))

@@ -23,9 +23,10 @@ from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.posts.kinds import ANSWERING
-from mathamr.sqlite import connect
+from mathamr.sqlite import told_connection
 
 FORMAT = 1
+_REMEDY = "; make it again, or mend an index with: mathamr index --check --out DIR"
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS posts (
@@ -76,9 +77,9 @@ class GraphStore:
             )
         try:
             if read_only:
-                self._db = connect(path, read_only=True)
+                self._db = told_connection(path, read_only=True, remedy=_REMEDY)
             else:
-                self._db = connect(path)
+                self._db = told_connection(path, remedy=_REMEDY)
                 self._db.execute("PRAGMA journal_mode=WAL")
                 self._db.execute("PRAGMA synchronous=NORMAL")
                 self._db.executescript(_SCHEMA)
@@ -119,7 +120,9 @@ class GraphStore:
         try:
             yield
         except BaseException:
-            self._db.execute("ROLLBACK")
+            # After a full disk SQLite may have rolled back already.
+            if self._db.in_transaction:
+                self._db.execute("ROLLBACK")
             raise
         self._db.execute("COMMIT")
 
@@ -151,7 +154,7 @@ class GraphStore:
     def digest(self, post_id: str) -> bytes | None:
         """The digest of the post a graph was made from: equal digests need no new graph."""
         row = self._db.execute("SELECT digest FROM posts WHERE id = ?", (post_id,)).fetchone()
-        return None if row is None else bytes(row[0])
+        return row[0] if row is not None and isinstance(row[0], bytes) else None
 
     def put(self, posts: Iterable[StoredPost]) -> None:
         """Stores or replaces graphs; tensors made from a replaced graph go with it."""
@@ -298,5 +301,5 @@ class GraphStore:
 def _text(blob: bytes, post_id: str) -> str:
     try:
         return zlib.decompress(blob).decode("utf-8", "surrogatepass")
-    except (zlib.error, UnicodeDecodeError) as error:
+    except (zlib.error, UnicodeDecodeError, TypeError) as error:
         raise MathAMRError(f"the stored graph of {post_id!r} is damaged ({error}); build it again") from error

@@ -79,7 +79,7 @@ class GraphTensor:
     @classmethod
     def from_bytes(cls, blob: bytes) -> GraphTensor:
         """The inverse of `to_bytes`; damaged bytes are an error, never a wrong graph."""
-        if not blob.startswith(_MAGIC):
+        if not isinstance(blob, bytes) or not blob.startswith(_MAGIC):
             raise MathAMRError("these bytes are no stored graph of this version; build the store again")
         try:
             head_size = int.from_bytes(blob[3:7], "little")

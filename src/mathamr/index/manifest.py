@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +16,14 @@ from mathamr.index.storage.durable import write_whole
 
 FORMAT = 1
 MANIFEST = "manifest.json"
+
+
+CHECKSUM = "checksum"
+
+
+def _checksum(row: Mapping[str, Any]) -> str:
+    content = json.dumps(row, sort_keys=True).encode("utf-8", "surrogatepass")
+    return blake2b(content, digest_size=16).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,14 +86,18 @@ class Manifest:
     format: int = FORMAT
 
     def to_json(self) -> str:
-        """The text of the file."""
-        return json.dumps(asdict(self), indent=2, ensure_ascii=False) + "\n"
+        """The text of the file; it ends with a checksum of all the rest."""
+        row = asdict(self)
+        return json.dumps(row | {CHECKSUM: _checksum(row)}, indent=2, ensure_ascii=False) + "\n"
 
     @classmethod
     def from_json(cls, text: str, where: str = MANIFEST) -> Manifest:
         """The inverse of `to_json`; another format version is refused with the way out."""
         try:
             row: dict[str, Any] = json.loads(text)
+            told = row.pop(CHECKSUM, None)
+            if told is not None and told != _checksum(row):
+                raise ValueError("it is not as it was written")
             found = row["format"]
             if found == FORMAT:
                 row["model"] = ModelRecord(**row["model"])

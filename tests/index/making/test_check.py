@@ -1,7 +1,11 @@
 from __future__ import annotations
 
+import random
+import re
 import shutil
 import sqlite3
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,10 +13,12 @@ import pytest
 from benchmarks._kills import content, differences
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
+from mathamr.index.catalogue.journal import packed
 from mathamr.index.engines.point import Payload, Point
 from mathamr.index.making.check import check_index
 from mathamr.index.making.inspection import CheckReport
 from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.manifest import Manifest
 from mathamr.index.storage.lock import InUseError, WriterLock
 from tests.index.small import build, note
 from tests.models import sample_posts
@@ -237,3 +243,71 @@ def test_an_engine_that_another_process_has_open_is_left_alone(index: Path, whol
     ):
         check_index(index)
     assert not differences(content(index), content(whole))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_flipped_bytes_of_the_graphs_are_told_and_mended(index: Path, whole: Path, seed: int) -> None:
+    path, chance = index / "graphs" / "graphs.db", random.Random(seed)
+    data = bytearray(path.read_bytes())
+    for _ in range(1 + 3 * seed):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    path.write_bytes(data)
+    with Archive.open(index) as archive:
+        for post in sample_posts(6):
+            with suppress(MathAMRError):
+                archive.graph(post.id)
+                archive.vectors(post.id)
+    check_index(index, repair=False)
+    assert check_index(index).sound
+    assert not differences(content(index), content(whole))
+
+
+@pytest.mark.parametrize("part", ["parser", "model"])
+def test_nothing_is_deleted_where_what_would_make_it_again_is_another(index: Path, part: str) -> None:
+    before = content(index)
+    manifest = Manifest.read(index)
+    changed = replace(getattr(manifest, part), fingerprint="another")
+    written = replace(manifest, **{part: changed}).write(index)
+    with suppress(MathAMRError):
+        assert not check_index(index).sound
+    written_again = replace(written, **{part: getattr(manifest, part)}).write(index)
+    assert written_again.parser == manifest.parser
+    assert not differences(content(index), before)
+
+
+def test_a_manifest_that_was_changed_on_disk_is_taken_from_its_copy(index: Path, whole: Path) -> None:
+    path = index / "manifest.json"
+    fingerprint = Manifest.read(index).parser.fingerprint
+    path.write_text(path.read_text().replace(fingerprint, "x" + fingerprint[1:]))
+    with pytest.raises(MathAMRError, match="not as it was written"):
+        Archive.open(index)
+    mends(index, whole, "manifest.json: cannot be read")
+
+
+def test_posts_that_a_program_put_outlive_a_damaged_page(index: Path) -> None:
+    posts = [note(f"put {number}", f"A note of a program, number {number}. " * 40) for number in range(60)]
+    with ArchiveWriter.open(index, device="cpu") as archive:
+        archive.put(posts)
+    database = index / "catalogue.db"
+    sql(database, "PRAGMA wal_checkpoint(TRUNCATE)")
+    data = bytearray(database.read_bytes())
+    for page in {match.start() // 4096 * 4096 for match in re.finditer(b"put 30", bytes(data))}:
+        data[page : page + 64] = b"\xff" * 64
+    database.write_bytes(data)
+    report = check_index(index)
+    lost = [str(problem) for problem in report.problems if problem.outcome == "lost"]
+    with Archive.open(index) as archive:
+        kept = {post.id for post in posts if post.id in archive.catalogue}
+        assert 30 <= len(kept) < 60, report.lines()
+        assert all(archive.catalogue.post(name).body.startswith("A note of a program") for name in kept)
+        assert {post.id for post in sample_posts(6)} <= set(archive.catalogue.ids())
+    assert any(f"{60 - len(kept)} posts that came from no file" in line for line in lost)
+    assert check_index(index).sound
+
+
+def test_a_post_that_was_changed_on_disk_is_told_and_not_shown(index: Path) -> None:
+    victim = sample_posts(1)[0]
+    other = replace(victim, body="Something else.")
+    sql(index / "catalogue.db", "UPDATE posts SET post = ? WHERE id = ?", packed(other), victim.id)
+    with Archive.open(index) as archive, pytest.raises(MathAMRError, match="not as it was stored"):
+        archive.catalogue.post(victim.id)

@@ -90,7 +90,9 @@ def test_an_index_runs_nothing_that_its_manifest_names(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     path = index / "manifest.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"parser": FOREIGN}), encoding="utf-8")
+    row = json.loads(path.read_text(encoding="utf-8")) | {"parser": FOREIGN}
+    del row["checksum"]
+    path.write_text(json.dumps(row), encoding="utf-8")
     with Index.open(index, device="cpu") as opened, pytest.raises(MathAMRError, match="os:system"):
         opened.search("why?")
     with pytest.raises(MathAMRError, match="os:system"):

@@ -80,8 +80,18 @@ class Catalogue(Journal, Occurrences):
 
     def posts(self, ids: Sequence[str]) -> dict[str, Post]:
         """Posts by id; what is not there (any more) is left out."""
-        sql = "SELECT id, post FROM posts WHERE deleted = 0 AND id IN "
-        return {post_id: unpacked(blob) for post_id, blob in self._chosen(sql, ids)}
+        sql = "SELECT id, digest, post FROM posts WHERE deleted = 0 AND id IN "
+        return {post_id: self._verified(*row) for post_id, *row in self._chosen(sql, ids)}
+
+    def _verified(self, digest: bytes, blob: bytes) -> Post:
+        """A post as it was stored; one that was changed on disk since then is told and not shown."""
+        post = unpacked(blob)
+        if digest_of(post) != digest:
+            raise MathAMRError(
+                f"a post of {self.path} is not as it was stored; mend it with: mathamr index --check --out"
+                f" {self.path.parent}"
+            )
+        return post
 
     def every_post(self, without: Container[str] = ()) -> Iterator[Post]:
         """All posts but those with these ids, in the order in which they came."""

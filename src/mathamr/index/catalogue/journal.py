@@ -154,7 +154,7 @@ def unpacked(blob: bytes) -> Post:
     """The inverse of `packed`."""
     try:
         return Post.from_json(zlib.decompress(blob).decode("utf-8", "surrogatepass"))
-    except (zlib.error, ValueError, TypeError, KeyError) as error:
+    except (zlib.error, ValueError, TypeError, KeyError, AttributeError) as error:
         raise MathAMRError(
             f"a post of the catalogue is damaged ({error}); check it with: mathamr index --check"
         ) from error

@@ -6,26 +6,31 @@ Damage to the catalogue itself is mended from the files that its posts came from
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 from mathamr.amr.parser import check_recorded, vouch_for_parser
+from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.catalogue.salvage import salvage
 from mathamr.index.making.builder import BuildOptions
 from mathamr.index.making.crew import Crew
 from mathamr.index.making.inspection import CheckReport, Damage, inspect
 from mathamr.index.making.intake import IntakeCounts, take_in
-from mathamr.index.making.inventory import take_stock
+from mathamr.index.making.inventory import size_on_disk, take_stock
 from mathamr.index.making.parts import prepare_parts, remove, reset_lexical, reset_vectors
 from mathamr.index.making.stages import Account
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import OWN_INPUT, ArchiveWriter
 from mathamr.index.manifest import MANIFEST, Manifest
+from mathamr.index.storage.durable import check_room
 from mathamr.index.storage.lock import WriterLock
 from mathamr.index.storage.plainfiles import check_plain
 from mathamr.posts.report import Report
 
+BATCH = 200
 ASIDE = ".damaged"
 """The ending of a damaged catalogue that was put aside."""
 
@@ -33,8 +38,9 @@ ASIDE = ".damaged"
 def check_index(folder: Path, options: BuildOptions | None = None, *, repair: bool = True) -> CheckReport:
     """Looks at every part of an index; with `repair` makes again what can be derived, and says what is lost.
 
-    Of the options only the AMR parser (if it is not ours), the folder of the model (if it moved), the device, the number of workers and whether progress
-    is shown are used. Without `repair` nothing is changed.
+    Of the options only the AMR parser (if it is not ours), the folder of the model (if it moved), the device, the number
+    of workers and whether progress is shown are used. Without `repair` nothing is changed, and with it nothing before
+    everything is there that the repair needs.
     """
     options = options or BuildOptions()
     folder = folder.expanduser()
@@ -98,32 +104,60 @@ def _catalogue(
     report.add(CATALOGUE, f"cannot be read: {'; '.join(words)}")
     if not repair:
         return None
-    for name in (CATALOGUE, f"{CATALOGUE}-wal", f"{CATALOGUE}-shm"):
-        if (folder / name).exists():
-            (folder / name).replace(folder / f"{name}{ASIDE}")
+    check_room(folder, 2 * size_on_disk(path))
+    aside = folder / f"{CATALOGUE}{ASIDE}"
+    for ending in ("", "-wal", "-shm"):
+        if (folder / f"{CATALOGUE}{ending}").exists():
+            (folder / f"{CATALOGUE}{ending}").replace(folder / f"{aside.name}{ending}")
     catalogue = Catalogue(path, create=True)
-    _read_again(catalogue, manifest, report, options)
+    saved = _save(catalogue, aside, options)
+    report.add(CATALOGUE, f"{saved.total():,} posts were read from what is left of it")
+    _read_again(catalogue, manifest, report, options, saved)
+    left = manifest.counts.get("unfiled", 0) - saved[OWN_INPUT]
+    if left > 0:
+        report.add(CATALOGUE, f"{left:,} posts that came from no file", "lost")
     return catalogue
 
 
-def _read_again(catalogue: Catalogue, manifest: Manifest, report: CheckReport, options: BuildOptions) -> None:
+def _save(catalogue: Catalogue, aside: Path, options: BuildOptions) -> Counter[str]:
+    """Takes over the posts of a damaged catalogue that are whole; how many of each input."""
+    saved: Counter[str] = Counter()
+    with Crew(options.workers) as crew:
+        for batch in batches(salvage(aside), BATCH):
+            keys = list(crew.visual_keys([post for post, _ in batch]))
+            with catalogue.transaction():
+                for (post, source), visuals in zip(batch, keys, strict=True):
+                    catalogue.put(post, source, visuals)
+                    saved[source] += 1
+    return saved
+
+
+def _read_again(
+    catalogue: Catalogue,
+    manifest: Manifest,
+    report: CheckReport,
+    options: BuildOptions,
+    saved: Counter[str],
+) -> None:
     """Fills a new catalogue from the inputs of the old one; says what cannot be read again."""
     account, crew = Account(show=options.show_progress), Crew(options.workers)
     for record in manifest.inputs:
         path = Path(record.path)
         if not path.exists():
-            report.add(CATALOGUE, f"the posts of {record.path}: that input is not there any more", "lost")
+            rest = f" but for {saved[record.path]:,} that were read" if saved[record.path] else ""
+            report.add(
+                CATALOGUE, f"the posts of {record.path}{rest}: that input is not there any more", "lost"
+            )
             continue
         read = Report()
         with crew, account.stage("read", share=read.share) as progress:
             take_in(catalogue, path, record, IntakeCounts(), read, crew, progress)
-    if manifest.counts.get("unfiled"):
-        report.add(CATALOGUE, f"{manifest.counts['unfiled']:,} posts that came from no file", "lost")
 
 
 def _mend(archive: ArchiveWriter, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
     """Makes again what is missing or damaged, and takes away what is too much."""
     catalogue = archive.catalogue
+    _check_means(archive)
     with catalogue.transaction():
         for post_id in damage.posts:
             catalogue.delete(post_id)
@@ -142,6 +176,14 @@ def _mend(archive: ArchiveWriter, damage: Damage, report: CheckReport, options: 
     left = CheckReport(archive.folder)
     inspect(archive, left)
     report.problems += left.problems
+
+
+def _check_means(archive: ArchiveWriter) -> None:
+    """Complains before anything is deleted where what would make it again is not there, or is another."""
+    try:
+        _ = archive.encoder, archive.work
+    except MathAMRError as error:
+        raise MathAMRError(f"{error}; until then nothing of the index is changed") from error
 
 
 def _mend_graphs(archive: ArchiveWriter, damage: Damage) -> None:

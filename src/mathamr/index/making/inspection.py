@@ -82,7 +82,7 @@ class CheckReport:
 
     def add_each(self, part: str, what: str, names: Iterable[str], outcome: Outcome = "found") -> None:
         """Notes a problem of all these, if there are any."""
-        found = sorted(names)
+        found = sorted(map(str, names))
         if found:
             self.problems.append(Problem(part, what, len(found), tuple(found[:EXAMPLES]), outcome))
 
@@ -264,6 +264,10 @@ def _inspect_manifest(archive: Archive, report: CheckReport, damage: Damage) -> 
                 report.add(
                     MANIFEST, f"it counts {manifest.counts.get(name)} {name}, the catalogue has {count}"
                 )
+    try:
+        _ = archive.encoder
+    except MathAMRError as error:
+        report.add(MANIFEST, f"queries cannot be answered: {error}", "lost")
     for name in FIXED_FILES:
         path = archive.folder / name
         if not path.is_file() or checksum(path) != manifest.checksums.get(name):

@@ -223,11 +223,7 @@ def test_damage_is_told(tmp_path: Path, harm: str) -> None:
     content = path.read_bytes()
     if harm == "changed":
         path.write_bytes(content[:-1] + bytes([content[-1] ^ 1]))
-        engine = opened(folder)
-        assert engine.verify() == [f"{path.name} is damaged"]
-        engine.close()
-        return
-    if harm == "gone":
+    elif harm == "gone":
         path.unlink()
     elif harm == "other list":
         (folder / "flat.json").write_text('{"number": 1, "posts": [{"dead": null}], "formulas": []}')
