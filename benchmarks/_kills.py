@@ -142,9 +142,13 @@ def content(folder: Path) -> dict[str, Any]:
     with Archive.open(folder, device="cpu") as archive:
         catalogue, engine, lexical = archive.catalogue, archive.engine, archive.lexical
         ids, formulas = sorted(catalogue.ids()), sorted(catalogue.formula_ids())
-        with GraphStore(folder / "graphs", read_only=True) as store:
-            graphs = {name: store.text(name) for name in store.ids()}
-            tensors = {name: store.tensor(archive.manifest.graphs, name).to_bytes() for name in store.ids()}
+        graphs, tensors = {}, {}
+        if archive.has_graphs:
+            with GraphStore(folder / "graphs", read_only=True) as store:
+                graphs = {name: store.text(name) for name in store.ids()}
+                if archive.manifest.graphs is not None:
+                    configuration = archive.manifest.graphs
+                    tensors = {name: store.tensor(configuration, name).to_bytes() for name in store.ids()}
         terms = {"stems": ["the", "prove", "sum"], "latex": ["$x", "$="], "paths": ["s V!x n +"]}
         return {
             "problems": [str(problem) for problem in report.problems],
@@ -154,10 +158,13 @@ def content(folder: Path) -> dict[str, Any]:
             "inputs": dict(catalogue.inputs()),
             "graphs": graphs,
             "tensors": tensors,
-            "vectors": engine.posts.fetch(sorted(engine.posts.ids())),
-            "payloads": engine.posts.payloads(ids),
-            "formula vectors": engine.formulas.fetch(sorted(engine.formulas.ids())),
-            "formula payloads": engine.formulas.payloads(formulas),
+            "vectors": {
+                field.name: engine[field.name].fetch(sorted(engine[field.name].ids()))
+                for field in engine.fields
+            },
+            "payloads": {
+                of: engine.payloads(of, sorted(engine.ids(of))) for of in ("posts", "formulas", "looks")
+            },
             "words": {hit.id: round(hit.score, 5) for hit in lexical.posts.search(terms, 1000)},
             "looks": {hit.id: round(hit.score, 5) for hit in lexical.formulas.search(terms, 10_000)},
             "entries": (sorted(lexical.posts.ids()), sorted(lexical.formulas.ids())),
@@ -170,13 +177,22 @@ def differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
     """In which parts two indexes differ; vectors may differ by rounding."""
     names = []
     for name, value in expected.items():
-        if name.endswith("vectors"):
+        if name == "vectors":
             same = found[name].keys() == value.keys() and all(
-                each.shape == value[key].shape and np.allclose(each, value[key], atol=1e-5)
-                for key, each in found[name].items()
+                _same_rows(found[name][field], rows) for field, rows in value.items()
             )
         else:
             same = found[name] == value
         if not same:
             names.append(name)
     return names
+
+
+def _same_rows(found: dict[str, Any], expected: dict[str, Any]) -> bool:
+    return found.keys() == expected.keys() and all(
+        each.references == expected[name].references
+        and each.levels.tolist() == expected[name].levels.tolist()
+        and each.vectors.shape == expected[name].vectors.shape
+        and np.allclose(each.vectors, expected[name].vectors, atol=1e-5)
+        for name, each in found.items()
+    )

@@ -21,9 +21,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.index.engines.engine import Collection, Engine, Payload, Point, create_engine, open_engine
+from mathamr.graphs.virtual import Level
+from mathamr.index.engines.engine import Engine, Entry, Field, Payload, create_engine, open_engine
 from mathamr.index.engines.flat.engine import FlatEngine
 from mathamr.index.engines.maxsim import maxsim
+from mathamr.systems.vectors import Vectors
 
 Floats = npt.NDArray[np.float32]
 
@@ -47,14 +49,25 @@ class Corpus:
     """The first row of a question is its document's."""
 
     @property
-    def points(self) -> list[Point]:
+    def entries(self) -> list[Entry]:
         ends = np.append(self.starts[1:], len(self.vectors))
         return [
-            Point(
-                name, self.documents[row], self.vectors[self.starts[row] : ends[row]], Payload(kind="answer")
-            )
+            self._entry(name, self.documents[row], self.vectors[self.starts[row] : ends[row]])
             for row, name in enumerate(self.ids)
         ]
+
+    def _entry(self, name: str, document: Floats, rows: Floats) -> Entry:
+        parts = Vectors(rows, np.zeros(len(rows), np.int8), tuple(map(str, range(len(rows)))))
+        fields = {"document": Vectors.one(document, Level.DOCUMENT, name), "parts": parts}
+        return Entry(name, fields, Payload(kind="answer"))
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        size = self.vectors.shape[1]
+        return (
+            Field(name="document", of="posts", size=size),
+            Field(name="parts", of="posts", size=size, many=True),
+        )
 
 
 def unit(vectors: Floats) -> Floats:
@@ -86,17 +99,19 @@ def made_up(posts: int, seed: int = 0) -> Corpus:
 def of_index(folder: Path) -> Corpus:
     """The vectors of an index; questions are some of its own."""
     engine = open_engine(folder / "vectors", read_only=True)
-    ids = sorted(engine.posts.ids())
-    fetched, payloads = engine.posts.fetch(ids), engine.posts.payloads(ids)
+    ids = sorted(engine.ids("posts"))
+    document = {name: rows.vectors[0] for name, rows in engine["document"].fetch(ids).items()}
+    fetched = {name: rows.vectors for name, rows in engine["parts"].fetch(ids).items()}
+    payloads = engine.payloads("posts", ids)
     counts = np.array([len(fetched[name]) for name in ids])
     starts = np.cumsum(counts) - counts
     vectors = np.concatenate([fetched[name] for name in ids])
     questions = [name for name in ids if payloads[name].kind == "question"] or ids
     chosen = questions[:: max(1, len(questions) // QUERIES)][:QUERIES]
     engine.close()
-    # The document's vector stands last in a post: the virtual nodes come in the order of the thesis.
-    documents = vectors[starts + counts - 1]
-    return Corpus(ids, vectors, starts, documents, [fetched[name][::-1] for name in chosen])
+    # The first row of a question is its document's.
+    queries = [np.concatenate([document[name][None], fetched[name]]) for name in chosen]
+    return Corpus(ids, vectors, starts, np.stack([document[name] for name in ids]), queries)
 
 
 def plain_blocks(corpus: Corpus, query: Floats) -> Floats:
@@ -143,28 +158,29 @@ def recall(found: list[list[str]], wanted: list[list[str]], depth: int) -> float
     return float(np.mean(shares))
 
 
-def strategies(posts: Collection, *, approximate: bool) -> dict[str, Callable[[Floats], list[str]]]:
+def strategies(engine: Engine) -> dict[str, Callable[[Floats], list[str]]]:
     """The strategies of the thesis (3.5.2) over an engine's calls."""
+    document, parts = engine["document"], engine["parts"]
 
     def single(query: Floats, exact: bool = True) -> list[str]:
-        return [hit.id for hit in posts.search(query[0], DEPTH, exact=exact)]
+        return [hit.id for hit in document.search(query[0], DEPTH, exact=exact)]
 
     def rerank(query: Floats, pool: int, exact: bool = True) -> list[str]:
-        found = [hit.id for hit in posts.search(query[0], pool, exact=exact)]
-        return [hit.id for hit in posts.score(query, found)[:DEPTH]]
+        found = [hit.id for hit in document.search(query[0], pool, exact=exact)]
+        return [hit.id for hit in parts.score(query, found)[:DEPTH]]
 
     def by_node(query: Floats) -> list[str]:
-        pool = {hit.id for row in query for hit in posts.search_maxsim(row[None], 128, exact=False)}
-        return [hit.id for hit in posts.score(query, sorted(pool))[:DEPTH]]
+        pool = {hit.id for row in query for hit in parts.search(row, 128, exact=False)}
+        return [hit.id for hit in parts.score(query, sorted(pool))[:DEPTH]]
 
     table: dict[str, Callable[[Floats], list[str]]] = {
         "single": single,
         "rerank 1000": lambda query: rerank(query, 1000),
         "rerank 5000": lambda query: rerank(query, 5000),
-        "maxsim": lambda query: [hit.id for hit in posts.search_maxsim(query, DEPTH)],
-        "maxsim, 10 results": lambda query: [hit.id for hit in posts.search_maxsim(query, 10)],
+        "maxsim": lambda query: [hit.id for hit in parts.search_maxsim(query, DEPTH)],
+        "maxsim, 10 results": lambda query: [hit.id for hit in parts.search_maxsim(query, 10)],
     }
-    if approximate:
+    if engine.capabilities.approximate:
         table |= {
             "single, approximate": lambda query: single(query, False),
             "rerank 1000, approximate": lambda query: rerank(query, 1000, False),
@@ -176,11 +192,11 @@ def strategies(posts: Collection, *, approximate: bool) -> dict[str, Callable[[F
 
 def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> tuple[Engine, float, float]:
     """An engine with the corpus; processor seconds to write it and to prepare it."""
-    engine = create_engine(folder, corpus.vectors.shape[1], name, options)
+    engine = create_engine(folder, corpus.fields, name, options)
     started = time.process_time()
-    points = corpus.points
-    for start in range(0, len(points), 10_000):
-        engine.posts.upsert(points[start : start + 10_000])
+    entries = corpus.entries
+    for start in range(0, len(entries), 10_000):
+        engine.upsert("posts", entries[start : start + 10_000])
         engine.flush()
     written = time.process_time()
     engine.optimize()
@@ -207,7 +223,7 @@ def table_of(corpus: Corpus, variants: dict[str, tuple[str, dict[str, Any]]], fo
     for name, (engine_name, options) in variants.items():
         engine, writing, preparing = filled(folder / name, corpus, engine_name, options)
         size = sum(path.stat().st_blocks * 512 for path in (folder / name).rglob("*") if path.is_file())
-        for strategy, work in strategies(engine.posts, approximate=engine.capabilities.approximate).items():
+        for strategy, work in strategies(engine).items():
             speed = per_second(work, corpus.queries)
             found = [work(query) for query in corpus.queries]
             recalls = (f"{recall(found, wanted, depth):6.3f}" for depth in (10, 100, 1000))
@@ -237,10 +253,11 @@ def growth(largest: int, folder: Path) -> None:
         started = time.perf_counter()
         reader = FlatEngine.open(folder / "flat", read_only=True)
         opening = time.perf_counter() - started
-        ((segment, _),) = reader.posts.view().parts()
+        ((segment, _),) = reader.stores["posts"].view().parts()
+        rows = segment.fields["parts"]
         for way in ("none", "int8"):
             speeds.append(
-                per_second(lambda query: segment.search_maxsim(query, DEPTH, None, way), corpus.queries)  # noqa: B023
+                per_second(lambda query: rows.search_maxsim(query, DEPTH, None, way), corpus.queries)  # noqa: B023
             )
         megabytes = sum(path.stat().st_size for path in (folder / "flat").iterdir()) >> 20
         shutil.rmtree(folder / "flat")

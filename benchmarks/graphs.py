@@ -86,8 +86,8 @@ def _stages(posts_file: Path, count: int) -> None:
     """Where the time goes on one core."""
     from mathamr.amr.document import parse_documents
     from mathamr.amr.parser import load_parser
+    from mathamr.formulas.trees import trees_of
     from mathamr.graphs import notation
-    from mathamr.graphs.maker import trees_of
     from mathamr.graphs.unify import unify
     from mathamr.posts.passage import passage
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mathamr.index.engines.point import Filter
+    from mathamr.index.engines.entry import Filter
     from mathamr.search.library import Index
     from mathamr.search.query import Query
 
@@ -17,7 +17,7 @@ __version__ = "0.1.0"
 __all__ = ["Filter", "Index", "Query", "__version__"]
 
 _HOMES = {
-    "Filter": "mathamr.index.engines.point",
+    "Filter": "mathamr.index.engines.entry",
     "Index": "mathamr.search.library",
     "Query": "mathamr.search.query",
 }

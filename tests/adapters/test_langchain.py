@@ -6,7 +6,7 @@ import pytest
 
 from mathamr.adapters.reading import readable
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.point import Filter
+from mathamr.index.engines.entry import Filter
 from mathamr.search.library import Index
 
 pytest.importorskip("langchain_core", reason="the adapter needs langchain-core")

@@ -20,7 +20,7 @@ def test_an_archive_for_reading_cannot_be_changed(index: Path) -> None:
     with Archive.open(index) as archive:
         assert archive.read_only
         with pytest.raises(MathAMRError, match="was opened for reading only"):
-            archive.engine.posts.delete(["101"])
+            archive.engine.delete("posts", ["101"])
         with pytest.raises(MathAMRError), archive.catalogue.transaction():
             archive.catalogue.delete("101")
         assert "101" in archive.catalogue
@@ -44,16 +44,17 @@ def test_a_model_that_moved_is_named_again(
     with Archive.open(index, device="cpu") as archive:
         assert len(archive.catalogue) == 5
         with pytest.raises(
-            MathAMRError, match=r"cannot be loaded: no model in .*name the folder it is in now with --model"
+            MathAMRError,
+            match=r"cannot be loaded: no model in .*name it, or the folder it is in now, with --model",
         ):
-            _ = archive.encoder
+            _ = archive.system
     with Archive.open(index, device="cpu", model=tmp_path / "moved") as archive:
-        assert archive.encoder.fingerprint == archive.manifest.model.fingerprint
+        assert archive.system.fingerprint == archive.manifest.model.fingerprint
     with (
         Archive.open(index, device="cpu", model=other_model_folder) as archive,
         pytest.raises(MathAMRError, match="was made with the model"),
     ):
-        _ = archive.encoder
+        _ = archive.system
 
 
 def test_a_read_only_folder_can_be_read_and_says_why_it_cannot_be_written(

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -9,22 +10,29 @@ from hypothesis import strategies as st
 
 from mathamr.errors import MathAMRError
 from mathamr.index.manifest import EngineRecord, InputRecord, Manifest, ModelRecord, ParserRecord
+from mathamr.systems.field import Field
 
+FIELDS = (Field(name="document", of="posts", size=32), Field(name="nodes", of="looks", size=8, many=True))
 MANIFEST = Manifest(
-    ModelRecord("mathamrplus", "abc", 32, "/models/a"),
-    "both-hierarchy-none",
-    ParserRecord("builtin", "builtin-1"),
-    EngineRecord("flat", {"dtype": "float16"}),
-    True,
-    (InputRecord("/notes/é\udc80.md", None, ("/notes/formulas.tsv",)),),
-    7,
-    {"posts": 3},
-    {"posts": "00ff"},
+    model=ModelRecord(
+        name="mathamrplus", system="mathamrplus", fingerprint="abc", fields=FIELDS, folder="/models/a"
+    ),
+    graphs="both-hierarchy-none",
+    parser=ParserRecord("builtin", "builtin-1"),
+    engine=EngineRecord("flat", {"dtype": "float16"}),
+    finished=True,
+    inputs=(InputRecord("/notes/é\udc80.md", None, ("/notes/formulas.tsv",)),),
+    revision=7,
+    counts={"posts": 3},
+    checksums={"posts": "00ff"},
 )
+BARE = Manifest(model=replace(MANIFEST.model, folder=None), engine=EngineRecord("flat"))
+"""Of a system that reads no graphs."""
 
 
-def test_a_manifest_survives_the_round_trip(tmp_path: Path) -> None:
-    written = MANIFEST.write(tmp_path)
+@pytest.mark.parametrize("manifest", [MANIFEST, BARE])
+def test_a_manifest_survives_the_round_trip(tmp_path: Path, manifest: Manifest) -> None:
+    written = manifest.write(tmp_path)
     assert Manifest.read(tmp_path) == written
     assert written.created == written.updated != ""
     assert Manifest.read(tmp_path).write(tmp_path).created == written.created
@@ -39,7 +47,7 @@ def test_another_format_is_refused_with_the_way_out(tmp_path: Path) -> None:
     del row["checksum"]
     (tmp_path / "manifest.json").write_text(json.dumps(row))
     with pytest.raises(
-        MathAMRError, match=r"has format 99, this version reads 1; search it with mathamr 9\.9"
+        MathAMRError, match=r"has format 99, this version reads 2; search it with mathamr 9\.9"
     ):
         Manifest.read(tmp_path)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr.errors import UnknownNameError
-from mathamr.index.engines.point import Scored
+from mathamr.index.engines.entry import Scored
 from mathamr.search.fusion import FUSIONS, WeightedSum
 from mathamr.search.hybrid import Blend
 

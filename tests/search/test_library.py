@@ -14,7 +14,7 @@ from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.virtual import Level
-from mathamr.index.engines.point import Scored, best
+from mathamr.index.engines.entry import Scored, best
 from mathamr.index.lexical.terms import post_terms
 from mathamr.search.fragment import plain
 from mathamr.search.fusion import FUSIONS
@@ -56,9 +56,8 @@ def test_single_ranks_by_the_document_vector(index: Index) -> None:
     vector = query_vectors(index, query).document
     assert vector is not None
     ids = list(index.archive.catalogue.ids())
-    stored = index.archive.engine.posts.fetch(ids)
-    # The document's vector is always the last one of a post.
-    expected = best(ids, [float(vector @ stored[each][-1]) for each in ids], 25)
+    stored = index.archive.engine["document"].fetch(ids)
+    expected = best(ids, [float(vector @ stored[each].vectors[0]) for each in ids], 25)
     same_order(ranked(index, query, "single", 25), expected)
 
 
@@ -66,8 +65,8 @@ def test_maxsim_is_the_mean_of_the_best_cosines(index: Index) -> None:
     query = Query.of_text(TEXT)
     vectors = query_vectors(index, query).vectors
     ids = list(index.archive.catalogue.ids())
-    stored = index.archive.engine.posts.fetch(ids)
-    expected = best(ids, [naive_maxsim(vectors, stored[each]) for each in ids], 25)
+    stored = index.archive.engine["parts"].fetch(ids)
+    expected = best(ids, [naive_maxsim(vectors, stored[each].vectors) for each in ids], 25)
     same_order(ranked(index, query, "maxsim", 25), expected)
 
 
@@ -170,20 +169,20 @@ def test_a_formula_is_found_once_at_its_best_place_with_the_number_of_its_places
     assert first is not None
     assert first.exact
     assert parse(first.latex).slt == parse("n").slt
-    assert first.places == len(catalogue.with_visual(first.visual)) > 1
+    assert first.places == len(catalogue.with_look(first.visual)) > 1
     assert catalogue.formula(first.id).post == hits[0].id
 
 
 def test_dense_formula_search_is_the_best_cosine_of_each_look(index: Index) -> None:
     query = Query.of_text("$\\frac{1}{n^2}$ is small", "formulas")
     vector = query_vectors(index, query).at(Level.FORMULA)[1][0]
-    points = index.archive.engine.formulas
+    points = index.archive.engine["formula"]
     ids = list(points.ids())
-    visuals = index.archive.catalogue.visuals(ids)
+    visuals = index.archive.catalogue.looks_of(ids)
     expected: dict[str, float] = {}
     for identifier, rows in points.fetch(ids).items():
         look = visuals[identifier]
-        expected[look] = max(expected.get(look, -1.0), float(rows[0] @ vector))
+        expected[look] = max(expected.get(look, -1.0), float(rows.vectors[0] @ vector))
     found, _ = index.rank(query, "formulas", "single", 40)
     scores = sorted(expected.values(), reverse=True)[:40]
     assert np.allclose([each.score for each in found], scores, atol=1e-5)
@@ -364,12 +363,12 @@ def test_unknown_names_list_the_known_ones() -> None:
 
 def test_the_catalogue_names_a_look_by_its_first_place_for_each_visual_id(index: Index) -> None:
     catalogue = index.archive.catalogue
-    keys = sorted({catalogue.formula(each).visual for each in list(catalogue.formula_ids())[:40]})
+    keys = sorted({catalogue.formula(each).look for each in list(catalogue.formula_ids())[:40]})
     for key, known in catalogue.looks([*keys, "no such look"]).items():
-        entries = [catalogue.formula(each) for each in catalogue.with_visual(key)]
+        entries = [catalogue.formula(each) for each in catalogue.with_look(key)]
         assert known[0][0] == entries[0].id
         assert {visual_id for _, _, visual_id in known} == {entry.visual_id for entry in entries}
         for formula, post, visual_id in known:
             entry = catalogue.formula(formula)
-            assert (entry.post, entry.visual_id, entry.visual) == (post, visual_id, key)
+            assert (entry.post, entry.visual_id, entry.look) == (post, visual_id, key)
     assert set(catalogue.looks(keys)) == set(keys)

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from mathamr.adapters.reading import LONGEST_TEXT, provenance, readable
 from mathamr.errors import MissingExtraError
-from mathamr.index.engines.point import Filter
+from mathamr.index.engines.entry import Filter
 from mathamr.search.library import Index
 
 try:

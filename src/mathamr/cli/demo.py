@@ -141,7 +141,7 @@ def _answer(console: Console, heading: Callable[[str], None], index: Index, targ
 
     from mathamr.cli.found import show_alignment, show_hits
     from mathamr.evaluation.topics import read_topics
-    from mathamr.index.engines.point import Filter
+    from mathamr.index.engines.entry import Filter
     from mathamr.sample import folder
     from mathamr.search.fragment import formulas_by_id, fragments, plain
     from mathamr.search.heatmap import save_heatmap

@@ -128,8 +128,8 @@ def _show(summary: BuildSummary) -> None:
     counts, intake = summary.manifest.counts, summary.intake
     table.add_row("posts", f"{counts['posts']:,}", _changes(summary))
     table.add_row("formulas", f"{counts['formulas']:,}", f"{counts['looks']:,} that look different")
-    for stage, seconds in summary.account.seconds.items():
-        done = summary.account.posts[stage]
+    for stage, seconds in summary.log.seconds.items():
+        done = summary.log.posts[stage]
         rate = f"{done / seconds:,.1f} posts/s" if done and seconds else ""
         table.add_row(stage, duration(seconds), rate)
     made = intake.new + intake.changed
@@ -146,7 +146,7 @@ def _show(summary: BuildSummary) -> None:
     for path, report in intake.reports.items():
         for line in report.lines():
             notes.print(f"{path}: {line}", highlight=False, markup=False)
-    for cause, count in summary.account.fallbacks.most_common():
+    for cause, count in summary.log.fallbacks.most_common():
         notes.print(f"graphs: {count:,} × {cause}", highlight=False, markup=False)
     if intake.held_back:
         notes.print(

@@ -58,7 +58,7 @@ def command(
     """Search an index: posts that answer a query, or formulas like the one in it."""
     from mathamr.amr.parser import vouch_for_parser
     from mathamr.errors import UnknownNameError
-    from mathamr.index.engines.point import Filter
+    from mathamr.index.engines.entry import Filter
     from mathamr.search.library import TASKS, Index
     from mathamr.search.query import Query
 

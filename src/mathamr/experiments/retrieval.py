@@ -18,7 +18,7 @@ from mathamr.experiments.graphs import Catalogue
 from mathamr.experiments.stage import Figures
 from mathamr.experiments.vectors import Floats, Places, VectorTable
 from mathamr.graphs.virtual import Level
-from mathamr.index.engines.engine import Collection, Engine, Point, create_engine, open_engine
+from mathamr.index.engines.engine import Engine, Entry, Field, create_engine, open_engine
 from mathamr.index.engines.maxsim import maxsim
 from mathamr.systems.vectors import Vectors
 
@@ -71,19 +71,19 @@ class ExactAnswers:
 class ApproximateAnswers:
     """Answers by an engine's approximate search."""
 
-    def __init__(self, posts: Collection, strategy: Strategy) -> None:
-        self._posts, self._strategy = posts, strategy
-        self._pool = strategy.pool_size(posts.count())
+    def __init__(self, engine: Engine, strategy: Strategy) -> None:
+        self._document, self._parts, self._strategy = engine["document"], engine["parts"], strategy
+        self._pool = strategy.pool_size(engine.count("posts"))
 
     def ranked(self, topic: Vectors, depth: int, key: str = "") -> list[Hit]:
         """As `ExactAnswers`, with what the engine finds in its approximate index."""
         if self._strategy.ranking == "maxsim":
-            found = self._posts.search_maxsim(topic.vectors, depth, exact=False)
+            found = self._parts.search_maxsim(topic.vectors, depth, exact=False)
         elif self._strategy.ranking == "single":
-            found = self._posts.search(_document(topic), depth, exact=False)
+            found = self._document.search(_document(topic), depth, exact=False)
         else:
-            chosen = self._posts.search(_document(topic), max(self._pool, depth), exact=False)
-            pool = self._posts.score(topic.vectors, [each.id for each in chosen[: self._pool]])
+            chosen = self._document.search(_document(topic), max(self._pool, depth), exact=False)
+            pool = self._parts.score(topic.vectors, [each.id for each in chosen[: self._pool]])
             rest = [Hit(each.id, each.score) for each in chosen[self._pool : depth]]
             return followed([Hit(each.id, each.score) for each in pool[:depth]], rest)
         return [Hit(each.id, each.score) for each in found]
@@ -155,7 +155,7 @@ def search(
         else:
             opened = open_engine(engine, read_only=True)
             searcher, vectors = (
-                ApproximateAnswers(opened.posts, strategy),
+                ApproximateAnswers(opened, strategy),
                 posts.chosen(catalogue.answers).vectors,
             )
         keys = [test.key(topic) for topic in test.topics]
@@ -184,24 +184,33 @@ def build_engine(index: Path, catalogue: Catalogue, folder: Path) -> Figures:
     """The answers in an engine with an approximate index."""
     table = VectorTable.load(index / "posts.npz").chosen(catalogue.answers)
     shutil.rmtree(folder, ignore_errors=True)
-    engine = create_engine(folder, table.vectors.shape[1], APPROXIMATE, OPTIONS)
+    size = table.vectors.shape[1]
+    fields = (
+        Field(name="document", of="posts", size=size),
+        Field(name="parts", of="posts", size=size, many=True),
+    )
+    engine = create_engine(folder, fields, APPROXIMATE, OPTIONS)
     try:
-        for points in _batches(table):
-            engine.posts.upsert(points)
+        for entries in _batches(table):
+            engine.upsert("posts", entries)
         engine.flush()
         engine.optimize()
     finally:
         engine.close()
-    size = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return {"posts": len(table.ids), "bytes on disk": size}
+    taken = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
+    return {"posts": len(table.ids), "bytes on disk": taken}
 
 
-def _batches(table: VectorTable) -> Iterator[list[Point]]:
+def _batches(table: VectorTable) -> Iterator[list[Entry]]:
     for start in range(0, len(table.ids), BATCH):
         ids = table.ids[start : start + BATCH]
         vectors = [table.of_post(post_id) for post_id in ids]
         yield [
-            Point(post_id, _document(each), each.vectors) for post_id, each in zip(ids, vectors, strict=True)
+            Entry(
+                post_id,
+                {"document": Vectors.one(_document(each), Level.DOCUMENT, post_id), "parts": each},
+            )
+            for post_id, each in zip(ids, vectors, strict=True)
         ]
 
 

@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from hashlib import blake2b
 
 from mathamr.amr.document import parse_documents
 from mathamr.amr.parser import AmrParser
-from mathamr.errors import MathAMRError
-from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
-from mathamr.formulas.parse import parse
+from mathamr.formulas.trees import Trees, trees_of
 from mathamr.graphs.mathgraph import MathGraph
-from mathamr.graphs.unify import Trees, unify
+from mathamr.graphs.unify import unify
 from mathamr.posts.passage import Passage, passage
-from mathamr.posts.post import Formula, Post
+from mathamr.posts.post import Post
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,30 +67,6 @@ def _trees(post: Post, read: Passage, fallbacks: Counter[str]) -> dict[str, Tree
         elif repaired:
             fallbacks["formula repaired"] += 1
     return trees
-
-
-def trees_of(formula: Formula, macros: tuple[str, ...] = ()) -> tuple[Trees, bool]:
-    """Both trees of a formula and whether it was repaired: from its LaTeX, or from MathML where it has none."""
-    if formula.latex.strip():
-        return _trees_of_latex(formula.latex, macros)
-    opt = slt = None
-    try:
-        if formula.presentation_mathml:
-            slt = slt_from_mathml(formula.presentation_mathml)
-        if formula.content_mathml:
-            opt = opt_from_mathml(formula.content_mathml)
-    except MathAMRError:
-        return (opt, slt), True
-    return (opt, slt), False
-
-
-@lru_cache(maxsize=10_000)
-def _trees_of_latex(latex: str, macros: tuple[str, ...]) -> tuple[Trees, bool]:
-    try:
-        parsed = parse(latex, macros)
-    except MathAMRError:
-        return (None, None), True
-    return (parsed.opt, parsed.slt), bool(parsed.repairs)
 
 
 def digest(post: Post, fingerprint: str) -> bytes:

@@ -11,6 +11,7 @@ from mathamr.amr.graph import Amr, is_atom, string
 from mathamr.amr.notation import Triple
 from mathamr.amr.placeholder import placeholders
 from mathamr.formulas.tree import Opt, Slt, Tree
+from mathamr.formulas.trees import Trees
 from mathamr.graphs.configuration import FormulaMode
 from mathamr.graphs.mathgraph import FormulaPart, MathGraph
 
@@ -20,8 +21,6 @@ _OPERAND_OF_ROLE = {role: letter for letter, role in _OPERAND_ROLES.items()}
 
 TREE_VARIABLE = re.compile(r"([os])(\d+)_(\d+)")
 """Variables of tree nodes: o or s, the number of the formula, the number of the node."""
-
-Trees = tuple[Opt | None, Slt | None]
 
 
 def unify(

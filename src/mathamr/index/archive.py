@@ -3,7 +3,7 @@
 manifest.json   what made the index, counts, checksums (`Manifest`)
 lock            held by the process that changes the index (`WriterLock`)
 catalogue.db    posts, formulas, and what has still to be derived from them (`Catalogue`)
-graphs/         graphs and tensors (`GraphStore`)
+graphs/         graphs and tensors (`GraphStore`), where the model reads them
 vectors/        the engine's
 lexical/        words, symbols and paths (`LexicalIndex`)
 
@@ -13,10 +13,9 @@ To change it, open it as an `ArchiveWriter`.
 from __future__ import annotations
 
 import threading
-from functools import cached_property
 from pathlib import Path
 from types import TracebackType
-from typing import ClassVar, Literal, Self
+from typing import ClassVar, Self
 
 from mathamr.amr.parser import check_recorded
 from mathamr.errors import MathAMRError
@@ -27,10 +26,10 @@ from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import Engine, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
-from mathamr.index.manifest import Manifest
+from mathamr.index.manifest import Manifest, ModelRecord
 from mathamr.index.storage.plainfiles import check_plain
-from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder
-from mathamr.systems.modelfolder import model_folder
+from mathamr.systems.modelfolder import box, boxed, load_system
+from mathamr.systems.system import SYSTEMS, Need, System
 from mathamr.systems.vectors import Vectors
 
 GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
@@ -39,7 +38,7 @@ GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
 class Archive:
     """An index directory that is open, for any number of threads.
 
-    The parts that cost time (encoder, parser, engine, lexical index) are loaded when they are first asked for.
+    The parts that cost time (system, parser, engine, lexical index) are loaded when they are first asked for.
     """
 
     read_only: ClassVar[bool] = True
@@ -52,17 +51,22 @@ class Archive:
         catalogue: Catalogue,
         *,
         device: str = "auto",
-        model: Path | None = None,
+        model: Path | str | None = None,
     ) -> None:
+        SYSTEMS.check(manifest.model.system)
         self.folder, self.manifest, self.catalogue = folder, manifest, catalogue
         self.device, self._model = device, model
         self._loading = threading.RLock()
+        self._system: System | None = None
+        self._work: GuardedGraphs | None = None
+        self._engine: Engine | None = None
+        self._lexical: LexicalIndex | None = None
 
     @classmethod
-    def open(cls, folder: Path | str, *, device: str = "auto", model: Path | None = None) -> Self:
+    def open(cls, folder: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Self:
         """The index in a folder; one that was never finished, or of another format, is refused with the way out.
 
-        `model` is where the index's model is, if no longer where it was.
+        `model` is the folder or the name of the index's model, if no longer where it was.
         """
         folder = Path(folder).expanduser()
         check_plain(folder)
@@ -71,69 +75,74 @@ class Archive:
         catalogue = Catalogue(folder / CATALOGUE, read_only=True)
         return cls(folder, manifest, catalogue, device=device, model=model)
 
-    @cached_property
-    def _encoder(self) -> PostEncoder:
-        recorded = self.manifest.model
-        folder = self._model or (Path(recorded.folder) if recorded.folder else None)
-        try:
-            encoder = load_post_encoder(model_folder(folder), self.device)
-        except MathAMRError as error:
-            raise MathAMRError(
-                f"the model {recorded.name} of the index {self.folder} cannot be loaded: {error};"
-                " name the folder it is in now with --model"
-            ) from error
-        check_model(self.manifest, encoder, self.folder)
-        return encoder
+    @property
+    def needs(self) -> frozenset[Need]:
+        """What the system of the index needs of a post; known without loading it."""
+        return SYSTEMS[self.manifest.model.system].needs
 
     @property
-    def encoder(self) -> PostEncoder:
-        """The model that made the vectors: queries need the same one."""
+    def has_graphs(self) -> bool:
+        """Whether the posts of the index have graphs."""
+        return needs_graphs(self.needs)
+
+    @property
+    def system(self) -> System:
+        """The system that made the vectors: queries need the same one."""
         with self._loading:
-            return self._encoder
+            if self._system is None:
+                recorded = self.manifest.model
+                try:
+                    system = load_system(self._model or recorded_model(recorded), self.device)
+                except MathAMRError as error:
+                    raise MathAMRError(
+                        f"the model {recorded.name} of the index {self.folder} cannot be loaded: {error};"
+                        " name it, or the folder it is in now, with --model"
+                    ) from error
+                self.use_system(system)
+                return system
+            return self._system
 
-    def use_encoder(self, encoder: PostEncoder) -> None:
-        """Gives the index its model, which is loaded already."""
-        check_model(self.manifest, encoder, self.folder)
-        self.__dict__["_encoder"] = encoder
-
-    @cached_property
-    def _work(self) -> GuardedGraphs:
-        recorded = self.manifest.parser
-        check_recorded(recorded.name, recorded.model, self.folder)
-        work = GuardedGraphs.take(recorded.name, recorded.model)
-        if not self.read_only:
-            check_parser(self.manifest, work.hello, self.folder)
-        return work
+    def use_system(self, system: System) -> None:
+        """Gives the index its system, which is loaded already."""
+        check_model(self.manifest, system, self.folder)
+        self._system = system
 
     @property
     def work(self) -> GuardedGraphs:
         """Makes graphs as those of the index were made, in a process of its own; not for several threads at a time."""
         with self._loading:
+            if self._work is None:
+                recorded = self.manifest.parser
+                if recorded is None:
+                    raise MathAMRError(
+                        f"the index {self.folder} has no graphs: its model {self.manifest.model.name} reads none"
+                    )
+                check_recorded(recorded.name, recorded.model, self.folder)
+                work = GuardedGraphs.take(recorded.name, recorded.model)
+                if not self.read_only:
+                    check_parser(self.manifest, work.hello, self.folder)
+                self._work = work
             return self._work
-
-    @cached_property
-    def _engine(self) -> Engine:
-        return open_engine(self.folder / VECTORS, read_only=self.read_only)
 
     @property
     def engine(self) -> Engine:
         """Where the vectors are."""
         with self._loading:
+            if self._engine is None:
+                self._engine = open_engine(self.folder / VECTORS, read_only=self.read_only)
             return self._engine
-
-    @cached_property
-    def _lexical(self) -> LexicalIndex:
-        if self.catalogue.meta("lexical by") != terms_fingerprint():
-            raise MathAMRError(
-                f"the lexical entries of the index {self.folder} were made by another version of mathamr;"
-                f" bring them up to date with: mathamr index --out {self.folder}"
-            )
-        return LexicalIndex.open(self.folder / LEXICAL, read_only=self.read_only)
 
     @property
     def lexical(self) -> LexicalIndex:
         """Where words and symbols are."""
         with self._loading:
+            if self._lexical is None:
+                if self.catalogue.meta("lexical by") != terms_fingerprint():
+                    raise MathAMRError(
+                        f"the lexical entries of the index {self.folder} were made by another version of mathamr;"
+                        f" bring them up to date with: mathamr index --out {self.folder}"
+                    )
+                self._lexical = LexicalIndex.open(self.folder / LEXICAL, read_only=self.read_only)
             return self._lexical
 
     def graphs(self) -> GraphStore:
@@ -141,35 +150,55 @@ class Archive:
         return GraphStore(self.folder / GRAPHS, read_only=self.read_only)
 
     def graph(self, post_id: str) -> MathGraph:
-        """The graph of a post."""
+        """The graph of a post, where the index has graphs."""
+        if not self.has_graphs:
+            raise MathAMRError(
+                f"the index {self.folder} has no graphs: its model {self.manifest.model.name} reads none"
+            )
         with self.graphs() as store:
             return store.graph(post_id)
 
-    def vectors(self, post_id: str) -> Vectors:
-        """The vectors of a post and what each of them stands for."""
-        with self.graphs() as store:
-            tensor = store.tensor(self.manifest.graphs, post_id)
-        rows = self.engine.posts.fetch([post_id]).get(post_id)
-        if rows is None or len(rows) != len(tensor.levels):
+    def vectors(self, post_id: str, field: str | None = None) -> Vectors:
+        """The vectors of a post in a field, and what each stands for; by default in the first of posts with many rows."""
+        fields = [each for each in self.engine.fields if each.of == "posts"]
+        if field is None:
+            if not fields:
+                raise MathAMRError(
+                    f"the model {self.manifest.model.name} of the index has no vectors of posts"
+                )
+            field = next((each.name for each in fields if each.many), fields[0].name)
+        found = self.engine[field].fetch([post_id]).get(post_id)
+        if found is None:
+            self.catalogue.post(post_id)
             raise MathAMRError(
-                f"the vectors of post {post_id!r} are not complete; mend them with:"
+                f"post {post_id!r} has no vectors of the field {field!r}; if it should have, mend them with:"
                 f" mathamr index --check --out {self.folder}"
             )
-        return Vectors(rows, tensor.levels, tensor.references)
+        return found
 
-    def drop(self, part: Literal["engine", "lexical", "work"]) -> None:
-        """Closes a part; it is opened again when it is next asked for."""
+    def close_engine(self) -> None:
+        """Closes the engine; it is opened again when it is next asked for."""
         with self._loading:
-            opened = self.__dict__.pop(f"_{part}", None)
-            if opened is not None:
-                opened.close()
+            engine, self._engine = self._engine, None
+            if engine is not None:
+                engine.close()
+
+    def close_lexical(self) -> None:
+        """Closes the lexical index; it is opened again when it is next asked for."""
+        with self._loading:
+            lexical, self._lexical = self._lexical, None
+            if lexical is not None:
+                lexical.close()
 
     def close(self) -> None:
         """Lets go of everything; closing twice is no error."""
         try:
-            self.drop("engine")
-            self.drop("lexical")
-            self.drop("work")
+            self.close_engine()
+            self.close_lexical()
+            with self._loading:
+                work, self._work = self._work, None
+                if work is not None:
+                    work.close()
         finally:
             self.catalogue.close()
 
@@ -190,13 +219,25 @@ def check_finished(manifest: Manifest, folder: Path) -> None:
         )
 
 
-def check_model(manifest: Manifest, encoder: PostEncoder, folder: Path) -> None:
+def needs_graphs(needs: frozenset[Need]) -> bool:
+    """Whether graphs are made of posts for a system with these needs."""
+    return bool(needs & {"graph", "tensor"})
+
+
+def recorded_model(recorded: ModelRecord) -> Path | None:
+    """Where the model of an index was: its folder, or one in the box by its name."""
+    if recorded.folder is not None:
+        return Path(recorded.folder)
+    return box() / recorded.name if recorded.name in boxed() else None
+
+
+def check_model(manifest: Manifest, system: System, folder: Path) -> None:
     """Refuses a model that did not make the vectors of an index."""
     recorded = manifest.model
-    if encoder.fingerprint != recorded.fingerprint:
+    if system.fingerprint != recorded.fingerprint or system.kind != recorded.system:
         raise MathAMRError(
             f"the index {folder} was made with the model {recorded.name} ({recorded.fingerprint}), not with"
-            f" {encoder.name} ({encoder.fingerprint}); name its own model with --model"
+            f" {system.name} ({system.fingerprint}); name its own model with --model"
             + (f" (it was in {recorded.folder})" if recorded.folder else "")
             + f", or change the index to this one with: mathamr index --out {folder} --model MODEL --rebuild"
         )
@@ -204,7 +245,7 @@ def check_model(manifest: Manifest, encoder: PostEncoder, folder: Path) -> None:
 
 def check_parser(manifest: Manifest, fingerprint: str, folder: Path) -> None:
     """Refuses an AMR parser that did not make the graphs of an index."""
-    if fingerprint != manifest.parser.fingerprint:
+    if manifest.parser is not None and fingerprint != manifest.parser.fingerprint:
         raise MathAMRError(
             f"the graphs of the index {folder} were made with the AMR parser {manifest.parser.fingerprint}, here is"
             f" {fingerprint}; make them anew with: mathamr index --out {folder} --rebuild"

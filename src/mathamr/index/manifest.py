@@ -13,8 +13,11 @@ from typing import Any
 from mathamr import __version__
 from mathamr.errors import MathAMRError
 from mathamr.index.storage.durable import write_whole
+from mathamr.systems.field import Field
 
-FORMAT = 1
+FORMAT = 2
+FIRST_RELEASE = 1
+"""The format of the first release, which can be brought up to date."""
 MANIFEST = "manifest.json"
 
 
@@ -26,13 +29,21 @@ def _checksum(row: Mapping[str, Any]) -> str:
     return blake2b(content, digest_size=16).hexdigest()
 
 
-@dataclass(frozen=True, slots=True)
+class OutdatedFormatError(MathAMRError):
+    """An index of another version: nothing is wrong with it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ModelRecord:
-    """Which model made the vectors; `folder` is where it was, `None` for the model in the box."""
+    """Which model made the vectors: its system (a name among `SYSTEMS`), and the fields that an engine keeps for it.
+
+    `folder` is where it was, `None` for a model in the box, which is then found by its name.
+    """
 
     name: str
+    system: str
     fingerprint: str
-    size: int
+    fields: tuple[Field, ...]
     folder: str | None = None
 
 
@@ -62,19 +73,21 @@ class InputRecord:
     beside: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Manifest:
     """Everything on which the content of an index depends, and how much there is of it.
 
+    `parser` is `None` where the model's system reads no graphs, and so is `graphs`, the name of their configuration,
+    where it reads no tensors of them.
     `finished` is false until the first build has come to its end: before that there is nothing to search.
     `checksums` are those of the files that never change and of the posts as a whole; they and the counts are of the
     catalogue's `revision`, which single changes leave behind until the index is closed.
     """
 
     model: ModelRecord
-    graphs: str
-    parser: ParserRecord
     engine: EngineRecord
+    parser: ParserRecord | None = None
+    graphs: str | None = None
     finished: bool = False
     inputs: tuple[InputRecord, ...] = ()
     revision: int = 0
@@ -100,19 +113,26 @@ class Manifest:
                 raise ValueError("it is not as it was written")
             found = row["format"]
             if found == FORMAT:
-                row["model"] = ModelRecord(**row["model"])
-                row["parser"] = ParserRecord(**row["parser"])
+                model = row["model"]
+                model["fields"] = tuple(map(Field.from_json, model["fields"]))
+                row["model"] = ModelRecord(**model)
+                row["parser"] = None if row["parser"] is None else ParserRecord(**row["parser"])
                 row["engine"] = EngineRecord(**row["engine"])
                 row["inputs"] = tuple(
                     InputRecord(item["path"], item["format"], tuple(item["beside"])) for item in row["inputs"]
                 )
                 return cls(**{each.name: row[each.name] for each in fields(cls)})
-        except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        except (MathAMRError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
             raise MathAMRError(
                 f"{where} is damaged ({type(error).__name__}: {error}); mend it with: mathamr index --check --out DIR"
             ) from error
         made_by = row.get("made_by", "another version")
-        raise MathAMRError(
+        if found == FIRST_RELEASE:
+            raise OutdatedFormatError(
+                f"{where} is of an index that {made_by} made; bring it up to date, its graphs stay, with:"
+                " mathamr index --out DIR --rebuild"
+            )
+        raise OutdatedFormatError(
             f"{where} has format {found}, this version reads {FORMAT}; search it with {made_by},"
             " or build the index again in another folder"
         )

@@ -14,7 +14,7 @@ from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import tensorise
 from mathamr.graphs.virtual import Level
-from mathamr.index.engines.point import Floats
+from mathamr.index.engines.entry import Floats
 from mathamr.search.query import Query, QueryError
 from mathamr.search.stopwatch import Stopwatch
 from mathamr.systems.mathamrplus.postencoder import PostEncoder

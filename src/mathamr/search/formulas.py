@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from mathamr.formulas.tree import Opt
+from mathamr.formulas.trees import trees_of
 from mathamr.formulas.visualkey import visual_key
-from mathamr.graphs.maker import trees_of
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.index.engines.engine import Collection
-from mathamr.index.engines.point import Filter, Scored
+from mathamr.index.engines.engine import Engine
+from mathamr.index.engines.entry import Filter, Scored
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import formula_terms
 from mathamr.posts.post import Formula
@@ -42,7 +42,7 @@ class FormulaSearch:
 
     query: Query
     formula: Formula
-    points: Collection
+    engine: Engine
     lexicon: LexicalPart
     catalogue: Catalogue
     analysis: Callable[[], Analysis]
@@ -77,12 +77,12 @@ class FormulaSearch:
         """Looks by the cosine of their best formula, whose place is remembered."""
         vector = self.analysis().formula(self.formula.id)
         asked = 4 * demand.depth
-        total = self.points.count()
+        total = self.engine.count("formulas")
         if not total:
             return []
         while True:
-            found = self.points.search(vector, min(asked, total), demand.where, demand.exact)
-            visuals = self.catalogue.visuals([hit.id for hit in found])
+            found = self.engine["formula"].search(vector, min(asked, total), demand.where, demand.exact)
+            visuals = self.catalogue.looks_of([hit.id for hit in found])
             best: dict[str, Scored] = {}
             for hit in found:
                 look = visuals.get(hit.id)
@@ -110,12 +110,12 @@ class FormulaSearch:
 
     def _first_place(self, look: str, where: Filter | None) -> str | None:
         """The first formula with that look that passes the filter."""
-        ids = self.catalogue.with_visual(look)
+        ids = self.catalogue.with_look(look)
         if not where:
             return ids[0] if ids else None
         for start in range(0, len(ids), _PLACES_AT_A_TIME):
             few = ids[start : start + _PLACES_AT_A_TIME]
-            payloads = self.points.payloads(few)
+            payloads = self.engine.payloads("formulas", few)
             for each in few:
                 if each in payloads and where.passes(payloads[each]):
                     return each

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from mathamr.index.engines.point import Scored
+from mathamr.index.engines.entry import Scored
 from mathamr.search.fusion import fuse, takes_normalisation
 
 

@@ -22,7 +22,7 @@ from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
-from mathamr.index.engines.point import Filter, Scored
+from mathamr.index.engines.entry import Filter, Scored
 from mathamr.index.lexical.terms import Terms, post_terms
 from mathamr.posts.kinds import KINDS
 from mathamr.posts.post import Post
@@ -37,7 +37,8 @@ from mathamr.search.ranked import POOL, Demand, Ranked
 from mathamr.search.snippet import Wanted, snippet, title
 from mathamr.search.stopwatch import Stopwatch
 from mathamr.search.strategies import PostSearch, check_strategy
-from mathamr.systems.vectors import Vectors
+from mathamr.systems.mathamrplus.postencoder import PostEncoder
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 
 TASKS: tuple[Task, ...] = ("answers", "formulas")
 
@@ -57,7 +58,7 @@ class Index:
         self.configuration = configuration or HybridConfiguration()
         self._loading = threading.Lock()
         self._loaded_parser: AmrParser | None = None
-        self._analyser = Analyser(self._parser, lambda: archive.encoder)
+        self._analyser = Analyser(self._parser, lambda: _encoder(archive))
 
     @classmethod
     def open(
@@ -96,7 +97,7 @@ class Index:
             except BaseException as error:
                 failures.append(error)
 
-        loading = threading.Thread(target=load, args=(lambda: self.archive.encoder,))
+        loading = threading.Thread(target=load, args=(lambda: self.archive.system,))
         loading.start()
         load(lambda: self._parser().parse(["Let FORMULA_0 hold."]))
         loading.join()
@@ -179,7 +180,7 @@ class Index:
             search: FormulaSearch | PostSearch = FormulaSearch(
                 asked,
                 formula,
-                engine.formulas,
+                engine,
                 lexical.formulas,
                 self.archive.catalogue,
                 analysis,
@@ -231,9 +232,9 @@ class Index:
         )
 
     def _post_search(self, asked: Query, analysis: Callable[[], Analysis], watch: Stopwatch) -> PostSearch:
-        posts, lexicon = self.archive.engine.posts, self.archive.lexical.posts
+        engine, lexicon = self.archive.engine, self.archive.lexical.posts
         terms: Callable[[], Terms] = lru_cache(1)(partial(post_terms, asked.post))
-        return PostSearch(posts, lexicon, terms, analysis, self.configuration, watch)
+        return PostSearch(engine, lexicon, terms, analysis, self.configuration, watch)
 
     def _query(self, query: Query | Post | str, task: Task) -> Query:
         if isinstance(query, Query):
@@ -250,6 +251,10 @@ class Index:
         with self._loading:
             if self._loaded_parser is None:
                 record = self.archive.manifest.parser
+                if record is None:
+                    raise MathAMRError(
+                        f"the index {self.archive.folder} has no graphs, and no parser made them"
+                    )
                 self._loaded_parser = recorded_parser(record.name, record.model, self.archive.folder)
             return self._loaded_parser
 
@@ -292,10 +297,10 @@ class Index:
         return FormulaHit(
             entry.id,
             entry.latex,
-            entry.visual,
+            entry.look,
             entry.visual_id,
             entry.display,
-            len(self.archive.catalogue.with_visual(entry.visual)),
+            len(self.archive.catalogue.with_look(entry.look)),
             ranked.exact,
         )
 
@@ -305,21 +310,21 @@ class Index:
 
     def _similarities(self, ids: Sequence[str], analysis: Analysis) -> dict[str, dict[int, float]]:
         """For every sentence of some posts how near the query's nearest vector is."""
-        vectors = self.archive.engine.posts.fetch(ids)
         found: dict[str, dict[int, float]] = {}
-        with self.archive.graphs() as store:
-            for identifier, rows in vectors.items():
-                if identifier not in store:
-                    continue  # being deleted just now
-                tensor = store.tensor(self.archive.manifest.graphs, identifier)
-                if len(tensor.levels) != len(rows):
-                    continue  # being changed just now
-                stored = Vectors(rows, tensor.levels, tensor.references)
-                numbers, sentences = stored.at(Level.SENTENCE)
-                if len(sentences):
-                    best = (analysis.vectors.vectors @ sentences.T).max(axis=0)
-                    found[identifier] = dict(zip(map(int, numbers), np.asarray(best).tolist(), strict=True))
+        for identifier, stored in self.archive.engine["parts"].fetch(ids).items():
+            numbers, sentences = stored.at(Level.SENTENCE)
+            if len(sentences):
+                best = (analysis.vectors.vectors @ sentences.T).max(axis=0)
+                found[identifier] = dict(zip(map(int, numbers), np.asarray(best).tolist(), strict=True))
         return found
+
+
+def _encoder(archive: Archive) -> PostEncoder:
+    """The encoder of the only system that this search knows."""
+    system = archive.system
+    if not isinstance(system, MathAMRPlusSystem):
+        raise MathAMRError(f"an index of the system {system.kind!r} cannot be searched yet")
+    return system.encoder
 
 
 def _check(task: str, where: Filter | None) -> None:

@@ -11,8 +11,7 @@ from typing import Literal
 from mathamr.errors import MathAMRError
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.parse import FormulaError, parse
-from mathamr.graphs.maker import trees_of
-from mathamr.graphs.unify import Trees
+from mathamr.formulas.trees import Trees, trees_of
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Markup, Post

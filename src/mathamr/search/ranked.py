@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.point import Filter
+from mathamr.index.engines.entry import Filter
 
 MAX_DEPTH = 10_000
 """Places behind which nobody looks: a ranking is never longer."""

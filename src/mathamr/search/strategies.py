@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from mathamr.errors import UnknownNameError
-from mathamr.index.engines.engine import Collection
-from mathamr.index.engines.point import Filter, Scored, best, unit
+from mathamr.index.engines.engine import Engine
+from mathamr.index.engines.entry import Filter, Scored
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms
 from mathamr.search.analysis import Analysis
@@ -34,7 +32,7 @@ def check_strategy(name: str) -> None:
 class PostSearch:
     """Everything that ranks posts for one query; the analysis is made only for strategies that need vectors."""
 
-    posts: Collection
+    engine: Engine
     lexicon: LexicalPart
     terms: Callable[[], Terms]
     analysis: Callable[[], Analysis]
@@ -62,42 +60,35 @@ class PostSearch:
                 return self.lexicon.score(self.terms(), ids)
             if component == "single":
                 return self._by_document(ids)
-            return self.posts.score(self.analysis().vectors.vectors, ids)
+            return self.engine["parts"].score(self.analysis().vectors.vectors, ids)
 
     def _by_document(self, ids: Sequence[str]) -> list[Scored]:
-        """By the cosine of the document vectors: the last of a post's, or the mean where the model gives posts none."""
-        analysis = self.analysis()
-        has_document = analysis.vectors.document is not None
-        stored = self.posts.fetch(ids)
-        documents = [rows[-1] if has_document else rows.mean(axis=0) for rows in stored.values()]
-        if not documents:
-            return []
-        size = len(analysis.document)
-        vectors = unit(np.stack(documents), size, "the vectors of the posts", dimensions=2)
-        vector = unit(analysis.document, size, "the vector of the query", dimensions=1)
-        return best(list(stored), vectors @ vector, len(stored))
+        """By the cosine of the document vectors."""
+        return self.engine["document"].score(self.analysis().document[None], ids)
 
     def single(self, demand: Demand) -> list[Scored]:
         """By the cosine of the document vectors."""
-        return self.posts.search(self.analysis().document, demand.depth, demand.where, demand.exact)
+        return self.engine["document"].search(
+            self.analysis().document, demand.depth, demand.where, demand.exact
+        )
 
     def rerank(self, demand: Demand) -> list[Scored]:
         """The first `pool` posts by document vector, ranked again by exact MaxSim over all vectors."""
         analysis = self.analysis()
         pool = max(demand.pool, demand.depth)
-        found = self.posts.search(analysis.document, pool, demand.where, demand.exact)
+        found = self.engine["document"].search(analysis.document, pool, demand.where, demand.exact)
         ids = [hit.id for hit in found]
-        return self.posts.score(analysis.vectors.vectors, ids)[: demand.depth] if ids else []
+        return self.engine["parts"].score(analysis.vectors.vectors, ids)[: demand.depth] if ids else []
 
     def maxsim(self, demand: Demand) -> list[Scored]:
         """By MaxSim over all vectors: every vector of the query looks for its best match."""
         vectors = self.analysis().vectors.vectors
-        return self.posts.search_maxsim(vectors, demand.depth, demand.where, demand.exact)
+        return self.engine["parts"].search_maxsim(vectors, demand.depth, demand.where, demand.exact)
 
     def lexical(self, demand: Demand) -> list[Scored]:
         """By BM25 over words, LaTeX and paths of formula trees."""
         return filtered(
-            self.lexicon, self.terms(), demand, lambda ids: _passing(self.posts, ids, demand.where)
+            self.lexicon, self.terms(), demand, lambda ids: _passing(self.engine, ids, demand.where)
         )
 
     def _component(self, name: str, demand: Demand) -> list[Scored]:
@@ -145,6 +136,6 @@ def filtered(
         asked *= 4
 
 
-def _passing(posts: Collection, ids: Sequence[str], where: Filter | None) -> set[str]:
-    payloads = posts.payloads(ids)
+def _passing(engine: Engine, ids: Sequence[str], where: Filter | None) -> set[str]:
+    payloads = engine.payloads("posts", ids)
     return {identifier for identifier, payload in payloads.items() if where is None or where.passes(payload)}

@@ -6,7 +6,7 @@ import signal
 import socket
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import closing
+from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -54,7 +54,8 @@ def serve(
         _parser(index, allowed) as parser,
     ):
         _say(f"loading the model of {path}")
-        index.use_parser(parser)
+        if parser is not None:
+            index.use_parser(parser)
         index.warm()
         if told := warning(host, bool(keys.read)):
             _say(told)
@@ -92,9 +93,14 @@ def _opened(path: Path, keys: Keys, device: str, model: Path | None) -> Index:
     return Index.open(path, device=device, model=model)
 
 
-def _parser(index: Index, limits: Limits) -> ParallelParser:
-    """The index's AMR parser in a process of its own, which is ended when a query takes too long to read."""
+def _parser(index: Index, limits: Limits) -> AbstractContextManager[ParallelParser | None]:
+    """The index's AMR parser in a process of its own, which is ended when a query takes too long to read.
+
+    There is none where the index has no graphs.
+    """
     recorded = index.archive.manifest.parser
+    if recorded is None:
+        return nullcontext()
     check_recorded(recorded.name, recorded.model, index.archive.folder)
     allowance = Allowance(timeout=limits.seconds, processor=limits.parsing, memory=PARSER_MEMORY)
     return ParallelParser(

@@ -22,8 +22,8 @@ from mathamr.systems.ranking import Rankings, Task
 from mathamr.systems.vectors import Vectors
 
 Need = Literal["graph", "tensor", "trees", "wording"]
-"""What an index makes of posts for a system: the MathAMR+ graph; its tensor as well; the trees of formulas; or
-nothing but the text itself. What no system needs is not made."""
+"""What an index gives a system of every post: its MathAMR+ graph; the tensor of that graph; the trees of formulas;
+or nothing but the text itself. What is not needed is not made: graphs only where they or their tensors are."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.graphs.tensor import Ints
 from mathamr.graphs.virtual import Level
 
 
@@ -20,7 +20,7 @@ class Vectors:
     """
 
     vectors: npt.NDArray[np.float32]
-    levels: Ints
+    levels: npt.NDArray[np.integer[Any]]
     references: tuple[str, ...]
 
     def __len__(self) -> int:

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from mathamr.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
-from mathamr.index.catalogue.journal import unpacked
-from mathamr.index.making.entries import visual_keys
+from mathamr.index.catalogue.journal import LOOK_STAGES, Sketch, unpacked
+from mathamr.index.making.lookkeys import look_keys
 from mathamr.posts.post import Formula, Place, Post
 from tests.index.small import note
 from tests.models import sample_posts
@@ -25,17 +25,20 @@ def catalogue(tmp_path: Path) -> Catalogue:
 def put(catalogue: Catalogue, *posts: Post, source: str = "file") -> None:
     with catalogue.transaction():
         for post in posts:
-            catalogue.put(post, source, visual_keys(post))
+            catalogue.put(post, source, look_keys(post))
 
 
 def settle(catalogue: Catalogue) -> None:
     """Marks everything as derived."""
     with catalogue.transaction():
-        catalogue.mark("graph", list(catalogue.waiting("graph")))
-        for each in list(catalogue.waiting("vectors")):
-            catalogue.mark_vectors(each, 1, 0.5, [name for name, _ in each.formulas])
-        catalogue.mark("lexical", list(catalogue.waiting("lexical")))
-        catalogue.mark_visuals(catalogue.stale_visuals(-1))
+        catalogue.mark("graph", list(catalogue.pending("graph")))
+        for each in list(catalogue.pending("vectors")):
+            catalogue.mark_vectors(each, Sketch(1, 0.5), {name: Sketch(2, 0.25) for name, _ in each.formulas})
+        catalogue.mark("lexical", list(catalogue.pending("lexical")))
+        for stage in LOOK_STAGES:
+            living = set(catalogue.look_keys())
+            stale = catalogue.stale_looks(stage, -1)
+            catalogue.mark_looks(stage, living.intersection(stale), set(stale) - living)
         catalogue.purge()
 
 
@@ -57,11 +60,11 @@ def test_formulas_know_their_post_and_how_they_look(catalogue: Catalogue) -> Non
     (other,) = catalogue.formulas_of("b")
     assert (first.post, first.position, first.latex) == ("a", 0, "x^2")
     assert catalogue.formula(second.id) == second
-    assert first.visual == other.visual != second.visual
-    assert catalogue.with_visual(first.visual) == [first.id, other.id]
-    assert catalogue.visuals([first.id, "nobody"]) == {first.id: first.visual}
+    assert first.look == other.look != second.look
+    assert catalogue.with_look(first.look) == [first.id, other.id]
+    assert catalogue.looks_of([first.id, "nobody"]) == {first.id: first.look}
     assert catalogue.count_formulas() == 3
-    assert set(catalogue.visual_keys()) == {first.visual, second.visual}
+    assert set(catalogue.look_keys()) == {first.look, second.look}
 
 
 def test_a_post_is_unpacked_once_for_all_its_formulas(
@@ -105,21 +108,26 @@ def test_a_change_waits_for_every_part(catalogue: Catalogue) -> None:
     put(catalogue, note("b", "$y+1$"))
     assert not catalogue.settled
     for stage in ("graph", "vectors", "lexical"):
-        (waiting,) = catalogue.waiting(stage)  # type: ignore[arg-type]
-        assert waiting.post == note("b", "$y+1$")
-    old, new = (visual_keys(note("b", body))[0] for body in ("$y$", "$y+1$"))
-    assert set(catalogue.stale_visuals(-1)) == {old, new}
+        (pending,) = catalogue.pending(stage)  # type: ignore[arg-type]
+        assert pending.post == note("b", "$y+1$")
+    old, new = (look_keys(note("b", body))[0] for body in ("$y$", "$y+1$"))
+    assert (
+        set(catalogue.stale_looks("lexical", -1)) == set(catalogue.stale_looks("vectors", -1)) == {old, new}
+    )
     settle(catalogue)
     assert catalogue.settled
 
 
 def test_the_first_post_by_id_stands_for_a_look_and_in_it_the_first_formula(catalogue: Catalogue) -> None:
     put(catalogue, note("c", "$x^{2}$"), note("b", "$y$ and ${x}^2$ and $x^2$"), note("a", "$z$"))
-    squares, y, z = (visual_keys(note("n", body))[0] for body in ("$x^2$", "$y$", "$z$"))
-    catalogue.choose_standing()
+    squares, y, z = (look_keys(note("n", body))[0] for body in ("$x^2$", "$y$", "$z$"))
+    catalogue.choose_representatives("lexical")
     numbers = {name: (catalogue.known(name) or (0,))[0] for name in "abc"}
-    assert catalogue.standing_in([*numbers.values(), 99]) == {numbers["b"]: {squares, y}, numbers["a"]: {z}}
-    found = catalogue.looking([squares, y, z, "unknown"])
+    assert catalogue.represented_by([*numbers.values(), 99]) == {
+        numbers["b"]: {squares, y},
+        numbers["a"]: {z},
+    }
+    found = catalogue.representatives([squares, y, z, "unknown"])
     assert {visual: formula.latex for visual, (formula, _) in found.items()} == {
         squares: "{x}^2",
         y: "y",
@@ -128,19 +136,60 @@ def test_the_first_post_by_id_stands_for_a_look_and_in_it_the_first_formula(cata
     settle(catalogue)
     with catalogue.transaction():
         catalogue.delete("b")
-    catalogue.choose_standing()
-    assert catalogue.standing_in(list(numbers.values())) == {numbers["c"]: {squares}}
-    assert [formula.latex for formula, _ in catalogue.looking([squares, y, z]).values()] == ["x^{2}"]
+    catalogue.choose_representatives("lexical")
+    assert catalogue.represented_by(list(numbers.values())) == {numbers["c"]: {squares}}
+    assert [formula.latex for formula, _ in catalogue.representatives([squares, y, z]).values()] == ["x^{2}"]
+
+
+def test_the_sketch_of_every_entry_is_remembered_until_its_vectors_are_lost(catalogue: Catalogue) -> None:
+    put(catalogue, note("a", "$x$"), note("b", "$y$"))
+    x, y = (look_keys(note("n", body))[0] for body in ("$x$", "$y$"))
+    settle(catalogue)
+    with catalogue.transaction():
+        catalogue.mark_look_vectors(x, b"source", Sketch(3, -1.5))
+    assert dict(catalogue.post_sketches()) == {"a": Sketch(1, 0.5), "b": Sketch(1, 0.5)}
+    assert dict(catalogue.formula_sketches()) == {"a:0": Sketch(2, 0.25), "b:0": Sketch(2, 0.25)}
+    assert dict(catalogue.look_sketches()) == {x: Sketch(3, -1.5), y: Sketch()}
+    assert catalogue.looks_made_of([x, y]) == {x: b"source"}
+    with catalogue.transaction():
+        catalogue.unmark("vectors", ["a"])
+        catalogue.unmark_looks("vectors", [x])
+    assert set(dict(catalogue.post_sketches())) == {"b"}
+    assert set(dict(catalogue.look_sketches())) == {y}
+    assert catalogue.looks_made_of([x, y]) == {}
+
+
+def test_a_look_is_forgotten_when_its_last_formula_and_all_parts_let_go(catalogue: Catalogue) -> None:
+    put(catalogue, note("a", "$x$"), note("b", "$x$"))
+    settle(catalogue)
+    count = "SELECT count(*) FROM looks"
+    for name, left in (("a", 1), ("b", 0)):
+        with catalogue.transaction():
+            catalogue.delete(name)
+        assert catalogue._value(count) == 1
+        settle(catalogue)
+        assert catalogue._value(count) == left
+    put(catalogue, note("c", "$x$"))
+    assert catalogue.count_stale_looks("vectors") == 1
+
+
+def test_what_a_system_does_not_need_nothing_waits_for(catalogue: Catalogue) -> None:
+    put(catalogue, note("a", "$x$"))
+    with catalogue.transaction():
+        catalogue.skip("graph")
+        catalogue.skip_looks("vectors")
+    assert catalogue.count_pending("graph") == catalogue.count_stale_looks("vectors") == 0
+    assert catalogue.count_pending("vectors") == catalogue.count_stale_looks("lexical") == 1
 
 
 def test_a_post_that_changed_again_is_not_marked(catalogue: Catalogue) -> None:
     put(catalogue, note("a", "one"))
-    (waiting,) = catalogue.waiting("graph")
+    (pending,) = catalogue.pending("graph")
     put(catalogue, note("a", "two"))
     with catalogue.transaction():
-        catalogue.mark("graph", [waiting])
-        catalogue.mark_vectors(waiting, 1, 0.0, [])
-    assert catalogue.count_waiting("graph") == catalogue.count_waiting("vectors") == 1
+        catalogue.mark("graph", [pending])
+        catalogue.mark_vectors(pending, Sketch(1), {})
+    assert catalogue.count_pending("graph") == catalogue.count_pending("vectors") == 1
 
 
 def test_a_deleted_post_is_unseen_at_once_and_forgotten_when_all_parts_let_go(catalogue: Catalogue) -> None:
@@ -152,9 +201,9 @@ def test_a_deleted_post_is_unseen_at_once_and_forgotten_when_all_parts_let_go(ca
     assert "a" not in catalogue
     assert len(catalogue) == 1
     assert catalogue.tags() == {}
-    assert catalogue.with_visual(visual_keys(note("a", "$x$"))[0]) == []
-    (waiting,) = catalogue.waiting("vectors")
-    assert (waiting.id, waiting.post, waiting.gone) == ("a", None, ("a:0",))
+    assert catalogue.with_look(look_keys(note("a", "$x$"))[0]) == []
+    (pending,) = catalogue.pending("vectors")
+    assert (pending.id, pending.post, pending.gone) == ("a", None, ("a:0",))
     settle(catalogue)
     assert catalogue.settled
     put(catalogue, note("a", "again"))
@@ -165,13 +214,13 @@ def test_formulas_a_post_no_longer_has_are_named_until_the_engine_let_go(catalog
     put(catalogue, note("a", "$x$ $y$"))
     settle(catalogue)
     put(catalogue, note("a", "$x$"))
-    (waiting,) = catalogue.waiting("vectors")
-    assert [name for name, _ in waiting.formulas] == ["a:0"]
-    assert waiting.gone == ("a:1",)
+    (pending,) = catalogue.pending("vectors")
+    assert [name for name, _ in pending.formulas] == ["a:0"]
+    assert pending.gone == ("a:1",)
     assert list(catalogue.formula_ids()) == ["a:0"]
     settle(catalogue)
     put(catalogue, note("a", "$x$"))
-    assert next(iter(catalogue.waiting("vectors"))).gone == ()
+    assert next(iter(catalogue.pending("vectors"))).gone == ()
 
 
 def test_two_posts_with_formulas_of_one_id_are_told_apart(catalogue: Catalogue) -> None:
@@ -189,8 +238,8 @@ def test_an_id_of_a_deleted_post_is_free_for_another(catalogue: Catalogue) -> No
         catalogue.delete("a")
     put(catalogue, Post("b", "note", "…", formulas=(Formula("7", "x"),)))
     assert catalogue.formula("7").post == "b"
-    waiting = {each.id: each for each in catalogue.waiting("vectors")}
-    assert waiting["a"].gone == ()
+    pending = {each.id: each for each in catalogue.pending("vectors")}
+    assert pending["a"].gone == ()
     settle(catalogue)
     assert catalogue.formula("7").post == "b"
 
@@ -249,7 +298,7 @@ def test_a_file_that_is_no_database_is_a_clear_error(tmp_path: Path) -> None:
 def test_another_format_is_refused(catalogue: Catalogue) -> None:
     with catalogue.transaction():
         catalogue.set_meta("format", "99")
-    with pytest.raises(MathAMRError, match="has format 99, this version reads 2"):
+    with pytest.raises(MathAMRError, match="has format 99, this version reads 3"):
         Catalogue(catalogue.path)
 
 

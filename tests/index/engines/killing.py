@@ -189,7 +189,7 @@ def _readable(out: Path) -> None:
         with Archive.open(out, device="cpu") as archive:
             for post_id in archive.catalogue.ids():
                 archive.catalogue.post(post_id)
-            archive.engine.posts.count()
+            archive.engine.count("posts")
             archive.lexical.posts.count()
     except MathAMRError:
         pass

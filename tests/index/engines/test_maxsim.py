@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mathamr.index.engines import maxsim as module
 from mathamr.index.engines.maxsim import maxsim, products
-from tests.index.engines.points import naive_maxsim, units
+from tests.index.engines.entries import naive_maxsim, units
 
 
 @given(

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.index.engines.point import Scored
+from mathamr.index.engines.entry import Scored
 from mathamr.index.lexical import lexicalindex as lexical
 from mathamr.index.lexical import segments
 from mathamr.index.lexical.bags import bag_of, term_number

@@ -21,20 +21,20 @@ def test_an_index_holds_every_post_with_its_vectors_and_terms(model_folder: Path
     summary = build(tmp_path / "index", posts, model_folder)
     assert summary.intake.new == 6
     with Archive.open(tmp_path / "index", device="cpu") as archive:
-        assert set(archive.engine.posts.ids()) == {post.id for post in posts}
+        assert set(archive.engine.ids("posts")) == {post.id for post in posts}
         assert set(archive.lexical.posts.ids()) == {post.id for post in posts}
         formulas = {formula.id for post in posts for formula in post.formulas}
-        assert set(archive.engine.formulas.ids()) == formulas == set(archive.catalogue.formula_ids())
+        assert set(archive.engine.ids("formulas")) == formulas == set(archive.catalogue.formula_ids())
         for post in posts:
             vectors = archive.vectors(post.id)
-            (best, *_) = archive.engine.posts.search_maxsim(vectors.vectors, 1)
+            (best, *_) = archive.engine["parts"].search_maxsim(vectors.vectors, 1)
             assert best.id == post.id
-            payload = archive.engine.posts.payloads([post.id])[post.id]
+            payload = archive.engine.payloads("posts", [post.id])[post.id]
             assert (payload.kind, payload.tags, payload.score) == (post.kind, post.tags, post.score)
         entry = archive.catalogue.formulas_of(posts[0].id)[0]
-        payload = archive.engine.formulas.payloads([entry.id])[entry.id]
-        assert (payload.post, payload.visual) == (posts[0].id, entry.visual)
-    assert summary.manifest.counts["formula_points"] == len(formulas)
+        payload = archive.engine.payloads("formulas", [entry.id])[entry.id]
+        assert (payload.post, payload.look) == (posts[0].id, entry.look)
+    assert summary.manifest.counts["formula vectors"] == len(formulas)
     assert json.loads(json.dumps(summary.to_json()))["posts"]["new"] == 6
 
 
@@ -48,7 +48,7 @@ def test_an_update_touches_only_what_changed_and_equals_a_new_build(
     summary = build(tmp_path / "index", after, model_folder)
     intake = summary.intake
     assert (intake.new, intake.changed, intake.deleted, intake.unchanged) == (2, 1, 1, 4)
-    assert summary.account.posts["graphs"] == summary.account.posts["vectors"] == 3
+    assert summary.log.posts["graphs"] == summary.log.posts["vectors"] == 3
     build(tmp_path / "fresh", after, model_folder)
     assert not differences(content(tmp_path / "index"), content(tmp_path / "fresh"))
 
@@ -58,7 +58,7 @@ def test_nothing_new_is_nothing_to_do(model_folder: Path, tmp_path: Path) -> Non
     before = content(tmp_path / "index")
     summary = build(tmp_path / "index", sample_posts(3), model_folder)
     assert summary.intake.unchanged == 3
-    assert not summary.account.posts
+    assert not summary.log.posts
     assert not differences(content(tmp_path / "index"), before)
 
 
@@ -69,9 +69,9 @@ def test_new_votes_and_tags_need_no_new_graph(model_folder: Path, tmp_path: Path
         tmp_path / "index", [replace(posts[0], score=99, tags=("new",)), *posts[1:]], model_folder
     )
     assert summary.intake.changed == 1
-    assert summary.account.posts["graphs"] == 0
+    assert summary.log.posts["graphs"] == 0
     with Archive.open(tmp_path / "index") as archive:
-        payload = archive.engine.posts.payloads([posts[0].id])[posts[0].id]
+        payload = archive.engine.payloads("posts", [posts[0].id])[posts[0].id]
         assert (payload.score, payload.tags) == (99, ("new",))
         assert archive.catalogue.tags()["new"] == 1
 
@@ -136,7 +136,7 @@ def test_the_posts_of_an_input_can_be_taken_out(model_folder: Path, tmp_path: Pa
     summary = build_index([], out, without=[tmp_path / "one.jsonl"])
     assert summary.intake.deleted == 1
     with Archive.open(out) as archive:
-        assert list(archive.catalogue.ids()) == ["b"] == list(archive.engine.posts.ids())
+        assert list(archive.catalogue.ids()) == ["b"] == list(archive.engine.ids("posts"))
         assert [Path(record.path).name for record in archive.manifest.inputs] == ["two.jsonl"]
     with pytest.raises(MathAMRError, match=r"no posts of the index came from .*one\.jsonl"):
         build_index([], out, without=[tmp_path / "one.jsonl"])
@@ -194,8 +194,8 @@ def test_another_model_is_refused_and_may_take_over(
         build(out, sample_posts(4), other_model_folder)
     assert not differences(content(out), before)
     summary = build(out, sample_posts(4), other_model_folder, rebuild=True)
-    assert summary.account.posts["graphs"] == 0
-    assert summary.account.posts["vectors"] == 4
+    assert summary.log.posts["graphs"] == 0
+    assert summary.log.posts["vectors"] == 4
     build(tmp_path / "fresh", sample_posts(4), other_model_folder)
     assert not differences(content(out), content(tmp_path / "fresh"))
 
@@ -207,11 +207,11 @@ def test_another_engine_or_parser_is_refused_and_may_take_over(model_folder: Pat
     half = replace(options(model_folder), engine_options={"dtype": "float16"})
     with pytest.raises(MathAMRError, match=r"keeps its vectors in the engine 'flat'.*--rebuild"):
         build_index([path], out, half)
-    assert build_index([path], out, replace(half, rebuild=True)).account.posts["vectors"] == 3
+    assert build_index([path], out, replace(half, rebuild=True)).log.posts["vectors"] == 3
     other = replace(options(model_folder), engine=None, parser_model="other")
     with pytest.raises(MathAMRError, match=r"were made with the AMR parser .*--rebuild"):
         build_index([path], out, other)
-    assert build_index([path], out, replace(other, rebuild=True)).account.posts["graphs"] == 3
+    assert build_index([path], out, replace(other, rebuild=True)).log.posts["graphs"] == 3
     assert not content(out)["problems"]
 
 

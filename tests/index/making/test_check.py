@@ -14,7 +14,7 @@ from benchmarks._kills import content, differences
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.journal import packed
-from mathamr.index.engines.point import Payload, Point
+from mathamr.index.engines.entry import Entry
 from mathamr.index.making.check import check_index
 from mathamr.index.making.inspection import CheckReport
 from mathamr.index.making.writer import ArchiveWriter
@@ -79,27 +79,33 @@ def test_a_missing_manifest_is_restored(index: Path, whole: Path) -> None:
 
 def test_lost_vectors_are_made_again(index: Path, whole: Path) -> None:
     with ArchiveWriter.open(index, device="cpu") as archive:
-        ids = sorted(archive.engine.posts.ids())
-        formula = sorted(archive.engine.formulas.ids())[0]
-        archive.engine.posts.delete([ids[0]])
-        archive.engine.formulas.delete([formula])
-    mends(index, whole, "1 posts have no vectors", "1 formulas have no vector")
+        ids = sorted(archive.engine.ids("posts"))
+        formula = sorted(archive.engine.ids("formulas"))[0]
+        archive.engine.delete("posts", [ids[0]])
+        archive.engine.delete("formulas", [formula])
+    mends(index, whole, "1 posts have no vectors", "1 formulas have no vectors")
 
 
 def test_vectors_that_are_not_the_posts_own_are_made_again(index: Path, whole: Path) -> None:
     with ArchiveWriter.open(index, device="cpu") as archive:
-        first, second = sorted(archive.engine.posts.ids())[:2]
-        rows = archive.engine.posts.fetch([second])[second]
-        payload = archive.engine.posts.payloads([first])[first]
-        archive.engine.posts.upsert([Point(first, rows[0], rows, payload)])
-        archive.engine.posts.upsert([Point("stranger", rows[0], rows, Payload())])
-        archive.engine.formulas.upsert([Point("strange formula", rows[0], None, Payload())])
+        first, second = sorted(archive.engine.ids("posts"))[:2]
+        rows = {name: archive.engine[name].fetch([second])[second] for name in ("document", "parts")}
+        payload = archive.engine.payloads("posts", [first])[first]
+        archive.engine.upsert("posts", [Entry(first, rows, payload), Entry("stranger", rows)])
+        formula, other = sorted(archive.engine.ids("formulas"))[:2]
+        own = archive.engine["formula"].fetch([formula, other])
+        payload = archive.engine.payloads("formulas", [formula])[formula]
+        archive.engine.upsert(
+            "formulas",
+            [Entry(formula, {"formula": own[other]}, payload), Entry("strange", {"formula": own[other]})],
+        )
     mends(
         index,
         whole,
         "1 posts have other vectors than were made for them",
-        "1 vectors belong to no post",
-        "1 vectors belong to no formula",
+        "1 formulas have other vectors than were made for them",
+        "1 vectors belong to none of the posts",
+        "1 vectors belong to none of the formulas",
     )
 
 
@@ -134,7 +140,7 @@ def test_a_missing_or_damaged_lexical_index_is_made_again(index: Path, whole: Pa
 
 def test_lost_and_strange_lexical_entries_are_put_right(index: Path, whole: Path) -> None:
     with ArchiveWriter.open(index, device="cpu") as archive:
-        post, look = sorted(archive.catalogue.ids())[0], sorted(archive.catalogue.visual_keys())[0]
+        post, look = sorted(archive.catalogue.ids())[0], sorted(archive.catalogue.look_keys())[0]
         archive.lexical.posts.update([("stranger", {"words": ["x"]})], [post])
         archive.lexical.formulas.update([("no look", {"latex": ["$x"]})], [look])
     mends(
@@ -142,8 +148,8 @@ def test_lost_and_strange_lexical_entries_are_put_right(index: Path, whole: Path
         whole,
         "1 posts have no entry",
         "1 entries belong to no post",
-        "1 formulas have no entry",
-        "1 entries belong to no formula",
+        "1 looks have no entry",
+        "1 entries belong to no look",
     )
 
 
@@ -203,7 +209,7 @@ def test_what_cannot_be_read_again_is_told_to_be_lost(model_folder: Path, tmp_pa
     assert any("two.jsonl: that input is not there any more" in line for line in lost)
     assert any("1 posts that came from no file" in line for line in lost)
     with Archive.open(index) as archive:
-        assert list(archive.catalogue.ids()) == ["a"] == list(archive.engine.posts.ids())
+        assert list(archive.catalogue.ids()) == ["a"] == list(archive.engine.ids("posts"))
         assert list(archive.lexical.posts.ids()) == ["a"]
     assert check_index(index).sound
 
@@ -225,8 +231,8 @@ def test_a_damaged_post_is_lost_until_its_input_is_read_again(
 
 def test_an_interrupted_change_is_finished(index: Path, whole: Path) -> None:
     sql(index / "catalogue.db", "UPDATE posts SET graph = 0, vectors = 0, lexical = 0")
-    sql(index / "catalogue.db", "INSERT INTO stale_visuals SELECT DISTINCT visual FROM formulas")
-    mends(index, whole, "6 posts wait for their vectors", "formulas wait for their lexical entry")
+    sql(index / "catalogue.db", "UPDATE looks SET lexical = 0")
+    mends(index, whole, "6 posts wait for their vectors", "looks wait for their lexical entry")
 
 
 def test_a_folder_that_is_no_index_is_a_clear_error(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.making.crew import FEW, Crew
-from mathamr.index.making.entries import visual_keys
+from mathamr.index.making.lookkeys import look_keys
 from tests.models import sample_posts
 
 
@@ -11,7 +11,7 @@ def test_workers_give_what_is_made_here_in_the_same_order() -> None:
     looks = [(formula, post.macros) for post in posts for formula in post.formulas][: FEW + 40]
     chosen = [(post, list(range(len(post.formulas)))[::2]) for post in posts]
     with Crew(2) as crew:
-        assert list(crew.visual_keys(posts)) == [visual_keys(post) for post in posts]
+        assert list(crew.look_keys(posts)) == [look_keys(post) for post in posts]
         assert list(crew.formula_bags(looks)) == [formula_bag(*look) for look in looks]
         assert list(crew.post_bags(chosen)) == [
             (post_bag(post), [formula_bag(post.formulas[place], post.macros) for place in places])
@@ -22,7 +22,7 @@ def test_workers_give_what_is_made_here_in_the_same_order() -> None:
 def test_a_few_posts_start_no_worker() -> None:
     with Crew(8) as crew:
         posts = sample_posts(3)
-        assert list(crew.visual_keys(posts)) == [visual_keys(post) for post in posts]
+        assert list(crew.look_keys(posts)) == [look_keys(post) for post in posts]
         assert list(crew.post_bags([(post, [0]) for post in posts])) == [
             (post_bag(post), [formula_bag(post.formulas[0], post.macros)]) for post in posts
         ]

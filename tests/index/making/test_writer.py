@@ -27,7 +27,7 @@ def test_a_post_that_is_put_is_found_at_once_and_after_reopening(index: Path) ->
         assert archive.catalogue.formulas_of("new") == []
     with Archive.open(index) as archive:
         assert archive.catalogue.post("new").body == "Is it?"
-        assert "new:0" not in set(archive.engine.formulas.ids())
+        assert "new:0" not in set(archive.engine.ids("formulas"))
         assert archive.manifest.counts["posts"] == 6
     assert not content(index)["problems"]
 
@@ -37,10 +37,10 @@ def test_a_deleted_post_is_gone_from_every_part(index: Path) -> None:
     with ArchiveWriter.open(index, device="cpu") as archive:
         assert archive.delete([victim.id, "nobody", victim.id]) == [victim.id]
         assert victim.id not in archive.catalogue
-        assert victim.id not in set(archive.engine.posts.ids()) | set(archive.lexical.posts.ids())
-        assert not {formula.id for formula in victim.formulas} & set(archive.engine.formulas.ids())
+        assert victim.id not in set(archive.engine.ids("posts")) | set(archive.lexical.posts.ids())
+        assert not {formula.id for formula in victim.formulas} & set(archive.engine.ids("formulas"))
         assert archive.delete(["nobody"]) == []
-        with pytest.raises(MathAMRError, match=r"post '101' is not in"):
+        with pytest.raises(MathAMRError, match=r"no post '101' in"):
             archive.vectors(victim.id)
     assert not content(index)["problems"]
 
@@ -85,7 +85,7 @@ def test_threads_read_while_one_writes(index: Path) -> None:
         def read() -> None:
             try:
                 while not stop.is_set():
-                    hits = archive.engine.posts.search_maxsim(query, 5)
+                    hits = archive.engine["parts"].search_maxsim(query, 5)
                     for post in archive.catalogue.posts([hit.id for hit in hits]).values():
                         assert post.body
             except BaseException as error:
@@ -132,13 +132,13 @@ def test_a_post_of_a_file_that_takes_too_much_is_left_out_and_the_rest_goes_on(
     monkeypatch.setattr(GuardedGraphs, "_asked", lost)
     posts = [note("p1", "First."), note("p2", "A poison."), note("p3", "Third.")]
     summary = build(index, posts, model_folder, "more.jsonl")
-    assert summary.account.fallbacks == {"post 'p2' is left out: too long": 1}
+    assert summary.log.fallbacks == {"post 'p2' is left out: too long": 1}
     assert check_index(index, options(model_folder)).sound
     with Archive.open(index) as archive:
         assert {"p1", "p3"} <= set(archive.catalogue.ids())
         assert "p2" not in archive.catalogue
     again = build(index, posts, model_folder, "more.jsonl")
-    assert not again.account.fallbacks, "it is remembered and not tried again"
+    assert not again.log.fallbacks, "it is remembered and not tried again"
     assert again.intake.reports[str(tmp_path / "more.jsonl")].skipped == {"quarantined": 1}
     mended = build(index, [*posts[:1], note("p2", "Shorter."), posts[2]], model_folder, "more.jsonl")
     assert mended.intake.new == 1

@@ -13,11 +13,11 @@ from pathlib import Path
 from mathamr.errors import MathAMRError
 from mathamr.index.catalogue.journal import Journal, packed, unpacked
 from mathamr.index.catalogue.occurrences import Occurrences
-from mathamr.index.engines.point import LONGEST_ID
+from mathamr.index.engines.entry import LONGEST_ID
 from mathamr.posts.kinds import ANSWERING
 from mathamr.posts.post import Formula, Post
 
-FORMAT = 2
+FORMAT = 3
 CATALOGUE = "catalogue.db"
 _QUARANTINE = "quarantined "
 _SCHEMA = """
@@ -29,9 +29,9 @@ CREATE TABLE IF NOT EXISTS posts (
     rows INTEGER NOT NULL DEFAULT 0, sketch REAL NOT NULL DEFAULT 0, post BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS posts_parent ON posts (parent) WHERE parent IS NOT NULL;
 CREATE INDEX IF NOT EXISTS posts_input ON posts (input);
-CREATE INDEX IF NOT EXISTS waiting_graph ON posts (number) WHERE graph = 0;
-CREATE INDEX IF NOT EXISTS waiting_vectors ON posts (number) WHERE vectors = 0;
-CREATE INDEX IF NOT EXISTS waiting_lexical ON posts (number) WHERE lexical = 0;
+CREATE INDEX IF NOT EXISTS pending_graph ON posts (number) WHERE graph = 0;
+CREATE INDEX IF NOT EXISTS pending_vectors ON posts (number) WHERE vectors = 0;
+CREATE INDEX IF NOT EXISTS pending_lexical ON posts (number) WHERE lexical = 0;
 CREATE INDEX IF NOT EXISTS posts_deleted ON posts (number) WHERE deleted = 1;
 CREATE TABLE IF NOT EXISTS tags (
     tag TEXT NOT NULL, post INTEGER NOT NULL, PRIMARY KEY (tag, post)) WITHOUT ROWID;
@@ -41,11 +41,18 @@ CREATE TABLE IF NOT EXISTS labels (
 CREATE INDEX IF NOT EXISTS labels_post ON labels (post);
 CREATE TABLE IF NOT EXISTS formulas (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, post INTEGER NOT NULL, position INTEGER NOT NULL,
-    visual TEXT NOT NULL, visual_id TEXT, gone INTEGER NOT NULL DEFAULT 0, placed INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE IF NOT EXISTS stale_visuals (visual TEXT PRIMARY KEY) WITHOUT ROWID;
+    look TEXT NOT NULL, visual_id TEXT, gone INTEGER NOT NULL DEFAULT 0,
+    rows INTEGER NOT NULL DEFAULT 0, sketch REAL NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS formulas_post ON formulas (post, position);
-CREATE INDEX IF NOT EXISTS formulas_visual ON formulas (visual);
+CREATE INDEX IF NOT EXISTS formulas_look ON formulas (look);
 CREATE INDEX IF NOT EXISTS formulas_visual_id ON formulas (visual_id) WHERE visual_id IS NOT NULL;
+CREATE TABLE IF NOT EXISTS looks (
+    look TEXT PRIMARY KEY, gone INTEGER NOT NULL DEFAULT 0,
+    lexical INTEGER NOT NULL DEFAULT 0, vectors INTEGER NOT NULL DEFAULT 0,
+    made_of BLOB, rows INTEGER NOT NULL DEFAULT 0, sketch REAL NOT NULL DEFAULT 0) WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS stale_lexical ON looks (look) WHERE lexical = 0;
+CREATE INDEX IF NOT EXISTS stale_vectors ON looks (look) WHERE vectors = 0;
+CREATE INDEX IF NOT EXISTS looks_gone ON looks (look) WHERE gone = 1;
 """
 
 
@@ -165,8 +172,8 @@ class Catalogue(Journal, Occurrences):
             "SELECT number, id FROM posts WHERE input = ? AND deleted = 0 ORDER BY number", (source,)
         )
 
-    def put(self, post: Post, source: str, visuals: Sequence[str]) -> int:
-        """Adds or replaces a post of an input, given the visual keys of its formulas; its number."""
+    def put(self, post: Post, source: str, looks: Sequence[str]) -> int:
+        """Adds or replaces a post of an input, given the looks of its formulas; its number."""
         self._count_change()
         parent = None if post.parent is None else _text(post.parent)
         row = (_text(post.kind), parent, source, digest_of(post), packed(post))
@@ -188,7 +195,7 @@ class Catalogue(Journal, Occurrences):
                 (*row, number),
             )
             self._db.execute("DELETE FROM tags WHERE post = ?", (number,))
-            self._stale_visuals_of(number)
+            self._unmark_looks_of(number)
             self._db.execute("UPDATE formulas SET gone = 1 WHERE post = ?", (number,))
         else:
             sql = "INSERT INTO posts (id, kind, parent, input, digest, post) VALUES (?,?,?,?,?,?)"
@@ -198,9 +205,9 @@ class Catalogue(Journal, Occurrences):
             "INSERT OR IGNORE INTO tags VALUES (?, ?)", ((_text(tag), number) for tag in post.tags)
         )
         self._put_labels(number, post)
-        for position, (formula, visual) in enumerate(zip(post.formulas, visuals, strict=True)):
-            self._put_formula(number, post.id, position, formula, visual)
-        self._stale_visuals_of(number)
+        for position, (formula, look) in enumerate(zip(post.formulas, looks, strict=True)):
+            self._put_formula(number, post.id, position, formula, look)
+        self._unmark_looks_of(number)
         return number
 
     def _put_labels(self, number: int, post: Post) -> None:
@@ -225,24 +232,26 @@ class Catalogue(Journal, Occurrences):
             " ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
         )
 
-    def _stale_visuals_of(self, number: int) -> None:
+    def _unmark_looks_of(self, number: int) -> None:
+        """What is made of the looks of a post may be another's from now on."""
         self._db.execute(
-            "INSERT OR IGNORE INTO stale_visuals SELECT visual FROM formulas WHERE post = ? AND gone = 0",
+            "INSERT INTO looks (look) SELECT look FROM formulas WHERE post = ? AND gone = 0"
+            " ON CONFLICT (look) DO UPDATE SET gone = 0, lexical = 0, vectors = 0",
             (number,),
         )
 
-    def _put_formula(self, number: int, post_id: str, position: int, formula: Formula, visual: str) -> None:
+    def _put_formula(self, number: int, post_id: str, position: int, formula: Formula, look: str) -> None:
         """A formula under its own id; under one of its post's where another formula has that id, or it is no id."""
         visual_id = None if formula.visual_id is None else _text(formula.visual_id)
         for name in chain((formula.id, f"{post_id}/{formula.id}"), _numbered(f"{post_id}/{position}")):
             if not name or len(name) > LONGEST_ID or _text(name) != name:
                 continue
             changed = self._db.execute(
-                "INSERT INTO formulas (id, post, position, visual, visual_id) VALUES (?,?,?,?,?)"
+                "INSERT INTO formulas (id, post, position, look, visual_id) VALUES (?,?,?,?,?)"
                 " ON CONFLICT (id) DO UPDATE SET post = excluded.post, position = excluded.position,"
-                " visual = excluded.visual, visual_id = excluded.visual_id, gone = 0, placed = 0"
+                " look = excluded.look, visual_id = excluded.visual_id, gone = 0, rows = 0, sketch = 0"
                 " WHERE gone = 1 OR post IN (SELECT number FROM posts WHERE deleted = 1)",
-                (name, number, position, visual, visual_id),
+                (name, number, position, look, visual_id),
             )
             if changed.rowcount:
                 return
@@ -253,7 +262,7 @@ class Catalogue(Journal, Occurrences):
         if known is None:
             return False
         self._count_change()
-        self._stale_visuals_of(known[0])
+        self._unmark_looks_of(known[0])
         self._unmark_answers(post_id)
         self._db.execute(
             "UPDATE posts SET deleted = 1, graph = 0, vectors = 0, lexical = 0 WHERE number = ?", known[:1]

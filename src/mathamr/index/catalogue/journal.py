@@ -1,4 +1,4 @@
-"""`Journal`: which derived parts (graph, vectors, lexical entry) follow the posts of a catalogue already.
+"""`Journal`: which derived parts (graph, vectors, lexical entry) follow the posts and looks of a catalogue already.
 
 A post's row is unmarked together with the change of the post, in one transaction, and marked again only after the part
 was flushed: so whatever moment a process is killed at, the rows tell what has still to be made. A deleted post keeps
@@ -8,7 +8,7 @@ its row, unseen by readers, until it is gone from all parts; so do the formulas 
 from __future__ import annotations
 
 import zlib
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -18,14 +18,16 @@ from mathamr.posts.post import Post
 
 Stage = Literal["graph", "vectors", "lexical"]
 STAGES: tuple[Stage, ...] = ("graph", "vectors", "lexical")
+LookStage = Literal["vectors", "lexical"]
+LOOK_STAGES: tuple[LookStage, ...] = ("vectors", "lexical")
 _AT_A_TIME = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingPost:
     """A post that a derived part has still to follow: the post as it is now, or `None` when it was deleted.
 
-    `formulas` are the ids its formulas have in the index, in the order of `post.formulas`, with their visual keys;
+    `formulas` are the ids its formulas have in the index, in the order of `post.formulas`, with their looks;
     `gone` the ids of formulas it had before.
     """
 
@@ -37,28 +39,38 @@ class Waiting:
     gone: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class Sketch:
+    """What is remembered of an entry's vectors: how many rows there are in all fields, and a number made of them."""
+
+    rows: int = 0
+    value: float = 0.0
+
+
 class Journal(Database):
     """What has still to be done for which posts, and that it has been done."""
 
-    def count_waiting(self, stage: Stage) -> int:
+    def count_pending(self, stage: Stage) -> int:
         """How many posts that part does not follow yet, deleted ones included."""
         return int(self._value(f"SELECT count(*) FROM posts WHERE {stage} = 0"))
 
     @property
     def settled(self) -> bool:
-        """Whether all parts follow all posts."""
-        return not any(self.count_waiting(stage) for stage in STAGES) and not self.stale_visuals(1)
+        """Whether all parts follow all posts and looks."""
+        return not any(map(self.count_pending, STAGES)) and not any(
+            self.stale_looks(stage, 1) for stage in LOOK_STAGES
+        )
 
-    def stale_visuals(self, most: int) -> list[str]:
-        """Some of the visual keys whose lexical entry does not follow the formulas yet."""
-        sql = "SELECT visual FROM stale_visuals ORDER BY visual LIMIT ?"
-        return [visual for (visual,) in self._rows(sql, (most,))]
+    def stale_looks(self, stage: LookStage, most: int) -> list[str]:
+        """Some of the looks that part does not follow yet."""
+        sql = f"SELECT look FROM looks WHERE {stage} = 0 ORDER BY look LIMIT ?"
+        return [look for (look,) in self._rows(sql, (most,))]
 
-    def count_stale_visuals(self) -> int:
-        """How many visual keys there are whose lexical entry does not follow the formulas yet."""
-        return int(self._value("SELECT count(*) FROM stale_visuals"))
+    def count_stale_looks(self, stage: LookStage) -> int:
+        """How many looks that part does not follow yet."""
+        return int(self._value(f"SELECT count(*) FROM looks WHERE {stage} = 0"))
 
-    def waiting(self, stage: Stage) -> Iterator[Waiting]:
+    def pending(self, stage: Stage) -> Iterator[PendingPost]:
         """The posts that part does not follow yet, in order; they may be marked while this is read."""
         last = 0
         sql = (
@@ -69,56 +81,107 @@ class Journal(Database):
             last = rows[-1][0]
             formulas: dict[int, list[tuple[str, str]]] = {}
             gone: dict[int, list[str]] = {}
-            each = "SELECT post, id, visual, gone FROM formulas WHERE post IN "
-            for post, formula_id, visual, is_gone in self._chosen(
+            each = "SELECT post, id, look, gone FROM formulas WHERE post IN "
+            for post, formula_id, look, is_gone in self._chosen(
                 each, [row[0] for row in rows], " ORDER BY post, position"
             ):
                 if is_gone:
                     gone.setdefault(post, []).append(formula_id)
                 else:
-                    formulas.setdefault(post, []).append((formula_id, visual))
+                    formulas.setdefault(post, []).append((formula_id, look))
             for number, post_id, digest, deleted, blob in rows:
                 own = tuple(formulas.get(number, ()))
                 left = tuple(gone.get(number, ()))
                 if deleted:
-                    yield Waiting(number, post_id, digest, None, (), left + tuple(name for name, _ in own))
+                    yield PendingPost(
+                        number, post_id, digest, None, (), left + tuple(name for name, _ in own)
+                    )
                 else:
-                    yield Waiting(number, post_id, digest, unpacked(blob), own, left)
+                    yield PendingPost(number, post_id, digest, unpacked(blob), own, left)
 
     def follows(self, stage: Stage, post_id: str) -> bool:
         """Whether that part follows that post."""
         return bool(self._rows(f"SELECT 1 FROM posts WHERE id = ? AND {stage} = 1", (post_id,)))
 
-    def sketches(self) -> Iterator[tuple[str, int, float]]:
-        """(id, number of vectors, sketch of their values) of every post whose vectors are up to date."""
-        yield from self._each("SELECT number, id, rows, sketch FROM posts WHERE deleted = 0 AND vectors = 1")
+    def post_sketches(self) -> Iterator[tuple[str, Sketch]]:
+        """The sketch of every post whose vectors are up to date."""
+        sql = "SELECT number, id, rows, sketch FROM posts WHERE deleted = 0 AND vectors = 1"
+        for post_id, rows, value in self._each(sql):
+            yield post_id, Sketch(rows, value)
 
-    def mark(self, stage: Stage, waiting: Iterable[Waiting]) -> None:
+    def formula_sketches(self) -> Iterator[tuple[str, Sketch]]:
+        """The sketch of every formula that has vectors in the engine."""
+        for formula_id, rows, value in self._each(
+            "SELECT number, id, rows, sketch FROM formulas WHERE rows > 0"
+        ):
+            yield formula_id, Sketch(rows, value)
+
+    def look_sketches(self) -> Iterator[tuple[str, Sketch]]:
+        """The sketch of every look whose vectors are up to date."""
+        last = ""
+        sql = (
+            "SELECT look, rows, sketch FROM looks WHERE vectors = 1 AND gone = 0 AND look > ?"
+            " ORDER BY look LIMIT 2000"
+        )
+        while rows := self._rows(sql, (last,)):
+            last = rows[-1][0]
+            for look, count, value in rows:
+                yield look, Sketch(count, value)
+
+    def looks_made_of(self, looks: Sequence[str]) -> dict[str, bytes]:
+        """Of which formula the vectors of looks were made, where there are any."""
+        return dict(
+            self._chosen("SELECT look, made_of FROM looks WHERE made_of NOT NULL AND look IN ", looks)
+        )
+
+    def mark(self, stage: Stage, pending: Iterable[PendingPost]) -> None:
         """That part now follows these posts, unless they were changed again meanwhile."""
         self._db.executemany(
             f"UPDATE posts SET {stage} = 1 WHERE number = ? AND digest = ? AND deleted = ?",
-            ((each.number, each.digest, int(each.post is None)) for each in waiting),
+            ((each.number, each.digest, int(each.post is None)) for each in pending),
         )
 
-    def mark_vectors(self, each: Waiting, rows: int, sketch: float, formulas: Iterable[str]) -> None:
-        """The engine now has the vectors of this post: how many, the sketch of their values, of which formulas."""
+    def mark_vectors(self, each: PendingPost, sketch: Sketch, formulas: Mapping[str, Sketch]) -> None:
+        """The engine now has the vectors of this post and of these formulas of it."""
         self._db.execute(
             "UPDATE posts SET vectors = 1, rows = ?, sketch = ? WHERE number = ? AND digest = ? AND deleted = ?",
-            (rows, sketch, each.number, each.digest, int(each.post is None)),
+            (sketch.rows, sketch.value, each.number, each.digest, int(each.post is None)),
         )
-        self._db.execute("UPDATE formulas SET placed = 0 WHERE post = ?", (each.number,))
+        self._db.execute("UPDATE formulas SET rows = 0, sketch = 0 WHERE post = ?", (each.number,))
         self._db.executemany(
-            "UPDATE formulas SET placed = 1 WHERE id = ? AND post = ?",
-            ((formula_id, each.number) for formula_id in formulas),
+            "UPDATE formulas SET rows = ?, sketch = ? WHERE id = ? AND post = ?",
+            ((own.rows, own.value, formula_id, each.number) for formula_id, own in formulas.items()),
         )
 
-    def mark_visuals(self, visuals: Iterable[str]) -> None:
-        """The lexical index now follows the formulas that look like these."""
-        self._db.executemany("DELETE FROM stale_visuals WHERE visual = ?", ((each,) for each in visuals))
+    def mark_looks(self, stage: LookStage, looks: Iterable[str], gone: Iterable[str] = ()) -> None:
+        """That part now follows these looks, and has let go of those that no formula has any more."""
+        self._db.executemany(f"UPDATE looks SET {stage} = 1 WHERE look = ?", ((each,) for each in looks))
+        self._db.executemany(
+            f"UPDATE looks SET {stage} = 1, gone = 1 WHERE look = ?", ((each,) for each in gone)
+        )
 
-    def unmark_visuals(self, visuals: Iterable[str]) -> None:
-        """The lexical index has lost these visual keys."""
-        self._db.executemany("INSERT OR IGNORE INTO stale_visuals VALUES (?)", ((each,) for each in visuals))
+    def mark_look_vectors(self, look: str, made_of: bytes, sketch: Sketch) -> None:
+        """The engine now has the vectors of this look, made of that formula."""
+        self._db.execute(
+            "UPDATE looks SET vectors = 1, made_of = ?, rows = ?, sketch = ? WHERE look = ?",
+            (made_of, sketch.rows, sketch.value, look),
+        )
+
+    def unmark_looks(self, stage: LookStage, looks: Iterable[str] | None = None) -> None:
+        """That part has lost these looks, or all of them."""
+        lost = f"{stage} = 0" + (", made_of = NULL, rows = 0, sketch = 0" if stage == "vectors" else "")
+        if looks is None:
+            self._db.execute(f"UPDATE looks SET {lost}")
+        else:
+            self._db.executemany(f"UPDATE looks SET {lost} WHERE look = ?", ((each,) for each in looks))
+
+    def skip(self, stage: Stage) -> None:
+        """Nothing is derived there: no post waits for it."""
+        self._db.execute(f"UPDATE posts SET {stage} = 1 WHERE {stage} = 0")
+
+    def skip_looks(self, stage: LookStage) -> None:
+        """Nothing is derived there: no look waits for it."""
+        self._db.execute(f"UPDATE looks SET {stage} = 1 WHERE {stage} = 0")
 
     def unmark(self, stage: Stage, ids: Iterable[str] | None = None) -> None:
         """That part has lost these posts, or all of them."""
@@ -128,7 +191,7 @@ class Journal(Database):
             self._db.executemany(f"UPDATE posts SET {stage} = 0 WHERE id = ?", ((each,) for each in ids))
 
     def purge(self) -> None:
-        """Forgets deleted posts, and formulas their posts no longer have, once all parts have let go of them."""
+        """Forgets deleted posts, and formulas and looks that no post has any more, once all parts have let go of them."""
         gone = "SELECT number FROM posts WHERE deleted = 1 AND graph = 1 AND vectors = 1 AND lexical = 1"
         self._db.execute(f"DELETE FROM formulas WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM tags WHERE post IN ({gone})")
@@ -138,11 +201,10 @@ class Journal(Database):
             "DELETE FROM formulas WHERE gone = 1 AND post IN"
             " (SELECT number FROM posts WHERE vectors = 1 AND lexical = 1)"
         )
-
-    def placed_formulas(self) -> Iterator[str]:
-        """The ids of the formulas that have a vector in the engine."""
-        for (formula_id,) in self._each("SELECT number, id FROM formulas WHERE placed = 1"):
-            yield formula_id
+        self._db.execute(
+            "DELETE FROM looks WHERE gone = 1 AND vectors = 1 AND lexical = 1"
+            " AND NOT EXISTS (SELECT 1 FROM formulas WHERE formulas.look = looks.look)"
+        )
 
 
 def packed(post: Post) -> bytes:

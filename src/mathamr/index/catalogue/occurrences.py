@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from mathamr.errors import MathAMRError
-from mathamr.index.catalogue.journal import unpacked
+from mathamr.index.catalogue.journal import LookStage, unpacked
 from mathamr.index.storage.database import Database
 from mathamr.posts.post import Formula
 
@@ -20,14 +20,14 @@ _LIVING = f"{_PLACES} WHERE gone = 0 AND deleted = 0"
 class FormulaEntry:
     """One occurrence of a formula: its id in the index, its post, and the formula itself.
 
-    `visual` is the key of how it looks, `formula.visual_id` what the input called that. `id` is the formula's own
+    `look` is the key of how it looks, `formula.visual_id` what the input called that. `id` is the formula's own
     id, unless another post has a formula of that id already.
     """
 
     id: str
     post: str
     position: int
-    visual: str
+    look: str
     formula: Formula
 
     @property
@@ -59,10 +59,10 @@ class Occurrences(Database):
     def formulas(self, ids: Sequence[str]) -> dict[str, FormulaEntry]:
         """Formulas by id; what is not there (any more) is left out."""
         once = cache(unpacked)  # several may be of one post
-        sql = f"SELECT f.id, p.id, position, visual, p.post {_LIVING} AND f.id IN "
+        sql = f"SELECT f.id, p.id, position, look, p.post {_LIVING} AND f.id IN "
         return {
-            name: FormulaEntry(name, post_id, position, visual, once(blob).formulas[position])
-            for name, post_id, position, visual, blob in self._chosen(sql, ids)
+            name: FormulaEntry(name, post_id, position, look, once(blob).formulas[position])
+            for name, post_id, position, look, blob in self._chosen(sql, ids)
         }
 
     def formulas_of(self, post_id: str) -> list[FormulaEntry]:
@@ -70,15 +70,15 @@ class Occurrences(Database):
         # The post itself comes once, in a row before its formulas.
         sql = (
             "SELECT NULL, -1 AS place, NULL, post FROM posts WHERE deleted = 0 AND id = ?1 UNION ALL"
-            f" SELECT f.id, position, visual, NULL {_LIVING} AND p.id = ?1 ORDER BY place"
+            f" SELECT f.id, position, look, NULL {_LIVING} AND p.id = ?1 ORDER BY place"
         )
         rows = self._rows(sql, (post_id,))
         if not rows:
             return []
         post = unpacked(rows[0][3])
         return [
-            FormulaEntry(name, post_id, position, visual, post.formulas[position])
-            for name, position, visual, _ in rows[1:]
+            FormulaEntry(name, post_id, position, look, post.formulas[position])
+            for name, position, look, _ in rows[1:]
         ]
 
     def posts_of_formulas(self, ids: Sequence[str]) -> set[str]:
@@ -95,21 +95,21 @@ class Occurrences(Database):
         """How many formulas there are."""
         return int(self._value(f"SELECT count(*) {_LIVING}"))
 
-    def visuals(self, ids: Sequence[str]) -> dict[str, str]:
-        """The visual keys of formulas by id."""
-        return dict(self._chosen(f"SELECT f.id, visual {_LIVING} AND f.id IN ", ids))
+    def looks_of(self, ids: Sequence[str]) -> dict[str, str]:
+        """The looks of formulas by id."""
+        return dict(self._chosen(f"SELECT f.id, look {_LIVING} AND f.id IN ", ids))
 
-    def visual_keys(self) -> Iterator[str]:
-        """All visual keys, in order."""
+    def look_keys(self) -> Iterator[str]:
+        """All looks that a formula has, in order."""
         last = ""
-        sql = f"SELECT DISTINCT visual {_LIVING} AND visual > ? ORDER BY visual LIMIT 2000"
+        sql = f"SELECT DISTINCT look {_LIVING} AND look > ? ORDER BY look LIMIT 2000"
         while rows := self._rows(sql, (last,)):
             last = rows[-1][0]
-            yield from (visual for (visual,) in rows)
+            yield from (look for (look,) in rows)
 
-    def with_visual(self, key: str) -> list[str]:
-        """The ids of the formulas that look like that, by their visual key."""
-        return self._formulas_by("visual", key)
+    def with_look(self, key: str) -> list[str]:
+        """The ids of the formulas that look like that."""
+        return self._formulas_by("look", key)
 
     def with_visual_id(self, visual_id: str) -> list[str]:
         """The ids of the formulas with that visual id of the input."""
@@ -120,49 +120,49 @@ class Occurrences(Database):
         return [formula_id for (formula_id,) in self._rows(sql, (value,))]
 
     def looks(self, keys: Sequence[str]) -> dict[str, list[tuple[str, str, str | None]]]:
-        """The looks with these visual keys: for each visual id of the input, the first formula, its post, and that id.
+        """Looks by their keys: for each visual id of the input, the first formula, its post, and that id.
 
         Nearly every look has one visual id at most.
         """
         found: dict[str, list[tuple[str, str, str | None]]] = {}
-        sql = f"SELECT visual, f.id, p.id, visual_id, min(f.number) {_LIVING} AND visual IN "
-        for visual, formula_id, post_id, visual_id, _ in self._chosen(
-            sql, keys, " GROUP BY visual, visual_id ORDER BY min(f.number)"
+        sql = f"SELECT look, f.id, p.id, visual_id, min(f.number) {_LIVING} AND look IN "
+        for look, formula_id, post_id, visual_id, _ in self._chosen(
+            sql, keys, " GROUP BY look, visual_id ORDER BY min(f.number)"
         ):
-            found.setdefault(visual, []).append((formula_id, post_id, visual_id))
+            found.setdefault(look, []).append((formula_id, post_id, visual_id))
         return found
 
-    def choose_standing(self) -> None:
-        """Finds for each stale look the post whose formula stands for it, always the same one: the first by id.
+    def choose_representatives(self, stage: LookStage) -> None:
+        """Finds for each stale look the post whose formula represents it, always the same one: the first by id.
 
-        The looks stay stale; `standing_in` and `looking` go by what was found last.
+        The looks stay stale; `represented_by` and `representatives` go by what was found last.
         """
         for sql in (
-            "CREATE TEMP TABLE IF NOT EXISTS standing (visual TEXT PRIMARY KEY, post INTEGER) WITHOUT ROWID",
-            "CREATE INDEX IF NOT EXISTS temp.standing_post ON standing (post)",
-            "DELETE FROM temp.standing",
+            "CREATE TEMP TABLE IF NOT EXISTS chosen (look TEXT PRIMARY KEY, post INTEGER) WITHOUT ROWID",
+            "CREATE INDEX IF NOT EXISTS temp.chosen_post ON chosen (post)",
+            "DELETE FROM temp.chosen",
             # With min(), SQLite takes the other columns from the row that has the minimum.
-            "INSERT INTO temp.standing SELECT visual, number FROM (SELECT visual, p.number AS number, min(p.id)"
-            f" {_LIVING} AND visual IN (SELECT visual FROM stale_visuals) GROUP BY visual)",
+            "INSERT INTO temp.chosen SELECT look, number FROM (SELECT look, p.number AS number, min(p.id)"
+            f" {_LIVING} AND look IN (SELECT look FROM looks WHERE {stage} = 0) GROUP BY look)",
         ):
             self._rows(sql)
 
-    def standing_in(self, numbers: Sequence[int]) -> dict[int, set[str]]:
-        """The stale looks that posts stand for, by the posts' numbers."""
+    def represented_by(self, numbers: Sequence[int]) -> dict[int, set[str]]:
+        """The stale looks that posts represent, by the posts' numbers."""
         found: dict[int, set[str]] = {}
-        for number, visual in self._chosen("SELECT post, visual FROM temp.standing WHERE post IN ", numbers):
-            found.setdefault(number, set()).add(visual)
+        for number, look in self._chosen("SELECT post, look FROM temp.chosen WHERE post IN ", numbers):
+            found.setdefault(number, set()).add(look)
         return found
 
-    def looking(self, visuals: Sequence[str]) -> dict[str, tuple[Formula, tuple[str, ...]]]:
-        """The formula, with the macros it is read with, that stands for each stale look that a living post has."""
+    def representatives(self, looks: Sequence[str]) -> dict[str, tuple[Formula, tuple[str, ...]]]:
+        """The formula, with the macros it is read with, that represents each stale look that a living post has."""
         once = cache(unpacked)  # several may be of one post
         sql = (
-            "SELECT s.visual, p.post, (SELECT min(position) FROM formulas f WHERE f.post = s.post"
-            " AND f.visual = s.visual AND gone = 0) FROM temp.standing s JOIN posts p ON p.number = s.post"
-            " WHERE s.visual IN "
+            "SELECT c.look, p.post, (SELECT min(position) FROM formulas f WHERE f.post = c.post"
+            " AND f.look = c.look AND gone = 0) FROM temp.chosen c JOIN posts p ON p.number = c.post"
+            " WHERE c.look IN "
         )
         return {
-            visual: (once(blob).formulas[position], once(blob).macros)
-            for visual, blob, position in self._chosen(sql, visuals)
+            look: (once(blob).formulas[position], once(blob).macros)
+            for look, blob, position in self._chosen(sql, looks)
         }

@@ -1,8 +1,8 @@
-"""The engine seam: where the vectors of posts and formulas are kept and searched (thesis, 3.5).
+"""The engine seam: where the vectors of posts, formulas and looks are kept and searched (thesis, 3.5).
 
-An engine has two collections: `posts`, one point a post with its document vector and the vectors of all its
-representatives, and `formulas`, one point a formula with its vector. It lives in a folder, whose `engine.json` says
-which engine it is and how it was made; a remote engine keeps there where its server is.
+An engine holds entries of the kinds that its fields are of: each with a payload and, by field, one row or many. It
+lives in a folder, whose `engine.json` says which engine it is, its fields and how it was made; a remote engine keeps
+there where its server is.
 """
 
 from __future__ import annotations
@@ -14,26 +14,32 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.point import Filter, Floats, Payload, Point, Scored
+from mathamr.index.engines.entry import Entry, Filter, Floats, Payload, Scored, ScoredRow
 from mathamr.index.storage.durable import write_whole
 from mathamr.registry import Registry
+from mathamr.systems.field import KINDS, Field, Kind
+from mathamr.systems.vectors import Vectors
 
 __all__ = [
     "ENGINES",
     "Capabilities",
-    "Collection",
     "Engine",
     "EngineHead",
+    "Entry",
+    "Field",
+    "FieldReader",
     "Filter",
+    "Kind",
     "Payload",
-    "Point",
     "Scored",
+    "ScoredRow",
     "create_engine",
     "open_engine",
 ]
 
-FORMAT = 1
+FORMAT = 2
 HEAD = "engine.json"
+MOST_FIELDS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,80 +54,102 @@ class Capabilities:
     """The vectors are on a server, not in the folder."""
 
 
-class Collection(Protocol):
-    """Points by id. Reads are safe from several threads; one thread writes.
+class FieldReader(Protocol):
+    """The entries that have vectors in one field; safe from several threads, also while one writes.
 
-    What is written is searched at once, and is safe on disk when the engine's `flush` has returned.
+    Scores are cosines, or means of cosines; the best come first, equal ones by id.
     """
 
-    def upsert(self, points: Iterable[Point]) -> None:
-        """Adds points or replaces those of the same id; of several with one id the last counts.
-
-        When a point is refused, none of the call's points is stored.
-        """
-        ...
-
-    def delete(self, ids: Iterable[str]) -> None:
-        """Forgets points; unknown ids are no error."""
+    @property
+    def field(self) -> Field:
+        """What is read."""
         ...
 
     def count(self) -> int:
-        """How many points there are."""
+        """How many entries there are."""
         ...
 
     def ids(self) -> Iterator[str]:
-        """The ids of all points, in no particular order."""
+        """The ids of all entries, in no particular order."""
         ...
 
-    def fetch(self, ids: Sequence[str]) -> dict[str, Floats]:
-        """The vectors of points, a row each, for posts all representatives; unknown ids are left out."""
-        ...
-
-    def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
-        """What is known about points; unknown ids are left out."""
+    def fetch(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """The rows of entries, with what each stands for; unknown ids are left out."""
         ...
 
     def search(self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True) -> list[Scored]:
-        """The k points whose document or formula vector has the highest cosine; best first, equal ones by id."""
+        """The k entries with the highest cosine of their row; of many rows the best counts."""
         ...
 
     def search_maxsim(
         self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
     ) -> list[Scored]:
-        """The k posts with the highest MaxSim, the mean over the query's rows of the best cosine."""
+        """The k entries with the highest MaxSim, the mean over the query's rows of the best cosine."""
+        ...
+
+    def search_rows(
+        self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
+    ) -> list[list[ScoredRow]]:
+        """For each row of the query the k stored rows with the highest cosine, whichever entries they are of."""
         ...
 
     def score(self, vectors: Floats, ids: Sequence[str]) -> list[Scored]:
-        """The exact MaxSim of given posts, best first; unknown ids are left out."""
+        """The exact MaxSim of given entries; unknown ids are left out."""
         ...
 
 
 class Engine(Protocol):
-    """Two collections in a folder."""
+    """Entries by kind and id, their vectors by field.
+
+    Reads are safe from several threads; one thread writes. What is written is searched at once, and is safe on disk
+    when `flush` has returned. Of a kind without fields there are no entries.
+    """
 
     name: ClassVar[str]
     capabilities: ClassVar[Capabilities]
-    size: int
-    """The size of the vectors."""
 
     @property
-    def posts(self) -> Collection:
-        """Posts with their document vectors and all their representatives."""
+    def fields(self) -> tuple[Field, ...]:
+        """What is kept of entries."""
         ...
 
-    @property
-    def formulas(self) -> Collection:
-        """Formulas with one vector each."""
+    def __getitem__(self, field: str) -> FieldReader:
+        """The reader of a field."""
         ...
 
     @classmethod
-    def create(cls, folder: Path, size: int, options: Mapping[str, Any] | None = None) -> Engine:
-        """A new, empty engine for vectors of that size."""
+    def create(
+        cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
+    ) -> Engine:
+        """A new, empty engine with these fields."""
         ...
 
     @classmethod
     def open(cls, folder: Path, *, read_only: bool = False) -> Engine:
         """The engine in a folder."""
+        ...
+
+    def upsert(self, of: Kind, entries: Iterable[Entry]) -> None:
+        """Adds entries or replaces those of the same id, in all fields; of several with one id the last counts.
+
+        When an entry is refused, none of the call's entries is stored.
+        """
+        ...
+
+    def delete(self, of: Kind, ids: Iterable[str]) -> None:
+        """Forgets entries; unknown ids are no error."""
+        ...
+
+    def count(self, of: Kind) -> int:
+        """How many entries of a kind there are."""
+        ...
+
+    def ids(self, of: Kind) -> Iterator[str]:
+        """The ids of all entries of a kind, in no particular order."""
+        ...
+
+    def payloads(self, of: Kind, ids: Sequence[str]) -> dict[str, Payload]:
+        """What is known about entries; unknown ids are left out."""
         ...
 
     def flush(self) -> None:
@@ -140,7 +168,7 @@ class Engine(Protocol):
         """Flushes and lets go of the folder; closing twice is no error."""
         ...
 
-    def drop(self) -> None:
+    def destroy(self) -> None:
         """Removes everything that is kept, in the folder and on a server, and closes: the folder is free again."""
         ...
 
@@ -157,10 +185,10 @@ DEFAULT = "flat"
 
 
 def create_engine(
-    folder: Path, size: int, name: str = DEFAULT, options: Mapping[str, Any] | None = None
+    folder: Path, fields: Sequence[Field], name: str = DEFAULT, options: Mapping[str, Any] | None = None
 ) -> Engine:
     """A new engine by name; the folder may exist if it holds no engine yet."""
-    return ENGINES[name].create(folder, size, options)
+    return ENGINES[name].create(folder, fields, options)
 
 
 def open_engine(folder: Path, *, read_only: bool = False) -> Engine:
@@ -168,21 +196,32 @@ def open_engine(folder: Path, *, read_only: bool = False) -> Engine:
     return ENGINES[EngineHead.read(folder).engine].open(folder, read_only=read_only)
 
 
+def by_kind(fields: Sequence[Field]) -> dict[Kind, tuple[Field, ...]]:
+    """The fields of each kind of entry that has any."""
+    kinds = ((kind, tuple(field for field in fields if field.of == kind)) for kind in KINDS)
+    return {kind: own for kind, own in kinds if own}
+
+
 @dataclass(frozen=True, slots=True)
 class EngineHead:
-    """What `engine.json` says: which engine, the size of its vectors, its options."""
+    """What `engine.json` says: which engine, its fields, its options."""
 
     engine: str
-    size: int
+    fields: tuple[Field, ...]
     options: dict[str, Any]
     format: int = FORMAT
+
+    def __post_init__(self) -> None:
+        names = [field.name for field in self.fields]
+        if not 1 <= len(names) <= MOST_FIELDS:
+            raise MathAMRError(f"an engine has 1 to {MOST_FIELDS} fields, not {len(names)}")
+        if len(set(names)) != len(names):
+            raise MathAMRError(f"the fields of an engine have names of their own, not {', '.join(names)}")
 
     def write(self, folder: Path) -> None:
         """Makes the folder an engine's; one that is already is refused."""
         if (folder / HEAD).exists():
             raise MathAMRError(f"{folder} holds an engine already; open it, or choose another folder")
-        if not 1 <= self.size <= 65536:
-            raise MathAMRError(f"vectors have 1 to 65,536 numbers, not {self.size}")
         try:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
@@ -200,20 +239,23 @@ class EngineHead:
         path = folder / HEAD
         try:
             row = json.loads(path.read_bytes())
-            head = cls(str(row["engine"]), int(row["size"]), dict(row["options"]), int(row["format"]))
+            name, format = str(row["engine"]), int(row["format"])
         except FileNotFoundError as error:
             raise MathAMRError(f"no engine in {folder}: it has no {HEAD}") from error
         except OSError as error:
             raise MathAMRError(f"cannot read {path}: {error.strerror}") from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise MathAMRError(f"{path} is damaged; build the index again") from error
-        if head.format != FORMAT:
+        if format != FORMAT:
             raise MathAMRError(
-                f"{path} has format {head.format}, this version reads {FORMAT}; build the index again"
+                f"{path} has format {format}, this version reads {FORMAT}; build the index again"
             )
-        if engine is not None and head.engine != engine:
-            raise MathAMRError(f"{folder} holds the engine {head.engine!r}, not {engine!r}")
-        return head
+        if engine is not None and name != engine:
+            raise MathAMRError(f"{folder} holds the engine {name!r}, not {engine!r}")
+        try:
+            return cls(name, tuple(map(Field.from_json, row["fields"])), dict(row["options"]))
+        except (MathAMRError, ValueError, KeyError, TypeError, AttributeError) as error:
+            raise MathAMRError(f"{path} is damaged ({error}); build the index again") from error
 
 
 Options = TypeVar("Options")

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.index.engines.point import Scored, best, check_id, check_k
+from mathamr.index.engines.entry import Scored, best, check_id, check_k
 from mathamr.index.lexical.bags import Bag, bag_of, term_number
 from mathamr.index.lexical.segments import Change, Segments, create, tidy
 from mathamr.index.lexical.terms import FIELDS, Terms
@@ -171,7 +171,7 @@ class LexicalPart:
 
 
 class LexicalIndex:
-    """A folder with the terms of posts, and those of formulas: one entry for each look (visual key)."""
+    """A folder with the terms of posts, and those of formulas: one entry for each look."""
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.posts = LexicalPart(folder / "posts", POSTS, read_only=read_only)

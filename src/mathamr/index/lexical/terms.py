@@ -23,7 +23,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
 from mathamr.formulas.tree import Opt, Tree
-from mathamr.graphs.maker import trees_of
+from mathamr.formulas.trees import trees_of
 from mathamr.posts.markup import formulas_of, pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post

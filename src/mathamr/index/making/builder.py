@@ -13,14 +13,23 @@ from typing import Any
 
 from mathamr.amr.parser import PARSERS, recorded_parser, vouch_for_parser
 from mathamr.errors import MathAMRError
-from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, check_model, check_parser
+from mathamr.index.archive import (
+    GRAPHS,
+    LEXICAL,
+    VECTORS,
+    check_model,
+    check_parser,
+    needs_graphs,
+    recorded_model,
+)
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import DEFAULT
+from mathamr.index.making.buildlog import BuildLog
 from mathamr.index.making.crew import Crew
+from mathamr.index.making.firstrelease import carry_over, outdated_manifest
 from mathamr.index.making.intake import IntakeCounts, forget, input_record, take_in
 from mathamr.index.making.inventory import size_on_disk, take_stock
 from mathamr.index.making.parts import prepare_parts
-from mathamr.index.making.stages import Account
 from mathamr.index.making.writer import ArchiveWriter
 from mathamr.index.manifest import (
     MANIFEST,
@@ -33,21 +42,21 @@ from mathamr.index.manifest import (
 from mathamr.index.storage.lock import LOCK, WriterLock
 from mathamr.index.storage.plainfiles import check_plain, sweep
 from mathamr.posts.report import Report
-from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder
-from mathamr.systems.modelfolder import model_folder
+from mathamr.systems.modelfolder import box, load_system, model_folder
+from mathamr.systems.system import System
 
 MANY = 1000
-"""After so many new points the engine is prepared for search at the end of a build."""
+"""After so many new entries the engine is prepared for search at the end of a build."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BuildOptions:
     """How an index is built; what is `None` stays as it is in an index that exists.
 
-    `rebuild` lets another model, engine or AMR parser take over an index: what depends on it is made anew.
+    `model` is a folder, or the name of a model in the box. `rebuild` lets another model, engine or AMR parser take over an index: what depends on it is made anew.
     """
 
-    model: Path | None = None
+    model: Path | str | None = None
     engine: str | None = None
     engine_options: Mapping[str, Any] | None = None
     parser: str | None = None
@@ -60,14 +69,14 @@ class BuildOptions:
     show_progress: bool = False
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, kw_only=True)
 class BuildSummary:
     """What a build did, for people and machines."""
 
     folder: Path
     manifest: Manifest
     intake: IntakeCounts
-    account: Account
+    log: BuildLog
     seconds: float
     sizes: dict[str, int] = field(default_factory=dict)
     memory: int = 0
@@ -90,12 +99,12 @@ class BuildSummary:
                 for name in ("new", "changed", "unchanged", "deleted", "held_back", "others")
             },
             "seconds": round(self.seconds, 3),
-            "seconds_by_stage": {stage: round(value, 3) for stage, value in self.account.seconds.items()},
-            "posts_by_stage": dict(self.account.posts),
+            "seconds_by_stage": {stage: round(value, 3) for stage, value in self.log.seconds.items()},
+            "posts_by_stage": dict(self.log.posts),
             "posts_per_second": round(self.posts_per_second, 2),
             "peak_memory_bytes": self.memory,
             "bytes": self.sizes,
-            "fallbacks": dict(self.account.fallbacks.most_common()),
+            "fallbacks": dict(self.log.fallbacks.most_common()),
             "reading": {path: report.to_dict() for path, report in intake.reports.items()},
         }
 
@@ -112,27 +121,33 @@ def build_index(
     started = time.perf_counter()
     inputs = [(path, input_record(path, options.format, options.beside)) for path in paths]
     out = out.expanduser()
-    account, counts = Account(show=options.show_progress), IntakeCounts()
-    with _opened(out, options, bool(inputs)) as archive, Crew(options.workers) as crew:
+    log, counts = BuildLog(show=options.show_progress), IntakeCounts()
+    with Crew(options.workers) as crew, _opened(out, options, bool(inputs), crew) as archive:
         for path, record in inputs:
             report = Report()
-            with account.stage("read", share=report.share) as progress:
+            with log.stage("read", share=report.share) as progress:
                 take_in(archive.catalogue, path, record, counts, report, crew, progress)
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
-        archive.settle(crew=crew, account=account)
-        if account.posts["vectors"] >= MANY:
-            with account.stage("optimize", "collections"):
+        archive.settle(crew=crew, log=log)
+        if log.posts["vectors"] + log.posts["looks"] >= MANY:
+            with log.stage("optimize", "fields"):
                 archive.engine.optimize()
                 archive.engine.flush()
         _remember(archive, [record for _, record in inputs])
         sizes = {name: size_on_disk(archive.folder / name) for name in (CATALOGUE, GRAPHS, VECTORS, LEXICAL)}
         return BuildSummary(
-            out, archive.manifest, counts, account, time.perf_counter() - started, sizes, peak_memory()
+            folder=out,
+            manifest=archive.manifest,
+            intake=counts,
+            log=log,
+            seconds=time.perf_counter() - started,
+            sizes=sizes,
+            memory=peak_memory(),
         )
 
 
-def _opened(out: Path, options: BuildOptions, has_inputs: bool) -> ArchiveWriter:
+def _opened(out: Path, options: BuildOptions, has_inputs: bool, crew: Crew) -> ArchiveWriter:
     """The index in the folder, open for writing, with the model, engine and parser that the options ask for."""
     if not (out / MANIFEST).exists():
         if not has_inputs:
@@ -146,14 +161,17 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool) -> ArchiveWriter
     lock = WriterLock(out, "mathamr index")
     try:
         sweep(out)
-        before = Manifest.read(out) if (out / MANIFEST).exists() else None
-        model = options.model or (Path(before.model.folder) if before and before.model.folder else None)
-        encoder = load_post_encoder(model_folder(model), options.device)
-        manifest = _wanted(before, encoder, model, options)
+        before = _before(out, options)
+        model = options.model or (recorded_model(before.model) if before else None)
+        system = load_system(model, options.device)
+        manifest = _wanted(before, system, model_folder(model), options)
         if before is not None and not options.rebuild:
-            check_model(before, encoder, out)
-            check_parser(before, manifest.parser.fingerprint, out)
+            check_model(before, system, out)
+            if before.parser is not None and manifest.parser is not None:
+                check_parser(before, manifest.parser.fingerprint, out)
             _check_engine(before, manifest, out)
+        if options.rebuild:
+            carry_over(out, crew)
         catalogue = Catalogue(out / CATALOGUE, create=True)
     except BaseException:
         lock.release()
@@ -162,7 +180,7 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool) -> ArchiveWriter
     try:
         if before is None or manifest != before:
             archive.manifest = manifest.write(out)
-        archive.use_encoder(encoder)
+        archive.use_system(system)
         prepare_parts(archive)
     except BaseException:
         archive.close()
@@ -170,39 +188,56 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool) -> ArchiveWriter
     return archive
 
 
-def _wanted(
-    before: Manifest | None, encoder: PostEncoder, model: Path | None, options: BuildOptions
-) -> Manifest:
+def _before(out: Path, options: BuildOptions) -> Manifest | None:
+    """The manifest of the index as it is; one of the first release only for a rebuild."""
+    if not (out / MANIFEST).exists():
+        return None
+    return (outdated_manifest(out) if options.rebuild else None) or Manifest.read(out)
+
+
+def _wanted(before: Manifest | None, system: System, model: Path, options: BuildOptions) -> Manifest:
     """The manifest as the options want it, not finished if anything has to be made anew."""
-    recorded = before.parser if before else None
-    parser_name = options.parser or (recorded.name if recorded else "builtin")
-    parser_model = options.parser_model or (recorded.model if recorded and not options.parser else None)
-    if options.parser or (options.parser_model and parser_name in PARSERS):
-        vouch_for_parser(parser_name, parser_model)
-    fingerprint = recorded_parser(parser_name, parser_model, "the index").fingerprint
-    parser = ParserRecord(parser_name, fingerprint, parser_model)
-    folder = None if model is None else str(model.expanduser().resolve())
-    record = ModelRecord(encoder.name, encoder.fingerprint, encoder.size, folder)
+    is_boxed = model.parent == box()
+    record = ModelRecord(
+        name=model.name if is_boxed else system.name,
+        system=system.kind,
+        fingerprint=system.fingerprint,
+        fields=system.fields,
+        folder=None if is_boxed else str(model.expanduser().resolve()),
+    )
+    parser = _wanted_parser(before, options) if needs_graphs(system.needs) else None
+    graphs = system.graphs.configuration if system.graphs is not None else None
     engine = before.engine if before else EngineRecord(DEFAULT)
     if options.engine is not None and options.engine != engine.name:
         engine = EngineRecord(options.engine)
     if options.engine_options is not None:
         engine = replace(engine, options=dict(options.engine_options))
     if before is None:
-        return Manifest(record, encoder.graphs, parser, engine)
+        return Manifest(model=record, engine=engine, parser=parser, graphs=graphs)
     same = (
         record.fingerprint == before.model.fingerprint
-        and parser.fingerprint == before.parser.fingerprint
+        and record.fields == before.model.fields
+        and parser == before.parser
         and engine == before.engine
     )
     return replace(
         before,
         model=record,
-        graphs=encoder.graphs,
+        graphs=graphs,
         parser=parser,
         engine=engine,
         finished=before.finished and same,
     )
+
+
+def _wanted_parser(before: Manifest | None, options: BuildOptions) -> ParserRecord:
+    """The AMR parser that the options ask for, or the one that made the graphs, loaded to know what it is."""
+    recorded = before.parser if before else None
+    name = options.parser or (recorded.name if recorded else "builtin")
+    model = options.parser_model or (recorded.model if recorded and not options.parser else None)
+    if options.parser or (options.parser_model and name in PARSERS):
+        vouch_for_parser(name, model)
+    return ParserRecord(name, recorded_parser(name, model, "the index").fingerprint, model)
 
 
 def _check_engine(before: Manifest, wanted: Manifest, out: Path) -> None:

@@ -17,14 +17,15 @@ from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.salvage import salvage
 from mathamr.index.making.builder import BuildOptions
+from mathamr.index.making.buildlog import BuildLog
 from mathamr.index.making.crew import Crew
+from mathamr.index.making.graphstages import make_tensors
 from mathamr.index.making.inspection import CheckReport, Damage, inspect
 from mathamr.index.making.intake import IntakeCounts, take_in
 from mathamr.index.making.inventory import size_on_disk, take_stock
 from mathamr.index.making.parts import prepare_parts, remove, reset_lexical, reset_vectors
-from mathamr.index.making.stages import Account
 from mathamr.index.making.writer import OWN_INPUT, ArchiveWriter
-from mathamr.index.manifest import MANIFEST, Manifest
+from mathamr.index.manifest import MANIFEST, Manifest, OutdatedFormatError
 from mathamr.index.storage.durable import check_room
 from mathamr.index.storage.lock import WriterLock
 from mathamr.index.storage.plainfiles import check_plain
@@ -53,7 +54,8 @@ def check_index(folder: Path, options: BuildOptions | None = None, *, repair: bo
     lock = WriterLock(folder, "mathamr index --check") if repair else None
     try:
         manifest = _manifest(folder, report)
-        check_recorded(manifest.parser.name, manifest.parser.model, folder)
+        if manifest.parser is not None:
+            check_recorded(manifest.parser.name, manifest.parser.model, folder)
         catalogue = _catalogue(folder, manifest, report, options, repair=repair)
         if catalogue is None:
             return report
@@ -77,9 +79,9 @@ def _manifest(folder: Path, report: CheckReport) -> Manifest:
     """The manifest, or the copy of it in the catalogue."""
     try:
         return Manifest.read(folder)
+    except OutdatedFormatError:
+        raise
     except MathAMRError as error:
-        if "has format" in str(error):
-            raise
         with Catalogue(folder / CATALOGUE, read_only=True) as catalogue:
             copy = catalogue.meta("manifest")
         if copy is None:
@@ -124,10 +126,10 @@ def _save(catalogue: Catalogue, aside: Path, options: BuildOptions) -> Counter[s
     saved: Counter[str] = Counter()
     with Crew(options.workers) as crew:
         for batch in batches(salvage(aside), BATCH):
-            keys = list(crew.visual_keys([post for post, _ in batch]))
+            keys = list(crew.look_keys([post for post, _ in batch]))
             with catalogue.transaction():
-                for (post, source), visuals in zip(batch, keys, strict=True):
-                    catalogue.put(post, source, visuals)
+                for (post, source), looks in zip(batch, keys, strict=True):
+                    catalogue.put(post, source, looks)
                     saved[source] += 1
     return saved
 
@@ -140,7 +142,7 @@ def _read_again(
     saved: Counter[str],
 ) -> None:
     """Fills a new catalogue from the inputs of the old one; says what cannot be read again."""
-    account, crew = Account(show=options.show_progress), Crew(options.workers)
+    log, crew = BuildLog(show=options.show_progress), Crew(options.workers)
     for record in manifest.inputs:
         path = Path(record.path)
         if not path.exists():
@@ -150,7 +152,7 @@ def _read_again(
             )
             continue
         read = Report()
-        with crew, account.stage("read", share=read.share) as progress:
+        with crew, log.stage("read", share=read.share) as progress:
             take_in(catalogue, path, record, IntakeCounts(), read, crew, progress)
 
 
@@ -166,9 +168,10 @@ def _mend(archive: ArchiveWriter, damage: Damage, report: CheckReport, options: 
     _mend_lexical(archive, damage)
     prepare_parts(archive)
     with Crew(options.workers) as crew:
-        account = archive.settle(crew=crew, account=Account(show=options.show_progress))
-    if damage.tensors or damage.vocabularies or damage.graphs or damage.whole_graphs:
-        archive.stages.make_tensors(options.workers, account)
+        log = archive.settle(crew=crew, log=BuildLog(show=options.show_progress))
+    remade = damage.tensors or damage.vocabularies or damage.graphs or damage.whole_graphs
+    if remade and "tensor" in archive.needs:
+        make_tensors(archive, options.workers, log)
     take_stock(archive)
     for problem in report.problems:
         if problem.outcome == "found":
@@ -181,12 +184,14 @@ def _mend(archive: ArchiveWriter, damage: Damage, report: CheckReport, options: 
 def _check_means(archive: ArchiveWriter) -> None:
     """Complains before anything is deleted where what would make it again is not there, or is another."""
     try:
-        _ = archive.encoder, archive.work
+        _ = archive.system, archive.work if archive.has_graphs else None
     except MathAMRError as error:
         raise MathAMRError(f"{error}; until then nothing of the index is changed") from error
 
 
 def _mend_graphs(archive: ArchiveWriter, damage: Damage) -> None:
+    if not archive.has_graphs:
+        return
     if damage.whole_graphs:
         remove(archive.folder / GRAPHS)
     else:
@@ -201,11 +206,12 @@ def _mend_vectors(archive: ArchiveWriter, damage: Damage) -> None:
     if damage.whole_vectors:
         reset_vectors(archive)
         return
-    archive.engine.posts.delete(sorted(damage.extra_posts))
-    archive.engine.formulas.delete(sorted(damage.extra_formulas))
+    for of, extra in damage.extra_entries.items():
+        archive.engine.delete(of, sorted(extra))
     archive.engine.flush()
     with archive.catalogue.transaction():
         archive.catalogue.unmark("vectors", damage.vectors)
+        archive.catalogue.unmark_looks("vectors", damage.look_vectors)
 
 
 def _mend_lexical(archive: ArchiveWriter, damage: Damage) -> None:
@@ -217,4 +223,4 @@ def _mend_lexical(archive: ArchiveWriter, damage: Damage) -> None:
     archive.lexical.formulas.update([], sorted(damage.extra_looks))
     with catalogue.transaction():
         catalogue.unmark("lexical", damage.lexical)
-        catalogue.unmark_visuals(damage.looks)
+        catalogue.unmark_looks("lexical", damage.looks)

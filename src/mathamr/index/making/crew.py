@@ -1,4 +1,4 @@
-"""`Crew`: visual keys and terms of many posts, in several processes; few posts are done here and now."""
+"""`Crew`: looks and terms of many posts, in several processes; few posts are done here and now."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, Self, TypeVar
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.index.lexical.bags import Bag, formula_bag, from_json, post_bag, to_json
-from mathamr.index.making.entries import visual_keys
+from mathamr.index.making.lookkeys import look_keys
 from mathamr.posts.post import Formula, Post
 from mathamr.workers import Lost, WorkerPool
 
@@ -19,7 +19,7 @@ CHUNK = 24
 FEW = 64
 """So few posts are not worth processes of their own."""
 T = TypeVar("T")
-Look = tuple[Formula, tuple[str, ...]]
+ReadFormula = tuple[Formula, tuple[str, ...]]
 """A formula, and the macros it is read with."""
 Chosen = tuple[Post, Sequence[int]]
 """A post, and the places of some of its formulas."""
@@ -36,7 +36,7 @@ class CrewWork:
         if wanted == "looks":
             return [to_json(formula_bag(Formula(**formula), tuple(macros))) for formula, macros in items]
         if wanted == "keys":
-            return [visual_keys(Post.from_json(line)) for line in items]
+            return [look_keys(Post.from_json(line)) for line in items]
         made = (_bags((Post.from_json(line), places)) for line, places in items)
         return [(to_json(bag), [*map(to_json, bags)]) for bag, bags in made]
 
@@ -47,9 +47,9 @@ class Crew:
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
 
-    def visual_keys(self, posts: Sequence[Post]) -> Iterator[list[str]]:
-        """The visual keys of the formulas of each post."""
-        yield from self._made("keys", posts, Post.to_json, visual_keys, list)
+    def look_keys(self, posts: Sequence[Post]) -> Iterator[list[str]]:
+        """The looks of the formulas of each post."""
+        yield from self._made("keys", posts, Post.to_json, look_keys, list)
 
     def post_bags(self, chosen: Sequence[Chosen]) -> Iterator[tuple[Bag, list[Bag]]]:
         """The terms of each post, and those of its chosen formulas."""
@@ -61,7 +61,7 @@ class Crew:
             lambda answer: (from_json(answer[0]), [*map(from_json, answer[1])]),
         )
 
-    def formula_bags(self, looks: Sequence[Look]) -> Iterator[Bag]:
+    def formula_bags(self, looks: Sequence[ReadFormula]) -> Iterator[Bag]:
         """The terms of each formula."""
         yield from self._made(
             "looks",

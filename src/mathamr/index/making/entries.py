@@ -1,50 +1,32 @@
-"""What goes into an engine for a post: its point, a point for each of its formulas, and a sketch to check them by."""
+"""What goes into an engine for a post, its formulas and looks: their entries, and sketches to check them by."""
 
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from hashlib import blake2b
 
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.formulas.visualkey import visual_key
-from mathamr.graphs.maker import trees_of
-from mathamr.graphs.virtual import Level
-from mathamr.index.catalogue.journal import Waiting
-from mathamr.index.engines.point import Floats, Payload, Point, unit
-from mathamr.posts.post import Formula, Post
+from mathamr.index.catalogue.journal import PendingPost, Sketch
+from mathamr.index.engines.entry import Entry, Floats, Payload
+from mathamr.posts.post import Post
+from mathamr.systems.field import Field, Kind
+from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
 
-SKETCH_TOLERANCE = 0.01
+SKETCH_TOLERANCE = 0.003
 """Engines may keep half precision: so far may the sketch of one vector stray."""
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
-    """The points of one post; `post` is `None` where it has no vectors at all."""
+class PostEntries:
+    """The entries of one post; `post` is `None` where it has no vectors of its own."""
 
-    post: Point | None
-    formulas: tuple[Point, ...]
-    rows: int
-    sketch: float
-
-
-def visual_keys(post: Post) -> list[str]:
-    """The visual keys of a post's formulas, in order."""
-    return [_visual_key(formula, post.macros) for formula in post.formulas]
-
-
-@lru_cache(maxsize=10_000)
-def _visual_key(formula: Formula, macros: tuple[str, ...]) -> str:
-    (_, slt), _ = trees_of(formula, macros)
-    if slt is not None:
-        return visual_key(slt)
-    # What could not be read looks like nothing but the same source.
-    source = formula.latex or formula.presentation_mathml or formula.content_mathml or ""
-    return "source-" + blake2b(source.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+    post: Entry | None = None
+    formulas: tuple[Entry, ...] = ()
 
 
 def is_tagged_by_question(post: Post) -> bool:
@@ -52,44 +34,74 @@ def is_tagged_by_question(post: Post) -> bool:
     return post.role == "answer" and not post.tags
 
 
-def entries_of(
-    waiting: Waiting, post: Post, vectors: Vectors, tags: tuple[str, ...] | None = None
-) -> Entries:
-    """The points of a post, given its vectors; `tags` are those it is found by, if not its own."""
-    found_by = post.tags if tags is None else tags
-    size = vectors.vectors.shape[1]
-    rows = unit(vectors.vectors, size, f"the vectors of {post.id!r}", dimensions=2)
-    if not len(rows):
-        return Entries(None, (), 0, 0.0)
-    document = vectors.document
-    vector = unit(rows.mean(axis=0) if document is None else document, size, post.id, dimensions=1)
-    payload = Payload(post.kind, found_by, post.date, post.score, post.source)
-    return Entries(
-        Point(post.id, vector, rows, payload),
-        _formula_points(waiting, post, vectors, payload),
-        len(rows),
-        sketch(rows),
+def payload_of(post: Post, tags: tuple[str, ...] | None = None) -> Payload:
+    """What a post is found by; `tags` are those of its question, if not its own."""
+    return Payload(
+        kind=post.kind,
+        tags=post.tags if tags is None else tags,
+        date=post.date,
+        score=post.score,
+        source=post.source,
     )
 
 
-def _formula_points(waiting: Waiting, post: Post, vectors: Vectors, payload: Payload) -> tuple[Point, ...]:
+def entries_of(
+    pending: PendingPost, post: Post, encoded: Encoded, tags: tuple[str, ...] | None = None
+) -> PostEntries:
+    """The entries of a post and its formulas, given their vectors; `tags` are those it is found by, if not its own."""
+    payload = payload_of(post, tags)
+    own = _filled(encoded.post)
+    return PostEntries(
+        Entry(post.id, own, payload) if own else None, _formula_entries(pending, post, encoded, payload)
+    )
+
+
+def _formula_entries(
+    pending: PendingPost, post: Post, encoded: Encoded, payload: Payload
+) -> tuple[Entry, ...]:
     # A post may use one id for several formulas: they are told apart by their order.
-    waiting_ids: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for formula, entry in zip(post.formulas, waiting.formulas, strict=True):
-        waiting_ids[formula.id].append(entry)
-    points = []
-    references, rows = vectors.at(Level.FORMULA)
-    for reference, row in zip(references, rows, strict=True):
-        if not waiting_ids[reference]:
+    known: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for formula, names in zip(post.formulas, pending.formulas, strict=True):
+        known[formula.id].append(names)
+    entries = []
+    for reference, rows in encoded.formulas:
+        if not known[reference]:
             continue  # the same formula met again, as a formula of several sentences
-        formula_id, visual = waiting_ids[reference].pop(0)
-        points.append(Point(formula_id, row, None, replace(payload, post=post.id, visual=visual)))
-    return tuple(points)
+        formula_id, look = known[reference].pop(0)
+        own = _filled(rows)
+        if own:
+            entries.append(Entry(formula_id, own, replace(payload, post=post.id, look=look)))
+    return tuple(entries)
 
 
-def sketch(rows: Floats) -> float:
-    """One number for vectors and their order: what is damaged or mixed up has another one."""
-    return float(np.einsum("ij,j,i->", rows.astype(np.float64), *_weights(*rows.shape[::-1])))
+def look_entry(look: str, rows: Mapping[str, Vectors]) -> Entry | None:
+    """The entry of a look, given its vectors; `None` where it has none."""
+    own = _filled(rows)
+    return Entry(look, own, Payload(look=look)) if own else None
+
+
+def _filled(rows: Mapping[str, Vectors]) -> dict[str, Vectors]:
+    return {name: own for name, own in rows.items() if len(own)}
+
+
+def sketch(rows: Mapping[str, Vectors], fields: Sequence[Field], of: Kind) -> Sketch:
+    """A sketch of an entry's vectors in all fields: what is damaged or mixed up has another one."""
+    value, count = 0.0, 0
+    for number, field in enumerate(field for field in fields if field.of == of):
+        if field.name in rows:
+            vectors = _unit(rows[field.name].vectors)
+            columns, weights = _weights(*vectors.shape[::-1])
+            value += (1 + number % 3) * float(np.einsum("ij,j,i->", vectors, columns, weights))
+            count += len(vectors)
+    return Sketch(count, value)
+
+
+def _unit(vectors: Floats) -> npt.NDArray[np.float64]:
+    """Rows of length one, as an engine keeps them."""
+    wide = vectors.astype(np.float64)
+    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
+    unit: npt.NDArray[np.float64] = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
+    return unit
 
 
 @lru_cache(maxsize=256)
@@ -98,6 +110,7 @@ def _weights(size: int, rows: int) -> tuple[npt.NDArray[np.float64], npt.NDArray
     return columns / np.linalg.norm(columns), (1 + np.arange(rows) % 7).astype(np.float64)
 
 
-def fits(rows: Floats, count: int, expected: float) -> bool:
-    """Whether vectors are those of a sketch; an engine may keep them in half precision."""
-    return len(rows) == count and abs(sketch(rows) - expected) <= SKETCH_TOLERANCE * max(1, count) ** 0.5
+def agree(found: Sketch, expected: Sketch) -> bool:
+    """Whether two sketches are of the same vectors; an engine may keep them in half precision."""
+    tolerance = SKETCH_TOLERANCE * max(1, expected.rows) ** 0.5
+    return found.rows == expected.rows and abs(found.value - expected.value) <= tolerance

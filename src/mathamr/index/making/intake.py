@@ -15,7 +15,7 @@ from pathlib import Path
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
-from mathamr.index.engines.point import LONGEST_ID, check_id
+from mathamr.index.engines.entry import LONGEST_ID, check_id
 from mathamr.index.making.crew import Crew
 from mathamr.index.making.naming import Naming
 from mathamr.index.manifest import InputRecord
@@ -92,7 +92,7 @@ def take_in(
         posts = map(naming.named, posts)
     for batch in batches(_usable(posts, report), BATCH):
         wanted = [post for post in batch if intake.wants(post)]
-        keys = list(crew.visual_keys(wanted))
+        keys = list(crew.look_keys(wanted))
         with catalogue.transaction():
             intake.take(wanted, keys)
         if progress is not None:
@@ -149,9 +149,9 @@ class _Intake:
         return True
 
     def take(self, posts: Sequence[Post], keys: Sequence[list[str]]) -> None:
-        """Writes posts, with the visual keys of their formulas."""
-        for post, visuals in zip(posts, keys, strict=True):
-            self._see(self._catalogue.put(post, self._source, visuals))
+        """Writes posts, with the looks of their formulas."""
+        for post, looks in zip(posts, keys, strict=True):
+            self._see(self._catalogue.put(post, self._source, looks))
 
     def gone(self) -> list[str]:
         """The posts of the input that did not come again."""

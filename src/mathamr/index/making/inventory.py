@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from hashlib import file_digest
 from pathlib import Path
 
 from mathamr.index.archive import Archive
 from mathamr.index.manifest import Manifest
+from mathamr.integrity import file_hash
 
 FIXED_FILES = ("graphs/vocabulary.txt", "graphs/relations.txt")
 """The files of an index that change only with its model."""
@@ -20,15 +20,14 @@ def take_stock(archive: Archive, manifest: Manifest | None = None) -> None:
         "posts": len(catalogue),
         **{f"{kind}s": count for kind, count in sorted(catalogue.kinds().items())},
         "formulas": catalogue.count_formulas(),
-        "post_points": archive.engine.posts.count(),
-        "formula_points": archive.engine.formulas.count(),
         "looks": archive.lexical.formulas.count(),
+        **{f"{field.name} vectors": archive.engine[field.name].count() for field in archive.engine.fields},
         "unfiled": catalogue.inputs()[""],
     }
     checksums = {"posts": catalogue.checksum()}
     for name in FIXED_FILES:
         if (archive.folder / name).is_file():
-            checksums[name] = checksum(archive.folder / name)
+            checksums[name] = file_hash(archive.folder / name)
     stock = replace(
         manifest or archive.manifest,
         finished=True,
@@ -39,12 +38,6 @@ def take_stock(archive: Archive, manifest: Manifest | None = None) -> None:
     with catalogue.transaction():
         catalogue.set_meta("manifest", stock.to_json())
     archive.manifest = stock.write(archive.folder)
-
-
-def checksum(path: Path) -> str:
-    """The SHA-256 of a file."""
-    with path.open("rb") as file:
-        return file_digest(file, "sha256").hexdigest()
 
 
 def size_on_disk(path: Path) -> int:

@@ -9,22 +9,27 @@ from mathamr.errors import MathAMRError
 from mathamr.index.archive import LEXICAL, VECTORS
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.lexical.terms import terms_fingerprint
+from mathamr.index.making.graphstages import sweep_graphs
 from mathamr.index.making.writer import ArchiveWriter
 
 
 def prepare_parts(archive: ArchiveWriter) -> None:
     """Empties the parts that were made by another model, engine, parser or version than the manifest's, or are not there."""
     catalogue, manifest = archive.catalogue, archive.manifest
-    if catalogue.meta("graphs by") != manifest.parser.fingerprint:
+    graphs_by = manifest.parser.fingerprint if manifest.parser else ""
+    if (catalogue.meta("graphs by") or "") != graphs_by:
+        if graphs_by:
+            sweep_graphs(archive)
         with catalogue.transaction():
             catalogue.unmark("graph")
             catalogue.unmark("vectors")
-            catalogue.set_meta("graphs by", manifest.parser.fingerprint)
+            catalogue.set_meta("graphs by", graphs_by)
     engine = manifest.engine
-    vectors_by = f"{manifest.model.fingerprint} {engine.name} {sorted(engine.options.items())}"
+    fields = " ".join(f"{field.of}.{field.name}:{field.size}:{field.many}" for field in manifest.model.fields)
+    vectors_by = f"{manifest.model.fingerprint} {fields} {engine.name} {sorted(engine.options.items())}"
     if catalogue.meta("vectors by") != vectors_by:
         reset_vectors(archive)
-        create_engine(archive.folder / VECTORS, manifest.model.size, engine.name, engine.options).close()
+        create_engine(archive.folder / VECTORS, manifest.model.fields, engine.name, engine.options).close()
         with catalogue.transaction():
             catalogue.set_meta("vectors by", vectors_by)
     if catalogue.meta("lexical by") != terms_fingerprint():
@@ -37,8 +42,9 @@ def reset_vectors(archive: ArchiveWriter) -> None:
     """Forgets all vectors; `prepare_parts` then makes an empty engine."""
     with archive.catalogue.transaction():
         archive.catalogue.unmark("vectors")
+        archive.catalogue.unmark_looks("vectors")
         archive.catalogue.set_meta("vectors by", "")
-    archive.drop("engine")
+    archive.close_engine()
     remove(archive.folder / VECTORS)
 
 
@@ -47,9 +53,9 @@ def reset_lexical(archive: ArchiveWriter) -> None:
     catalogue = archive.catalogue
     with catalogue.transaction():
         catalogue.unmark("lexical")
-        catalogue.unmark_visuals(catalogue.visual_keys())
+        catalogue.unmark_looks("lexical")
         catalogue.set_meta("lexical by", "")
-    archive.drop("lexical")
+    archive.close_lexical()
     remove(archive.folder / LEXICAL)
 
 

@@ -1,62 +1,41 @@
 """The stages that derive an index from its catalogue: graphs, tensors, vectors, lexical entries.
 
-Each takes the posts that its part does not follow yet, some at a time, writes and flushes them, and only then marks
-them in the catalogue. Doing some of it twice changes nothing, so a kill at any moment costs no more than the work on
-the posts that were not marked yet.
+What the system of the index does not need is not made. Each stage takes the posts or looks that its part does not
+follow yet, some at a time, writes and flushes them, and only then marks them in the catalogue. Doing some of it twice
+changes nothing, so a kill at any moment costs no more than the work on what was not marked yet.
 """
 
 from __future__ import annotations
 
-import time
-from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from contextlib import nullcontext
+from hashlib import blake2b
 
-from mathamr.amr.parser import check_recorded
 from mathamr.batches import batches
-from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.graphs.corpus import build_graphs, build_tensors, use_vocabularies
-from mathamr.graphs.maker import digest
+from mathamr.formulas.trees import trees_of
+from mathamr.graphs.corpus import use_vocabularies
 from mathamr.graphs.store import GraphStore
-from mathamr.graphs.tensor import GraphTensor, tensorise
-from mathamr.index.archive import GRAPHS, Archive
-from mathamr.index.catalogue.journal import Waiting
+from mathamr.index.archive import Archive
+from mathamr.index.catalogue.journal import PendingPost, Sketch
+from mathamr.index.engines.entry import Entry
+from mathamr.index.making.buildlog import BuildLog
 from mathamr.index.making.crew import FEW, Crew
-from mathamr.index.making.entries import Entries, entries_of, is_tagged_by_question
-from mathamr.posts.post import Post
-from mathamr.progress import Progress
+from mathamr.index.making.entries import (
+    PostEntries,
+    entries_of,
+    is_tagged_by_question,
+    look_entry,
+    sketch,
+)
+from mathamr.index.making.graphstages import graph_input, make_graphs, make_tensors, tensor_of
+from mathamr.posts.post import Formula, Post
+from mathamr.systems.field import Kind
+from mathamr.systems.system import Item, Look
 
 BATCH = 1024
-"""Posts whose vectors are written, flushed and marked at a time."""
+"""Posts or looks whose vectors are written, flushed and marked at a time."""
 LEXICAL_BATCH = 2048
 """The same for terms, which take less room; fewer and larger segments are merged less often."""
-
-
-@dataclass(slots=True)
-class Account:
-    """What the stages did: seconds and posts by stage, and what needed a fallback on the way to a graph."""
-
-    seconds: dict[str, float] = field(default_factory=dict)
-    posts: Counter[str] = field(default_factory=Counter)
-    fallbacks: Counter[str] = field(default_factory=Counter)
-    show: bool = False
-
-    @contextmanager
-    def stage(
-        self,
-        name: str,
-        unit: str = "posts",
-        total: int | None = None,
-        share: Callable[[], float | None] | None = None,
-    ) -> Iterator[Progress | None]:
-        """Times a stage and shows how far it has come."""
-        started = time.perf_counter()
-        try:
-            with Progress(name, unit, total, share) if self.show else nullcontext() as progress:
-                yield progress
-        finally:
-            self.seconds[name] = self.seconds.get(name, 0.0) + time.perf_counter() - started
 
 
 class Stages:
@@ -67,189 +46,183 @@ class Stages:
         self._has_vocabularies = False
         """Whether the graph store is known to have the model's vocabularies: single changes need not look again."""
 
-    def settle(self, *, crew: Crew | None = None, account: Account | None = None) -> Account:
+    def settle(self, *, crew: Crew | None = None, log: BuildLog | None = None) -> BuildLog:
         """Lets all parts follow the catalogue; nothing to do is done at once."""
-        account, crew = account or Account(), crew or Crew()
-        catalogue, workers = self._archive.catalogue, crew.workers
-        if catalogue.count_waiting("graph"):
-            self.make_graphs(workers, account)
-        if count := catalogue.count_waiting("vectors"):
-            if count > FEW:
-                self.make_tensors(workers, account)
-            self.make_vectors(account)
-        if catalogue.count_waiting("lexical") or catalogue.stale_visuals(1):
-            self.make_lexical(crew, account)
+        log, crew = log or BuildLog(), crew or Crew()
+        archive, catalogue = self._archive, self._archive.catalogue
+        self._skip_needless()
+        if catalogue.count_pending("graph"):
+            make_graphs(archive, crew.workers, log)
+        if count := catalogue.count_pending("vectors"):
+            if count > FEW and "tensor" in archive.needs:
+                make_tensors(archive, crew.workers, log)
+            self.make_vectors(log)
+        if catalogue.stale_looks("vectors", 1):
+            self.make_look_vectors(log)
+        if catalogue.count_pending("lexical") or catalogue.stale_looks("lexical", 1):
+            self.make_lexical(crew, log)
         with catalogue.transaction():
             catalogue.purge()
-        return account
+        return log
 
-    def make_graphs(self, workers: int, account: Account) -> None:
-        """The graphs of new and changed posts; those of deleted ones go."""
-        catalogue, parser = self._archive.catalogue, self._archive.manifest.parser
-        check_recorded(parser.name, parser.model, self._archive.folder)
-        count = catalogue.count_waiting("graph")
+    def _skip_needless(self) -> None:
+        """What the system does not need, no post waits for."""
+        kinds = {field.of for field in self._archive.manifest.model.fields}
+        with self._archive.catalogue.transaction():
+            if not self._archive.has_graphs:
+                self._archive.catalogue.skip("graph")
+            if not kinds & {"posts", "formulas"}:
+                self._archive.catalogue.skip("vectors")
+            if "looks" not in kinds:
+                self._archive.catalogue.skip_looks("vectors")
+
+    def make_vectors(self, log: BuildLog) -> None:
+        """The entries of new and changed posts and of their formulas; those of deleted ones go."""
+        catalogue, engine, archive = self._archive.catalogue, self._archive.engine, self._archive
+        total = catalogue.count_pending("vectors")
         with (
-            account.stage("graphs", total=count) as progress,
-            GraphStore(self._archive.folder / GRAPHS, create=True) as store,
+            log.stage("vectors", total=total) as progress,
+            archive.graphs() if archive.has_graphs else nullcontext() as store,
         ):
-            posts = (each.post for each in catalogue.waiting("graph") if each.post is not None)
-            counts = build_graphs(
-                posts,
-                store,
-                parser=parser.name,
-                model=parser.model,
-                workers=workers,
-                progress=progress,
-                work=self._archive.work if workers == 1 or count <= FEW else None,
-            )
-            for batch in batches(catalogue.waiting("graph"), BATCH):
-                with store.transaction():
-                    for each in batch:
-                        if each.post is None:
-                            store.delete(each.id)
-                store.flush()
-                followed = [each for each in batch if _has_graph(store, each, parser.fingerprint)]
-                with catalogue.transaction():
-                    catalogue.mark("graph", followed)
-            self._quarantine(counts.lost, store, account)
-        account.posts["graphs"] += counts.made
-        account.fallbacks += counts.fallbacks
-
-    def _quarantine(self, lost: dict[str, str], store: GraphStore, account: Account) -> None:
-        """Takes posts out that no graph can be made of within bounds, and remembers them: the others go on."""
-        catalogue = self._archive.catalogue
-        if not lost:
-            return
-        with catalogue.transaction():
-            for post_id, reason in lost.items():
-                catalogue.quarantine(post_id, reason)
-                account.fallbacks[f"post {post_id!r} is left out: {reason}"] += 1
-        with store.transaction():
-            for post_id in lost:
-                store.delete(post_id)
-        with catalogue.transaction():
-            catalogue.mark("graph", [each for each in catalogue.waiting("graph") if each.id in lost])
-
-    def make_tensors(self, workers: int, account: Account) -> None:
-        """The tensors of all graphs that have none, numbered by the model's vocabularies."""
-        encoder = self._archive.encoder
-        with (
-            account.stage("tensors", total=self._archive.catalogue.count_waiting("vectors")) as progress,
-            self._archive.graphs() as store,
-        ):
-            use_vocabularies(store, encoder.vocabulary, encoder.relations)
-            configuration = GraphConfiguration.from_name(encoder.graphs)
-            account.posts["tensors"] += build_tensors(
-                store, configuration, workers=workers, progress=progress
-            )
-
-    def make_vectors(self, account: Account) -> None:
-        """The points of new and changed posts and of their formulas; those of deleted ones go."""
-        catalogue, engine, encoder = self._archive.catalogue, self._archive.engine, self._archive.encoder
-        total = catalogue.count_waiting("vectors")
-        with account.stage("vectors", total=total) as progress, self._archive.graphs() as store:
-            if not self._has_vocabularies:
-                use_vocabularies(store, encoder.vocabulary, encoder.relations)
+            if store is not None and "tensor" in archive.needs and not self._has_vocabularies:
+                graphs = graph_input(archive)
+                use_vocabularies(store, graphs.vocabulary, graphs.relations)
                 self._has_vocabularies = True
-            for batch in batches(catalogue.waiting("vectors"), BATCH):
-                made = dict(
-                    zip((each.id for each in _living(batch)), self._entries(store, batch), strict=True)
-                )
-                kept = {point.id for entries in made.values() for point in entries.formulas}
+            for batch in batches(catalogue.pending("vectors"), BATCH):
+                living = [each.id for each in batch if each.post is not None]
+                made = dict(zip(living, self._entries(store, batch), strict=True))
+                kept = {entry.id for entries in made.values() for entry in entries.formulas}
                 had = {name for each in batch for name in (*each.gone, *(name for name, _ in each.formulas))}
-                engine.formulas.delete(sorted(had - kept))
-                engine.posts.delete(
-                    [each.id for each in batch if each.id not in made or made[each.id].post is None]
+                engine.delete("formulas", sorted(had - kept))
+                engine.delete(
+                    "posts", [each.id for each in batch if each.id not in made or made[each.id].post is None]
                 )
-                engine.posts.upsert([entries.post for entries in made.values() if entries.post is not None])
-                engine.formulas.upsert([point for entries in made.values() for point in entries.formulas])
+                posts = [entries.post for entries in made.values() if entries.post is not None]
+                self._upsert("posts", posts)
+                self._upsert("formulas", [entry for entries in made.values() for entry in entries.formulas])
                 engine.flush()
                 with catalogue.transaction():
                     for each in batch:
-                        entries = made.get(each.id, Entries(None, (), 0, 0.0))
-                        names = [point.id for point in entries.formulas]
-                        catalogue.mark_vectors(each, entries.rows, entries.sketch, names)
-                account.posts["vectors"] += len(made)
+                        entries = made.get(each.id, PostEntries())
+                        catalogue.mark_vectors(
+                            each,
+                            Sketch() if entries.post is None else self._sketch("posts", entries.post),
+                            {entry.id: self._sketch("formulas", entry) for entry in entries.formulas},
+                        )
+                log.posts["vectors"] += len(made)
                 if progress:
                     progress.advance(len(batch))
 
-    def _entries(self, store: GraphStore, batch: list[Waiting]) -> Iterator[Entries]:
+    def _upsert(self, of: Kind, entries: list[Entry]) -> None:
+        if entries:
+            self._archive.engine.upsert(of, entries)
+
+    def _sketch(self, of: Kind, entry: Entry) -> Sketch:
+        return sketch(entry.rows, self._archive.manifest.model.fields, of)
+
+    def _entries(self, store: GraphStore | None, batch: list[PendingPost]) -> Iterator[PostEntries]:
         living = [(each, each.post) for each in batch if each.post is not None]
-        items = ((post, self._tensor(store, each.id)) for each, post in living)
+        items = (self._item(store, post) for _, post in living)
         questions = self._archive.catalogue.posts(
             sorted({post.parent for _, post in living if post.parent and is_tagged_by_question(post)})
         )
-        for (each, post), vectors in zip(living, self._archive.encoder.encode(items), strict=True):
+        for (each, post), encoded in zip(living, self._archive.system.encode(items), strict=True):
             question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
-            yield entries_of(each, post, vectors, question.tags if question else None)
+            yield entries_of(each, post, encoded, question.tags if question else None)
 
-    def _tensor(self, store: GraphStore, post_id: str) -> GraphTensor:
-        """The stored tensor of a post, or a new one, which is stored."""
-        encoder = self._archive.encoder
-        if store.has_tensor(encoder.graphs, post_id):
-            return store.tensor(encoder.graphs, post_id)
-        configuration = GraphConfiguration.from_name(encoder.graphs)
-        tensor = tensorise(store.graph(post_id), encoder.vocabulary, encoder.relations, configuration)
-        with store.transaction():
-            store.put_tensors(encoder.graphs, [(post_id, tensor.to_bytes())])
-        return tensor
+    def _item(self, store: GraphStore | None, post: Post) -> Item:
+        """A post with what the system needs of it."""
+        needs = self._archive.needs
+        if store is None:
+            return Item(post=post)
+        return Item(
+            post=post,
+            graph=store.graph(post.id) if "graph" in needs else None,
+            tensor=tensor_of(store, post.id, graph_input(self._archive)) if "tensor" in needs else None,
+        )
 
-    def make_lexical(self, crew: Crew, account: Account) -> None:
-        """The terms of new and changed posts, and of formulas by how they look."""
+    def make_look_vectors(self, log: BuildLog) -> None:
+        """The entries of new looks, and of those that another formula represents now; those that went go."""
+        catalogue, engine = self._archive.catalogue, self._archive.engine
+        with log.stage("looks", "looks", catalogue.count_stale_looks("vectors")) as progress:
+            catalogue.choose_representatives("vectors")
+            while looks := catalogue.stale_looks("vectors", BATCH):
+                found = catalogue.representatives(looks)
+                sources = {look: _digest(*formula) for look, formula in found.items()}
+                before = catalogue.looks_made_of(looks)
+                wanted = [look for look in found if before.get(look) != sources[look]]
+                encoded = self._archive.system.encode_looks(self._look(look, *found[look]) for look in wanted)
+                made = {look: look_entry(look, rows) for look, rows in zip(wanted, encoded, strict=True)}
+                gone = [look for look in looks if look not in found]
+                engine.delete("looks", [*gone, *(look for look, entry in made.items() if entry is None)])
+                self._upsert("looks", [entry for entry in made.values() if entry is not None])
+                engine.flush()
+                with catalogue.transaction():
+                    for look, entry in made.items():
+                        own = Sketch() if entry is None else self._sketch("looks", entry)
+                        catalogue.mark_look_vectors(look, sources[look], own)
+                    catalogue.mark_looks("vectors", [look for look in found if look not in made], gone)
+                log.posts["looks"] += len(made)
+                if progress:
+                    progress.advance(len(looks))
+
+    def _look(self, look: str, formula: Formula, macros: tuple[str, ...]) -> Look:
+        opt, slt = trees_of(formula, macros)[0] if "trees" in self._archive.needs else (None, None)
+        return Look(key=look, formula=formula, opt=opt, slt=slt)
+
+    def make_lexical(self, crew: Crew, log: BuildLog) -> None:
+        """The terms of new and changed posts, and of looks."""
         catalogue, lexical = self._archive.catalogue, self._archive.lexical
-        total = catalogue.count_waiting("lexical") + catalogue.count_stale_visuals()
-        with account.stage("lexical", "entries", total) as progress:
-            catalogue.choose_standing()
-            for batch in batches(catalogue.waiting("lexical"), LEXICAL_BATCH):
-                chosen = self._with_standing(batch)
-                made = list(crew.post_bags([(post, list(looks.values())) for post, looks in chosen]))
+        total = catalogue.count_pending("lexical") + catalogue.count_stale_looks("lexical")
+        with log.stage("lexical", "entries", total) as progress:
+            catalogue.choose_representatives("lexical")
+            for batch in batches(catalogue.pending("lexical"), LEXICAL_BATCH):
+                chosen = self._with_represented(batch)
+                made = list(crew.post_bags([(post, list(places.values())) for post, places in chosen]))
                 lexical.posts.update_bags(
                     ((post.id, bag) for (post, _), (bag, _) in zip(chosen, made, strict=True)),
                     [each.id for each in batch if each.post is None],
                 )
-                visuals = [visual for _, looks in chosen for visual in looks]
+                looks = [look for _, places in chosen for look in places]
                 lexical.formulas.update_bags(
-                    zip(visuals, (bag for _, bags in made for bag in bags), strict=True)
+                    zip(looks, (bag for _, bags in made for bag in bags), strict=True)
                 )
                 with catalogue.transaction():
                     catalogue.mark("lexical", batch)
-                    catalogue.mark_visuals(visuals)
-                account.posts["lexical"] += len(chosen)
+                    catalogue.mark_looks("lexical", looks)
+                log.posts["lexical"] += len(chosen)
                 if progress:
-                    progress.advance(len(batch) + len(visuals))
-            while visuals := catalogue.stale_visuals(2 * LEXICAL_BATCH):
-                looks = catalogue.looking(visuals)
+                    progress.advance(len(batch) + len(looks))
+            while looks := catalogue.stale_looks("lexical", 2 * LEXICAL_BATCH):
+                found = catalogue.representatives(looks)
+                gone = [look for look in looks if look not in found]
                 lexical.formulas.update_bags(
-                    zip(looks, crew.formula_bags(list(looks.values())), strict=True),
-                    [visual for visual in visuals if visual not in looks],
+                    zip(found, crew.formula_bags(list(found.values())), strict=True), gone
                 )
                 with catalogue.transaction():
-                    catalogue.mark_visuals(visuals)
+                    catalogue.mark_looks("lexical", found, gone)
                 if progress:
-                    progress.advance(len(visuals))
+                    progress.advance(len(looks))
 
-    def _with_standing(self, batch: list[Waiting]) -> list[tuple[Post, dict[str, int]]]:
-        """The living posts of a batch, each with the stale looks it stands for and the places of their formulas.
+    def _with_represented(self, batch: list[PendingPost]) -> list[tuple[Post, dict[str, int]]]:
+        """The living posts of a batch, each with the stale looks it represents and the places of their formulas.
 
         What a post and its formulas need is made together: then no formula is parsed twice.
         """
-        standing = self._archive.catalogue.standing_in([each.number for each in batch])
+        represented = self._archive.catalogue.represented_by([each.number for each in batch])
         found: list[tuple[Post, dict[str, int]]] = []
         for each in batch:
             if each.post is not None:
-                wanted = standing.get(each.number, ())
+                wanted = represented.get(each.number, ())
                 places: dict[str, int] = {}
-                for place, (_, visual) in enumerate(each.formulas):
-                    if visual in wanted:
-                        places.setdefault(visual, place)
+                for place, (_, look) in enumerate(each.formulas):
+                    if look in wanted:
+                        places.setdefault(look, place)
                 found.append((each.post, places))
         return found
 
 
-def _has_graph(store: GraphStore, each: Waiting, fingerprint: str) -> bool:
-    expected = None if each.post is None else digest(each.post, fingerprint)
-    return store.digest(each.id) == expected
-
-
-def _living(batch: list[Waiting]) -> list[Waiting]:
-    return [each for each in batch if each.post is not None]
+def _digest(formula: Formula, macros: tuple[str, ...]) -> bytes:
+    """What the vectors of a look are made of."""
+    said = (formula.latex, formula.presentation_mathml or "", formula.content_mathml or "", *macros)
+    return blake2b("\0".join(said).encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -12,11 +12,12 @@ from typing import ClassVar, Self
 
 from mathamr.index.archive import Archive, check_finished
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.making.buildlog import BuildLog
 from mathamr.index.making.crew import Crew
-from mathamr.index.making.entries import visual_keys
 from mathamr.index.making.intake import check_usable
 from mathamr.index.making.inventory import take_stock
-from mathamr.index.making.stages import Account, Stages
+from mathamr.index.making.lookkeys import look_keys
+from mathamr.index.making.stages import Stages
 from mathamr.index.manifest import Manifest
 from mathamr.index.storage.lock import WriterLock
 from mathamr.index.storage.plainfiles import check_plain, sweep
@@ -39,7 +40,7 @@ class ArchiveWriter(Archive):
         lock: WriterLock,
         *,
         device: str = "auto",
-        model: Path | None = None,
+        model: Path | str | None = None,
     ) -> None:
         super().__init__(folder, manifest, catalogue, device=device, model=model)
         self._lock = lock
@@ -52,7 +53,7 @@ class ArchiveWriter(Archive):
         folder: Path | str,
         *,
         device: str = "auto",
-        model: Path | None = None,
+        model: Path | str | None = None,
         purpose: str = "a Python program",
     ) -> Self:
         """As `Archive.open`; what a killed process left undone is finished first.
@@ -88,10 +89,11 @@ class ArchiveWriter(Archive):
         for post in posts:
             check_usable(post)
         with self._writing:
-            self.work.prepare([post.to_json() for post in posts], [post.id for post in posts])
-            visuals = [visual_keys(post) for post in posts]
+            if self.has_graphs:
+                self.work.prepare([post.to_json() for post in posts], [post.id for post in posts])
+            looks = [look_keys(post) for post in posts]
             with self.catalogue.transaction():
-                for post, keys in zip(posts, visuals, strict=True):
+                for post, keys in zip(posts, looks, strict=True):
                     self.catalogue.put(post, OWN_INPUT, keys)
             self.settle()
 
@@ -107,10 +109,10 @@ class ArchiveWriter(Archive):
                 self.settle()
         return gone
 
-    def settle(self, *, crew: Crew | None = None, account: Account | None = None) -> Account:
+    def settle(self, *, crew: Crew | None = None, log: BuildLog | None = None) -> BuildLog:
         """Lets all parts follow the catalogue; nothing to do is done at once."""
         with self._writing:
-            return self.stages.settle(crew=crew, account=account)
+            return self.stages.settle(crew=crew, log=log)
 
     def close(self) -> None:
         """Brings the manifest up to date and lets the next writer in; closing twice is no error."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
@@ -12,7 +11,7 @@ from mathamr.formulas.notation import to_string
 from mathamr.formulas.outline import outline
 from mathamr.formulas.parse import ParsedFormula, parse
 from mathamr.formulas.picture import svg
-from mathamr.graphs.maker import trees_of
+from mathamr.formulas.trees import trees_of
 from mathamr.posts.markup import pieces
 from mathamr.posts.text import UNWANTED
 from mathamr.serve.completion import completed, completions
@@ -121,10 +120,10 @@ def _check_length(service: Service, text: str, field: str) -> None:
 
 def _formula(service: Service, id: str) -> dict[str, Any]:
     entry, macros = _entry(service, id)
-    places = of_index(lambda: service.archive.catalogue.with_visual(entry.visual)) if entry.visual else [id]
+    places = of_index(lambda: service.archive.catalogue.with_look(entry.look)) if entry.look else [id]
     others = of_index(lambda: service.archive.catalogue.formulas(places[: 5 * POSTS_SHOWN]))
     (opt, slt), _ = trees_of(entry.formula, macros)
-    drawn = draw_formula(replace(entry.formula, display=True), macros)
+    drawn = draw_formula(entry.formula, macros)
     repairs: list[Any] = []
     if entry.latex.strip():
         try:
@@ -143,7 +142,7 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
         "slt_outline": outline(slt) if slt else [],
         "opt_outline": outline(opt) if opt else [],
         "repairs": repairs,
-        "visual": entry.visual,
+        "visual": entry.look,
         "visual_id": entry.visual_id,
         "places": len(places),
         "posts": list(dict.fromkeys(other.post for other in others.values()))[:POSTS_SHOWN],

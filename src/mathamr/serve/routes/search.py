@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import APIRouter, Query, Request
 
 from mathamr.errors import ParseError
-from mathamr.index.engines.point import Filter
+from mathamr.index.engines.entry import Filter
 from mathamr.posts.kinds import Kind
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Post

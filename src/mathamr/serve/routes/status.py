@@ -46,7 +46,7 @@ async def metrics(service: Reader) -> Response:
 
 def _ready(service: Service) -> int:
     """Reads a little of every part; a part that cannot be read is an error."""
-    service.archive.engine.posts.count()
+    service.archive.engine.count("posts")
     service.archive.lexical.posts.count()
     return len(service.archive.catalogue)
 

@@ -31,7 +31,7 @@ class MathAMRPlusSystem:
 
     kind: ClassVar[str] = "mathamrplus"
     tasks: ClassVar[frozenset[Task]] = frozenset({"answers", "formulas"})
-    needs: ClassVar[frozenset[Need]] = frozenset({"graph", "tensor", "wording"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"tensor", "wording"})
     rankings: ClassVar[Rankings] = {
         "answers": {
             "hybrid": Fuse(

@@ -11,10 +11,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.engine import Filter, Point, create_engine, open_engine
+from mathamr.index.engines.engine import Entry, Filter, create_engine, open_engine
 from mathamr.index.engines.flat.engine import FlatEngine
+from mathamr.index.engines.flat.fieldrows import ManyRows
 from mathamr.index.storage import durable
-from tests.index.engines.points import SIZE, formula_points, naive_search, some_points, units
+from tests.index.engines.entries import (
+    FIELDS,
+    naive_rows,
+    naive_search,
+    post,
+    same_rows,
+    some_entries,
+    some_posts,
+    units,
+)
 
 
 def opened(folder: Path) -> FlatEngine:
@@ -24,21 +34,28 @@ def opened(folder: Path) -> FlatEngine:
 
 
 def created(folder: Path, **options: str) -> FlatEngine:
-    create_engine(folder, SIZE, "flat", options).close()
+    create_engine(folder, FIELDS, "flat", options).close()
     return opened(folder)
 
 
-def check(engine: FlatEngine, wanted: dict[str, Point]) -> None:
+def check(engine: FlatEngine, wanted: dict[str, Entry]) -> None:
     """The engine holds exactly these posts."""
-    assert engine.posts.count() == len(wanted)
-    assert sorted(engine.posts.ids()) == sorted(wanted)
-    assert engine.posts.payloads(list(wanted)) == {name: point.payload for name, point in wanted.items()}
+    assert engine.count("posts") == len(wanted)
+    assert sorted(engine.ids("posts")) == sorted(wanted)
+    assert engine.payloads("posts", list(wanted)) == {name: entry.payload for name, entry in wanted.items()}
     query = units(np.random.default_rng(len(wanted)), 2)
     for where in (None, Filter(kinds=("answer",), minimum_score=0)):
-        found = engine.posts.search_maxsim(query, 15, where)
+        found = engine["parts"].search_maxsim(query, 15, where)
+        entries = list(wanted.values())
         assert [hit.id for hit in found] == [
-            hit.id for hit in naive_search(list(wanted.values()), query, 15, where)
+            hit.id for hit in naive_search(entries, "parts", query, 15, where)
         ]
+        nearest = engine["parts"].search_rows(query, 15, where)
+        assert [[row[:3] for row in rows] for rows in nearest] == [
+            [row[:3] for row in rows] for rows in naive_rows(entries, "parts", query, 15, where)
+        ]
+    for name, rows in engine["parts"].fetch(list(wanted)).items():
+        same_rows(rows, wanted[name].rows["parts"])
 
 
 STEPS = st.lists(
@@ -57,15 +74,15 @@ def test_after_any_steps_it_holds_what_a_dictionary_would(
     tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int, int]], first_pass: str
 ) -> None:
     folder = tmp_path_factory.mktemp("steps") / "engine"
-    engine, wanted = created(folder, first_pass=first_pass), dict[str, Point]()
+    engine, wanted = created(folder, first_pass=first_pass), dict[str, Entry]()
     for action, seed, count in steps:
         if action == "upsert":
-            points = some_points(seed, count)
-            engine.posts.upsert(points)
-            wanted |= {point.id: point for point in points}
+            posts = some_posts(seed, count)
+            engine.upsert("posts", posts)
+            wanted |= {entry.id: entry for entry in posts}
         elif action == "delete":
             names = [f"p{number}" for number in range(seed, seed + count)]
-            engine.posts.delete(names)
+            engine.delete("posts", names)
             for name in names:
                 wanted.pop(name, None)
         elif action == "reopen":
@@ -107,15 +124,15 @@ def test_a_kill_at_any_write_leaves_the_last_flush_or_this_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: int
 ) -> None:
     engine = created(tmp_path / "engine")
-    before = {point.id: point for point in some_points(1, 40)}
-    engine.posts.upsert(before.values())
-    engine.formulas.upsert(formula_points(1, 9))
+    before = {entry.id: entry for entry in some_posts(1, 40)}
+    engine.upsert("posts", before.values())
+    engine.upsert("formulas", some_entries("formulas", 1, 9))
     engine.flush()
-    new = {point.id: point for point in some_points(2, 12, "new ")}
-    engine.posts.upsert(new.values())
-    engine.posts.delete(["p1", "p2"])
-    engine.formulas.delete(["f1"])
-    after = {name: point for name, point in (before | new).items() if name not in ("p1", "p2")}
+    new = {entry.id: entry for entry in some_posts(2, 12, "new ")}
+    engine.upsert("posts", new.values())
+    engine.delete("posts", ["p1", "p2"])
+    engine.delete("formulas", ["f1"])
+    after = {name: entry for name, entry in (before | new).items() if name not in ("p1", "p2")}
     killed = False
     with monkeypatch.context() as patch:
         dies_at(patch, call)
@@ -127,13 +144,13 @@ def test_a_kill_at_any_write_leaves_the_last_flush_or_this_one(
     if engine._lock is not None:
         engine._lock.release()
     again = opened(tmp_path / "engine")
-    whole = again.posts.count() == len(after)
+    whole = again.count("posts") == len(after)
     check(again, after if whole else before)
-    assert again.formulas.count() == (8 if whole else 9)
+    assert again.count("formulas") == (8 if whole else 9)
     assert whole or killed
     listed = {path.name for path in (tmp_path / "engine").iterdir()}
     named = {"engine.json", "flat.json", "lock"}
-    for stored in (*again.posts.stored, *again.formulas.stored):
+    for stored in again._stored():
         named |= {stored.file, stored.dead_file or "lock"}
     assert listed == named
     again.close()
@@ -141,8 +158,8 @@ def test_a_kill_at_any_write_leaves_the_last_flush_or_this_one(
 
 def test_a_write_that_fails_can_be_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = created(tmp_path / "engine")
-    points = {point.id: point for point in some_points(1, 30)}
-    engine.posts.upsert(points.values())
+    posts = {entry.id: entry for entry in some_posts(1, 30)}
+    engine.upsert("posts", posts.values())
 
     def full(*arguments: object) -> None:
         raise OSError(28, "No space left on device")
@@ -151,15 +168,15 @@ def test_a_write_that_fails_can_be_repeated(tmp_path: Path, monkeypatch: pytest.
         patch.setattr(durable.os, "fsync", full)
         with pytest.raises(MathAMRError, match=r"cannot write .*No space left on device"):
             engine.flush()
-        check(engine, points)
+        check(engine, posts)
         with pytest.raises(MathAMRError):
             engine.close()
     engine = opened(tmp_path / "engine")
     check(engine, {})
-    engine.posts.upsert(points.values())
+    engine.upsert("posts", posts.values())
     engine.close()
     engine = opened(tmp_path / "engine")
-    check(engine, points)
+    check(engine, posts)
     engine.close()
 
 
@@ -167,49 +184,49 @@ def test_small_segments_are_merged_as_they_come(tmp_path: Path) -> None:
     engine = created(tmp_path / "engine")
     wanted = {}
     for seed in range(70):
-        points = some_points(seed, 3, f"round {seed}, ")
-        engine.posts.upsert(points)
+        posts = some_posts(seed, 3, f"round {seed}, ")
+        engine.upsert("posts", posts)
         engine.flush()
-        wanted |= {point.id: point for point in points}
-        assert len(engine.posts.stored) <= 6
+        wanted |= {entry.id: entry for entry in posts}
+        assert len(engine.stores["posts"].stored) <= 6
     check(engine, wanted)
     engine.optimize()
-    assert len(engine.posts.stored) == 1
+    assert len(engine.stores["posts"].stored) == 1
     check(engine, wanted)
     engine.close()
 
 
 def test_deleted_points_are_swept_out_of_the_files(tmp_path: Path) -> None:
     engine = created(tmp_path / "engine")
-    points = {point.id: point for point in some_points(1, 80)}
-    engine.posts.upsert(points.values())
+    posts = {entry.id: entry for entry in some_posts(1, 80)}
+    engine.upsert("posts", posts.values())
     engine.flush()
     for number in range(60):
-        engine.posts.delete([f"p{number}"])
-        del points[f"p{number}"]
+        engine.delete("posts", [f"p{number}"])
+        del posts[f"p{number}"]
         engine.flush()
-        (stored,) = engine.posts.stored
+        (stored,) = engine.stores["posts"].stored
         assert len(stored.dead) <= len(stored.segment) / 4
-    check(engine, points)
-    engine.posts.delete(points)
+    check(engine, posts)
+    engine.delete("posts", posts)
     engine.flush()
-    assert engine.posts.stored == ()
+    assert engine.stores["posts"].stored == ()
     engine.close()
 
 
 def test_readers_keep_what_they_opened_while_others_write(tmp_path: Path) -> None:
     engine = created(tmp_path / "engine")
-    before = {point.id: point for point in some_points(1, 30)}
-    engine.posts.upsert(before.values())
+    before = {entry.id: entry for entry in some_posts(1, 30)}
+    engine.upsert("posts", before.values())
     engine.flush()
     reader = FlatEngine.open(tmp_path / "engine", read_only=True)
-    engine.posts.delete(before)
-    engine.posts.upsert(some_points(2, 50, "new "))
+    engine.delete("posts", before)
+    engine.upsert("posts", some_posts(2, 50, "new "))
     engine.optimize()
     check(reader, before)
     reader.close()
     reader = FlatEngine.open(tmp_path / "engine", read_only=True)
-    check(reader, {point.id: point for point in some_points(2, 50, "new ")})
+    check(reader, {entry.id: entry for entry in some_posts(2, 50, "new ")})
     engine.close()
 
 
@@ -217,7 +234,7 @@ def test_readers_keep_what_they_opened_while_others_write(tmp_path: Path) -> Non
 def test_damage_is_told(tmp_path: Path, harm: str) -> None:
     folder = tmp_path / "engine"
     engine = created(folder)
-    engine.posts.upsert(some_points(1, 50))
+    engine.upsert("posts", some_posts(1, 50))
     engine.close()
     (path,) = folder.glob("posts-*.safetensors")
     content = path.read_bytes()
@@ -226,7 +243,9 @@ def test_damage_is_told(tmp_path: Path, harm: str) -> None:
     elif harm == "gone":
         path.unlink()
     elif harm == "other list":
-        (folder / "flat.json").write_text('{"number": 1, "posts": [{"dead": null}], "formulas": []}')
+        (folder / "flat.json").write_text(
+            '{"number": 1, "posts": [{"dead": null}], "formulas": [], "looks": []}'
+        )
     else:
         path.write_bytes({"cut": content[: len(content) // 2], "header": b"\xff" * 99, "emptied": b""}[harm])
     with pytest.raises(MathAMRError, match=r"damaged|cannot read"):
@@ -234,16 +253,17 @@ def test_damage_is_told(tmp_path: Path, harm: str) -> None:
 
 
 def test_half_precision_is_half_the_size_and_nearly_the_same(tmp_path: Path) -> None:
-    points, query = some_points(1, 400), units(np.random.default_rng(0), 5)
+    posts, query = some_posts(1, 400), units(np.random.default_rng(0), 5)
     sizes, scores = {}, {}
     for dtype in ("float32", "float16"):
         engine = created(tmp_path / dtype, dtype=dtype, first_pass="none")
-        engine.posts.upsert(points)
+        engine.upsert("posts", posts)
         engine.flush()
-        scores[dtype] = {hit.id: hit.score for hit in engine.posts.search_maxsim(query, 400)}
-        (stored,) = engine.posts.stored
-        assert stored.segment.slots is not None
-        sizes[dtype] = stored.segment.slots.vectors.nbytes
+        scores[dtype] = {hit.id: hit.score for hit in engine["parts"].search_maxsim(query, 400)}
+        (stored,) = engine.stores["posts"].stored
+        rows = stored.segment.fields["parts"]
+        assert isinstance(rows, ManyRows)
+        sizes[dtype] = rows.slots.vectors.nbytes
         engine.close()
     assert 2 * sizes["float16"] == sizes["float32"]
     assert max(abs(scores["float16"][name] - score) for name, score in scores["float32"].items()) < 0.001
@@ -256,16 +276,18 @@ def test_impossible_options_are_refused(tmp_path: Path, options: dict[str, str])
 
 
 def test_a_filter_that_few_pass_and_one_that_many_pass_agree_with_the_oracle(tmp_path: Path) -> None:
-    points = some_points(1, 300)
-    rare = Point("rare", points[0].vector, points[0].vectors, some_points(0, 1)[0].payload)
+    posts = some_posts(1, 300)
+    rare = post("rare", posts[0].rows["parts"].vectors, some_posts(0, 1)[0].payload)
     engine = created(tmp_path / "engine", first_pass="int8")
-    engine.posts.upsert([*points, rare])
-    engine.posts.delete(["p7"])
+    engine.upsert("posts", [*posts, rare])
+    engine.delete("posts", ["p7"])
     engine.flush()
-    left = [point for point in [*points, rare] if point.id != "p7"]
+    left = [entry for entry in [*posts, rare] if entry.id != "p7"]
     query = units(np.random.default_rng(0), 5)
     for where in (Filter(after="2018-07", tags=("sets",)), Filter(kinds=("answer", "note")), None):
         for k in (1, 7, 60):
-            found = engine.posts.search_maxsim(query, k, where)
-            assert [hit.id for hit in found] == [hit.id for hit in naive_search(left, query, k, where)]
+            found = engine["parts"].search_maxsim(query, k, where)
+            assert [hit.id for hit in found] == [
+                hit.id for hit in naive_search(left, "parts", query, k, where)
+            ]
     engine.close()

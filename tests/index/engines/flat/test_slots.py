@@ -11,7 +11,7 @@ from mathamr.index.engines.flat import slots as module
 from mathamr.index.engines.flat.quantised import Quantised, worthwhile
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import maxsim
-from tests.index.engines.points import units
+from tests.index.engines.entries import units
 
 COUNTS = st.lists(st.integers(1, 60), min_size=1, max_size=60)
 

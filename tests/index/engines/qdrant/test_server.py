@@ -12,6 +12,7 @@ import pytest
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import EngineHead, open_engine
 from mathamr.index.engines.qdrant.server import ServerEngine, origin
+from tests.index.engines.entries import FIELDS
 
 pytest.importorskip("qdrant_client", reason="needs mathamr[qdrant]")
 
@@ -58,7 +59,7 @@ def key(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def folder_of(tmp_path: Path, url: str) -> Path:
-    EngineHead("qdrant", 4, {"url": url, "collection": "c"}).write(tmp_path)
+    EngineHead("qdrant", FIELDS, {"url": url, "collection": "c"}).write(tmp_path)
     return tmp_path
 
 
@@ -83,7 +84,7 @@ def test_the_key_goes_to_the_server_that_the_environment_names(
 
 def test_a_server_that_only_an_option_names_gets_no_key(tmp_path: Path, listener: Listener) -> None:
     with pytest.raises(MathAMRError):
-        ServerEngine.create(tmp_path, 4, {"url": listener.url})
+        ServerEngine.create(tmp_path, FIELDS, {"url": listener.url})
     assert set(listener.keys) == {None}
 
 

@@ -1,4 +1,4 @@
-"""Strings and payloads in columns: compact on disk, filtered without a loop over the points."""
+"""Strings and payloads in columns: compact on disk, filtered without a loop over the entries."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.index.engines.point import Filter, Payload
+from mathamr.index.engines.entry import Filter, Payload
 from mathamr.index.storage.arrays import Array
 
 Mask = npt.NDArray[np.bool_]
@@ -19,14 +19,14 @@ _NO_SCORE = np.iinfo(np.int64).min
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Ragged:
+class RaggedArray:
     """Lists of numbers, one after the other; list i is ``data[ends[i-1]:ends[i]]``."""
 
     data: Array
     ends: Rows
 
     @classmethod
-    def of(cls, rows: Sequence[Sequence[int] | bytes], dtype: str) -> Ragged:
+    def of(cls, rows: Sequence[Sequence[int] | bytes], dtype: str) -> RaggedArray:
         """The lists in one array."""
         ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
         if dtype == "u1":
@@ -39,19 +39,19 @@ class Ragged:
     def __getitem__(self, row: int) -> Array:
         return self.data[self.ends[row - 1] if row else 0 : self.ends[row]]
 
-    def take(self, rows: Rows) -> Ragged:
+    def take(self, rows: Rows) -> RaggedArray:
         """Some of the lists, in that order."""
         starts = np.concatenate([np.zeros(1, np.int64), self.ends])[rows]
         lengths = self.ends[rows] - starts
         ends = np.cumsum(lengths)
         where = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + lengths, lengths)
-        return Ragged(self.data[where], ends)
+        return RaggedArray(self.data[where], ends)
 
     @staticmethod
-    def joined(parts: Sequence[Ragged]) -> Ragged:
+    def joined(parts: Sequence[RaggedArray]) -> RaggedArray:
         """Lists after lists."""
         before = np.cumsum([0, *(len(part.data) for part in parts)])
-        return Ragged(
+        return RaggedArray(
             np.concatenate([part.data for part in parts]),
             np.concatenate([part.ends + shift for part, shift in zip(parts, before, strict=False)]),
         )
@@ -60,13 +60,13 @@ class Ragged:
 class Strings:
     """A column of strings."""
 
-    def __init__(self, cells: Ragged) -> None:
+    def __init__(self, cells: RaggedArray) -> None:
         self.cells = cells
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Strings:
         """A column of these strings."""
-        return cls(Ragged.of([text.encode() for text in texts], "u1"))
+        return cls(RaggedArray.of([text.encode() for text in texts], "u1"))
 
     def __len__(self) -> int:
         return len(self.cells)
@@ -94,12 +94,12 @@ class PayloadColumns:
     names: Strings
     kinds: Array
     sources: Array
-    tags: Ragged
+    tags: RaggedArray
     times: Array
     scores: Array
-    dates: Ragged
-    posts: Ragged
-    visuals: Ragged
+    dates: RaggedArray
+    posts: RaggedArray
+    looks: RaggedArray
 
     @classmethod
     def of(cls, payloads: Sequence[Payload]) -> PayloadColumns:
@@ -111,7 +111,7 @@ class PayloadColumns:
 
         kinds = np.array([number(payload.kind) for payload in payloads], np.int32)
         sources = np.array([number(payload.source) for payload in payloads], np.int32)
-        tags = Ragged.of([[number(tag) for tag in payload.tags] for payload in payloads], "i4")
+        tags = RaggedArray.of([[number(tag) for tag in payload.tags] for payload in payloads], "i4")
         times = [payload.time for payload in payloads]
         return cls(
             Strings.of(numbers),
@@ -122,7 +122,7 @@ class PayloadColumns:
             np.array([_NO_SCORE if p.score is None else p.score for p in payloads], np.int64),
             Strings.of(payload.date or "" for payload in payloads).cells,
             Strings.of(payload.post for payload in payloads).cells,
-            Strings.of(payload.visual for payload in payloads).cells,
+            Strings.of(payload.look for payload in payloads).cells,
         )
 
     def __len__(self) -> int:
@@ -137,7 +137,7 @@ class PayloadColumns:
             score=None if score == _NO_SCORE else score,
             source=self.names[int(self.sources[row])],
             post=Strings(self.posts)[row],
-            visual=Strings(self.visuals)[row],
+            look=Strings(self.looks)[row],
         )
 
     def mask(self, where: Filter) -> Mask:
@@ -175,7 +175,7 @@ class PayloadColumns:
             self.scores[rows],
             self.dates.take(rows),
             self.posts.take(rows),
-            self.visuals.take(rows),
+            self.looks.take(rows),
         )
 
     @staticmethod
@@ -191,12 +191,12 @@ class PayloadColumns:
             Strings.of(numbers),
             np.concatenate([new[part.kinds] for part, new in pairs]),
             np.concatenate([new[part.sources] for part, new in pairs]),
-            Ragged.joined([Ragged(new[part.tags.data], part.tags.ends) for part, new in pairs]),
+            RaggedArray.joined([RaggedArray(new[part.tags.data], part.tags.ends) for part, new in pairs]),
             np.concatenate([part.times for part in parts]),
             np.concatenate([part.scores for part in parts]),
-            Ragged.joined([part.dates for part in parts]),
-            Ragged.joined([part.posts for part in parts]),
-            Ragged.joined([part.visuals for part in parts]),
+            RaggedArray.joined([part.dates for part in parts]),
+            RaggedArray.joined([part.posts for part in parts]),
+            RaggedArray.joined([part.looks for part in parts]),
         )
 
     def arrays(self) -> dict[str, Array]:
@@ -206,7 +206,7 @@ class PayloadColumns:
             "tags": self.tags,
             "dates": self.dates,
             "posts": self.posts,
-            "visuals": self.visuals,
+            "looks": self.looks,
         }
         plain = {"kinds": self.kinds, "sources": self.sources, "times": self.times, "scores": self.scores}
         return (
@@ -219,8 +219,8 @@ class PayloadColumns:
     def read(cls, arrays: Mapping[str, Any]) -> PayloadColumns:
         """The inverse of `arrays`."""
 
-        def ragged(name: str) -> Ragged:
-            return Ragged(arrays[name], arrays[f"{name}.ends"])
+        def ragged(name: str) -> RaggedArray:
+            return RaggedArray(arrays[name], arrays[f"{name}.ends"])
 
         return cls(
             Strings(ragged("names")),
@@ -231,5 +231,5 @@ class PayloadColumns:
             arrays["scores"],
             ragged("dates"),
             ragged("posts"),
-            ragged("visuals"),
+            ragged("looks"),
         )

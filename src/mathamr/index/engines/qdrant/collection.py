@@ -1,4 +1,4 @@
-"""What the two Qdrant engines share: requests, filters, graphs, and rankings whose ties are in order."""
+"""What the two Qdrant engines share: a collection of points for every kind of entry, and requests to it."""
 
 from __future__ import annotations
 
@@ -7,40 +7,29 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar
 
-import numpy as np
-
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.maxsim import maxsim
-from mathamr.index.engines.point import (
-    DECIMALS,
-    Filter,
-    Floats,
-    Payload,
-    Point,
-    Scored,
-    best,
-    check_k,
-    checked,
-    unit,
-)
+from mathamr.index.engines.entry import Entry, Filter, Floats, Payload, checked
 from mathamr.index.engines.qdrant.library import Library
-from mathamr.index.engines.qdrant.record import ALL, DOC, point_uuid, read_payload
+from mathamr.index.engines.qdrant.record import FIELDS, ROWS, point_uuid, read_payload, read_rows
+from mathamr.systems.field import Field, Kind
+from mathamr.systems.vectors import Vectors
 
-GRAPHED: dict[str, tuple[str, ...]] = {"doc": (DOC,), "all": (DOC, ALL), "none": ()}
-"""What the option `hnsw` may be, and the vectors that get a graph for approximate search then."""
+GRAPHED = ("single", "all", "none")
+"""What the option `hnsw` may be: which fields get a graph for approximate search."""
 MOST_NEIGHBOURS = 65536
 """The option `ef` at most."""
-_LINKS = 16
+BATCH = 512
+"""Points that go over at a time."""
 PAGE = 4096
 """Ids that are listed at a time."""
-_TIE = 1.5 * 10.0**-DECIMALS
+_LINKS = 16
 
 
 def check_hnsw(engine: str, hnsw: str) -> None:
     """Refuses an option `hnsw` that names no graphs."""
     if hnsw not in GRAPHED:
-        raise MathAMRError(f"the {engine} engine's hnsw is doc, all or none, not {hnsw!r}")
+        raise MathAMRError(f"the {engine} engine's hnsw is {', '.join(GRAPHED)}, not {hnsw!r}")
 
 
 def check_number(engine: str, name: str, value: int, most: int) -> None:
@@ -49,9 +38,9 @@ def check_number(engine: str, name: str, value: int, most: int) -> None:
         raise MathAMRError(f"the {engine} engine's {name} is from 1 to {most:,}, not {value}")
 
 
-def links(hnsw: str, vectors: str) -> int:
-    """How many neighbours a point has in the graph over the vectors of a name; none: there is no graph."""
-    return _LINKS if vectors in GRAPHED[hnsw] else 0
+def links(hnsw: str, field: Field) -> int:
+    """How many neighbours a point has in the graph over a field; none: there is no graph."""
+    return _LINKS if hnsw == "all" or (hnsw == "single" and not field.many) else 0
 
 
 def damage(collections: Iterable[QdrantCollection]) -> list[str]:
@@ -66,13 +55,12 @@ def damage(collections: Iterable[QdrantCollection]) -> list[str]:
 
 
 class QdrantCollection(ABC):
-    """A collection over the few calls in which the engines differ; see `Collection`."""
+    """The entries of one kind, over the few calls in which the engines differ; see `EntryStore`."""
 
     library: ClassVar[Library]
 
-    def __init__(self, name: str, size: int, neighbours: int, *, writable: bool) -> None:
-        self.name, self.size, self._neighbours, self._writable = name, size, neighbours, writable
-        self.multiple = name == "posts"
+    def __init__(self, of: Kind, fields: tuple[Field, ...], neighbours: int, *, writable: bool) -> None:
+        self.of, self.fields, self._neighbours, self._writable = of, fields, neighbours, writable
 
     @property
     @abstractmethod
@@ -88,7 +76,7 @@ class QdrantCollection(ABC):
         """The condition that a point is one of these."""
 
     @abstractmethod
-    def _put(self, points: Sequence[Point]) -> None: ...
+    def _put(self, entries: Sequence[Entry]) -> None: ...
 
     @abstractmethod
     def _remove(self, uuids: list[str]) -> None: ...
@@ -98,7 +86,7 @@ class QdrantCollection(ABC):
         """Points with these parts of their payloads and vectors."""
 
     @abstractmethod
-    def _page(self, offset: Any) -> tuple[list[Any], Any]:
+    def _page(self, offset: Any, where: Any) -> tuple[list[Any], Any]:
         """Some points with their ids, and where the next ones begin."""
 
     @abstractmethod
@@ -106,58 +94,100 @@ class QdrantCollection(ABC):
         """The nearest points with ids and scores; MaxSim is a sum here."""
 
     @abstractmethod
-    def count(self) -> int:
-        """How many points there are."""
+    def _count(self, where: Any) -> int: ...
 
     @abstractmethod
     def check(self) -> None:
         """Complains when the collection is damaged or cannot be read."""
 
-    def ids(self) -> Iterator[str]:
-        """The ids of all points."""
+    def count(self, field: Field | None = None) -> int:
+        """How many entries there are, or how many have a field."""
+        with self._told("count"):
+            return self._count(self._having(field))
+
+    def ids(self, field: Field | None = None) -> Iterator[str]:
+        """The ids of all entries, or of those that have a field."""
         offset = None
         while True:
             with self._told("list"):
-                records, offset = self._page(offset)
+                records, offset = self._page(offset, self._having(field))
             for record in records:
                 yield record.payload["id"]
             if offset is None:
                 return
 
-    def _told(self, what: str) -> AbstractContextManager[None]:
-        """Errors of the library, with what it could not do with this collection."""
-        return self.library.told(f"{what} {self.name}")
+    def upsert(self, entries: Iterable[Entry]) -> None:
+        """Adds or replaces entries."""
+        self._check_writable()
+        accepted = {entry.id: entry for entry in checked(entries, self.fields)}
+        for batch in batches(accepted.values(), BATCH):
+            self._put(batch)
 
-    def _retrieve(self, uuids: list[str], vectors: str | None) -> Iterator[tuple[dict[str, Any], Any]]:
-        """(payload, vector of that name) of points."""
-        with self._told("read"):
-            records = self._records(
-                uuids, True if vectors is None else ["id"], False if vectors is None else [vectors]
-            )
-        for record in records:
-            yield record.payload, record.vector[vectors] if vectors else None
+    def delete(self, ids: Iterable[str]) -> None:
+        """Forgets entries."""
+        self._check_writable()
+        for batch in batches(ids, BATCH):
+            self._remove([point_uuid(identifier) for identifier in batch])
 
-    def _nearest(
+    def _check_writable(self) -> None:
+        if not self._writable:
+            raise MathAMRError("the engine was opened for reading only")
+
+    def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
+        """What is known about entries."""
+        records = self._retrieve(ids, True, False)
+        return {record.payload["id"]: read_payload(record.payload) for record in records}
+
+    def fetch(self, ids: Sequence[str], field: Field) -> dict[str, Vectors]:
+        """The rows of entries in a field."""
+        return {
+            record.payload["id"]: read_rows(record.payload, record.vector[field.name], field)
+            for record in self._retrieve(ids, ["id", FIELDS, ROWS], [field.name])
+            if field.name in record.payload[FIELDS]
+        }
+
+    def _retrieve(
+        self, ids: Sequence[str], payload: bool | list[str], vectors: bool | list[str]
+    ) -> Iterator[Any]:
+        for batch in batches(dict.fromkeys(ids), BATCH):
+            with self._told("read"):
+                records = self._records([point_uuid(identifier) for identifier in batch], payload, vectors)
+            yield from records
+
+    def nearest(
         self,
         query: Floats,
-        using: str,
+        field: Field,
         limit: int,
-        where: Filter | None,
-        among: set[str] | None,
-        exact: bool,
+        where: Filter | None = None,
+        among: Sequence[str] | None = None,
+        *,
+        exact: bool = True,
     ) -> list[tuple[str, float]]:
-        """Ids and scores of the nearest points. `among` are UUIDs."""
+        """Ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` are the ids to look at."""
         conditions = self._conditions(where) if where else []
         if among is not None:
-            conditions.append(self._among(among))
+            conditions.append(self._among({point_uuid(identifier) for identifier in among}))
         narrowed = self._models.Filter(must=conditions) if conditions else None
         with self._told("search"):
-            points = self._points(query, using, limit, narrowed, self._parameters(exact, limit))
+            points = self._points(query, field.name, limit, narrowed, self._parameters(exact, limit))
             return [(point.payload["id"], point.score) for point in points]
+
+    def _told(self, what: str) -> AbstractContextManager[None]:
+        """Errors of the library, with what it could not do with this collection."""
+        return self.library.told(f"{what} {self.of}")
 
     def _parameters(self, exact: bool, limit: int) -> Any:
         """How closely to search."""
         return self._models.SearchParams(exact=exact, hnsw_ef=None if exact else max(self._neighbours, limit))
+
+    def _having(self, field: Field | None) -> Any:
+        """The filter for entries that have a field."""
+        models = self._models
+        if field is None:
+            return None
+        having = models.FieldCondition(key=FIELDS, match=models.MatchValue(value=field.name))
+        return models.Filter(must=[having])
 
     def _conditions(self, where: Filter) -> list[Any]:
         """A filter in the words of the library."""
@@ -173,85 +203,3 @@ class QdrantCollection(ABC):
         if where.minimum_score is not None:
             wanted.append(field(key="score", range=self._range(gte=float(where.minimum_score))))
         return wanted
-
-    BATCH = 512
-    """Points that go over at a time."""
-
-    def upsert(self, points: Iterable[Point]) -> None:
-        """Adds or replaces points."""
-        self._check_writable()
-        accepted = {point.id: point for point in checked(points, self.size, multiple=self.multiple)}
-        for batch in batches(accepted.values(), self.BATCH):
-            self._put(batch)
-
-    def delete(self, ids: Iterable[str]) -> None:
-        """Forgets points."""
-        self._check_writable()
-        for batch in batches(ids, self.BATCH):
-            self._remove([point_uuid(identifier) for identifier in batch])
-
-    def _check_writable(self) -> None:
-        if not self._writable:
-            raise MathAMRError("the engine was opened for reading only")
-
-    def fetch(self, ids: Sequence[str]) -> dict[str, Floats]:
-        """The vectors of points."""
-        found = {}
-        for batch in batches(dict.fromkeys(ids), self.BATCH):
-            uuids = [point_uuid(identifier) for identifier in batch]
-            for row, vectors in self._retrieve(uuids, ALL if self.multiple else DOC):
-                found[row["id"]] = np.asarray(vectors, np.float32).reshape(-1, self.size)
-        return found
-
-    def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
-        """What is known about points."""
-        found = {}
-        for batch in batches(dict.fromkeys(ids), self.BATCH):
-            for row, _ in self._retrieve([point_uuid(identifier) for identifier in batch], None):
-                found[row["id"]] = read_payload(row)
-        return found
-
-    def search(self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True) -> list[Scored]:
-        """The k nearest points."""
-        query = unit(vector, self.size, "the query's vector", dimensions=1)
-        return self._search(query, DOC, 1, check_k(k), where, exact)
-
-    def search_maxsim(
-        self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
-    ) -> list[Scored]:
-        """The k best posts by MaxSim."""
-        query = self._query(vectors)
-        if not self.multiple:
-            raise MathAMRError("formulas have one vector each; MaxSim searches posts")
-        return self._search(query, ALL, len(query), check_k(k), where, exact)
-
-    def _search(
-        self, query: Floats, using: str, rows: int, k: int, where: Filter | None, exact: bool
-    ) -> list[Scored]:
-        """The k best; asks for more while the last that is left out may tie with the last that is kept."""
-        limit = k + 1
-        while True:
-            found = self._nearest(query, using, limit, where, None, exact)
-            scores = [score / rows for _, score in found]
-            if not exact or len(found) < limit or scores[k - 1] - scores[-1] > _TIE:
-                return best([identifier for identifier, _ in found], scores, k)
-            limit *= 4
-
-    def score(self, vectors: Floats, ids: Sequence[str]) -> list[Scored]:
-        """The exact MaxSim of given posts."""
-        query = self._query(vectors)
-        found: list[tuple[str, float]] = []
-        for batch in batches(dict.fromkeys(ids), 8 * self.BATCH):
-            among = {point_uuid(identifier) for identifier in batch}
-            if self.multiple:
-                found += self._nearest(query, ALL, len(among), None, among, True)
-            else:
-                for identifier, own in self.fetch(batch).items():
-                    found.append((identifier, len(query) * float(maxsim(query, own, np.zeros(1, int))[0])))
-        return best([name for name, _ in found], [score / len(query) for _, score in found], len(found))
-
-    def _query(self, vectors: Floats) -> Floats:
-        query = unit(vectors, self.size, "the query's vectors", dimensions=2)
-        if not len(query):
-            raise MathAMRError("the query has no vectors")
-        return query

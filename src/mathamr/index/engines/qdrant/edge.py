@@ -1,7 +1,7 @@
-"""The engine `edge`: Qdrant's own engine inside this process, a shard for posts and one for formulas.
+"""The engine `edge`: Qdrant's own engine inside this process, a shard for every kind of entry.
 
-One process at a time has it open. Every search is exact until `optimize` has built graphs (HNSW); which vectors get
-one is an option, since over the many vectors of posts it takes minutes for ten thousand posts.
+One process at a time has it open. Every search is exact until `optimize` has built graphs (HNSW); which fields get
+one is an option, since over fields with many rows it takes minutes for ten thousand posts.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.engine import Capabilities, EngineHead, read_options
-from mathamr.index.engines.point import Floats, Point
+from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
+from mathamr.index.engines.entry import Entry, Floats
+from mathamr.index.engines.kinds import EngineOfKinds
 from mathamr.index.engines.qdrant.collection import (
     MOST_NEIGHBOURS,
     PAGE,
@@ -25,9 +26,11 @@ from mathamr.index.engines.qdrant.collection import (
     links,
 )
 from mathamr.index.engines.qdrant.library import Library
-from mathamr.index.engines.qdrant.record import ALL, DOC, payload_row, point_uuid, vectors_of
+from mathamr.index.engines.qdrant.reader import QdrantField
+from mathamr.index.engines.qdrant.record import payload_row, point_uuid, vectors_of
 from mathamr.index.storage.durable import check_room
 from mathamr.index.storage.lock import WriterLock
+from mathamr.systems.field import Field, Kind
 
 LIBRARY = Library("qdrant_edge", "Qdrant Edge", "Qdrant Edge", "pip install qdrant-edge-py")
 _RESERVE = 128 << 20
@@ -38,8 +41,8 @@ _RESERVE = 128 << 20
 class EdgeOptions:
     """What `optimize` prepares for approximate search, and how closely it looks."""
 
-    hnsw: str = "doc"
-    """`doc`: a graph over the document and formula vectors; `all`: over all vectors of posts as well; `none`."""
+    hnsw: str = "single"
+    """`single`: a graph over fields with one row an entry; `all`: over those with many as well; `none`."""
     ef: int = 128
     """Neighbours that an approximate search follows (the thesis: 128)."""
 
@@ -49,12 +52,21 @@ class EdgeOptions:
 
 
 class EdgeCollection(QdrantCollection):
-    """One shard; see `Collection`."""
+    """One shard."""
 
     library = LIBRARY
 
-    def __init__(self, folder: Path, size: int, shard: Any, options: EdgeOptions, *, writable: bool) -> None:
-        super().__init__(folder.name, size, options.ef, writable=writable)
+    def __init__(
+        self,
+        folder: Path,
+        of: Kind,
+        fields: tuple[Field, ...],
+        shard: Any,
+        options: EdgeOptions,
+        *,
+        writable: bool,
+    ) -> None:
+        super().__init__(of, fields, options.ef, writable=writable)
         self.folder, self.shard = folder, shard
 
     @property
@@ -69,16 +81,16 @@ class EdgeCollection(QdrantCollection):
     def _among(self, uuids: set[str]) -> Any:
         return self._models.HasIdCondition({*uuids})
 
-    def _put(self, points: Sequence[Point]) -> None:
+    def _put(self, entries: Sequence[Entry]) -> None:
         edge = self._models
-        numbers = sum(vectors.size for point in points for vectors in vectors_of(point).values())
+        numbers = sum(rows.vectors.size for entry in entries for rows in entry.rows.values())
         check_room(self.folder, _RESERVE + 16 * numbers)
-        rows = [
-            edge.Point(point_uuid(point.id), vectors_of(point), payload_row(point.id, point.payload))
-            for point in points
+        points = [
+            edge.Point(point_uuid(entry.id), vectors_of(entry, self.fields), payload_row(entry))
+            for entry in entries
         ]
         with self._told("store"):
-            self.shard.update(edge.UpdateOperation.upsert_points(rows))
+            self.shard.update(edge.UpdateOperation.upsert_points(points))
 
     def _remove(self, uuids: list[str]) -> None:
         with self._told("delete"):
@@ -87,9 +99,9 @@ class EdgeCollection(QdrantCollection):
     def _records(self, uuids: list[str], payload: bool | list[str], vectors: bool | list[str]) -> list[Any]:
         return list(self.shard.retrieve(uuids, with_payload=payload, with_vector=vectors))
 
-    def _page(self, offset: Any) -> tuple[list[Any], Any]:
+    def _page(self, offset: Any, where: Any) -> tuple[list[Any], Any]:
         request = self._models.ScrollRequest(
-            offset=offset, limit=PAGE, with_payload=["id"], with_vector=False
+            offset=offset, limit=PAGE, filter=where, with_payload=["id"], with_vector=False
         )
         records, following = self.shard.scroll(request)
         return records, following
@@ -105,50 +117,52 @@ class EdgeCollection(QdrantCollection):
         )
         return list(self.shard.query(request))
 
-    def count(self) -> int:
-        """How many points there are."""
-        with self._told("count"):
-            return int(self.shard.count(self._models.CountRequest(exact=True)))
+    def _count(self, where: Any) -> int:
+        return int(self.shard.count(self._models.CountRequest(exact=True, filter=where)))
 
     def check(self) -> None:
         """Complains when not every point can be listed."""
         counted, listed = self.count(), sum(1 for _ in self.ids())
         if counted != listed:
-            raise MathAMRError(f"{self.name}: {counted} points, but {listed} can be listed")
+            raise MathAMRError(f"{self.of}: {counted} points, but {listed} can be listed")
 
 
-class EdgeEngine:
-    """Two shards in a folder; see `Engine`."""
+class EdgeEngine(EngineOfKinds[EdgeCollection, QdrantField]):
+    """A shard a kind in a folder; see `Engine`."""
 
     name: ClassVar[str] = "edge"
     capabilities: ClassVar[Capabilities] = Capabilities(approximate=True, concurrent=False, remote=False)
 
     def __init__(self, folder: Path, *, read_only: bool) -> None:
         head = EngineHead.read(folder, self.name)
-        self.folder, self.size, self._read_only = folder, head.size, read_only
+        self.folder, self._read_only = folder, read_only
         self._options = read_options(EdgeOptions, self.name, head.options)
         self._lock: WriterLock | None = WriterLock(
             folder, "edge engine, which one process at a time can open"
         )
-        opened: list[Any] = []
+        stores: dict[Kind, EdgeCollection] = {}
         try:
-            for name in ("posts", "formulas"):
-                opened.append(_shard(folder / name, self.size, self._options, multiple=name == "posts"))
+            for of, own in by_kind(head.fields).items():
+                shard = _shard(folder / of, own, self._options)
+                stores[of] = EdgeCollection(
+                    folder / of, of, own, shard, self._options, writable=not read_only
+                )
         except BaseException:
-            for shard in opened:
-                shard.close()
+            for collection in stores.values():
+                collection.shard.close()
             self._lock.release()
             raise
-        self.posts, self.formulas = (
-            EdgeCollection(folder / name, self.size, shard, self._options, writable=not read_only)
-            for name, shard in zip(("posts", "formulas"), opened, strict=True)
-        )
+        readers = {field.name: QdrantField(field, stores[field.of]) for field in head.fields}
+        super().__init__(head.fields, stores, readers)
 
     @classmethod
-    def create(cls, folder: Path, size: int, options: Mapping[str, Any] | None = None) -> EdgeEngine:
+    def create(
+        cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
+    ) -> EdgeEngine:
         """A new, empty engine."""
         LIBRARY.check()
-        EngineHead(cls.name, size, asdict(read_options(EdgeOptions, cls.name, options))).write(folder)
+        chosen = read_options(EdgeOptions, cls.name, options)
+        EngineHead(cls.name, tuple(fields), asdict(chosen)).write(folder)
         return cls(folder, read_only=False)
 
     @classmethod
@@ -161,26 +175,26 @@ class EdgeEngine:
         """Makes everything written so far survive a crash."""
         if self._lock is None or self._read_only:
             return
-        for collection in (self.posts, self.formulas):
-            with LIBRARY.told(f"write {collection.name} to disk"):
+        for collection in self.stores.values():
+            with LIBRARY.told(f"write {collection.of} to disk"):
                 collection.shard.flush()
 
     def optimize(self) -> None:
         """Merges segments and builds the graphs of approximate search."""
         if self._lock is None or self._read_only:
             return
-        for collection in (self.posts, self.formulas):
+        for collection in self.stores.values():
             taken = sum(
                 path.stat().st_blocks * 512 for path in collection.folder.rglob("*") if path.is_file()
             )
             check_room(collection.folder, _RESERVE + 2 * taken)
-            with LIBRARY.told(f"optimize {collection.name}"):
+            with LIBRARY.told(f"optimize {collection.of}"):
                 collection.shard.optimize()
         self.flush()
 
     def verify(self) -> list[str]:
         """What cannot be read."""
-        return damage((self.posts, self.formulas))
+        return damage(self.stores.values())
 
     def close(self) -> None:
         """Flushes and lets the next process in."""
@@ -189,28 +203,30 @@ class EdgeEngine:
         try:
             self.flush()
         finally:
-            for collection in (self.posts, self.formulas):
+            for collection in self.stores.values():
                 collection.shard.close()
             self._lock.release()
             self._lock = None
 
-    def drop(self) -> None:
-        """Removes both shards."""
-        self.posts._check_writable()
+    def destroy(self) -> None:
+        """Removes all shards."""
+        if self._read_only:
+            raise MathAMRError("the engine was opened for reading only")
         EngineHead.remove(self.folder)
         self.close()
-        for collection in (self.posts, self.formulas):
+        for collection in self.stores.values():
             shutil.rmtree(collection.folder)
 
 
-def _shard(folder: Path, size: int, options: EdgeOptions, *, multiple: bool) -> Any:
+def _shard(folder: Path, fields: Sequence[Field], options: EdgeOptions) -> Any:
     """The shard in a folder, made when it is not there; one whose making was interrupted is made anew."""
     import qdrant_edge as edge
 
-    def params(vectors: str, several: Any = None) -> Any:
-        graph = edge.HnswIndexConfig(m=links(options.hnsw, vectors), ef_construct=128, full_scan_threshold=1)
+    def params(field: Field) -> Any:
+        graph = edge.HnswIndexConfig(m=links(options.hnsw, field), ef_construct=128, full_scan_threshold=1)
+        several = edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim) if field.many else None
         return edge.EdgeVectorParams(
-            size=size, distance=edge.Distance.Dot, multivector_config=several, hnsw_config=graph
+            size=field.size, distance=edge.Distance.Dot, multivector_config=several, hnsw_config=graph
         )
 
     with LIBRARY.told(f"open {folder}"):
@@ -218,8 +234,6 @@ def _shard(folder: Path, size: int, options: EdgeOptions, *, multiple: bool) -> 
         if (folder / "edge_config.json").exists():
             return edge.EdgeShard.load(str(folder))
         folder.mkdir(exist_ok=True)
-        vectors = {DOC: params(DOC)}
-        if multiple:
-            vectors[ALL] = params(ALL, edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim))
+        vectors = {field.name: params(field) for field in fields}
         optimizers = edge.EdgeOptimizersConfig(default_segment_number=1, indexing_threshold=1)
         return edge.EdgeShard.create(str(folder), edge.EdgeConfig(vectors=vectors, optimizers=optimizers))

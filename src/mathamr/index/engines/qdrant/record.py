@@ -1,25 +1,31 @@
-"""A point as Qdrant keeps it: its name, its named vectors and its payload.
+"""An entry as Qdrant keeps it: its name, its named vectors and its payload.
 
-Points have the named vectors of the thesis (3.5.1): `doc`, the document's or formula's, and for posts `all`, every
-representative, compared by MaxSim. Qdrant numbers points or names them by UUID: here the UUID is made from the id, and
-the id stands in the payload. The distance is the dot product of vectors that have length one: their cosine, and zero
-for a vector of zeros, which Qdrant's own cosine has no place for.
+Every field of a kind is a named vector of its points (thesis, 3.5.1), one with many rows a multivector, compared by
+MaxSim. Qdrant numbers points or names them by UUID: here the UUID is made from the id, and the id stands in the
+payload, with what each row stands for. The distance is the dot product of vectors that have length one: their cosine,
+and zero for a vector of zeros, which Qdrant's own cosine has no place for.
 """
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Sequence
 from hashlib import sha1
 from typing import Any
 
-from mathamr.index.engines.point import Floats, Payload, Point
+import numpy as np
 
-DOC, ALL = "doc", "all"
+from mathamr.index.engines.entry import Entry, Floats, Payload
+from mathamr.systems.field import Field
+from mathamr.systems.vectors import Vectors
+
+FIELDS, ROWS = "fields", "rows"
+"""Which fields an entry has, and what their rows stand for, in its payload."""
 _NAMES = uuid.UUID("6f1d7d2e-3f0b-5c1c-9a6e-6d6174686d72").bytes
 
 
 def point_uuid(identifier: str) -> str:
-    """The UUID under which Qdrant knows a point."""
+    """The UUID under which Qdrant knows an entry."""
     word = bytearray(sha1(_NAMES + identifier.encode(), usedforsecurity=False).digest()[:16])
     # Version 5 of the standard, as `uuid.uuid5` makes it, in a third of its time.
     word[6] = word[6] & 0x0F | 0x50
@@ -28,24 +34,30 @@ def point_uuid(identifier: str) -> str:
     return f"{text[:8]}-{text[8:12]}-{text[12:16]}-{text[16:20]}-{text[20:]}"
 
 
-def payload_row(identifier: str, payload: Payload) -> dict[str, Any]:
+def payload_row(entry: Entry) -> dict[str, Any]:
     """A payload as Qdrant keeps it; what is unknown is left out."""
+    payload = entry.payload
     row = {
-        "id": identifier,
+        "id": entry.id,
         "kind": payload.kind,
         "tags": list(payload.tags),
         "source": payload.source,
         "post": payload.post,
-        "visual": payload.visual,
+        "look": payload.look,
         "date": payload.date,
         "time": payload.time,
         "score": payload.score,
+        FIELDS: list(entry.rows),
+        ROWS: {
+            name: {"levels": rows.levels.tolist(), "references": list(rows.references)}
+            for name, rows in entry.rows.items()
+        },
     }
     return {name: value for name, value in row.items() if value is not None}
 
 
 def read_payload(row: dict[str, Any]) -> Payload:
-    """The inverse of `payload_row`."""
+    """The payload in what `payload_row` made."""
     return Payload(
         kind=row["kind"],
         tags=tuple(row["tags"]),
@@ -53,10 +65,24 @@ def read_payload(row: dict[str, Any]) -> Payload:
         score=row.get("score"),
         source=row["source"],
         post=row["post"],
-        visual=row["visual"],
+        look=row["look"],
     )
 
 
-def vectors_of(point: Point) -> dict[str, Floats]:
-    """The named vectors of a point."""
-    return {DOC: point.vector} | ({} if point.vectors is None else {ALL: point.vectors})
+def read_rows(row: dict[str, Any], vectors: Any, field: Field) -> Vectors:
+    """The rows of a field, from a payload and the named vector."""
+    about = row[ROWS][field.name]
+    return Vectors(
+        np.asarray(vectors, np.float32).reshape(-1, field.size),
+        np.array(about["levels"], np.int8),
+        tuple(about["references"]),
+    )
+
+
+def vectors_of(entry: Entry, fields: Sequence[Field]) -> dict[str, Floats]:
+    """The named vectors of an entry."""
+    return {
+        field.name: entry.rows[field.name].vectors if field.many else entry.rows[field.name].vectors[0]
+        for field in fields
+        if field.name in entry.rows
+    }

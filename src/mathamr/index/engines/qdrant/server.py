@@ -1,6 +1,6 @@
 """The engine `qdrant`: a Qdrant server or cluster, by URL and API key.
 
-The folder holds no vectors, only `engine.json` with the URL and the names of the two collections; the API key is read
+The folder holds no vectors, only `engine.json` with the URL and what the names of its collections begin with; the API key is read
 from the environment each time. With the URL `local` the client's own small engine keeps them in the folder: it
 answers the same calls, slowly, and is meant for trying out.
 """
@@ -17,8 +17,9 @@ from typing import Any, ClassVar
 from urllib.parse import urlsplit
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.engine import Capabilities, EngineHead, read_options
-from mathamr.index.engines.point import Floats, Point
+from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
+from mathamr.index.engines.entry import Entry, Floats
+from mathamr.index.engines.kinds import EngineOfKinds
 from mathamr.index.engines.qdrant.collection import (
     MOST_NEIGHBOURS,
     PAGE,
@@ -29,13 +30,22 @@ from mathamr.index.engines.qdrant.collection import (
     links,
 )
 from mathamr.index.engines.qdrant.library import Library
-from mathamr.index.engines.qdrant.record import ALL, DOC, payload_row, point_uuid, vectors_of
+from mathamr.index.engines.qdrant.reader import QdrantField
+from mathamr.index.engines.qdrant.record import FIELDS, payload_row, point_uuid, vectors_of
 from mathamr.settings import QDRANT_API_KEY, QDRANT_URL
+from mathamr.systems.field import Field, Kind
 
 LIBRARY = Library("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')
 LOCAL = "local"
 PORT = 6333
-_INDEXES = {"kind": "keyword", "tags": "keyword", "source": "keyword", "time": "float", "score": "integer"}
+_INDEXES = {
+    "kind": "keyword",
+    "tags": "keyword",
+    "source": "keyword",
+    "time": "float",
+    "score": "integer",
+    FIELDS: "keyword",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,13 +55,13 @@ class ServerOptions:
     url: str = ""
     """Like ``http://localhost:6333``; by default what MATHAMR_QDRANT_URL says. `local`: no server, for trying out."""
     collection: str = ""
-    """What the names of the two collections begin with; by default a new name."""
+    """What the names of the collections begin with; by default a new name."""
     shards: int = 1
     """Parts into which a collection is cut, over the machines of a cluster."""
     replicas: int = 1
     """How many machines keep a copy of each part."""
     hnsw: str = "all"
-    """`doc`: a graph over the document and formula vectors; `all`: over all vectors of posts as well; `none`."""
+    """`single`: a graph over fields with one row an entry; `all`: over those with many as well; `none`."""
     ef: int = 128
     """Neighbours that an approximate search follows (the thesis: 128)."""
     timeout: int = 60
@@ -71,14 +81,16 @@ class ServerOptions:
 
 
 class ServerCollection(QdrantCollection):
-    """One collection of the server; see `Collection`."""
+    """One collection of the server."""
 
     library = LIBRARY
 
-    def __init__(self, name: str, size: int, client: Any, options: ServerOptions, *, writable: bool) -> None:
-        super().__init__(name, size, options.ef, writable=writable)
+    def __init__(
+        self, of: Kind, fields: tuple[Field, ...], client: Any, options: ServerOptions, *, writable: bool
+    ) -> None:
+        super().__init__(of, fields, options.ef, writable=writable)
         self._client, self._options = client, options
-        self.there = f"{options.collection}-{name}"
+        self.there = f"{options.collection}-{of}"
 
     @property
     def _models(self) -> Any:
@@ -96,19 +108,15 @@ class ServerCollection(QdrantCollection):
         """Makes the collection on the server."""
         models = self._models
 
-        def params(vectors: str, several: Any = None) -> Any:
+        def params(field: Field) -> Any:
+            several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
             return models.VectorParams(
-                size=self.size,
+                size=field.size,
                 distance=models.Distance.DOT,
-                multivector_config=several,
-                hnsw_config=models.HnswConfigDiff(m=links(self._options.hnsw, vectors)),
+                multivector_config=several if field.many else None,
+                hnsw_config=models.HnswConfigDiff(m=links(self._options.hnsw, field)),
             )
 
-        vectors = {DOC: params(DOC)}
-        if self.multiple:
-            vectors[ALL] = params(
-                ALL, models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
-            )
         with LIBRARY.told(f"make the collection {self.there}"):
             if self._client.collection_exists(self.there):
                 raise MathAMRError(
@@ -116,13 +124,13 @@ class ServerCollection(QdrantCollection):
                 )
             self._client.create_collection(
                 self.there,
-                vectors_config=vectors,
+                vectors_config={field.name: params(field) for field in self.fields},
                 shard_number=self._options.shards,
                 replication_factor=self._options.replicas,
             )
             if self._options.url != LOCAL:
-                for field, schema in _INDEXES.items():
-                    self._client.create_payload_index(self.there, field, schema)
+                for key, schema in _INDEXES.items():
+                    self._client.create_payload_index(self.there, key, schema)
 
     def find(self) -> None:
         """Complains when the collection is not there any more."""
@@ -135,17 +143,17 @@ class ServerCollection(QdrantCollection):
         self.find()
         self.count()
 
-    def _put(self, points: Sequence[Point]) -> None:
-        rows = [
+    def _put(self, entries: Sequence[Entry]) -> None:
+        points = [
             self._models.PointStruct(
-                id=point_uuid(point.id),
-                vector={name: vectors.tolist() for name, vectors in vectors_of(point).items()},
-                payload=payload_row(point.id, point.payload),
+                id=point_uuid(entry.id),
+                vector={name: rows.tolist() for name, rows in vectors_of(entry, self.fields).items()},
+                payload=payload_row(entry),
             )
-            for point in points
+            for entry in entries
         ]
         with self._told("store"):
-            self._client.upsert(self.there, rows, wait=True)
+            self._client.upsert(self.there, points, wait=True)
 
     def _remove(self, uuids: list[str]) -> None:
         with self._told("delete"):
@@ -154,9 +162,14 @@ class ServerCollection(QdrantCollection):
     def _records(self, uuids: list[str], payload: bool | list[str], vectors: bool | list[str]) -> list[Any]:
         return list(self._client.retrieve(self.there, uuids, with_payload=payload, with_vectors=vectors))
 
-    def _page(self, offset: Any) -> tuple[list[Any], Any]:
+    def _page(self, offset: Any, where: Any) -> tuple[list[Any], Any]:
         records, following = self._client.scroll(
-            self.there, limit=PAGE, offset=offset, with_payload=["id"], with_vectors=False
+            self.there,
+            limit=PAGE,
+            offset=offset,
+            scroll_filter=where,
+            with_payload=["id"],
+            with_vectors=False,
         )
         return records, following
 
@@ -176,29 +189,29 @@ class ServerCollection(QdrantCollection):
         """How closely to search; the client's own engine is always exact and takes no advice."""
         return None if self._options.url == LOCAL else super()._parameters(exact, limit)
 
-    def count(self) -> int:
-        """How many points there are."""
-        with self._told("count"):
-            return int(self._client.count(self.there, exact=True).count)
+    def _count(self, where: Any) -> int:
+        return int(self._client.count(self.there, count_filter=where, exact=True).count)
 
 
-class ServerEngine:
-    """Two collections of a server; see `Engine`."""
+class ServerEngine(EngineOfKinds[ServerCollection, QdrantField]):
+    """A collection of a server for every kind of entry; see `Engine`."""
 
     name: ClassVar[str] = "qdrant"
     capabilities: ClassVar[Capabilities] = Capabilities(approximate=True, concurrent=True, remote=True)
 
     def __init__(self, folder: Path, *, read_only: bool, new: bool) -> None:
         head = EngineHead.read(folder, self.name)
-        self.folder, self.size = folder, head.size
+        self.folder, self._read_only = folder, read_only
         self._options = read_options(ServerOptions, self.name, head.options)
         self._client: Any = _client(folder, self._options, new=new)
-        self.posts, self.formulas = (
-            ServerCollection(name, self.size, self._client, self._options, writable=not read_only)
-            for name in ("posts", "formulas")
-        )
+        stores = {
+            of: ServerCollection(of, own, self._client, self._options, writable=not read_only)
+            for of, own in by_kind(head.fields).items()
+        }
+        readers = {field.name: QdrantField(field, stores[field.of]) for field in head.fields}
+        super().__init__(head.fields, stores, readers)
         try:
-            for collection in (self.posts, self.formulas):
+            for collection in stores.values():
                 if new:
                     collection.create()
                 else:
@@ -208,7 +221,9 @@ class ServerEngine:
             raise
 
     @classmethod
-    def create(cls, folder: Path, size: int, options: Mapping[str, Any] | None = None) -> ServerEngine:
+    def create(
+        cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
+    ) -> ServerEngine:
         """New, empty collections."""
         LIBRARY.check()
         chosen = read_options(ServerOptions, cls.name, options)
@@ -221,7 +236,7 @@ class ServerEngine:
             raise MathAMRError(
                 "no Qdrant server is named; set MATHAMR_QDRANT_URL (and MATHAMR_QDRANT_API_KEY), or the option url"
             )
-        head = EngineHead(cls.name, size, asdict(chosen))
+        head = EngineHead(cls.name, tuple(fields), asdict(chosen))
         head.write(folder)
         try:
             return cls(folder, read_only=False, new=True)
@@ -243,7 +258,7 @@ class ServerEngine:
 
     def verify(self) -> list[str]:
         """Collections that are missing or cannot be read."""
-        return damage((self.posts, self.formulas))
+        return damage(self.stores.values())
 
     def close(self) -> None:
         """Ends the connection."""
@@ -251,11 +266,12 @@ class ServerEngine:
             self._client.close()
             self._client = None
 
-    def drop(self) -> None:
-        """Deletes both collections on the server."""
-        self.posts._check_writable()
+    def destroy(self) -> None:
+        """Deletes all collections on the server."""
+        if self._read_only:
+            raise MathAMRError("the engine was opened for reading only")
         EngineHead.remove(self.folder)
-        for collection in (self.posts, self.formulas):
+        for collection in self.stores.values():
             with LIBRARY.told(f"delete the collection {collection.there}"):
                 self._client.delete_collection(collection.there)
         self.close()

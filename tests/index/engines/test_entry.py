@@ -1,4 +1,4 @@
-"""Points as engines may store them, filters, and the order of equal scores."""
+"""Entries as engines may store them, filters, and the order of equal scores."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.point import Filter, Payload, Point, Scored, best, checked, seconds
+from mathamr.graphs.virtual import Level
+from mathamr.index.engines.entry import Entry, Filter, Payload, Scored, best, checked, seconds
+from mathamr.systems.field import Field
+from mathamr.systems.vectors import Vectors
+
+FIELDS = (Field(name="document", of="posts", size=2),)
+ROWS = {"document": Vectors.one(np.ones(2, np.float32), Level.DOCUMENT, "a")}
 
 
 @pytest.mark.parametrize(
@@ -59,11 +65,11 @@ def test_equal_scores_go_by_id_however_sums_were_rounded() -> None:
 
 
 def test_a_huge_score_is_refused() -> None:
-    point = Point("a", np.ones(2, np.float32), None, Payload(score=2**60))
+    entry = Entry("a", ROWS, Payload(score=2**60))
     with pytest.raises(MathAMRError, match="out of range"):
-        list(checked([point], 2, multiple=False))
+        list(checked([entry], FIELDS))
 
 
 def test_an_id_that_is_too_long_is_refused() -> None:
     with pytest.raises(MathAMRError, match="one of 5,000 characters"):
-        list(checked([Point("x" * 5000, np.ones(2, np.float32))], 2, multiple=False))
+        list(checked([Entry("x" * 5000, ROWS)], FIELDS))

@@ -1,17 +1,19 @@
-"""`Point`, `Payload`, `Filter`, `Scored`: what goes into an engine, what narrows a search, what comes out."""
+"""`Entry`, `Payload`, `Filter`, `Scored`: what goes into an engine, what narrows a search, what comes out."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.errors import MathAMRError
+from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.systems.field import Field
+from mathamr.systems.vectors import Vectors
 
 Floats = npt.NDArray[np.float32]
 
@@ -19,13 +21,15 @@ DECIMALS = 6
 """Scores that agree to so many decimals are equal: rounding of sums must not decide an order."""
 LONGEST_ID = 4096
 """Characters an id may have."""
+MOST_LEVEL = 127
+"""Levels are kept in a byte each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Payload:
-    """What is known about a point besides its vectors; searches are narrowed by it.
+    """What is known about an entry besides its vectors; searches are narrowed by it.
 
-    `post` is the post a formula stands in and `visual` the visual key of that formula; both are empty for posts.
+    `post` is the post a formula stands in and `look` the key of how that formula looks; both are empty for posts.
     """
 
     kind: str = ""
@@ -34,7 +38,7 @@ class Payload:
     score: int | None = None
     source: str = ""
     post: str = ""
-    visual: str = ""
+    look: str = ""
 
     @property
     def time(self) -> float | None:
@@ -46,12 +50,11 @@ class Payload:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Point:
-    """One post with its document vector and the vectors of all its representatives, or one formula with its vector."""
+class Entry:
+    """A post, a formula or a look with its vectors by field; some fields of its kind may be missing, but not all."""
 
     id: str
-    vector: Floats
-    vectors: Floats | None = None
+    rows: Mapping[str, Vectors]
     payload: Payload = field(default_factory=Payload)
 
 
@@ -59,8 +62,8 @@ class Point:
 class Filter:
     """Narrows a search: what is left empty narrows nothing.
 
-    A point passes when it has one of the `kinds`, all of the `tags`, one of the `sources`, a date from `after` on and
-    earlier than `before`, and at least `minimum_score`. A point without a date or a score passes no bound on it.
+    An entry passes when it has one of the `kinds`, all of the `tags`, one of the `sources`, a date from `after` on and
+    earlier than `before`, and at least `minimum_score`. An entry without a date or a score passes no bound on it.
     """
 
     kinds: tuple[str, ...] = ()
@@ -82,7 +85,7 @@ class Filter:
         )
 
     def passes(self, payload: Payload) -> bool:
-        """Whether a point with that payload is searched: the definition every engine keeps."""
+        """Whether an entry with that payload is searched: the definition every engine keeps."""
         after, before = self.times
         time = payload.time
         return (
@@ -99,9 +102,18 @@ class Filter:
 
 
 class Scored(NamedTuple):
-    """A found point and how well it fits, from -1 to 1."""
+    """A found entry and how well it fits, from -1 to 1."""
 
     id: str
+    score: float
+
+
+class ScoredRow(NamedTuple):
+    """A found row of an entry: its number among the entry's rows, what it stands for, and its cosine."""
+
+    id: str
+    row: int
+    reference: str
     score: float
 
 
@@ -123,48 +135,64 @@ def seconds(date: str) -> float:
         raise MathAMRError(f"{date[:50]!r} is no date; write it like 2021-05-17 or 2021") from error
 
 
-def checked(points: Iterable[Point], size: int, *, multiple: bool) -> Iterator[Point]:
-    """The points as an engine may store them: unit vectors of the right size, or a clear error before any is stored.
+def checked(entries: Iterable[Entry], fields: Sequence[Field]) -> Iterator[Entry]:
+    """The entries as an engine may store them: unit vectors of the right sizes, or a clear error before any is stored.
 
-    `multiple` says that every point has the vectors of a post.
+    `fields` are those that an entry may have, in the order in which it then has them.
     """
-    for point in points:
-        check_id(point.id)
-        vector = unit(point.vector, size, f"the vector of {point.id!r}", dimensions=1)
-        vectors = None
-        if multiple:
-            if point.vectors is None or not len(point.vectors):
-                raise MathAMRError(
-                    f"post {point.id!r} has no vectors; every post needs one at least, give its document's"
-                )
-            vectors = unit(point.vectors, size, f"the vectors of {point.id!r}", dimensions=2)
-        score = point.payload.score
+    names = [each.name for each in fields]
+    for entry in entries:
+        check_id(entry.id)
+        for name in entry.rows:
+            if name not in names:
+                raise UnknownNameError("field", name, names)
+        if not entry.rows:
+            raise MathAMRError(
+                f"{entry.id!r} has no vectors; give it those of one field at least: {', '.join(names)}"
+            )
+        score = entry.payload.score
         if score is not None and not -(2**53) < score < 2**53:
-            raise MathAMRError(f"the score of {point.id!r} is out of range: {score}")
-        yield Point(point.id, vector, vectors, _valid(point.payload))
+            raise MathAMRError(f"the score of {entry.id!r} is out of range: {score}")
+        rows = {each.name: _checked_rows(entry, each) for each in fields if each.name in entry.rows}
+        yield Entry(entry.id, rows, _valid(entry.payload))
+
+
+def _checked_rows(entry: Entry, field: Field) -> Vectors:
+    """The rows of an entry in a field, made unit."""
+    rows, what = entry.rows[field.name], f"the {field.name} vectors of {entry.id!r}"
+    vectors = unit(rows.vectors, field.size, what, dimensions=2)
+    if not len(vectors) or (len(vectors) > 1 and not field.many):
+        wanted = "one row at least" if field.many else "just one row"
+        raise MathAMRError(f"{what}: expected {wanted}, found {len(vectors)}")
+    levels = np.asarray(rows.levels)
+    if len(levels) != len(vectors) or len(rows.references) != len(vectors):
+        raise MathAMRError(
+            f"{what}: {len(vectors)} rows, {len(levels)} levels, {len(rows.references)} references"
+        )
+    if not ((levels >= 0) & (levels <= MOST_LEVEL)).all():
+        raise MathAMRError(f"{what}: levels are from 0 to {MOST_LEVEL}")
+    return Vectors(vectors, levels.astype(np.int8), tuple(map(_valid_text, rows.references)))
 
 
 def _valid(payload: Payload) -> Payload:
     """A payload without lone surrogates, which names of files may have and no engine can store: "?" stands for them."""
-    texts = (payload.kind, *payload.tags, payload.date or "", payload.source, payload.post, payload.visual)
-    try:
-        "".join(texts).encode()
-        return payload
-    except UnicodeEncodeError:
-        pass
-
-    def valid(text: str) -> str:
-        return text.encode("utf-8", "replace").decode()
-
-    return Payload(
-        valid(payload.kind),
-        tuple(map(valid, payload.tags)),
-        None if payload.date is None else valid(payload.date),
-        payload.score,
-        valid(payload.source),
-        valid(payload.post),
-        valid(payload.visual),
+    return replace(
+        payload,
+        kind=_valid_text(payload.kind),
+        tags=tuple(map(_valid_text, payload.tags)),
+        date=None if payload.date is None else _valid_text(payload.date),
+        source=_valid_text(payload.source),
+        post=_valid_text(payload.post),
+        look=_valid_text(payload.look),
     )
+
+
+def _valid_text(text: str) -> str:
+    try:
+        text.encode()
+        return text
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "replace").decode()
 
 
 def check_id(identifier: str) -> None:
@@ -208,6 +236,14 @@ def check_k(k: int) -> int:
     return k
 
 
+def unit_query(vectors: Floats, size: int) -> Floats:
+    """The vectors of a query, one row at least, made unit."""
+    query = unit(vectors, size, "the query's vectors", dimensions=2)
+    if not len(query):
+        raise MathAMRError("the query has no vectors")
+    return query
+
+
 def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> list[Scored]:
     """The k best of scored ids, best first, equal ones by id.
 
@@ -227,3 +263,10 @@ def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> list[Scored]:
         if start >= k:
             break
     return list(map(Scored, names[:k], ranked[:k].tolist()))
+
+
+def best_rows(rows: Sequence[ScoredRow], k: int) -> list[ScoredRow]:
+    """The k best rows, best first, equal ones by entry and place; scores are rounded as those of entries are."""
+    rounded = np.round(np.array([each.score for each in rows], np.float64), DECIMALS) + 0.0
+    scored = (each._replace(score=score) for each, score in zip(rows, rounded.tolist(), strict=True))
+    return sorted(scored, key=lambda each: (-each.score, each.id, each.row))[:k]

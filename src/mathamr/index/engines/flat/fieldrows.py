@@ -1,0 +1,401 @@
+"""The vectors of one field in a segment: one row an entry, or many in slots; what each row stands for.
+
+Here an entry has a place among those that have the field; `entries` says which entry of the segment stands there.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.index.engines.entry import Entry
+from mathamr.index.engines.flat.columns import Mask, RaggedArray, Rows, Strings
+from mathamr.index.engines.flat.nearest import TIE, BestRows, top
+from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised, worthwhile
+from mathamr.index.engines.flat.slots import Slots
+from mathamr.index.engines.maxsim import Floats, products
+from mathamr.index.storage.arrays import Array
+from mathamr.systems.field import Field
+from mathamr.systems.vectors import Vectors
+
+_FEW = 8
+"""Where fewer than one entry in so many passes a filter, only those are scored."""
+_PIECE = 1 << 14
+"""Vectors that are multiplied with a single vector at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class FieldRows(ABC):
+    """Rows entry by entry, with their levels and references."""
+
+    entries: Rows
+    levels: npt.NDArray[np.int8]
+    references: Strings
+
+    @classmethod
+    @abstractmethod
+    def arrange(
+        cls, entries: Rows, vectors: Array, counts: Rows, levels: Array, references: RaggedArray
+    ) -> Self:
+        """From rows that stand entry by entry: how many each has, and what they are."""
+
+    @classmethod
+    def of(cls, entries: Sequence[Entry], field: Field, dtype: str) -> Self:
+        """The rows of entries in memory; those without the field are left out."""
+        numbers = [number for number, entry in enumerate(entries) if field.name in entry.rows]
+        rows = [entries[number].rows[field.name] for number in numbers]
+        vectors = np.concatenate([np.zeros((0, field.size), np.float32), *(each.vectors for each in rows)])
+        return cls.arrange(
+            np.array(numbers, np.int64),
+            vectors.astype(dtype, copy=False),
+            np.array([len(each) for each in rows], np.int64),
+            np.concatenate([np.zeros(0, np.int8), *(each.levels for each in rows)]).astype(np.int8),
+            Strings.of(reference for each in rows for reference in each.references).cells,
+        )
+
+    @classmethod
+    def merged(cls, parts: Sequence[tuple[FieldRows, Rows, Rows]]) -> Self:
+        """Some places of several, each with the numbers that their entries have from now on."""
+        where = [_spread(rows.starts[places], rows.counts[places]) for rows, places, _ in parts]
+        vectors = np.concatenate([rows._gather(places) for rows, places, _ in parts])
+        return cls.arrange(
+            np.concatenate([numbers for _, _, numbers in parts]),
+            vectors.astype(parts[0][0].dtype, copy=False),
+            np.concatenate([rows.counts[places] for rows, places, _ in parts]),
+            np.concatenate([part[0].levels[at] for part, at in zip(parts, where, strict=True)]),
+            RaggedArray.joined(
+                [part[0].references.cells.take(at) for part, at in zip(parts, where, strict=True)]
+            ),
+        )
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    @property
+    @abstractmethod
+    def counts(self) -> Rows:
+        """How many rows each entry has."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """How numbers are kept."""
+
+    @cached_property
+    def starts(self) -> Rows:
+        """The first row of each entry, counted through all."""
+        starts: Rows = np.cumsum(self.counts) - self.counts
+        return starts
+
+    def places(self, entries: Rows) -> Rows:
+        """Where entries of the segment stand; those without the field are left out."""
+        if not len(self):
+            return np.empty(0, np.int64)
+        order = self._by_entry
+        found = np.minimum(np.searchsorted(self.entries, entries, sorter=order), len(self) - 1)
+        places: Rows = order[found]
+        having: Rows = places[self.entries[places] == entries]
+        return having
+
+    @cached_property
+    def _by_entry(self) -> Rows:
+        return np.argsort(self.entries, kind="stable")
+
+    def fetch(self, places: Rows) -> list[Vectors]:
+        """The rows of entries."""
+        counts = self.counts[places]
+        bounds = np.cumsum(counts)[:-1]
+        where = _spread(self.starts[places], counts)
+        vectors = np.split(self._gather(places), bounds)
+        levels = np.split(self.levels[where], bounds)
+        references = iter(self.references.some(where))
+        return [
+            Vectors(rows, level, tuple(next(references) for _ in range(len(rows))))
+            for rows, level in zip(vectors, levels, strict=True)
+        ]
+
+    @abstractmethod
+    def _gather(self, places: Rows) -> Floats:
+        """The vectors of entries, entry after entry."""
+
+    @abstractmethod
+    def search(self, vector: Floats, k: int, passing: Mask | None) -> tuple[Rows, Floats]:
+        """Places and scores of the k best by their best cosine, and of those that tie with the last."""
+
+    @abstractmethod
+    def search_maxsim(
+        self, query: Floats, k: int, passing: Mask | None, first_pass: str
+    ) -> tuple[Rows, Floats]:
+        """Places and scores of the k best by MaxSim, and of those that tie with the last."""
+
+    @abstractmethod
+    def search_rows(self, query: Floats, k: int, passing: Mask | None) -> list[tuple[Rows, Floats]]:
+        """For each row of the query the numbers, counted through all, and cosines of the k nearest rows."""
+
+    @abstractmethod
+    def score(self, query: Floats, places: Rows) -> Floats:
+        """The exact MaxSim of some entries."""
+
+    @abstractmethod
+    def arrays(self, *, quantised: bool) -> dict[str, Array]:
+        """The parts by name, for a file."""
+
+    def _common(self) -> dict[str, Array]:
+        cells = self.references.cells
+        return {
+            "entries": self.entries.astype(np.int32),
+            "levels": self.levels,
+            "references": cells.data,
+            "references.ends": cells.ends,
+        }
+
+    @abstractmethod
+    def fits(self, entries: int, size: int) -> bool:
+        """Whether the parts fit together and to a segment of so many entries, as far as can be seen at a glance."""
+
+    def _fits(self, entries: int) -> bool:
+        rows = int(self.counts.sum())
+        return (
+            len(self.levels) == len(self.references) == rows
+            and len(self.counts) == len(self)
+            and (not len(self) or (int(self.entries.min()) >= 0 and int(self.entries.max()) < entries))
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class SingleRows(FieldRows):
+    """One row an entry."""
+
+    vectors: Array
+
+    @classmethod
+    def arrange(
+        cls, entries: Rows, vectors: Array, counts: Rows, levels: Array, references: RaggedArray
+    ) -> SingleRows:
+        """In the order of the entries."""
+        if (np.diff(entries) > 0).all():
+            return cls(entries, levels, Strings(references), vectors)
+        order = np.argsort(entries, kind="stable")
+        return cls(entries[order], levels[order], Strings(references.take(order)), vectors[order])
+
+    @cached_property
+    def counts(self) -> Rows:
+        """One each."""
+        return np.ones(len(self), np.int64)
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """How numbers are kept."""
+        return self.vectors.dtype
+
+    def _gather(self, places: Rows) -> Floats:
+        vectors: Floats = self.vectors[places].astype(np.float32, copy=False)
+        return vectors
+
+    def search(self, vector: Floats, k: int, passing: Mask | None) -> tuple[Rows, Floats]:
+        """By the cosine."""
+        if passing is not None and passing.sum() * _FEW < len(self):
+            (places,) = np.nonzero(passing)
+            return top(places, self._gather(places) @ vector, k)
+        scores = np.empty(len(self), np.float32)
+        column = vector[:, None]
+        for start in range(0, len(self), _PIECE):
+            piece = self.vectors[start : start + _PIECE].astype(np.float32, copy=False)
+            scores[start : start + _PIECE] = products(piece, column)[:, 0]
+        return top(*_passing(scores, passing), k)
+
+    def search_maxsim(
+        self, query: Floats, k: int, passing: Mask | None, first_pass: str
+    ) -> tuple[Rows, Floats]:
+        """By the mean of the cosines."""
+        places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
+        return top(places, self.score(query, places), k)
+
+    def search_rows(self, query: Floats, k: int, passing: Mask | None) -> list[tuple[Rows, Floats]]:
+        """Every entry is a row."""
+        best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
+        places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
+        for start in range(0, len(places), _PIECE):
+            some = places[start : start + _PIECE]
+            best.add(some, products(self._gather(some), columns))
+        return best.found()
+
+    def score(self, query: Floats, places: Rows) -> Floats:
+        """The mean of the cosines."""
+        columns = np.ascontiguousarray(query.T)
+        scores = np.empty(len(places), np.float32)
+        for start in range(0, len(places), _PIECE):
+            some = self._gather(places[start : start + _PIECE])
+            scores[start : start + _PIECE] = products(some, columns).mean(axis=1)
+        return scores
+
+    def arrays(self, *, quantised: bool) -> dict[str, Array]:
+        """The parts by name, for a file."""
+        return self._common() | {"vectors": self.vectors}
+
+    @classmethod
+    def read(cls, arrays: Mapping[str, Array]) -> SingleRows:
+        """The inverse of `arrays`."""
+        return cls(*_read_common(arrays), arrays["vectors"])
+
+    def fits(self, entries: int, size: int) -> bool:
+        """Whether the parts fit together."""
+        return self._fits(entries) and self.vectors.shape == (len(self), size)
+
+
+@dataclass(frozen=True, eq=False)
+class ManyRows(FieldRows):
+    """Many rows an entry, in slots."""
+
+    slots: Slots
+    quantised: Quantised | None = None
+
+    @classmethod
+    def arrange(
+        cls, entries: Rows, vectors: Array, counts: Rows, levels: Array, references: RaggedArray
+    ) -> ManyRows:
+        """Sorted by how many rows entries have."""
+        order, slots = Slots.arrange(vectors, counts)
+        within = _spread((np.cumsum(counts) - counts)[order], counts[order])
+        return cls(entries[order], levels[within], Strings(references.take(within)), slots)
+
+    @property
+    def counts(self) -> Rows:
+        """How many rows each entry has."""
+        return self.slots.counts
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """How numbers are kept."""
+        return self.slots.vectors.dtype
+
+    def _gather(self, places: Rows) -> Floats:
+        return self.slots.gather(places)
+
+    def search(self, vector: Floats, k: int, passing: Mask | None) -> tuple[Rows, Floats]:
+        """By the best cosine: MaxSim of a query of one row."""
+        return self.search_maxsim(vector[None], k, passing, "none")
+
+    def search_maxsim(
+        self, query: Floats, k: int, passing: Mask | None, first_pass: str
+    ) -> tuple[Rows, Floats]:
+        """By MaxSim; a first pass over whole numbers may choose which entries are scored exactly."""
+        slots = self.slots
+        count = len(self) if passing is None else int(passing.sum())
+        if count * _FEW < len(self) or count <= k:
+            places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
+            return top(places, slots.score(query, places), k)
+        if self.quantised is not None and (
+            first_pass == "int8"
+            or (
+                first_pass == "auto"
+                and len(slots.vectors) >= FEWEST_ROWS
+                and count >= _FEW * k
+                and worthwhile(slots.vectors.shape[1])
+            )
+        ):
+            return self._through_int8(self.quantised, query, k, passing)
+        return top(*_passing(slots.scan(query), passing), k)
+
+    def _through_int8(
+        self, quantised: Quantised, query: Floats, k: int, passing: Mask | None
+    ) -> tuple[Rows, Floats]:
+        """Like the exact scan: only entries that can be among the k best are scored exactly."""
+        about, wrong = quantised.scan(self.slots, query)
+        places, scores = _passing(about, passing)
+        wrong = wrong if passing is None else wrong[passing]
+        first = np.argpartition(scores, -k)[-k:]
+        exact = self.slots.score(query, places[first])
+        reaching = scores + wrong >= exact.min() - TIE
+        reaching[first] = False
+        others = places[reaching]
+        return top(
+            np.concatenate([places[first], others]),
+            np.concatenate([exact, self.slots.score(query, others)]),
+            k,
+        )
+
+    def search_rows(self, query: Floats, k: int, passing: Mask | None) -> list[tuple[Rows, Floats]]:
+        """Block by block; a row that a slot repeats counts once."""
+        best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
+        slots, starts = self.slots, self.starts
+        bases, widths = slots.bases.tolist(), slots.widths.tolist()
+        for block, begin, end in slots.blocks():
+            numbers = np.arange(widths[block])[:, None]
+            real = numbers < slots.counts[begin:end]
+            if passing is not None:
+                real &= passing[begin:end]
+            (where,) = np.nonzero(real.ravel())
+            if len(where):
+                vectors = slots.vectors[bases[block] : bases[block + 1]].astype(np.float32, copy=False)
+                rows = (numbers + starts[begin:end]).ravel()
+                best.add(rows[where], products(vectors, columns)[where])
+        return best.found()
+
+    def score(self, query: Floats, places: Rows) -> Floats:
+        """The exact MaxSim of some entries."""
+        return self.slots.score(query, places)
+
+    def arrays(self, *, quantised: bool) -> dict[str, Array]:
+        """The parts by name, for a file."""
+        slots = {
+            "vectors": self.slots.vectors,
+            "counts": self.slots.counts,
+            "bounds": self.slots.bounds,
+        }
+        return self._common() | slots | (Quantised.of(self.slots).arrays() if quantised else {})
+
+    @classmethod
+    def read(cls, arrays: Mapping[str, Array]) -> ManyRows:
+        """The inverse of `arrays`."""
+        quantised = None
+        if "int8" in arrays:
+            parts = (arrays[f"int8{name}"] for name in ("", ".scales", ".errors", ".longest"))
+            quantised = Quantised(*parts)
+        slots = Slots(arrays["vectors"], arrays["counts"], arrays["bounds"])
+        return cls(*_read_common(arrays), slots, quantised)
+
+    def fits(self, entries: int, size: int) -> bool:
+        """Whether the parts fit together."""
+        slots = self.slots
+        if int(slots.bounds[-1]) != len(self) or slots.vectors.shape != (slots.bases[-1], size):
+            return False
+        if self.quantised is not None and self.quantised.numbers.shape != slots.vectors.shape:
+            return False
+        return self._fits(entries)
+
+
+def read_rows(arrays: Mapping[str, Array], field: Field) -> FieldRows:
+    """The rows of a field from the arrays of a file."""
+    return ManyRows.read(arrays) if field.many else SingleRows.read(arrays)
+
+
+def rows_of(entries: Sequence[Entry], field: Field, dtype: str) -> FieldRows:
+    """The rows of entries in a field."""
+    return (ManyRows if field.many else SingleRows).of(entries, field, dtype)
+
+
+def _read_common(arrays: Mapping[str, Array]) -> tuple[Rows, npt.NDArray[np.int8], Strings]:
+    references = Strings(RaggedArray(arrays["references"], arrays["references.ends"]))
+    return arrays["entries"].astype(np.int64), arrays["levels"], references
+
+
+def _passing(scores: Floats, passing: Mask | None) -> tuple[Rows, Floats]:
+    """The places that pass and their scores."""
+    if passing is None:
+        return np.arange(len(scores)), scores
+    (places,) = np.nonzero(passing)
+    return places, scores[places]
+
+
+def _spread(starts: Rows, counts: Rows) -> Rows:
+    """The numbers from each start on, as many as its count, one after the other."""
+    before = np.cumsum(counts) - counts
+    spread: Rows = np.arange(int(counts.sum())) + np.repeat(starts - before, counts)
+    return spread

@@ -1,0 +1,54 @@
+"""The best of many scores, with whatever ties with the last of them, so that ties can be put in order afterwards."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mathamr.index.engines.entry import DECIMALS, Floats
+from mathamr.index.engines.flat.columns import Rows
+
+TIE = np.float32(1.5 * 10.0**-DECIMALS)
+"""Scores nearer than this may be equal once they are rounded."""
+_SHRUNK_FROM = 4096
+"""So many more candidates than wanted are held before the worse ones are let go."""
+
+
+def top(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
+    """The k best and whatever ties with the last of them."""
+    if len(scores) <= k:
+        return rows, scores
+    least = np.partition(scores, -k)[-k] - TIE
+    (chosen,) = np.nonzero(scores >= least)
+    return rows[chosen], scores[chosen]
+
+
+class BestRows:
+    """The k best rows for each row of a query, of cosines that come some at a time: all of them would fill the memory."""
+
+    def __init__(self, query_rows: int, k: int) -> None:
+        self._k = k
+        self._rows = [np.empty(0, np.int64) for _ in range(query_rows)]
+        self._scores = [np.empty(0, np.float32) for _ in range(query_rows)]
+        self._floors = np.full(query_rows, -np.inf, np.float32)
+
+    def add(self, rows: Rows, cosines: Floats) -> None:
+        """Takes in some rows: their numbers, and a column of cosines for each row of the query."""
+        reaching = cosines >= self._floors
+        for number in np.flatnonzero(reaching.any(axis=0)).tolist():
+            chosen = reaching[:, number]
+            self._rows[number] = np.concatenate([self._rows[number], rows[chosen]])
+            self._scores[number] = np.concatenate([self._scores[number], cosines[chosen, number]])
+            if len(self._rows[number]) > self._k + _SHRUNK_FROM:
+                self._shrink(number)
+
+    def found(self) -> list[tuple[Rows, Floats]]:
+        """The numbers and cosines of the best rows, for each row of the query."""
+        for number in range(len(self._rows)):
+            self._shrink(number)
+        return list(zip(self._rows, self._scores, strict=True))
+
+    def _shrink(self, number: int) -> None:
+        if len(self._rows[number]) > self._k:
+            rows, scores = top(self._rows[number], self._scores[number], self._k)
+            self._rows[number], self._scores[number] = rows, scores
+            self._floors[number] = scores.min()

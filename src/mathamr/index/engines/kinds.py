@@ -1,0 +1,76 @@
+"""`EngineOfKinds`: what every engine does alike: a kind of entry leads to its store, a field to its reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.index.engines.entry import Entry, Payload
+from mathamr.systems.field import Field, Kind
+
+Reader = TypeVar("Reader")
+
+
+class EntryStore(Protocol):
+    """The entries of one kind; the calls are those of `Engine`."""
+
+    def upsert(self, entries: Iterable[Entry]) -> None:
+        """Adds or replaces entries."""
+        ...
+
+    def delete(self, ids: Iterable[str]) -> None:
+        """Forgets entries."""
+        ...
+
+    def count(self) -> int:
+        """How many there are."""
+        ...
+
+    def ids(self) -> Iterator[str]:
+        """The ids of all."""
+        ...
+
+    def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
+        """What is known about entries."""
+        ...
+
+
+Store = TypeVar("Store", bound=EntryStore)
+
+
+class EngineOfKinds(Generic[Store, Reader]):
+    """Stores by kind and readers by field; of a kind without fields there is nothing, and nothing can be stored."""
+
+    def __init__(
+        self, fields: Sequence[Field], stores: Mapping[Kind, Store], readers: Mapping[str, Reader]
+    ) -> None:
+        self.fields, self.stores, self._readers = tuple(fields), dict(stores), dict(readers)
+
+    def __getitem__(self, field: str) -> Reader:
+        if field not in self._readers:
+            raise UnknownNameError("field", field, list(self._readers))
+        return self._readers[field]
+
+    def upsert(self, of: Kind, entries: Iterable[Entry]) -> None:
+        """Adds or replaces entries."""
+        if of not in self.stores:
+            raise MathAMRError(f"the engine has no field of {of}; its fields are of {', '.join(self.stores)}")
+        self.stores[of].upsert(entries)
+
+    def delete(self, of: Kind, ids: Iterable[str]) -> None:
+        """Forgets entries."""
+        if of in self.stores:
+            self.stores[of].delete(ids)
+
+    def count(self, of: Kind) -> int:
+        """How many entries there are."""
+        return self.stores[of].count() if of in self.stores else 0
+
+    def ids(self, of: Kind) -> Iterator[str]:
+        """The ids of all entries."""
+        return self.stores[of].ids() if of in self.stores else iter(())
+
+    def payloads(self, of: Kind, ids: Sequence[str]) -> dict[str, Payload]:
+        """What is known about entries."""
+        return self.stores[of].payloads(ids) if of in self.stores else {}

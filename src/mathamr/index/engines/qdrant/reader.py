@@ -1,0 +1,111 @@
+"""`QdrantField`: one field of a Qdrant collection, to be read; rankings whose ties are in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from mathamr.batches import batches
+from mathamr.index.engines.entry import (
+    DECIMALS,
+    Filter,
+    Floats,
+    Scored,
+    ScoredRow,
+    best,
+    best_rows,
+    check_k,
+    unit,
+    unit_query,
+)
+from mathamr.index.engines.qdrant.collection import QdrantCollection
+from mathamr.systems.field import Field
+from mathamr.systems.vectors import Vectors
+
+_AT_A_TIME = 4096
+"""Entries that are scored at a time."""
+_TIE = 1.5 * 10.0**-DECIMALS
+
+
+class QdrantField:
+    """Those entries of a collection that have vectors in a field; see `FieldReader`."""
+
+    def __init__(self, field: Field, collection: QdrantCollection) -> None:
+        self.field, self._collection = field, collection
+
+    def count(self) -> int:
+        """How many entries there are."""
+        return self._collection.count(self.field)
+
+    def ids(self) -> Iterator[str]:
+        """The ids of all entries."""
+        return self._collection.ids(self.field)
+
+    def fetch(self, ids: Sequence[str]) -> dict[str, Vectors]:
+        """The rows of entries."""
+        return self._collection.fetch(ids, self.field)
+
+    def search(self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True) -> list[Scored]:
+        """The k nearest entries."""
+        query = unit(vector, self.field.size, "the query's vector", dimensions=1)[None]
+        return best(*self._nearest(query, check_k(k), where, exact), k)
+
+    def search_maxsim(
+        self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
+    ) -> list[Scored]:
+        """The k best entries by MaxSim."""
+        return best(*self._nearest(unit_query(vectors, self.field.size), check_k(k), where, exact), k)
+
+    def search_rows(
+        self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
+    ) -> list[list[ScoredRow]]:
+        """For each row of the query the k nearest rows.
+
+        They are among the rows of the k entries whose best row is nearest, and of those that tie with the last.
+        """
+        check_k(k)
+        found = []
+        for row in unit_query(vectors, self.field.size):
+            ids, _ = self._nearest(row[None], k, where, exact)
+            found.append(
+                best_rows(
+                    [
+                        ScoredRow(identifier, number, reference, score)
+                        for identifier, rows in self.fetch(ids).items()
+                        for number, (reference, score) in enumerate(
+                            zip(rows.references, (rows.vectors @ row).tolist(), strict=True)
+                        )
+                    ],
+                    k,
+                )
+            )
+        return found
+
+    def score(self, vectors: Floats, ids: Sequence[str]) -> list[Scored]:
+        """The exact MaxSim of given entries."""
+        query, rows = self._asked(unit_query(vectors, self.field.size))
+        found: list[tuple[str, float]] = []
+        for batch in batches(dict.fromkeys(ids), _AT_A_TIME):
+            found += self._collection.nearest(query, self.field, len(batch), among=batch)
+        return best([name for name, _ in found], [score / rows for _, score in found], len(found))
+
+    def _asked(self, query: Floats) -> tuple[Floats, int]:
+        """A query as Qdrant is asked, and by what its scores are to be divided.
+
+        Where entries have one row, the mean of cosines is the product with the mean of the query's rows.
+        """
+        return (query, len(query)) if self.field.many else (np.asarray(query.mean(axis=0)), 1)
+
+    def _nearest(
+        self, query: Floats, k: int, where: Filter | None, exact: bool
+    ) -> tuple[list[str], list[float]]:
+        """The k best; asks for more while the last that is left out may tie with the last that is kept."""
+        asked, rows = self._asked(query)
+        limit = k + 1
+        while True:
+            found = self._collection.nearest(asked, self.field, limit, where, exact=exact)
+            scores = [score / rows for _, score in found]
+            if not exact or len(found) < limit or scores[k - 1] - scores[-1] > _TIE:
+                return [identifier for identifier, _ in found], scores
+            limit *= 4

@@ -1,0 +1,25 @@
+"""The keys of looks: formulas with the same key look the same, whatever their source."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from hashlib import blake2b
+
+from mathamr.formulas.trees import trees_of
+from mathamr.formulas.visualkey import visual_key
+from mathamr.posts.post import Formula, Post
+
+
+def look_keys(post: Post) -> list[str]:
+    """The looks of a post's formulas, in order."""
+    return [_look_key(formula, post.macros) for formula in post.formulas]
+
+
+@lru_cache(maxsize=10_000)
+def _look_key(formula: Formula, macros: tuple[str, ...]) -> str:
+    (_, slt), _ = trees_of(formula, macros)
+    if slt is not None:
+        return visual_key(slt)
+    # What could not be read looks like nothing but the same source.
+    source = formula.latex or formula.presentation_mathml or formula.content_mathml or ""
+    return "source-" + blake2b(source.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
