@@ -77,8 +77,8 @@ def test_no_style_attribute_leaves() -> None:
     drawn = draw(r"\begin{aligned}a&=b\\c&=d\end{aligned} \boxed{x} \text{ style=\"text-align: left\"}")
     assert drawn.mathml is not None
     assert ' style="' not in drawn.mathml
-    assert 'class="right"' in drawn.mathml
-    assert 'class="boxed"' in drawn.mathml
+    assert "math-right" in drawn.mathml
+    assert 'class="math-boxed"' in drawn.mathml
 
 
 def test_long_posts_are_cut_and_say_so() -> None:

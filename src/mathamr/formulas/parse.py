@@ -12,7 +12,8 @@ from mathamr.errors import UnknownNameError
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError, Repair
 from mathamr.formulas.latex.content import mean
-from mathamr.formulas.latex.lexer import tokenize, unescaped
+from mathamr.formulas.latex.display.formula import display_mathml
+from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, unescaped
 from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.presentation import present
@@ -47,9 +48,6 @@ READINGS: dict[str, str] = {
 }
 """How an operator tree can be read, and what each reading is; the layout tree is the same in all."""
 
-MAX_LENGTH = 100_000
-"""Characters in a formula; a longer text is no formula."""
-
 NO_MACROS = Macros()
 _COMMENT = re.compile(r"(?<!\\)%")
 
@@ -66,15 +64,18 @@ class ParsedFormula:
     reading: str = "published"
     decisions: tuple[Decision, ...] = ()
     """What could be read in two ways, how it was read and why; the published reading decides nothing."""
+    macros: Macros = field(default=NO_MACROS, compare=False, repr=False)
 
     def presentation_mathml(self, *, display: bool = False) -> str:
-        """Presentation MathML, valid and safe to put in a page."""
-        return to_mathml(self.presentation, display=display, latex=self.latex)
+        """Presentation MathML for the eye, valid and safe to put in a page; trees are made of `presentation`."""
+        return display_mathml(self.latex, self.macros, display=display)
 
     def __reduce__(self) -> tuple[object, ...]:
         """Formulas travel between processes with their markup as text."""
         markup = to_mathml(self.presentation)
-        return _restored, (self.latex, self.slt, self.opt, self.repairs, markup, self.reading, self.decisions)
+        return _restored, (
+            self.latex, self.slt, self.opt, self.repairs, markup, self.reading, self.decisions, self.macros,
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, object]:
         """The formula for JSON: trees as Tangent strings."""
@@ -105,8 +106,9 @@ def _restored(
     markup: str,
     reading: str,
     decisions: tuple[Decision, ...],
+    macros: Macros,
 ) -> ParsedFormula:
-    return ParsedFormula(latex, slt, opt, repairs, read(markup), reading, decisions)
+    return ParsedFormula(latex, slt, opt, repairs, read(markup), reading, decisions, macros)
 
 
 def parse(
@@ -175,7 +177,7 @@ def _parse(latex: str, macros: Macros, wildcards: bool, reading: str, context: C
             tree, decisions = opt(mean(found.node), budget.elements), found.decisions
         except (MathMLError, RecursionError):
             decisions = (KEPT,)
-    return ParsedFormula(latex, layout, tree, repairs, presentation, reading, decisions)
+    return ParsedFormula(latex, layout, tree, repairs, presentation, reading, decisions, macros)
 
 
 def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[Node, tuple[Repair, ...]]:

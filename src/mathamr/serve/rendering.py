@@ -10,8 +10,8 @@ from pathlib import PurePath
 from typing import Any
 
 from mathamr.errors import MathAMRError, ParseError
+from mathamr.formulas.latex.display.formula import display_mathml
 from mathamr.formulas.mathml.writing import sanitised
-from mathamr.formulas.parse import parse
 from mathamr.posts.markup import formula_id, pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
@@ -21,13 +21,6 @@ from mathamr.serve.sanitiser import NestedTooDeeplyError, place, safe_link, sani
 REMEMBERED = 20_000
 LONGEST_REMEMBERED = 1000
 """Formulas that are drawn again and again are short; long ones would fill the memory."""
-
-_CLASSES = {
-    ' style="text-align: left"': ' class="left"',
-    ' style="text-align: right"': ' class="right"',
-    ' style="border: 1px solid; padding: 0.2em"': ' class="boxed"',
-}
-"""The page forbids inline styles, so what our renderer writes as a style is a class for its style sheet."""
 
 _BLOCKS = {
     "heading": ("<h4>", "</h4>"),
@@ -50,7 +43,10 @@ class Drawn:
 
 
 def draw(latex: str, macros: tuple[str, ...] = (), display: bool = False, mathml: str | None = None) -> Drawn:
-    """A formula as MathML: from its LaTeX, else from the MathML that came with it."""
+    """A formula as MathML: from its LaTeX, else from the MathML that came with it.
+
+    The page forbids inline styles, so what our renderer would write as a style is a class for its style sheet.
+    """
     remember = len(latex) <= LONGEST_REMEMBERED and not macros and mathml is None
     return _remembered(latex, display) if remember else _draw(latex, macros, display, mathml)
 
@@ -64,8 +60,8 @@ def draw_formula(formula: Formula, macros: tuple[str, ...] = ()) -> Drawn:
 def _draw(latex: str, macros: tuple[str, ...], display: bool, mathml: str | None) -> Drawn:
     try:
         if mathml and not latex.strip():
-            return Drawn(_without_styles(sanitised(mathml)))
-        return Drawn(_without_styles(parse(latex, macros).presentation_mathml(display=display)))
+            return Drawn(sanitised(mathml, styling="classes"))
+        return Drawn(display_mathml(latex, macros, display=display, styling="classes"))
     except ParseError as error:
         return Drawn(None, {"message": error.message, "offset": error.offset})
     except MathAMRError as error:
@@ -75,12 +71,6 @@ def _draw(latex: str, macros: tuple[str, ...], display: bool, mathml: str | None
 @lru_cache(maxsize=REMEMBERED)
 def _remembered(latex: str, display: bool) -> Drawn:
     return _draw(latex, (), display, None)
-
-
-def _without_styles(mathml: str) -> str:
-    for style, name in _CLASSES.items():
-        mathml = mathml.replace(style, name)
-    return mathml
 
 
 def source_shown(source: str) -> str:

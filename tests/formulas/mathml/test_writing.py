@@ -7,10 +7,12 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
+from mathamr.errors import MathAMRError
 from mathamr.formulas.mathml.core import core
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.presentation import slt
 from mathamr.formulas.mathml.reading import read
+from mathamr.formulas.mathml.styles import STYLE, STYLES
 from mathamr.formulas.mathml.writing import NAMESPACE, sanitised, to_mathml
 from tests.formulas.generated import PRESENTATION
 
@@ -20,7 +22,13 @@ CORE = {
     "mphantom", "merror",
 }  # fmt: skip
 ARITY = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "msubsup": 3, "munder": 2, "mover": 2, "munderover": 3}
-SAFE_STYLES = {"text-align: left", "text-align: right", "border: 1px solid; padding: 0.2em"}
+
+
+def is_ours(style: str) -> bool:
+    """Whether a style is made of our own declarations, letter for letter."""
+    for declarations in sorted(STYLES.values(), key=len, reverse=True):
+        style = style.replace(declarations, "")
+    return not style.strip("; ")
 
 
 def check(markup: str) -> None:
@@ -33,7 +41,7 @@ def check(markup: str) -> None:
         for name, value in element.attrib.items():
             assert not name.startswith("on")
             assert name not in ("href", "src", "id", "class", "actiontype")
-            assert name != "style" or value in SAFE_STYLES
+            assert name != "style" or is_ours(value)
 
 
 def body(markup: str) -> str:
@@ -73,11 +81,11 @@ def test_latex_goes_along_as_text_and_annotation() -> None:
         ("<mtable><mi>x</mi></mtable>", "<mtable><mtr><mtd><mi>x</mi></mtd></mtr></mtable>"),
         (
             "<mtable><mlabeledtr><mtd><mtext>(1)</mtext></mtd><mtd columnalign='left'><mi>x</mi></mtd></mlabeledtr></mtable>",
-            '<mtable><mtr><mtd style="text-align: left"><mi>x</mi></mtd></mtr></mtable>',
+            '<mtable><mtr><mtd style="text-align: left; text-align: -webkit-left"><mi>x</mi></mtd></mtr></mtable>',
         ),
         (
             "<menclose notation='box'><mi>x</mi></menclose>",
-            '<mrow style="border: 1px solid; padding: 0.2em"><mi>x</mi></mrow>',
+            '<mrow style="border: 0.06em solid; padding: 0.3em"><mi>x</mi></mrow>',
         ),
         ("<none/>", "<mrow></mrow>"),
         ("<qvar name='x'/>", "<mi>?x</mi>"),
@@ -115,9 +123,22 @@ def test_what_is_safe_stays_as_it_is(element: Element) -> None:
 def test_a_box_stays_a_box_and_foreign_styles_go() -> None:
     boxed = core(Element("menclose", "", [Element("mi", "x")], {"notation": "box"}))
     assert core(boxed) == boxed
-    assert "style" in boxed.attributes
+    assert boxed.attributes == {STYLE: "boxed"}
     assert not core(Element("mrow", "", [], {"style": "position: fixed"})).attributes
     assert not core(Element("mtd", "", [], {"style": "text-align: left; color: red"})).attributes
+    assert not core(Element("mtd", "", [], {STYLE: "left dialog"})).attributes
+
+
+def test_markup_from_outside_cannot_name_our_styles() -> None:
+    for attribute in ("class='math-pulled-left'", "class='pulled-left'", "style='margin-left: -1em'"):
+        assert body(f"<mspace {attribute}/>") == "<mspace></mspace>"
+    with pytest.raises(MathAMRError):
+        body(f"<mspace {STYLE}='back-em'/>")
+
+
+def test_what_moves_up_or_down_stays_near() -> None:
+    assert 'voffset="3em"' in body("<mpadded voffset='3em'><mi>x</mi></mpadded>")
+    assert "voffset" not in body("<mpadded voffset='9em'><mi>x</mi></mpadded>")
 
 
 def test_depth_costs_no_recursion() -> None:

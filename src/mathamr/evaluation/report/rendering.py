@@ -6,8 +6,8 @@ import re
 from html import escape
 
 from mathamr.errors import MathAMRError
+from mathamr.formulas.latex.display.formula import display_mathml
 from mathamr.formulas.mathml.writing import sanitised
-from mathamr.formulas.parse import parse
 from mathamr.posts.markup import pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
@@ -35,7 +35,7 @@ def formula_html(formula: Formula, macros: tuple[str, ...] = (), is_query: bool 
 def _drawn(formula: Formula, macros: tuple[str, ...]) -> str:
     if formula.latex:
         try:
-            return parse(formula.latex, macros).presentation_mathml(display=formula.display)
+            return display_mathml(formula.latex, macros, display=formula.display)
         except MathAMRError:
             pass  # what cannot be drawn is shown as its source below
     if formula.presentation_mathml:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from mathamr.formulas.latex.characters import character_by_number
 from mathamr.formulas.latex.construction import script_operator
 from mathamr.formulas.latex.fonts import (
     ALPHABETS,
@@ -31,7 +32,14 @@ from mathamr.formulas.latex.node import (
     row,
 )
 from mathamr.formulas.latex.reader import COMMANDS, SMALLER, Command, Reader, command, fraction, symbol
-from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, LONG_ARROWS, SYMBOLS, UNDER_ACCENTS
+from mathamr.formulas.latex.symbols import (
+    ACCENTS,
+    DELIMITERS,
+    LONG_ARROWS,
+    SYMBOLS,
+    UNDER_ACCENTS,
+    UPRIGHT_GREEK,
+)
 from mathamr.formulas.latex.text import LOGOS, TEXT_ACCENTS, TEXT_FONTS, accented, composed, text_node, words
 
 # -- fractions and roots
@@ -267,11 +275,8 @@ def _upright(letter: str) -> Command:
     return lambda reader, nodes: nodes.append(node)
 
 
-_GREEK = re.compile("[\u0391-\u03f5]")
-for _name, _entry in list(SYMBOLS.items()):
-    if _GREEK.fullmatch(_entry.text) and _name[1:].isalpha():
-        _prefix = "\\Up" if _name[1].isupper() else "\\up"
-        COMMANDS.setdefault(_prefix + _name[1:].lower(), _upright(_entry.text))
+for _name, _letter in UPRIGHT_GREEK.items():
+    COMMANDS.setdefault(_name, _upright(_letter))
 
 
 # -- operators and roles
@@ -470,30 +475,10 @@ def _logo(reader: Reader, nodes: list[Node]) -> None:
 
 @command("\\char", "\\symbol", "\\unicode")
 def _character(reader: Reader, nodes: list[Node]) -> None:
-    """A character by its number: `\\char65`, `\\char"41`, ``\\char`A``, `\\symbol{65}`, `\\unicode{x41}`."""
-    start = reader.i - 1
-    reader.raw_optional()
-    number = reader.raw_argument().strip() if reader.peek() == "{" else reader.number()
-    code = _code_point(number)
-    if code is None:
-        reader.repair(f"{number or 'nothing'} is no number of a character", start)
-        return
-    node = symbol(chr(code), PLAIN, reader.style)
-    nodes.append(node if node is not None else Node(TOKEN, "UNKNOWN", chr(code)))
-
-
-def _code_point(number: str) -> int | None:
-    if number.startswith("`"):
-        letter = number[1:].removeprefix("\\")
-        return ord(letter) if len(letter) == 1 else None
-    base = {'"': 16, "'": 8, "x": 16, "X": 16, "U": 16}.get(number[:1], 10)
-    digits = number if base == 10 else number[1:].removeprefix("+")
-    try:
-        code = int(digits, base) if len(digits) <= 8 else -1
-    except ValueError:
-        return None
-    character = chr(code) if 0 < code <= 0x10FFFF else ""
-    return code if character and (character.isprintable() and not character.isspace()) else None
+    character = character_by_number(reader)
+    if character is not None:
+        node = symbol(character, PLAIN, reader.style)
+        nodes.append(node if node is not None else Node(TOKEN, "UNKNOWN", character))
 
 
 @command("\\ref", "\\eqref", "\\cite")

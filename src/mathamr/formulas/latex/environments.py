@@ -58,7 +58,7 @@ TRANSPARENT = frozenset(
         "flushright",
     ]
 )
-_HEADED = frozenset(["numcases", "subnumcases"])
+HEADED = frozenset(["numcases", "subnumcases"])
 """Cases with what stands before the brace as their argument."""
 _WITH_ARGUMENT = frozenset(["alignat", "alignat*", "alignedat", "xalignat", "xalignat*", "subarray"])
 
@@ -177,7 +177,7 @@ def _append_matrix(
 
 def _cases(reader: Reader, nodes: list[Node], name: str) -> None:
     start = reader.i - 1
-    if name in _HEADED:
+    if name in HEADED:
         nodes.extend(reader.argument())
     rows = cells_of(reader, _CELL_IN_ENVIRONMENT, "display" if name[0] == "d" else "text")
     finish(reader, name, start)
@@ -333,7 +333,7 @@ ENVIRONMENTS: dict[str, Environment] = {
     "subarray": _subarray,
     **dict.fromkeys(MATRICES, _matrix),
     **dict.fromkeys([f"{name}*" for name in MATRICES], _matrix),
-    **dict.fromkeys(["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", *_HEADED], _cases),
+    **dict.fromkeys(["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", *HEADED], _cases),
     **dict.fromkeys(ALIGNED, _aligned),
     **dict.fromkeys(GATHERED, _gathered),
 }

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 
+MAX_LENGTH = 100_000
+"""Characters in a formula; a longer text is no formula."""
+
 _COMMAND = r"\\(?:(?:lx|qvar)?@[a-zA-Z@]+|[a-zA-Z]+)|\\[\s\S]"
 """Also the inner commands that converted collections contain, like `\\lx@paragraphsign`."""
 _TOKEN = re.compile(_COMMAND + r"|\s+|[\s\S]")

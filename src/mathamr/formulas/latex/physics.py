@@ -11,7 +11,7 @@ _LEFT_ANGLE = Node(TOKEN, "OPEN", "⟨", key="langle")
 _RIGHT_ANGLE = Node(TOKEN, "CLOSE", "⟩", key="rangle")
 _BAR = Node(TOKEN, "VERTBAR", "|")
 _COMMA = Node(TOKEN, "PUNCT", ",")
-_WORDS = ("if", "then", "else", "otherwise", "unless", "given", "using", "assume", "since", "let", "for", "all", "even",
+WORDS = ("if", "then", "else", "otherwise", "unless", "given", "using", "assume", "since", "let", "for", "all", "even",
           "odd", "integer", "and", "or", "as", "in")  # fmt: skip
 _D = Node(TOKEN, "UNKNOWN", "d", font=PLAIN)
 _DELTA = Node(TOKEN, "UNKNOWN", "δ", font=ALPHABETS["it"])
@@ -259,7 +259,7 @@ NOTATION: dict[str, Command] = {
     "principalvalue": _calligraphic("P", fenced=False),
     "qq": _phrase(""),
     "qqtext": _phrase(""),
-    **{f"q{word}": _phrase(word) for word in _WORDS},
+    **{f"q{word}": _phrase(word) for word in WORDS},
     "vdot": _named("⋅", "MULOP"),
     "dotproduct": _named("⋅", "MULOP"),
     "cross": _named("×", "MULOP", "times"),

@@ -50,6 +50,12 @@ SYMBOLS, OF_PACKAGES = _load()
 DIGITS = {digit: Symbol("NUMBER", digit, digit, "", False) for digit in "0123456789"}
 SYMBOLS |= DIGITS
 
+UPRIGHT_GREEK: dict[str, str] = {}
+"""Letters that stay upright, `\\upalpha`, `\\Upgamma`."""
+for _name, _symbol in SYMBOLS.items():
+    if len(_symbol.text) == 1 and "\u0391" <= _symbol.text <= "\u03f5" and _name[1:].isalpha():
+        UPRIGHT_GREEK.setdefault(("\\Up" if _name[1].isupper() else "\\up") + _name[1:].lower(), _symbol.text)
+
 DELIMITERS = {
     "(": ("(", "OPEN", ""), ")": (")", "OPEN", ""), "[": ("[", "OPEN", ""), "]": ("]", "OPEN", ""),
     "\\{": ("{", "OPEN", ""), "\\}": ("}", "OPEN", ""), "\\lbrace": ("{", "OPEN", ""), "\\rbrace": ("}", "OPEN", ""),

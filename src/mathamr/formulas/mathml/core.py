@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from mathamr.formulas.mathml.alphabets import styled
 from mathamr.formulas.mathml.element import TEXT, Element, rebuilt
 from mathamr.formulas.mathml.reading import TOKENS
+from mathamr.formulas.mathml.styles import STYLE, are_known
 
 _ARITY = {
     "mfrac": 2,
@@ -49,17 +50,27 @@ _EM = {
 _MIN_EM, _MAX_EM = -4.0, 50.0
 
 
-def _is_length(value: str) -> bool:
-    """A length small enough that a formula can neither cover nor push away the page around it."""
+def _in_em(value: str) -> float | None:
     found = _LENGTH.fullmatch(value)
     if found is None or found[2] in ("", ".") or (not found[3] and float(found[2]) != 0):
-        return False
+        return None
     size = float(found[2]) * _EM[found[3] or ""]
-    return -size >= _MIN_EM if found[1] else size <= _MAX_EM
+    return -size if found[1] else size
 
 
-_ALIGNMENT = {side: f"text-align: {side}" for side in ("left", "right")}
-_BOX = "border: 1px solid; padding: 0.2em"
+def _is_length(value: str) -> bool:
+    """A length small enough that a formula can neither cover nor push away the page around it."""
+    size = _in_em(value)
+    return size is not None and _MIN_EM <= size <= _MAX_EM
+
+
+def _is_small_length(value: str) -> bool:
+    """A length by which something may be moved up or down."""
+    size = _in_em(value)
+    return size is not None and abs(size) <= -_MIN_EM
+
+
+_SIDES = frozenset(["left", "right"])
 _GLOBAL: dict[str, Callable[[str], object]] = {
     "displaystyle": _BOOLEAN.fullmatch,
     "scriptlevel": _LEVEL.fullmatch,
@@ -67,6 +78,7 @@ _GLOBAL: dict[str, Callable[[str], object]] = {
     "mathbackground": _COLOUR.fullmatch,
     "mathsize": _is_length,
     "dir": re.compile("ltr|rtl").fullmatch,
+    STYLE: are_known,
 }
 _ATTRIBUTES: dict[str, dict[str, Callable[[str], object]]] = {
     "mi": {"mathvariant": re.compile("normal").fullmatch},
@@ -78,17 +90,15 @@ _ATTRIBUTES: dict[str, dict[str, Callable[[str], object]]] = {
         **dict.fromkeys(("lspace", "rspace", "minsize", "maxsize"), _is_length),
     },
     "mspace": dict.fromkeys(("width", "height", "depth"), _is_length),
-    "mpadded": dict.fromkeys(("width", "height", "depth", "lspace", "voffset"), _is_length),
+    "mpadded": {
+        **dict.fromkeys(("width", "height", "depth", "lspace"), _is_length),
+        "voffset": _is_small_length,
+    },
     "mfrac": {"linethickness": _is_length},
     "munder": {"accentunder": _BOOLEAN.fullmatch},
     "mover": {"accent": _BOOLEAN.fullmatch},
     "munderover": dict.fromkeys(("accent", "accentunder"), _BOOLEAN.fullmatch),
-    # The only styles are those that are written here, letter for letter.
-    "mrow": {"style": _BOX.__eq__},
-    "mtd": {
-        "style": frozenset(_ALIGNMENT.values()).__contains__,
-        **dict.fromkeys(("columnspan", "rowspan"), _SPAN.fullmatch),
-    },
+    "mtd": dict.fromkeys(("columnspan", "rowspan"), _SPAN.fullmatch),
 }
 
 
@@ -129,7 +139,7 @@ def _allowed(element: Element, children: list[Element]) -> Element:
         return _fenced(element, children)
     if tag == "menclose":
         boxed = "box" in element.attributes.get("notation", "")
-        return Element("mrow", "", children, {"style": _BOX} if boxed else {})
+        return Element("mrow", "", children, {STYLE: "boxed"} if boxed else {})
     if tag == "qvar":
         return Element("mi", "?" + element.attributes.get("name", element.text).strip())
     if tag == "mglyph":
@@ -163,8 +173,8 @@ def _table_part(tag: str, element: Element, children: list[Element]) -> Element:
         children = [child if child.tag == "mtr" else _in_row(child) for child in children]
     elif tag == "mtr":
         children = [child if child.tag == "mtd" else Element("mtd", "", [child]) for child in children]
-    elif (side := element.attributes.get("columnalign", "")) in _ALIGNMENT:
-        attributes["style"] = _ALIGNMENT[side]
+    elif (side := element.attributes.get("columnalign", "")) in _SIDES:
+        attributes[STYLE] = side
     return Element(tag, "", children, attributes)
 
 

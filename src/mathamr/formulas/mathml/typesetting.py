@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from mathamr.formulas.mathml.element import Element, rebuilt
+from mathamr.formulas.mathml.styles import STYLE
 
 _OPENING = frozenset("([{⟨⌊⌈")
 _CLOSING = frozenset(")]}⟩⌋⌉")
@@ -19,7 +20,7 @@ _OVERLINE, _LONG_OVERLINE = "¯", "―"
 _NO_BREAK_SPACE = "\u00a0"
 _SCRIPTS = frozenset(["msub", "msup", "msubsup", "munder", "mover", "munderover"])
 _THIN_SPACE = Element("mspace", "", (), {"width": "0.1667em"})
-_LEFT, _RIGHT = {"style": "text-align: left"}, {"style": "text-align: right"}
+_LEFT, _RIGHT = {STYLE: "left"}, {STYLE: "right"}
 
 
 def typeset(root: Element) -> Element:

@@ -8,14 +8,17 @@ from html import escape
 from mathamr.formulas.mathml.core import core
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.reading import read
+from mathamr.formulas.mathml.styles import STYLE, Styling, classes, declarations
 from mathamr.formulas.mathml.typesetting import typeset
 
 NAMESPACE = "http://www.w3.org/1998/Math/MathML"
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def to_mathml(element: Element, *, display: bool = False, latex: str = "") -> str:
-    """The formula as a `math` element that is safe in any page, HTML or XML.
+def to_mathml(
+    element: Element, *, display: bool = False, latex: str = "", styling: Styling = "inline"
+) -> str:
+    """Presentation MathML as a `math` element that is safe in any page, HTML or XML.
 
     Only MathML Core passes (`mathml.core`). `display` sets it on a line of its own; `latex`, where known, goes
     along as the text for readers that cannot draw it and as an annotation for copying.
@@ -23,8 +26,30 @@ def to_mathml(element: Element, *, display: bool = False, latex: str = "") -> st
     >>> to_mathml(Element("mi", "<x>"))
     '<math xmlns="http://www.w3.org/1998/Math/MathML" display="inline"><mi>&lt;x&gt;</mi></math>'
     """
+    return _page_element(typeset(core(element)), display, latex, styling)
+
+
+def typeset_to_mathml(
+    element: Element, *, display: bool = False, latex: str = "", styling: Styling = "inline"
+) -> str:
+    """The same for an element that says all that a browser must know, as `latex.display` makes it."""
+    return _page_element(core(element), display, latex, styling)
+
+
+def sanitised(text: str, *, latex: str = "", source: str = "", styling: Styling = "inline") -> str:
+    """Foreign Presentation MathML, as found in a post, made safe for a page.
+
+    >>> sanitised('<math display="block"><mi onclick="evil()">x</mi><script>evil()</script></math>')
+    '<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><mi>x</mi></math>'
+    """
+    element = read(text, source)
+    display = element.attributes.get("display") == "block"
+    return to_mathml(element, display=display, latex=latex, styling=styling)
+
+
+def _page_element(element: Element, display: bool, latex: str, styling: Styling) -> str:
     style = "block" if display else "inline"
-    body = _serialised(typeset(core(element)))
+    body = _serialised(element, styling)
     alternative = ""
     if latex:
         alternative = f' alttext="{_escaped(latex)}"'
@@ -33,17 +58,7 @@ def to_mathml(element: Element, *, display: bool = False, latex: str = "") -> st
     return f'<math xmlns="{NAMESPACE}" display="{style}"{alternative}>{body}</math>'
 
 
-def sanitised(text: str, *, latex: str = "", source: str = "") -> str:
-    """Foreign Presentation MathML, as found in a post, made safe for a page.
-
-    >>> sanitised('<math display="block"><mi onclick="evil()">x</mi><script>evil()</script></math>')
-    '<math xmlns="http://www.w3.org/1998/Math/MathML" display="block"><mi>x</mi></math>'
-    """
-    element = read(text, source)
-    return to_mathml(element, display=element.attributes.get("display") == "block", latex=latex)
-
-
-def _serialised(root: Element) -> str:
+def _serialised(root: Element, styling: Styling) -> str:
     parts: list[str] = []
     stack: list[Element | str] = [root]
     while stack:
@@ -51,11 +66,21 @@ def _serialised(root: Element) -> str:
         if isinstance(item, str):
             parts.append(item)
             continue
-        attributes = "".join(f' {name}="{_escaped(value)}"' for name, value in item.attributes.items())
+        attributes = "".join(_attribute(name, value, styling) for name, value in item.attributes.items())
         parts.append(f"<{item.tag}{attributes}>{_escaped(item.text)}")
         stack.append(f"</{item.tag}>")
         stack.extend(reversed(item.children))
     return "".join(parts)
+
+
+def _attribute(name: str, value: str, styling: Styling) -> str:
+    if name == STYLE and styling == "classes":
+        name, value = "class", classes(value)
+    elif name == STYLE:
+        name, value = "style", declarations(value)
+        if not value:
+            return ""
+    return f' {name}="{_escaped(value)}"'
 
 
 def _escaped(text: str) -> str:

@@ -27,7 +27,7 @@ const ATTRIBUTES = {
   [MATHML]: new Set(
     (
       "accent accentunder alttext class columnalign columnlines columnspacing columnspan depth dir display displaystyle fence form " +
-      "height largeop linethickness lspace mathvariant maxsize minsize movablelimits notation rowalign rowlines rowspacing " +
+      "height largeop linethickness lspace mathbackground mathcolor mathsize mathvariant maxsize minsize movablelimits notation rowalign rowlines rowspacing " +
       "rowspan rspace scriptlevel separator stretchy symmetric voffset width"
     ).split(" "),
   ),

@@ -265,7 +265,7 @@ export class Panel {
   }
 
   async unknownFormula(latex, signal) {
-    const { pieces } = await api.render(`$${latex}$`, signal);
+    const { pieces } = await api.render(`$$${latex}$$`, signal);
     return { latex, mathml: pieces[0]?.mathml ?? null, places: 0, posts: [] };
   }
 

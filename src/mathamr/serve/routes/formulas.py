@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
@@ -123,7 +124,7 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
     places = of_index(lambda: service.archive.catalogue.with_look(entry.look)) if entry.look else [id]
     others = of_index(lambda: service.archive.catalogue.formulas(places[: 5 * POSTS_SHOWN]))
     (opt, slt), _ = trees_of(entry.formula, macros)
-    drawn = draw_formula(entry.formula, macros)
+    drawn = draw_formula(replace(entry.formula, display=True), macros)
     repairs: list[Any] = []
     if entry.latex.strip():
         try:

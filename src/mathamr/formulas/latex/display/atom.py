@@ -1,0 +1,281 @@
+"""`Atom`: a piece of a line of mathematics with its class, and the space that TeX puts between classes.
+
+The classes, the table of spaces and the rule by which a binary operator without operands becomes a sign are those of
+The TeXbook, chapter 18 and appendix G.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mathamr.formulas.latex.display.dictionary import STRETCHED, default_spaces
+from mathamr.formulas.latex.fonts import STICKY, Font
+from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.styles import STYLE
+
+ORD, OP, BIN, REL, OPEN, CLOSE, PUNCT, INNER, SPACE, SWITCH = range(10)
+"""Classes of TeX; then space, which has none, and a change of style or colour for all that follows in the row."""
+
+DISPLAY, TEXT, SCRIPT, SCRIPTSCRIPT = range(4)
+"""Styles of TeX."""
+
+SMALLER = (TEXT, SCRIPT, SCRIPTSCRIPT, SCRIPTSCRIPT)
+"""Style of the parts of a fraction."""
+
+THIN, MEDIUM, THICK = 3 / 18, 4 / 18, 5 / 18
+_SPACES = (
+    # Small letters: not in scripts.
+    " Tmk   t",  # ORD
+    "TT k   t",  # OP
+    "mm  m  m",  # BIN
+    "kk  k  k",  # REL
+    "        ",  # OPEN
+    " Tmk   t",  # CLOSE
+    "tt ttttt",  # PUNCT
+    "tTmkt tt",  # INNER
+)
+_WIDTHS = {"T": THIN, "t": THIN, "m": MEDIUM, "k": THICK, " ": 0.0}
+_NOT_BEFORE_BINARY = frozenset([BIN, OP, REL, OPEN, PUNCT])
+_NOT_AFTER_BINARY = frozenset([REL, CLOSE, PUNCT])
+
+_OVERHANG = {
+    "F": 0.13, "H": 0.08, "I": 0.08, "J": 0.1, "K": 0.07, "M": 0.1, "N": 0.1, "P": 0.14, "T": 0.15, "U": 0.1, "V": 0.2,
+    "W": 0.13, "Y": 0.2, "Z": 0.07, "C": 0.07, "f": 0.09,
+}  # fmt: skip
+"""How far slanted letters lean over the upright fence behind them (Latin Modern's italic corrections)."""
+
+_INTEGRALS = frozenset("∫∬∭⨌∮∯∰∱∲∳⨍")
+
+MOVABLE, ALWAYS = "movable", "always"
+"""Whether scripts stand above and below in display style only, or everywhere."""
+
+
+class Atom:
+    """One piece: what is drawn, its class, its scripts, and the style in which it was read."""
+
+    __slots__ = ("core", "element", "font", "kind", "limits", "style", "sub", "sup", "switch")
+
+    def __init__(
+        self, element: Element, kind: int = ORD, style: int = TEXT, limits: str = "", font: Font | None = None
+    ) -> None:
+        self.element, self.kind, self.style = element, kind, style
+        self.core = core_of(element)
+        """The operator inside, whose space is that of the whole."""
+        self.limits = limits
+        self.font = font
+        """The font of a letter or digit that may be part of a word or number."""
+        self.sub: Element | None = None
+        self.sup: Element | None = None
+        self.switch: Mapping[str, str] = {}
+
+
+_BACK = ((1.0, "back-em"), (THIN, "back-thin"), (1 / 18, "back-mu"))
+"""Negative space by the styles that draw it: browsers take no negative width."""
+
+
+def space(width: float) -> Atom:
+    """Space of a width in em; negative space in steps of a math unit."""
+    if width >= 0:
+        return Atom(Element("mspace", "", (), {"width": length(width)}), SPACE)
+    steps: list[Element] = []
+    left = -width + 1 / 36
+    for step, name in _BACK:
+        count = int(left / step)
+        steps += [Element("mspace", "", (), {STYLE: name}) for _ in range(count)]
+        left -= count * step
+    return Atom(in_row(steps), SPACE)
+
+
+def switch(attributes: Mapping[str, str]) -> Atom:
+    """A change of style or colour for the rest of the row."""
+    atom = Atom(Element("mrow"), SWITCH)
+    atom.switch = attributes
+    return atom
+
+
+def length(width: float) -> str:
+    """A width as MathML writes it.
+
+    >>> length(1 / 6), length(2)
+    ('0.1667em', '2em')
+    """
+    return f"{round(width, 4):g}em"
+
+
+def operator(text: str, **attributes: str) -> Element:
+    """An operator, whose spaces are not known yet."""
+    return Element("mo", text, (), attributes)
+
+
+def core_of(element: Element) -> Element | None:
+    """The operator at the core of an element that is drawn around one (MathML Core, embellished operators)."""
+    while element.tag in ("msub", "msup", "msubsup", "munder", "mover", "munderover", "mmultiscripts") or (
+        element.tag in ("mrow", "mstyle", "mphantom") and len(element.children) == 1
+    ):
+        element = element.children[0]
+    return element if element.tag == "mo" else None
+
+
+def in_row(elements: Sequence[Element]) -> Element:
+    """Elements as one; one alone is itself."""
+    return elements[0] if len(elements) == 1 else Element("mrow", "", elements)
+
+
+def arranged(atoms: Sequence[Atom], before: int | None = None) -> list[Element]:
+    """The atoms with their scripts, in a row with the space that TeX puts between them.
+
+    `before` is the class of something unseen that stands first, as the empty group in a cell of an alignment.
+    """
+    atoms = _joined(atoms)
+    kinds = _classes(atoms, before)
+    row: list[Element] = []
+    tails: list[tuple[int, Mapping[str, str]]] = []
+    previous: Atom | None = None
+    spaces: list[tuple[int, Element, list[float]]] = []
+    left = before
+    for atom, kind in zip(atoms, kinds, strict=True):
+        if kind == SWITCH:
+            tails.append((len(row), atom.switch))
+            continue
+        if kind == SPACE:
+            row.append(atom.element)
+            continue
+        width = 0.0 if left is None else _width(left, kind, atom.style)
+        lean = _overhang(previous, atom)
+        element = scripted(atom)
+        atom.core = core_of(element)
+        if width and previous is not None and previous.core is not None:
+            spaces[-1][2][1] = width
+            width = 0.0
+        if atom.core is not None:
+            spaces.append((len(row), atom.core, [width + lean, 0.0]))
+        elif width + lean:
+            row.append(Element("mspace", "", (), {"width": length(width + lean)}))
+        row.append(element)
+        previous, left = atom, kind
+    starts = {start for start, _ in tails}
+    for place, core, (before_it, after_it) in spaces:
+        between = 0 < place < len(row) - 1 and place not in starts and place + 1 not in starts
+        _space_out(core, before_it, after_it, between)
+    for start, attributes in reversed(tails):
+        row[start:] = [Element("mstyle", "", row[start:], attributes)]
+    return row
+
+
+def _overhang(previous: Atom | None, atom: Atom) -> float:
+    """The space that a fence needs behind a slanted letter."""
+    if previous is None or atom.core is None or previous.sub is not None or previous.sup is not None:
+        return 0.0
+    if atom.kind not in (OPEN, CLOSE) and atom.core.text not in "|∣‖∥":
+        return 0.0
+    return overhang(previous.element)
+
+
+def overhang(element: Element) -> float:
+    """How far a slanted letter leans over what stands behind it, in em."""
+    return _OVERHANG.get(element.text, 0.0) if element.tag == "mi" and not element.attributes else 0.0
+
+
+def scripted(atom: Atom) -> Element:
+    """What is drawn of an atom, with its scripts beside it or above and below."""
+    element, sub, sup = atom.element, atom.sub, atom.sup
+    if sub is None and sup is None:
+        return element
+    core = atom.core
+    if not atom.limits and _ends_in_fence(element):
+        # The scripts of a parenthesis are as high as those of a letter.
+        if core is not None:
+            core.attributes = {**core.attributes, "lspace": "0em", "rspace": "0em"}
+        return Element("mrow", "", (element, _with_scripts(Element("mrow"), sub, sup, stacked=False)))
+    stacked = atom.limits == ALWAYS or (
+        atom.limits == MOVABLE and (core is not None or atom.style == DISPLAY)
+    )
+    if stacked and core is not None:
+        core.attributes = {**core.attributes, "movablelimits": "true" if atom.limits == MOVABLE else "false"}
+    made = _with_scripts(element, sub, sup, stacked)
+    if (
+        core is not None
+        and core.text in _INTEGRALS
+        and sub is not None
+        and atom.style == DISPLAY
+        and not stacked
+    ):
+        made.attributes = _tucked(sub, sup)
+    return made
+
+
+def _tucked(sub: Element, sup: Element | None) -> Mapping[str, str]:
+    """The quirk of a lower limit that is wider than the upper one, under the slant of an integral."""
+    below, above = (sum(len(part.text) for part in limit.iterate()) if limit else 0 for limit in (sub, sup))
+    if below <= above:
+        return {}
+    return {STYLE: "tucked" if below > 1 or "A" <= sub.text <= "Z" else "tucked-little"}
+
+
+def _ends_in_fence(element: Element) -> bool:
+    """Whether the last thing in a row is a delimiter of ordinary size."""
+    while element.tag == "mrow" and element.children:
+        element = element.children[-1]
+    return element.tag == "mo" and element.text in STRETCHED and element.attributes.get("stretchy") == "false"
+
+
+def _with_scripts(base: Element, sub: Element | None, sup: Element | None, stacked: bool) -> Element:
+    if sub is not None and sup is not None:
+        return Element("munderover" if stacked else "msubsup", "", (base, sub, sup))
+    if sub is not None:
+        return Element("munder" if stacked else "msub", "", (base, sub))
+    return Element("mover" if stacked else "msup", "", (base, Element("mrow") if sup is None else sup))
+
+
+def _width(left: int, right: int, style: int) -> float:
+    sign = _SPACES[left][right]
+    return 0.0 if style >= SCRIPT and sign != "T" else _WIDTHS[sign]
+
+
+def _classes(atoms: Sequence[Atom], before: int | None) -> list[int]:
+    """The classes after TeX's rules for binary operators: without two operands they are ordinary signs."""
+    kinds = [atom.kind for atom in atoms]
+    last: int | None = None
+    left = before
+    for place, kind in enumerate(kinds):
+        if kind >= SPACE:
+            continue
+        if kind == BIN and (left is None or left in _NOT_BEFORE_BINARY):
+            kind = kinds[place] = ORD
+        elif kind in _NOT_AFTER_BINARY and left == BIN and last is not None:
+            kinds[last] = ORD
+        left, last = kind, place
+    if left == BIN and last is not None:
+        kinds[last] = ORD
+    return kinds
+
+
+def _space_out(core: Element, before: float, after: float, between: bool) -> None:
+    """Writes the space around an operator, unless a browser gives it that space anyway."""
+    attributes = {name: value for name, value in core.attributes.items() if name not in ("lspace", "rspace")}
+    if not between or default_spaces(core.text) != (before, after):
+        attributes |= {"lspace": length(before), "rspace": length(after)}
+    core.attributes = attributes
+
+
+def _joined(atoms: Sequence[Atom]) -> list[Atom]:
+    """Digits of a number and upright letters of a word as one element; scripts belong to the whole."""
+    result: list[Atom] = []
+    for atom in atoms:
+        if result and _joins(result[-1], atom):
+            last = result[-1]
+            text = last.element.text + atom.element.text
+            whole = Atom(Element(atom.element.tag, text), ORD, atom.style, font=atom.font)
+            whole.sub, whole.sup = atom.sub, atom.sup
+            result[-1] = whole
+        else:
+            result.append(atom)
+    return result
+
+
+def _joins(last: Atom, atom: Atom) -> bool:
+    if last.font is None or last.font != atom.font or last.sub is not None or last.sup is not None:
+        return False
+    if last.element.tag != atom.element.tag or last.style != atom.style:
+        return False
+    return atom.element.tag == "mn" or (atom.font.family in STICKY and atom.font.shape == "upright")

@@ -1,0 +1,213 @@
+"""Environments: matrices, cases, arrays with rules, alignments, lines under each other."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from mathamr.formulas.latex.display.atom import DISPLAY, INNER, ORD, SCRIPT, TEXT, Atom, operator
+from mathamr.formulas.latex.display.fences import fenced
+from mathamr.formulas.latex.display.lengths import line_gap
+from mathamr.formulas.latex.display.tables import (
+    ALIGNMENT,
+    ARRAY,
+    CASES,
+    COLUMNS,
+    EQUATION_ARRAY,
+    IN_BRACES,
+    IN_ENVIRONMENT,
+    LINES,
+    MATRIX,
+    SMALL_MATRIX,
+    STACK,
+    Layout,
+    Line,
+    columns_of,
+    lines_of,
+    table,
+)
+from mathamr.formulas.latex.display.typesetter import COMMANDS, Typesetter
+from mathamr.formulas.latex.environments import ALIGNED, GATHERED, HEADED, MATRICES, TRANSPARENT
+from mathamr.formulas.mathml.element import Element
+
+_GAP = Element("mspace", "", (), {"width": "0.1em"})
+
+
+def _begin(setter: Typesetter, atoms: list[Atom]) -> None:
+    start = setter.i - 1
+    name = setter.raw_argument().strip()
+    if name in TRANSPARENT:
+        return
+    if name not in ENVIRONMENTS:
+        setter.repair(f"unknown environment {name}", start)
+        return
+    setter.descend()
+    ENVIRONMENTS[name](setter, atoms, name)
+    if setter.peek() == "\\end":
+        setter.i += 1
+        found = setter.raw_argument().strip()
+        if found != name:
+            setter.repair(f"\\begin{{{name}}} ended by \\end{{{found}}}")
+    else:
+        setter.repair(f"unclosed environment {name}", start)
+    setter.depth -= 1
+
+
+def _end(setter: Typesetter, atoms: list[Atom]) -> None:
+    name = setter.raw_argument().strip()
+    if name not in TRANSPARENT:
+        setter.repair(f"\\end{{{name}}} without its beginning")
+
+
+def _stray_break(setter: Typesetter, atoms: list[Atom]) -> None:
+    """The end of a line where no line can end; the space that it asks for goes with it."""
+    line_gap(setter)
+
+
+def _stray_alignment(setter: Typesetter, atoms: list[Atom]) -> None:
+    setter.repair("stray &")
+    atoms.append(Atom(operator("&"), ORD, setter.style))
+
+
+def _stray_cell(setter: Typesetter, atoms: list[Atom]) -> None:
+    """A cell over several columns where there are none."""
+    setter.raw_argument()
+    setter.raw_argument()
+    atoms.extend(setter.argument())
+
+
+COMMANDS["\\\\"] = COMMANDS["\\newline"] = _stray_break
+COMMANDS["\\multicolumn"] = _stray_cell
+COMMANDS["&"] = _stray_alignment
+COMMANDS["\\begin"] = _begin
+COMMANDS["\\end"] = _end
+
+_STARRED_SIDES = {"l": ("left",), "r": ("right",)}
+
+
+def _matrix(setter: Typesetter, atoms: list[Atom], name: str) -> None:
+    base = name.removesuffix("*")
+    side = (setter.raw_optional() or "").strip() if name.endswith("*") else ""
+    layout = SMALL_MATRIX if "small" in base else MATRIX
+    lines = lines_of(setter, IN_ENVIRONMENT, SCRIPT if layout is SMALL_MATRIX else TEXT)
+    opening, closing = MATRICES.get(base, ("", "", ""))[:2]
+    made = table(lines, replace(layout, sides=_STARRED_SIDES.get(side, ())))
+    atoms.append(_in_delimiters(made, opening, closing, setter.style))
+
+
+def _in_delimiters(made: Element, opening: str, closing: str, style: int) -> Atom:
+    if not opening:
+        return Atom(made, ORD, style)
+    return Atom(fenced(operator(opening), [_GAP, made, _GAP], operator(closing)), INNER, style)
+
+
+def _cases(setter: Typesetter, atoms: list[Atom], name: str) -> None:
+    if name in HEADED:
+        atoms.extend(setter.argument())
+    large = name[0] == "d"
+    lines = lines_of(setter, IN_ENVIRONMENT, DISPLAY if large else TEXT)
+    layout = replace(CASES, attributes=(("displaystyle", "true"),)) if large else CASES
+    atoms.append(_chosen(table(lines, layout), "rcases" in name, setter.style))
+
+
+def _chosen(made: Element, closing: bool, style: int) -> Atom:
+    """A choice behind an opening brace, or before a closing one."""
+    brace = operator("}" if closing else "{")
+    element = fenced(None, [made, _GAP], brace) if closing else fenced(brace, [_GAP, made], None)
+    return Atom(element, INNER, style)
+
+
+def _array(setter: Typesetter, atoms: list[Atom], name: str) -> None:
+    setter.raw_optional()
+    sides, rules = columns_of(setter.raw_argument())
+    large = name == "darray"
+    lines = lines_of(setter, IN_ENVIRONMENT, DISPLAY if large else TEXT)
+    attributes = (("displaystyle", "true"),) if large else ()
+    layout = replace(ARRAY, sides=sides, rules=tuple(rules.items()), attributes=attributes)
+    atoms.append(Atom(table(lines, layout), ORD, setter.style))
+
+
+def _stack(setter: Typesetter, atoms: list[Atom], name: str) -> None:
+    sides, _ = columns_of(setter.raw_argument())
+    lines = lines_of(setter, IN_ENVIRONMENT, SCRIPT)
+    atoms.append(Atom(table(lines, replace(STACK, sides=sides[:1])), ORD, setter.style))
+
+
+def _aligned(setter: Typesetter, atoms: list[Atom], name: str) -> None:
+    if name in ("aligned", "alignedat"):
+        setter.raw_optional()
+    if name.removesuffix("*").endswith("at"):
+        setter.raw_argument()
+    layout = COLUMNS if name.removesuffix("*").endswith("at") else ALIGNMENT
+    if name.startswith("eqnarray"):
+        layout = EQUATION_ARRAY
+    lines = lines_of(setter, IN_ENVIRONMENT, DISPLAY, aligned=layout is not EQUATION_ARRAY)
+    atoms.append(Atom(table(lines, layout), ORD, setter.style))
+
+
+def _gathered(setter: Typesetter, atoms: list[Atom], name: str) -> None:
+    while setter.peek() == "[":
+        setter.raw_optional()
+    lines = lines_of(setter, IN_ENVIRONMENT, DISPLAY, aligned=True)
+    layout = replace(LINES, sides={"lgathered": ("left",), "rgathered": ("right",)}.get(name, ()))
+    if name.startswith("multline"):
+        for line, side in ((lines[0], "left"), (lines[-1], "right")):
+            for cell in line.cells:
+                cell.classes = [side]
+    elif any(len(line.cells) > 1 for line in lines):
+        layout = ALIGNMENT
+    atoms.append(Atom(table(lines, layout), ORD, setter.style))
+
+
+Environment = Callable[[Typesetter, list[Atom], str], None]
+ENVIRONMENTS: dict[str, Environment] = {
+    **dict.fromkeys(["array", "tabular", "darray"], _array),
+    "subarray": _stack,
+    "smallmatrix": _matrix,
+    **dict.fromkeys([*MATRICES, *(f"{name}*" for name in MATRICES), "smallmatrix*"], _matrix),
+    **dict.fromkeys(["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", *HEADED], _cases),
+    **dict.fromkeys(ALIGNED, _aligned),
+    **dict.fromkeys(GATHERED, _gathered),
+}
+
+
+# -- tables in braces
+
+
+def in_braces(
+    build: Callable[[Sequence[Line], int], Atom], style: int, aligned: bool = False
+) -> Callable[[Typesetter, list[Atom]], None]:
+    """A table written as an argument: `\\substack{a\\\\b}`, `\\matrix{a&b\\cr c&d}`."""
+
+    def put(setter: Typesetter, atoms: list[Atom]) -> None:
+        if setter.peek() != "{":
+            setter.repair("missing argument", setter.i)
+            return
+        start = setter.i
+        setter.i += 1
+        setter.descend()
+        lines = lines_of(setter, IN_BRACES, style, aligned)
+        setter.depth -= 1
+        if setter.peek() == "}":
+            setter.i += 1
+        else:
+            setter.repair("unclosed {", start)
+        atoms.append(build(lines, setter.style))
+
+    return put
+
+
+def _plain(layout: Layout) -> Callable[[Sequence[Line], int], Atom]:
+    return lambda lines, style: Atom(table(lines, layout), ORD, style)
+
+
+COMMANDS["\\substack"] = in_braces(_plain(STACK), SCRIPT)
+COMMANDS["\\matrix"] = in_braces(_plain(MATRIX), TEXT)
+COMMANDS["\\cases"] = in_braces(lambda lines, style: _chosen(table(lines, CASES), False, style), TEXT)
+COMMANDS["\\pmatrix"] = in_braces(
+    lambda lines, style: _in_delimiters(table(lines, MATRIX), "(", ")", style), TEXT
+)
+COMMANDS["\\bordermatrix"] = COMMANDS["\\pmatrix"]
+COMMANDS["\\displaylines"] = in_braces(_plain(LINES), DISPLAY)
+for _name in ("\\eqalign", "\\eqalignno", "\\leqalignno"):
+    COMMANDS[_name] = in_braces(_plain(ALIGNMENT), DISPLAY, aligned=True)

@@ -1,0 +1,68 @@
+"""Fences: delimiters that grow with what stands between them, or have a size of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mathamr.formulas.latex.display.atom import length, overhang
+from mathamr.formulas.latex.symbols import SYMBOLS
+from mathamr.formulas.mathml.element import Element
+
+_BIG = frozenset(symbol.text for symbol in SYMBOLS.values() if symbol.role in ("SUMOP", "INTOP"))
+_TALL = frozenset(["mfrac", "mtable", "munder", "munderover", "mroot", "mspace"])
+
+
+def is_tall(elements: Sequence[Element]) -> bool:
+    """Whether something is higher than a line, so that delimiters around it must grow."""
+    waiting = list(elements)
+    while waiting:
+        element = waiting.pop()
+        if element.tag in _TALL and (element.tag != "mspace" or "height" in element.attributes):
+            return True
+        if element.tag == "mo" and (element.attributes.get("stretchy") == "true" or element.text in _BIG):
+            return True
+        if element.tag == "mover" and "accent" not in element.attributes:
+            return True
+        waiting.extend(element.children)
+    return False
+
+
+def fenced(left: Element | None, elements: Sequence[Element], right: Element | None) -> Element:
+    """Elements between delimiters that grow with them; around a line of text they stay as they are.
+
+    (A delimiter that may grow is as wide as its largest form in Chromium, whatever its size.)
+    """
+    grows = is_tall(elements)
+    row = list(elements)
+    if left is not None:
+        row.insert(0, _fence(left, "prefix", grows))
+    if right is not None:
+        last = row[-1] if row else None
+        row.append(_fence(right, "postfix", grows, overhang(last) if last is not None else 0.0))
+    return Element("mrow", "", row)
+
+
+def _fence(element: Element, form: str, grows: bool, before: float = 0.0) -> Element:
+    attributes = {
+        "form": form,
+        "stretchy": "true" if grows else "false",
+        "lspace": length(before),
+        "rspace": "0em",
+    }
+    if grows and element.text in "/\\|‖∥∣↑↓↕⇑⇓⇕":
+        attributes["symmetric"] = "true"
+    return Element("mo", element.text, (), attributes)
+
+
+_SCALED = 1.2
+"""Up to here a delimiter is drawn larger instead of grown, which takes less room in Chromium."""
+
+
+def sized(text: str, size: float) -> Element:
+    """A delimiter of a size in em."""
+    if size <= _SCALED:
+        attributes = {"stretchy": "false", "mathsize": length(size), "lspace": "0em", "rspace": "0em"}
+        return Element("mpadded", "", (Element("mo", text, (), attributes),), {"voffset": "-0.05em"})
+    attributes = {"stretchy": "true", "symmetric": "true", "minsize": length(size), "maxsize": length(size)}
+    # A row of its own: as the base of a script it would not grow.
+    return Element("mrow", "", (Element("mo", text, (), {**attributes, "lspace": "0em", "rspace": "0em"}),))

@@ -1,0 +1,85 @@
+"""LaTeX to MathML for a page: `display_mathml` is the one way in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+from mathamr.formulas.budget import Budget, SpentError
+from mathamr.formulas.errors import FormulaError
+from mathamr.formulas.latex.display import (
+    accents,
+    diagrams,
+    environments,
+    fractions,
+    layout,
+    operators,
+    physics,
+    text,
+)
+from mathamr.formulas.latex.display.atom import DISPLAY, TEXT
+from mathamr.formulas.latex.display.tables import Line, in_lines, lines_of
+from mathamr.formulas.latex.display.typesetter import Typesetter
+from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize
+from mathamr.formulas.latex.macros import Macros, expanded
+from mathamr.formulas.latex.reader import CELL_ENDS
+from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.styles import Styling
+from mathamr.formulas.mathml.writing import typeset_to_mathml
+
+VOCABULARY = (accents, diagrams, environments, fractions, layout, operators, physics, text)
+"""The modules that say what commands draw; importing them fills the typesetter's table."""
+
+_COMMENT = re.compile(r"(?<!\\)%")
+_LINE_ENDS = CELL_ENDS - {"&"}
+
+
+def display_mathml(
+    latex: str, macros: Macros | Iterable[str] = (), *, display: bool = False, styling: Styling = "inline"
+) -> str:
+    """A formula as MathML that looks as LaTeX sets it, valid and safe to put in a page.
+
+    Raises `FormulaError` where there is nothing to draw or a limit is passed. `macros` are those of the document.
+
+    >>> display_mathml("a/b").partition("<semantics>")[2].partition("<annotation")[0]
+    '<mrow><mi>a</mi><mo stretchy="false" lspace="0em" rspace="0em">/</mo><mi>b</mi></mrow>'
+    """
+    element = displayed(latex, Macros.of(macros), display)
+    return typeset_to_mathml(element, display=display, latex=latex, styling=styling)
+
+
+def displayed(latex: str, macros: Macros, display: bool) -> Element:
+    """What is drawn of a formula."""
+    if len(latex) > MAX_LENGTH:
+        raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
+    budget = Budget(len(latex))
+    try:
+        element = _drawn(latex, macros, display, budget)
+        if element is None and (comment := _COMMENT.search(latex)):
+            element = _drawn(
+                latex[: comment.start()] + _COMMENT.sub(" ", latex[comment.start() :]),
+                macros,
+                display,
+                budget,
+            )
+    except RecursionError:
+        raise FormulaError("nested too deeply", latex, 0) from None
+    if element is None:
+        raise FormulaError("an empty formula", latex, 0)
+    return element
+
+
+def _drawn(latex: str, macros: Macros, display: bool, budget: Budget) -> Element | None:
+    tokens, offsets = tokenize(latex)
+    tokens, offsets, _ = expanded(tokens, offsets, latex, macros, budget)
+    setter = Typesetter(tokens, offsets, latex, budget, DISPLAY if display else TEXT)
+    broken = not _LINE_ENDS.isdisjoint(tokens)
+    try:
+        lines = lines_of(setter, CELL_ENDS if broken else frozenset(), setter.style, aligned=broken)
+    except SpentError as error:
+        raise FormulaError(str(error), latex, setter.offset()) from None
+    return None if _is_empty(lines) else in_lines(lines, display)
+
+
+def _is_empty(lines: list[Line]) -> bool:
+    return all(line.is_empty() and line.tag is None for line in lines)

@@ -1,0 +1,147 @@
+"""Spacing as TeX computes it; the oracle is the table of The TeXbook, chapter 18."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr.formulas.latex.display.atom import (
+    BIN,
+    CLOSE,
+    INNER,
+    OP,
+    OPEN,
+    ORD,
+    PUNCT,
+    REL,
+    SCRIPT,
+    TEXT,
+    THICK,
+    Atom,
+    arranged,
+    length,
+    operator,
+    space,
+)
+from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.styles import STYLES
+from tests.formulas.latex.display.drawing import drawn, shown, spaces, styles_of
+
+TEXBOOK = """
+      Ord Op  Bin Rel Open Close Punct Inner
+Ord   0   1   (2) (3) 0    0     0     (1)
+Op    1   1   *   (3) 0    0     0     (1)
+Bin   (2) (2) *   *   (2)  *     *     (2)
+Rel   (3) (3) *   0   (3)  0     0     (3)
+Open  0   0   *   0   0    0     0     0
+Close 0   1   (2) (3) 0    0     0     (1)
+Punct (1) (1) *   (1) (1)  (1)   (1)   (1)
+Inner (1) 1   (2) (3) (1)  0     (1)   (1)
+"""
+KINDS = {
+    "Ord": ORD,
+    "Op": OP,
+    "Bin": BIN,
+    "Rel": REL,
+    "Open": OPEN,
+    "Close": CLOSE,
+    "Punct": PUNCT,
+    "Inner": INNER,
+}
+HEAD, *ROWS = [line.split() for line in TEXBOOK.strip().splitlines()]
+PAIRS = [
+    (row[0], right, sign) for row in ROWS for right, sign in zip(HEAD, row[1:], strict=True) if sign != "*"
+]
+WIDTHS = {"0": 0.0, "1": 3 / 18, "2": 4 / 18, "3": 5 / 18}
+
+
+def _gap(left: int, right: int, style: int) -> float:
+    """The space between two atoms; operands around them keep a binary operator one."""
+    around = [Atom(Element("mi", "a"), ORD, style)]
+    pair = [Atom(Element("mi", "l"), left, style), Atom(Element("mi", "r"), right, style)]
+    before = around if left == BIN else []
+    row = arranged([*before, *pair, *(around if right == BIN else [])])
+    place = next(i for i, element in enumerate(row) if element.text == "l")
+    following = row[place + 1]
+    return float(following.attributes["width"].removesuffix("em")) if following.tag == "mspace" else 0.0
+
+
+@pytest.mark.parametrize(("left", "right", "sign"), PAIRS)
+def test_space_between_classes_is_that_of_the_texbook(left: str, right: str, sign: str) -> None:
+    expected = WIDTHS[sign.strip("()")]
+    assert _gap(KINDS[left], KINDS[right], TEXT) == pytest.approx(expected, abs=1e-4)
+    in_script = 0.0 if sign.startswith("(") else expected
+    assert _gap(KINDS[left], KINDS[right], SCRIPT) == pytest.approx(in_script, abs=1e-4)
+
+
+@pytest.mark.parametrize("latex", ["-x", "(-x)", "a=-x", "a,-x", r"a\times-x"])
+def test_a_minus_without_left_operand_is_a_sign(latex: str) -> None:
+    assert spaces(latex, "−") == ("0em", "0em")
+
+
+def test_a_minus_between_operands_has_the_space_that_browsers_give_it() -> None:
+    assert spaces("a-x", "−") == (None, None)
+    assert spaces("a-", "−") == ("0em", "0em")
+    assert spaces("(a-)", "−") == ("0em", "0em")
+
+
+def test_operators_in_scripts_stand_close() -> None:
+    assert spaces("x^{a+b}", "+") == ("0em", "0em")
+    assert spaces("x_{i=1}", "=") == ("0em", "0em")
+    assert spaces(r"\frac{a+b}{c}", "+", display=False) == ("0em", "0em")
+    assert spaces(r"\frac{a+b}{c}", "+", display=True) == (None, None)
+
+
+def test_space_beside_operators_is_theirs_and_elsewhere_an_element() -> None:
+    assert shown(r"m\log m") == (
+        '<mrow><mi>m</mi><mspace width="0.1667em"></mspace><mi>log</mi>'
+        '<mspace width="0.1667em"></mspace><mi>m</mi></mrow>'
+    )
+    assert "mspace" not in shown(r"\sin(x)+\cos(y)")
+
+
+def test_numbers_and_upright_words_are_one_element() -> None:
+    assert shown("3.14") == "<mn>3.14</mn>"
+    assert shown(r"\mathrm{dim}_k") == "<msub><mi>dim</mi><mi>k</mi></msub>"
+    assert shown("10^2") == "<msup><mn>10</mn><mn>2</mn></msup>"
+    assert shown("xy") == "<mrow><mi>x</mi><mi>y</mi></mrow>"
+
+
+def test_negative_space_is_drawn_by_styles_that_add_up_to_it() -> None:
+    names = [styles_of(step)[0] for step in [space(-1.3).element] for step in step.children]
+    total = sum(float(STYLES[name].split("-")[-1].removesuffix("em")) for name in names)
+    assert total == pytest.approx(1.3, abs=1 / 36)
+    assert set(names) == {"back-em", "back-thin", "back-mu"}
+
+
+def test_limits_stand_where_a_browser_can_move_them() -> None:
+    assert shown(r"\sum_i^n x").startswith(
+        '<mrow><munderover><mo movablelimits="true" lspace="0em" rspace="0.1667em">∑</mo>'
+    )
+    assert "msubsup" in shown(r"\int_0^1")
+    assert 'movablelimits="false"' in shown(r"\int\limits_0^1")
+    assert "<msub>" in shown(r"\sum\nolimits_i")
+
+
+def test_scripts_of_a_parenthesis_are_as_high_as_those_of_a_letter() -> None:
+    assert "<msup><mrow></mrow><mn>2</mn></msup>" in shown("(x)^2")
+    assert "<msup><mrow></mrow><mn>2</mn></msup>" in shown(r"\left(x\right)^2")
+    assert "<msup><mrow></mrow>" not in shown(r"\left(\frac ab\right)^2")
+
+
+def test_slanted_letters_do_not_touch_the_fence_behind_them() -> None:
+    assert spaces("(Y)", ")") == ("0.2em", "0em")
+    assert spaces("(Y_1)", ")") == ("0em", "0em")
+    assert spaces(r"(\mathrm{Y})", ")") == ("0em", "0em")
+
+
+def test_a_switch_holds_for_the_rest_of_its_group_and_keeps_the_spacing() -> None:
+    assert shown(r"{a\color{red}=b}c") == (
+        '<mrow><mrow><mi>a</mi><mstyle mathcolor="red"><mo lspace="0.2778em" rspace="0.2778em">=</mo><mi>b</mi></mstyle>'
+        "</mrow><mi>c</mi></mrow>"
+    )
+
+
+def test_lengths_are_short() -> None:
+    assert [length(THICK), length(1.0), length(0.0)] == ["0.2778em", "1em", "0em"]
+    assert operator("+").attributes == {}
+    assert drawn("x").attributes == {}

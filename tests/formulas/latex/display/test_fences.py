@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+
+from mathamr.formulas.latex.display.fences import fenced, is_tall, sized
+from mathamr.formulas.mathml.element import Element
+from tests.formulas.latex.display.drawing import drawn
+
+
+@pytest.mark.parametrize(
+    ("latex", "tall"), [("x^2_i", False), (r"\frac ab", True), (r"\sum x", True), (r"\hat x", False), (r"\overset ab", True),
+                        (r"e^{\frac12}", True), (r"\,x", False), (r"\overline{AB}", False)],
+)  # fmt: skip
+def test_what_is_higher_than_a_line(latex: str, tall: bool) -> None:
+    assert is_tall([drawn(latex)]) is tall
+
+
+def test_fences_may_be_missing_on_either_side() -> None:
+    inside = [Element("mi", "x")]
+    assert [child.text for child in fenced(None, inside, Element("mo", "|")).children] == ["x", "|"]
+    assert [child.text for child in fenced(Element("mo", "{"), inside, None).children] == ["{", "x"]
+
+
+def test_small_delimiters_are_drawn_larger_and_big_ones_grow() -> None:
+    assert sized("(", 1.2).children[0].attributes["stretchy"] == "false"
+    assert sized("(", 1.8).children[0].attributes["minsize"] == "1.8em"
