@@ -96,7 +96,7 @@ def command(
     path, chosen = Path(what[-1]), tuple(changes or ())
     run = _Run(out=out, device=device, threads=threads, minutes=minutes, fresh=fresh)
     sources = TrainingSources(
-        store=path,
+        path=path,
         posts=tuple(posts or ()),
         graphs=graphs,
         accepted=accepted,
@@ -177,10 +177,10 @@ def _train_graph(request: GraphRequest, sources: TrainingSources, export: Path |
     from mathamr.training.export import export_store
 
     configured(request.config, request.changes)
-    if sources.store.is_dir():
+    if sources.path.is_dir():
         shard = export or request.out / "pairs.npz"
         said = export_store(
-            sources.store, sources.graphs, shard, accepted_only=sources.accepted, without=sources.without
+            sources.path, sources.graphs, shard, accepted_only=sources.accepted, without=sources.without
         )
         print(said, file=sys.stderr)
         request = replace(request, shard=shard)

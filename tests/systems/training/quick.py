@@ -24,7 +24,7 @@ SETTINGS = TrainingSettings(config="small", changes=CHANGES)
 
 def sources(text_files: Path) -> TrainingSources:
     return TrainingSources(
-        store=text_files / "graphs", posts=(text_files / "posts.jsonl",), base=text_files / "base"
+        path=text_files / "graphs", posts=(text_files / "posts.jsonl",), base=text_files / "base"
     )
 
 

@@ -19,12 +19,12 @@ PREPARED, MODEL = "prepared", "model"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSources:
-    """What a training is prepared from: a store of graphs or a shard of one, posts, and which pairs to leave out.
+    """What a training is prepared from: a path, for MathAMR+ a store of graphs or a shard of one; posts; what to leave out.
 
-    `base` is the folder of a text encoder to start from, instead of the one that the recipe knows.
+    `graphs` names tensors of a store, `accepted` and `without` choose among its pairs. `base` is the folder of a text encoder to start from, instead of the one that the recipe knows.
     """
 
-    store: Path
+    path: Path
     posts: tuple[Path, ...] = ()
     graphs: str = "both-hierarchy-none"
     accepted: bool = False
@@ -33,9 +33,9 @@ class TrainingSources:
 
     def to_json(self) -> dict[str, Any]:
         """For a prepared folder, which is made again when it was made from something else, or from what has changed."""
-        paths = [self.store, *self.posts, *self.without, *filter(None, [self.base])]
+        paths = [self.path, *self.posts, *self.without, *filter(None, [self.base])]
         return {
-            "store": str(self.store),
+            "path": str(self.path),
             "posts": [str(path) for path in self.posts],
             "graphs": self.graphs,
             "accepted": self.accepted,

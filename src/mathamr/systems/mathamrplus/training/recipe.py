@@ -74,16 +74,16 @@ class MathAMRPlusRecipe:
                 " graph network alone (--stages graph)"
             )
         path = folder / PAIRS
-        if sources.store.is_dir():
+        if sources.path.is_dir():
             said = export_store(
-                sources.store, sources.graphs, path, accepted_only=sources.accepted, without=sources.without
+                sources.path, sources.graphs, path, accepted_only=sources.accepted, without=sources.without
             )
             say(said)
         elif sources.accepted or sources.without:
             raise MathAMRError("pairs are chosen from a store, not from a shard: they were chosen already")
         else:
-            shards.load(sources.store)
-            shutil.copyfile(sources.store, path)
+            shards.load(sources.path)
+            shutil.copyfile(sources.path, path)
         if reads_text:
             self._prepare_texts(sources, folder, say)
 
