@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mathamr.errors import UnknownNameError
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
     """A named configuration of the encoder and its training, with some fields changed.
 
@@ -27,7 +27,7 @@ class Scale:
     def changed(self, changes: Iterable[str]) -> Scale:
         """The scale with further changes, later ones before earlier ones of the same field."""
         kept = {change.partition("=")[0]: change for change in (*self.changes, *changes)}
-        return Scale(self.name, self.help, self.config, tuple(kept.values()), self.pairs, self.pace)
+        return replace(self, changes=tuple(kept.values()))
 
     def configurations(self, changes: Iterable[str], seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
         """(model, training) as JSON, with a variant's own changes, which are what the experiment is about."""
@@ -45,24 +45,26 @@ SCALES = {
     scale.name: scale
     for scale in (
         Scale(
-            "tiny",
-            "a few seconds a model: to see that everything runs",
-            "small",
-            ("epochs=2", "layers=1"),
+            name="tiny",
+            help="a few seconds a model: to see that everything runs",
+            config="small",
+            changes=("epochs=2", "layers=1"),
             pairs=100,
             pace=600,
         ),
-        Scale("small", "a small model on a small corpus", "small", pace=500),
+        Scale(name="small", help="a small model on a small corpus", config="small", pace=500),
         Scale(
-            "few-pairs",
-            "a narrower model for a few thousand pairs on one core: a higher rate, fewer epochs",
-            "thesis",
-            ("hidden=32", "layers=3", "bases=32", "learning_rate=0.003", "epochs=3"),
+            name="few-pairs",
+            help="a narrower model for a few thousand pairs on one core: a higher rate, fewer epochs",
+            config="thesis",
+            changes=("hidden=32", "layers=3", "bases=32", "learning_rate=0.003", "epochs=3"),
             pairs=50_000,
             pace=200,
         ),
-        Scale("thesis", "the experiments of the thesis (Table 4.5)", "thesis", pairs=50_000),
-        Scale("thesis-full", "the benchmark of the thesis (Table 4.18)", "thesis-full", pace=50),
+        Scale(name="thesis", help="the experiments of the thesis (Table 4.5)", config="thesis", pairs=50_000),
+        Scale(
+            name="thesis-full", help="the benchmark of the thesis (Table 4.18)", config="thesis-full", pace=50
+        ),
     )
 }
 

@@ -16,6 +16,7 @@ from mathamr.errors import MathAMRError
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.mathamrplus.postencoder import load_post_encoder
+from mathamr.systems.system import SYSTEMS
 from mathamr.systems.training.prepared import PreparedTraining, prepare, train_prepared
 from mathamr.systems.training.recipe import RECIPES, TrainingSettings
 from mathamr.training.resources import Resources
@@ -224,6 +225,7 @@ def test_training_needs_only_torch_and_numpy(text_files: Path, tmp_path: Path) -
 
 def test_every_recipe_names_its_configurations_and_stages() -> None:
     for name in RECIPES:
+        assert name in SYSTEMS
         recipe = RECIPES[name]
         for config in recipe.configurations:
             settings = TrainingSettings(config=config)
