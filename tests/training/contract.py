@@ -12,7 +12,7 @@ import pytest
 import torch
 
 from mathamr.training import loop
-from mathamr.training.checkpoint import TrainingProgress
+from mathamr.training.checkpoint import CHECKPOINT, TrainingProgress
 from mathamr.training.loop import train
 from mathamr.training.resources import Resources
 from mathamr.training.trainer import Trainer
@@ -89,7 +89,7 @@ def check_a_stop_changes_nothing(make: Make, folder: Path, monkeypatch: pytest.M
         assert resumed.curve == whole.curve
         assert _timeless(resumed) == _timeless(whole)
         for path in (folder / "whole").rglob("*.safetensors"):
-            if path.name != loop.CHECKPOINT:
+            if path.name != CHECKPOINT:
                 assert path.read_bytes() == (out / path.relative_to(folder / "whole")).read_bytes(), path
 
 

@@ -151,6 +151,13 @@ def test_what_is_missing_or_does_not_fit_is_named(text_files: Path, tmp_path: Pa
         trained(folder, tmp_path / "apart-model")
 
 
+def test_files_that_lie_in_the_folder_already_are_left_alone(text_files: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    folder = prepared(text_files, tmp_path, stages=("graph",))
+    assert list(PreparedTraining.load(folder).hashes) == ["pairs.npz"]
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
 def test_a_damaged_prepared_folder_is_refused(text_files: Path, tmp_path: Path) -> None:
     folder = prepared(text_files, tmp_path / "p", stages=("graph",))
     (folder / "pairs.npz").write_bytes(b"nothing")

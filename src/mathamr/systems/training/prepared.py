@@ -100,12 +100,8 @@ def prepare(
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / FILE).unlink(missing_ok=True)
-        recipe.prepare(sources, settings, folder, say)
-        hashes = {
-            path.relative_to(folder).as_posix(): file_hash(path)
-            for path in sorted(folder.rglob("*"))
-            if path.is_file()
-        }
+        written = recipe.prepare(sources, settings, folder, say)
+        hashes = {path.relative_to(folder).as_posix(): file_hash(path) for path in written}
         replace(wanted, hashes=hashes).save(folder)
     except OSError as error:
         raise MathAMRError(f"cannot write the prepared folder {folder}: {error}") from error

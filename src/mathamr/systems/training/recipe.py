@@ -140,8 +140,8 @@ class TrainingRecipe(Protocol):
         settings: TrainingSettings,
         folder: Path,
         say: Callable[[str], None],
-    ) -> None:
-        """Writes the files that the stages read, so that a machine with only torch and numpy can train."""
+    ) -> Sequence[Path]:
+        """Writes the files that the stages read, so that a machine with only torch and numpy can train; their paths."""
         ...
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:

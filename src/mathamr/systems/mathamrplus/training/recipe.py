@@ -12,7 +12,7 @@ from typing import Any
 from mathamr.errors import MathAMRError
 from mathamr.graphs import shard as shards
 from mathamr.integrity import file_hash
-from mathamr.layers.language.files import load_text_encoder, save_text_encoder
+from mathamr.layers.language.files import PIECES, load_text_encoder, save_text_encoder
 from mathamr.layers.weights import CONFIG, RELATIONS, VOCABULARY, WEIGHTS
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.postencoder import GRAPH, TEXT, Shares, save_joined
@@ -65,7 +65,7 @@ class MathAMRPlusRecipe:
         settings: TrainingSettings,
         folder: Path,
         say: Callable[[str], None],
-    ) -> None:
+    ) -> list[Path]:
         """Writes the pairs with their graphs and, where text is trained, the texts and the encoder to start from."""
         reads_text = bool(_TEXT_STAGES & set(stage_configurations(settings).stages))
         if reads_text and not sources.posts:
@@ -84,10 +84,11 @@ class MathAMRPlusRecipe:
         else:
             shards.load(sources.path)
             shutil.copyfile(sources.path, path)
-        if reads_text:
-            self._prepare_texts(sources, folder, say)
+        return [path, *(self._prepare_texts(sources, folder, say) if reads_text else ())]
 
-    def _prepare_texts(self, sources: TrainingSources, folder: Path, say: Callable[[str], None]) -> None:
+    def _prepare_texts(
+        self, sources: TrainingSources, folder: Path, say: Callable[[str], None]
+    ) -> list[Path]:
         from mathamr.layers.language.encoder import WINDOW
         from mathamr.layers.language.minilm import packaged_minilm
         from mathamr.posts.reader import read_posts
@@ -97,6 +98,7 @@ class MathAMRPlusRecipe:
         posts = chain.from_iterable(read_posts(path, Report()) for path in sources.posts)
         say(export_texts(posts, shards.load(folder / PAIRS), base.pieces, WINDOW, folder / TEXTS))
         save_text_encoder(folder / BASE, base)
+        return [folder / TEXTS, *(folder / BASE / name for name in (CONFIG, WEIGHTS, PIECES))]
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
         """The stages in order, each with its configuration."""
