@@ -33,6 +33,9 @@ def test_scripts_in_either_order_are_the_same() -> None:
 def test_primes_stand_at_the_letter_and_above_its_index() -> None:
     assert shown("f'") == '<mrow><mi>f</mi><mo lspace="0em" rspace="0em">′</mo></mrow>'
     assert shown("f'''").count("‴") == 1
+    assert shown(r"f^{\prime\prime}") == shown("f''")
+    assert shown(r"y_0^{\prime}") == shown("y_0'")
+    assert text_of(drawn(r"x^{\prime 2}")) == "x′2"
     assert first(drawn("y'_0"), "msubsup").children[1].text == "0"
     assert text_of(first(drawn("h'^2"), "msup").children[1]) == "′2"
 

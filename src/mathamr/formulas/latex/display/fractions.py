@@ -16,11 +16,12 @@ from mathamr.formulas.latex.display.atom import (
     length,
     operator,
 )
-from mathamr.formulas.latex.display.fences import fenced, sized
+from mathamr.formulas.latex.display.fences import fenced, is_tall, sized
 from mathamr.formulas.latex.display.lengths import em_of
 from mathamr.formulas.latex.display.typesetter import Command, Typesetter, command
 from mathamr.formulas.latex.symbols import DELIMITERS
 from mathamr.formulas.mathml.element import Element
+from mathamr.formulas.mathml.styles import STYLE
 
 STYLES: tuple[Mapping[str, str], ...] = (
     {"displaystyle": "true", "scriptlevel": "0"},
@@ -137,10 +138,11 @@ def _plain_root(setter: Typesetter, atoms: list[Atom]) -> None:
 
 
 def _append_root(setter: Typesetter, atoms: list[Atom], degree: Element | None, radicand: Element) -> None:
+    quirk = {} if is_tall([radicand]) else {STYLE: "small-root"}
     if setter.style != DISPLAY:
         # Fonts leave next to no room under the line outside of display style.
         radicand = Element("mrow", "", (Element("mspace", "", (), {"height": "0.75em"}), radicand))
     if degree is None or (degree.tag == "mrow" and not degree.children):
-        atoms.append(Atom(Element("msqrt", "", (radicand,)), ORD, setter.style))
+        atoms.append(Atom(Element("msqrt", "", (radicand,), quirk), ORD, setter.style))
     else:
-        atoms.append(Atom(Element("mroot", "", (radicand, degree)), ORD, setter.style))
+        atoms.append(Atom(Element("mroot", "", (radicand, degree), quirk), ORD, setter.style))

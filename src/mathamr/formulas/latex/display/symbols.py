@@ -52,7 +52,7 @@ _EXCEPTIONS: dict[str, int] = {
 """Symbols whose class is not that of their role."""
 
 _TEXTS = {
-    "-": "−", "*": "∗", "`": "‘", '"': "”", "\\relbar": "−", "\\lozenge": "◊", "\\blacklozenge": "⧫",
+    "-": "−", "*": "∗", "\\amalg": "⨿", "`": "‘", '"': "”", "\\relbar": "−", "\\lozenge": "◊", "\\blacklozenge": "⧫",
     "\\varepsilon": "ε", "\\bigtimes": "⨉", "\\iff": "⟺", "\\hslash": "ℏ", "\\bullet": "∙", "\\And": "&",
     "\\lgroup": "⟮", "\\rgroup": "⟯", "\\injlim": "inj\u2009lim", "\\projlim": "proj\u2009lim",
     "\\liminf": "lim\u2009inf", "\\limsup": "lim\u2009sup", "\\argmax": "arg\u2009max", "\\argmin": "arg\u2009min",
@@ -114,7 +114,8 @@ def _operation(symbol: Symbol, text: str, style: int) -> Atom:
     """A big operator, or the name of a function; with limits it is an operator so that a browser can move them."""
     limits = MOVABLE if symbol.limits or symbol.role == "SUMOP" else ""
     if symbol.role in _BIG or len(text) == 1:
-        return Atom(operator(text, **({"largeop": "true"} if text == "⨉" else {})), OP, style, limits)
+        large = {"\\bigtimes": "true", "\\smallint": "false"}.get("\\" + symbol.name)
+        return Atom(operator(text, **({"largeop": large} if large else {})), OP, style, limits)
     return name(text, style, limits)
 
 

@@ -219,6 +219,10 @@ class Typesetter(Cursor):
 
     def _script(self, atoms: list[Atom], above: bool) -> None:
         script = self.script_argument()
+        count = _primes_of(script) if above else 0
+        if count:
+            self._put_primes(atoms, count)
+            return
         base = self._base(atoms, above)
         if above:
             base.sup = script
@@ -240,27 +244,28 @@ class Typesetter(Cursor):
         while self.i < self.count and self.tokens[self.i] == "'":
             count += 1
             self.i += 1
-        text = _PRIMES[4] * (count // 4) + _PRIMES[count % 4]
-        prime = operator(text, lspace="0em", rspace="0em")
-        following = self.tokens[self.i] if self.i < self.count else ""
+        self._put_primes(atoms, count)
+
+    def _put_primes(self, atoms: list[Atom], count: int) -> None:
+        """Primes behind a letter; above an index or before another superscript they are its superscript."""
+        prime = operator(_PRIMES[4] * (count // 4) + _PRIMES[count % 4], lspace="0em", rspace="0em")
+        following = self.peek()
         base = self._base(atoms, above=True)
-        alone = (
+        if (
             base.element.tag in ("mi", "mn")
             and base.sub is None
             and following not in ("^", "_", "\\sp", "\\sb")
-        )
-        if alone:
+        ):
             # Fonts have the sign raised already.
             base.element = Element("mrow", "", (base.element, prime))
             base.font = None
             return
         prime.attributes = {**prime.attributes, "scriptlevel": "0"}
         lowered = Element("mpadded", "", (prime,), {"height": "0.5em", "voffset": "-0.4em"})
+        base.sup = lowered
         if following == "^":
             self.i += 1
             base.sup = Element("mrow", "", (lowered, self.script_argument()))
-        else:
-            base.sup = lowered
 
     def script_argument(self) -> Element:
         """What stands in a script: a group or the next piece."""
@@ -412,3 +417,9 @@ class Typesetter(Cursor):
 @lru_cache(maxsize=256)
 def _tokens(latex: str) -> tuple[str, ...]:
     return tuple(tokenize(latex)[0])
+
+
+def _primes_of(script: Element) -> int:
+    """How many primes a superscript consists of, as `y^{\\prime\\prime}`; none where there is anything else."""
+    parts = script.children if script.tag == "mrow" else (script,)
+    return len(parts) if all(part.tag == "mo" and part.text == "′" for part in parts) else 0
