@@ -118,7 +118,7 @@ h2 { font-size: 13px; margin: 6px 0 2px; color: #555; }
 .pair { display: grid; grid-template-columns: 1fr 1fr; border-bottom: 1px solid #ddd; align-items: center; break-inside: avoid; }
 .pair > div { padding: 2px 6px; font-size: 15px; overflow: hidden; }
 .pair > div + div { border-left: 1px solid #ddd; }
-.katex-display { margin: 0; } math[display=block] { margin: 0; }
+div.theirs .katex { font-size: 1.08em; } .katex-display { margin: 0; } math[display=block] { margin: 0; }
 .alone { grid-template-columns: 1fr; }
 """
 
@@ -161,6 +161,7 @@ def main() -> None:
     browser = next((found for name in BROWSERS if (found := shutil.which(name))), None)
     if browser is None:
         sys.exit("no Chromium on this machine: see scripts/setup_browser.sh")
+    from PIL import Image
     from playwright.sync_api import sync_playwright
 
     whole = given.out.suffix == ".png"
@@ -182,6 +183,8 @@ def main() -> None:
             page.evaluate("document.fonts.ready.then(() => null)")
             page.screenshot(path=target, full_page=True)
             written.unlink()
+            with Image.open(target) as drawn:
+                drawn.convert("RGB").quantize(128, Image.Quantize.FASTOCTREE).save(target, optimize=True)
             print(f"{target}: {target.stat().st_size // 1000} kB", file=sys.stderr)
         running.close()
 

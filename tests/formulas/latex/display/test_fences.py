@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.display.fences import fenced, is_tall, sized
 from mathamr.formulas.mathml.element import Element
 from tests.formulas.latex.display.drawing import drawn
@@ -12,13 +13,19 @@ from tests.formulas.latex.display.drawing import drawn
                         (r"e^{\frac12}", True), (r"\,x", False), (r"\overline{AB}", False)],
 )  # fmt: skip
 def test_what_is_higher_than_a_line(latex: str, tall: bool) -> None:
-    assert is_tall([drawn(latex)]) is tall
+    assert is_tall([drawn(latex)], Budget(100)) is tall
 
 
 def test_fences_may_be_missing_on_either_side() -> None:
     inside = [Element("mi", "x")]
-    assert [child.text for child in fenced(None, inside, Element("mo", "|")).children] == ["x", "|"]
-    assert [child.text for child in fenced(Element("mo", "{"), inside, None).children] == ["{", "x"]
+    assert [child.text for child in fenced(None, inside, Element("mo", "|"), Budget(9)).children] == [
+        "x",
+        "|",
+    ]
+    assert [child.text for child in fenced(Element("mo", "{"), inside, None, Budget(9)).children] == [
+        "{",
+        "x",
+    ]
 
 
 def test_small_delimiters_are_drawn_larger_and_big_ones_grow() -> None:

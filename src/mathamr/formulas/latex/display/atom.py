@@ -260,17 +260,21 @@ def _space_out(core: Element, before: float, after: float, between: bool) -> Non
 
 def _joined(atoms: Sequence[Atom]) -> list[Atom]:
     """Digits of a number and upright letters of a word as one element; scripts belong to the whole."""
-    result: list[Atom] = []
+    runs: list[list[Atom]] = []
     for atom in atoms:
-        if result and _joins(result[-1], atom):
-            last = result[-1]
-            text = last.element.text + atom.element.text
-            whole = Atom(Element(atom.element.tag, text), ORD, atom.style, font=atom.font)
-            whole.sub, whole.sup = atom.sub, atom.sup
-            result[-1] = whole
+        if runs and _joins(runs[-1][-1], atom):
+            runs[-1].append(atom)
         else:
-            result.append(atom)
-    return result
+            runs.append([atom])
+    return [run[0] if len(run) == 1 else _whole(run) for run in runs]
+
+
+def _whole(run: Sequence[Atom]) -> Atom:
+    last = run[-1]
+    text = "".join(atom.element.text for atom in run)
+    whole = Atom(Element(last.element.tag, text), ORD, last.style, font=last.font)
+    whole.sub, whole.sup = last.sub, last.sup
+    return whole
 
 
 def _joins(last: Atom, atom: Atom) -> bool:

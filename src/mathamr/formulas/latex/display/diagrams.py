@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from mathamr.formulas.latex.display.accents import long_arrow
 from mathamr.formulas.latex.display.atom import ORD, SCRIPT, TEXT, Atom, arranged, in_row, operator
-from mathamr.formulas.latex.display.environments import ENVIRONMENTS, in_braces
+from mathamr.formulas.latex.display.environments import ENVIRONMENTS, in_braces, plain
 from mathamr.formulas.latex.display.fractions import in_style
 from mathamr.formulas.latex.display.tables import DIAGRAM, MATRIX, Cell, Line, table
 from mathamr.formulas.latex.display.typesetter import Typesetter, command
@@ -114,11 +112,7 @@ def _xymatrix(setter: Typesetter, atoms: list[Atom]) -> None:
     _OBJECTS(setter, atoms)
 
 
-def _objects(lines: Sequence[Line], style: int) -> Atom:
-    return Atom(table(lines, MATRIX), ORD, style)
-
-
-_OBJECTS = in_braces(_objects, TEXT)
+_OBJECTS = in_braces(plain(MATRIX), TEXT)
 
 
 @command("\\ar")

@@ -92,13 +92,14 @@ def _matrix(setter: Typesetter, atoms: list[Atom], name: str) -> None:
     lines = lines_of(setter, IN_ENVIRONMENT, SCRIPT if layout is SMALL_MATRIX else TEXT)
     opening, closing = MATRICES.get(base, ("", "", ""))[:2]
     made = table(lines, replace(layout, sides=_STARRED_SIDES.get(side, ())))
-    atoms.append(_in_delimiters(made, opening, closing, setter.style))
+    atoms.append(_in_delimiters(setter, made, opening, closing))
 
 
-def _in_delimiters(made: Element, opening: str, closing: str, style: int) -> Atom:
+def _in_delimiters(setter: Typesetter, made: Element, opening: str, closing: str) -> Atom:
     if not opening:
-        return Atom(made, ORD, style)
-    return Atom(fenced(operator(opening), [_GAP, made, _GAP], operator(closing)), INNER, style)
+        return Atom(made, ORD, setter.style)
+    element = fenced(operator(opening), [_GAP, made, _GAP], operator(closing), setter.budget)
+    return Atom(element, INNER, setter.style)
 
 
 def _cases(setter: Typesetter, atoms: list[Atom], name: str) -> None:
@@ -107,14 +108,15 @@ def _cases(setter: Typesetter, atoms: list[Atom], name: str) -> None:
     large = name[0] == "d"
     lines = lines_of(setter, IN_ENVIRONMENT, DISPLAY if large else TEXT)
     layout = replace(CASES, attributes=(("displaystyle", "true"),)) if large else CASES
-    atoms.append(_chosen(table(lines, layout), "rcases" in name, setter.style))
+    atoms.append(_chosen(setter, table(lines, layout), "rcases" in name))
 
 
-def _chosen(made: Element, closing: bool, style: int) -> Atom:
+def _chosen(setter: Typesetter, made: Element, closing: bool = False) -> Atom:
     """A choice behind an opening brace, or before a closing one."""
     brace = operator("}" if closing else "{")
-    element = fenced(None, [made, _GAP], brace) if closing else fenced(brace, [_GAP, made], None)
-    return Atom(element, INNER, style)
+    row = [made, _GAP] if closing else [_GAP, made]
+    element = fenced(None if closing else brace, row, brace if closing else None, setter.budget)
+    return Atom(element, INNER, setter.style)
 
 
 def _array(setter: Typesetter, atoms: list[Atom], name: str) -> None:
@@ -175,7 +177,7 @@ ENVIRONMENTS: dict[str, Environment] = {
 
 
 def in_braces(
-    build: Callable[[Sequence[Line], int], Atom], style: int, aligned: bool = False
+    build: Callable[[Typesetter, Sequence[Line]], Atom], style: int, aligned: bool = False
 ) -> Callable[[Typesetter, list[Atom]], None]:
     """A table written as an argument: `\\substack{a\\\\b}`, `\\matrix{a&b\\cr c&d}`."""
 
@@ -192,22 +194,23 @@ def in_braces(
             setter.i += 1
         else:
             setter.repair("unclosed {", start)
-        atoms.append(build(lines, setter.style))
+        atoms.append(build(setter, lines))
 
     return put
 
 
-def _plain(layout: Layout) -> Callable[[Sequence[Line], int], Atom]:
-    return lambda lines, style: Atom(table(lines, layout), ORD, style)
+def plain(layout: Layout) -> Callable[[Typesetter, Sequence[Line]], Atom]:
+    """A table without delimiters."""
+    return lambda setter, lines: Atom(table(lines, layout), ORD, setter.style)
 
 
-COMMANDS["\\substack"] = in_braces(_plain(STACK), SCRIPT)
-COMMANDS["\\matrix"] = in_braces(_plain(MATRIX), TEXT)
-COMMANDS["\\cases"] = in_braces(lambda lines, style: _chosen(table(lines, CASES), False, style), TEXT)
+COMMANDS["\\substack"] = in_braces(plain(STACK), SCRIPT)
+COMMANDS["\\matrix"] = in_braces(plain(MATRIX), TEXT)
+COMMANDS["\\cases"] = in_braces(lambda setter, lines: _chosen(setter, table(lines, CASES)), TEXT)
 COMMANDS["\\pmatrix"] = in_braces(
-    lambda lines, style: _in_delimiters(table(lines, MATRIX), "(", ")", style), TEXT
+    lambda setter, lines: _in_delimiters(setter, table(lines, MATRIX), "(", ")"), TEXT
 )
 COMMANDS["\\bordermatrix"] = COMMANDS["\\pmatrix"]
-COMMANDS["\\displaylines"] = in_braces(_plain(LINES), DISPLAY)
+COMMANDS["\\displaylines"] = in_braces(plain(LINES), DISPLAY)
 for _name in ("\\eqalign", "\\eqalignno", "\\leqalignno"):
-    COMMANDS[_name] = in_braces(_plain(ALIGNMENT), DISPLAY, aligned=True)
+    COMMANDS[_name] = in_braces(plain(ALIGNMENT), DISPLAY, aligned=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.display.atom import length, overhang
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.mathml.element import Element
@@ -12,11 +13,12 @@ _BIG = frozenset(symbol.text for symbol in SYMBOLS.values() if symbol.role in ("
 _TALL = frozenset(["mfrac", "mtable", "munder", "munderover", "mroot", "mspace"])
 
 
-def is_tall(elements: Sequence[Element]) -> bool:
+def is_tall(elements: Sequence[Element], budget: Budget) -> bool:
     """Whether something is higher than a line, so that delimiters around it must grow."""
     waiting = list(elements)
     while waiting:
         element = waiting.pop()
+        budget.spend()
         if element.tag in _TALL and (element.tag != "mspace" or "height" in element.attributes):
             return True
         if element.tag == "mo" and (element.attributes.get("stretchy") == "true" or element.text in _BIG):
@@ -27,12 +29,14 @@ def is_tall(elements: Sequence[Element]) -> bool:
     return False
 
 
-def fenced(left: Element | None, elements: Sequence[Element], right: Element | None) -> Element:
+def fenced(
+    left: Element | None, elements: Sequence[Element], right: Element | None, budget: Budget
+) -> Element:
     """Elements between delimiters that grow with them; around a line of text they stay as they are.
 
     (A delimiter that may grow is as wide as its largest form in Chromium, whatever its size.)
     """
-    grows = is_tall(elements)
+    grows = is_tall(elements, budget)
     row = list(elements)
     if left is not None:
         row.insert(0, _fence(left, "prefix", grows))

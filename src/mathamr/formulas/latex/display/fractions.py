@@ -89,7 +89,7 @@ def _binomial(style: int | None) -> Command:
         own = setter.style if style is None else style
         stacked = _fraction(setter, own, linethickness="0em")
         if own == DISPLAY:
-            element = fenced(operator("("), [stacked], operator(")"))
+            element = fenced(operator("("), [stacked], operator(")"), setter.budget)
         else:
             element = Element("mrow", "", (sized("(", 1.2), stacked, sized(")", 1.2)))
         atoms.append(Atom(element if style is None else in_style(element, own), ORD, setter.style))
@@ -108,7 +108,7 @@ def _general(setter: Typesetter, atoms: list[Atom]) -> None:
     thickness, chosen = setter.raw_argument().strip(), setter.raw_argument().strip()
     style = int(chosen) if chosen in ("0", "1", "2", "3") else setter.style
     attributes = {"linethickness": length(em_of(thickness))} if thickness else {}
-    element = fenced(left, [_fraction(setter, style, **attributes)], right)
+    element = fenced(left, [_fraction(setter, style, **attributes)], right, setter.budget)
     atoms.append(Atom(in_style(element, style) if chosen else element, ORD, setter.style))
 
 
@@ -138,7 +138,7 @@ def _plain_root(setter: Typesetter, atoms: list[Atom]) -> None:
 
 
 def _append_root(setter: Typesetter, atoms: list[Atom], degree: Element | None, radicand: Element) -> None:
-    quirk = {} if is_tall([radicand]) else {STYLE: "small-root"}
+    quirk = {} if is_tall([radicand], setter.budget) else {STYLE: "small-root"}
     if setter.style != DISPLAY:
         # Fonts leave next to no room under the line outside of display style.
         radicand = Element("mrow", "", (Element("mspace", "", (), {"height": "0.75em"}), radicand))

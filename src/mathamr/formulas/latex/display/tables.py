@@ -30,6 +30,8 @@ _RULES = {
 _PARTIAL_RULES = {"\\cline": "above", "\\cmidrule": "above", "\\cdashline": "above-dashed"}
 _SIDES = {"l": "left", "r": "right", **dict.fromkeys("pmbX", "left")}
 _MOST_COLUMNS = 200
+_MOST_RULES = 20
+"""Parts of rules above one line."""
 _REPEATED = re.compile(r"\*\s*\{\s*([0-9]{1,3})\s*\}\s*\{([^{}]*)\}")
 _RANGE = re.compile(r"\s*([0-9]{1,3})\s*-\s*([0-9]{1,3})\s*")
 
@@ -60,7 +62,8 @@ class Line:
 def lines_of(setter: Typesetter, stops: frozenset[str], style: int, aligned: bool = False) -> list[Line]:
     """The cells of a table, line by line; an empty line at the end is dropped, its rules stay.
 
-    In an alignment every second cell begins with an unseen operand, so that a relation is spaced as one.
+    In an alignment every second cell begins with an unseen operand, so that a relation is spaced as one. Short lines
+    will be filled up, which is paid for here.
     """
     font, outer_style, outer_tag = setter.font, setter.style, setter.tag
     lines = [Line()]
@@ -81,6 +84,7 @@ def lines_of(setter: Typesetter, stops: frozenset[str], style: int, aligned: boo
         lines.append(Line())
         _read_rules(setter, lines[-1])
     setter.font, setter.style, setter.tag = font, outer_style, outer_tag
+    setter.budget.spend(len(lines) * max(len(line.cells) for line in lines))
     return lines
 
 
@@ -101,6 +105,7 @@ def _read_rules(setter: Typesetter, line: Line) -> None:
     while (token := setter.peek()) in _RULES or token in _PARTIAL_RULES:
         setter.i += 1
         if token in _RULES:
+            line.rules = [rule for rule in line.rules if rule[0] != _RULES[token]][:_MOST_RULES]
             line.rules.append((_RULES[token], 1, _MOST_COLUMNS))
             continue
         if token == "\\cmidrule" and setter.peek() == "(":
@@ -108,7 +113,7 @@ def _read_rules(setter: Typesetter, line: Line) -> None:
                 setter.i += 1
             setter.i += 1
         bounds = _RANGE.fullmatch(setter.raw_argument())
-        if bounds:
+        if bounds and len(line.rules) < _MOST_RULES:
             line.rules.append((_PARTIAL_RULES[token], int(bounds[1]), int(bounds[2])))
 
 

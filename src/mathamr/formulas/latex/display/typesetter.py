@@ -206,7 +206,7 @@ class Typesetter(Cursor):
         elements = arranged(self._finished(frame))
         if frame.opener != "\\left":
             return Atom(in_row(elements), ORD, style)
-        return Atom(fenced(frame.delimiter, elements, closing), INNER, style)
+        return Atom(fenced(frame.delimiter, elements, closing, self.budget), INNER, style)
 
     def _finished(self, frame: _Frame) -> list[Atom]:
         atoms = frame.atoms
@@ -302,7 +302,7 @@ class Typesetter(Cursor):
         element = Element("mfrac", "", parts, {"linethickness": thickness} if thickness else {})
         if left is None and right is None:
             return Atom(element, ORD, frame.style)
-        return Atom(fenced(left, [element], right), INNER, frame.style)
+        return Atom(fenced(left, [element], right, self.budget), INNER, frame.style)
 
     # -- arguments
 
