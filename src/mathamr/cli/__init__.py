@@ -21,6 +21,8 @@ VERBS = {
     "graph": "MathAMR+ graphs of posts, a store of them, or a picture of one.",
     "train": "An encoder from pairs of stored graphs.",
     "index": "An index of posts: built, brought up to date, checked, mended.",
+    "backup": "An index in one file, taken while it is searched and changed.",
+    "restore": "An index from a backup, checked.",
     "search": "Posts that answer a query, or formulas like the one in it.",
     "explain": "Why a post is found: which part met which part of the query.",
     "run": "A TREC run of an index for ARQMath topics.",
