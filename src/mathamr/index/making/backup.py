@@ -116,11 +116,11 @@ def _copied(folder: Path, copy: Path) -> bool:
         state = _state(copy)
         try:
             for each in _files(folder, GRAPHS, VECTORS, LEXICAL):
-                name = each.relative_to(folder)
-                if name.as_posix().startswith(DATABASES[1]):
+                if each == folder / DATABASES[1]:
                     continue
-                (copy / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copyfile(each, copy / name, follow_symlinks=False)
+                target = copy / each.relative_to(folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(each, target, follow_symlinks=False)
         except OSError:
             continue  # a writer has replaced a file meanwhile
         if state == _state(folder) and state[1]:
