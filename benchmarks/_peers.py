@@ -36,11 +36,18 @@ class Peer:
 
     def commands(self) -> list[str]:
         """The commands that the sources name; some are no commands after all."""
-        return sorted({name for text in self._texts() for pattern in self.named for name in pattern.findall(text)})
+        return sorted(
+            {name for text in self._texts() for pattern in self.named for name in pattern.findall(text)}
+        )
 
     def environments(self) -> list[str]:
         """The environments that the sources name."""
-        found = {name for text in self._texts() for names in _NAMES.findall(text) for name in _ENVIRONMENT.findall(names)}
+        found = {
+            name
+            for text in self._texts()
+            for names in _NAMES.findall(text)
+            for name in _ENVIRONMENT.findall(names)
+        }
         if self.name == "mathjax":
             found |= set(self.commands())
         return sorted(found)

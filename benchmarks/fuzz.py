@@ -1,6 +1,6 @@
 """What hostile formulas cost: `python -m benchmarks.fuzz --inputs 1000000 --log fuzz.jsonl`.
 
-No formula of 300 characters may cost more than 100 ms of processor or 100 MB of memory, and whatever is written there is
+Both readings of every formula, and its MathML for the page: no formula of 300 characters may cost more than 100 ms of processor or 100 MB of memory, and whatever is written there is
 a tree or a `FormulaError`. Inputs come in blocks, each in a process of its own whose memory may grow by 100 MB at most;
 they depend on the seed and the number of the block alone, so a run goes on where its log ends, and a finding comes back.
 """
@@ -162,7 +162,7 @@ def _limit_processor(used: float) -> None:
 def _read(latex: str, thorough: bool) -> str:
     """What comes of an input: a tree, one with repairs, a clear error; anything else is a finding."""
     try:
-        formula = parse(latex)
+        formula = parse(latex, reading="mathematician")
         markup = formula.presentation_mathml()
         if thorough:
             if slt_from_string(to_string(formula.slt)) != formula.slt:

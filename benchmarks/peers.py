@@ -10,17 +10,20 @@ from __future__ import annotations
 
 import csv
 import os
+import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
+from html import unescape
 from importlib.resources import files
 
 from benchmarks._peers import Peer, peers
 from mathamr.errors import MathAMRError
+from mathamr.formulas.label import value
 from mathamr.formulas.mathml.markup import slt_from_mathml
 from mathamr.formulas.parse import FormulaError, ParsedFormula, parse
 from mathamr.formulas.tree import Slt
-from mathamr.formulas.visualkey import visual_key, visual_text
+from mathamr.formulas.visualkey import visual_key
 
 _WAYS = ("\\{0}", "a\\{0} b", "\\{0}{{a}}", "\\{0}{{a}}{{b}}", "\\{0}{{a}}{{b}}{{c}}", "\\{0}[a]{{b}}", "{{a\\{0} b}}", "\\{0}{{1em}}a",
          "\\{0}{{red}}{{a}}", "\\left\\{0} a\\right.", "\\{0}*{{a}}", "\\text{{a\\{0}{{b}}c}}", "\\frac{{1}}{{\\{0}{{a}}}}_{{n}}")  # fmt: skip
@@ -28,8 +31,12 @@ _WAYS = ("\\{0}", "a\\{0} b", "\\{0}{{a}}", "\\{0}{{a}}{{b}}", "\\{0}{{a}}{{b}}{
 _BODIES = ("a", "a&b\\\\c&d", "{{cc}}a&b\\\\c&d", "{{2}}a&b\\\\c&d", "[t]a&b\\\\c&d")
 _SAME = str.maketrans({"−": "-", "∣": "|", "∥": "‖", "·": "⋅", "‾": "¯", "―": "¯", "ˉ": "¯", "ˆ": "^", "˜": "~", "∼": "~", "⏐": "|",
                        "∘": "◦", "˚": "°", "\u0338": None, "⃗": "→", "∶": ":", "〈": "⟨", "〉": "⟩", "ϵ": "ε", "ϕ": "φ", "ˊ": "´",
-                       "ˋ": "`", "•": "∙", "⁡": None, "\u2062": None, "\u2063": None, "\u2064": None})  # fmt: skip
+                       "ˋ": "`", "•": "∙", "°": "\u030a", "◦": "\u030a", "⟺": "⇔", "⃛": "˙˙˙", "⃜": "˙˙˙˙", "¨": "\u0308", "˙": "\u0307", "⁡": None, "\u2062": None, "\u2063": None, "\u2064": None})  # fmt: skip
 """Characters of which converters take one or the other for the same sign."""
+_SIZE = re.compile(r"[0-9]+x[0-9]+$")
+_NOTATIONS = frozenset(["box", "roundedbox", "horizontalstrike", "updiagonalstrike", "downdiagonalstrike", "updiagonalarrow",
+                        "northeastarrow", "verticalstrike", "bottom", "top", "left", "right", "circle", "longdiv", "actuarial",
+                        "radical", "phasorangle"])  # fmt: skip
 
 
 def run() -> None:
@@ -88,7 +95,9 @@ def _measured(name: str, formulas: Sequence[str], found: Sequence[Peer]) -> None
     )
     for peer in found:
         read = total - refused[peer.name]
-        print(f"{name}: {peer.name} reads {read / total:.1%}; the same structure {same[peer.name] / max(1, read):.1%}")
+        print(
+            f"{name}: {peer.name} reads {read / total:.1%}; the same structure {same[peer.name] / max(1, read):.1%}"
+        )
     if os.environ.get("MATHAMR_PEERS_SHOW"):
         for latex in wrong:
             print(f"  {latex!r}: ours {_characters(parse(latex).slt)!r}")
@@ -121,5 +130,14 @@ def _shows_the_same(ours: Slt, trees: Mapping[str, Slt]) -> bool:
 
 def _characters(tree: Slt) -> str:
     """What is on the page but how it is arranged: its characters, sorted."""
-    text = unicodedata.normalize("NFKC", "".join(visual_text(tree).split()).translate(_SAME))
-    return "".join(sorted(text.translate(_SAME)))
+    text = "".join(_shown(label) for label in tree.labels).translate(_SAME)
+    return "".join(sorted("".join(unicodedata.normalize("NFKC", text).split()).translate(_SAME)))
+
+
+def _shown(label: str) -> str:
+    """The characters of one node: of a matrix its fences, of a fraction, a root or a box nothing."""
+    if label.startswith("M!"):
+        return unescape(_SIZE.sub("", label[2:]))
+    if label in ("O!divide", "O!root") or any(word in _NOTATIONS for word in label.split()):
+        return ""
+    return unescape(value(label))

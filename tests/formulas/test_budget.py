@@ -20,7 +20,7 @@ from mathamr.errors import MathAMRError
 resource.setrlimit(resource.RLIMIT_CPU, (6, 6))
 resource.setrlimit(resource.RLIMIT_AS, (500 << 20, 500 << 20))
 bomb, latex = sys.stdin.read(), sys.argv[1] == "latex"
-readers = [lambda text: parse(text).presentation_mathml()] if latex else [slt_from_mathml, opt_from_mathml, sanitised]
+readers = [lambda text: parse(text, reading="mathematician").presentation_mathml()] if latex else [slt_from_mathml, opt_from_mathml, sanitised]
 for reader in readers:
     try:
         reader(bomb)

@@ -175,7 +175,7 @@ def _parse(latex: str, macros: Macros, wildcards: bool, reading: str, context: C
         found = meaning(node, Budget(len(latex)), context)
         try:
             tree, decisions = opt(mean(found.node), budget.elements), found.decisions
-        except (MathMLError, RecursionError):
+        except (MathMLError, SpentError, RecursionError):
             decisions = (KEPT,)
     return ParsedFormula(latex, layout, tree, repairs, presentation, reading, decisions, macros)
 
@@ -188,15 +188,15 @@ def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[
     reader.repairs.extend(Repair(message, offset) for message, offset in notes)
     try:
         nodes = reader.read(NOTHING)
+        if nodes:
+            return reader.expression(nodes, trailing=True), tuple(reader.repairs)
     except SpentError as error:
         raise FormulaError(str(error), latex, reader.offset()) from None
-    if not nodes:
-        comment = _COMMENT.search(latex)
-        if comment is None:
-            raise FormulaError("an empty formula", latex, 0)
-        node, repairs = _read(_COMMENT.sub(" ", latex), macros, wildcards, budget)
-        return node, (Repair("a comment hides the formula; read without %", comment.start()), *repairs)
-    return reader.expression(nodes, trailing=True), tuple(reader.repairs)
+    comment = _COMMENT.search(latex)
+    if comment is None:
+        raise FormulaError("an empty formula", latex, 0)
+    node, repairs = _read(_COMMENT.sub(" ", latex), macros, wildcards, budget)
+    return node, (Repair("a comment hides the formula; read without %", comment.start()), *repairs)
 
 
 class FormulaParser:

@@ -156,10 +156,11 @@ def _over_and_under(reader: Reader, nodes: list[Node]) -> None:
     nodes.append(apply(above.with_role("OVERACCENT"), apply(below.with_role("UNDERACCENT"), base)))
 
 
-@command("\\stackrel")
+@command("\\stackrel", "\\stackbin")
 def _stacked_relation(reader: Reader, nodes: list[Node]) -> None:
+    role = "BINOP" if reader.tokens[reader.i - 1] == "\\stackbin" else "RELOP"
     above, base = reader.expression(reader.script_argument()), reader.parsed_argument()
-    _append_stacked(reader, nodes, above, base)
+    _append_stacked(reader, nodes, above, base, role)
 
 
 @command("\\buildrel")
@@ -172,9 +173,9 @@ def _built_relation(reader: Reader, nodes: list[Node]) -> None:
     _append_stacked(reader, nodes, reader.expression(above), reader.parsed_argument())
 
 
-def _append_stacked(reader: Reader, nodes: list[Node], above: Node, base: Node) -> None:
+def _append_stacked(reader: Reader, nodes: list[Node], above: Node, base: Node, role: str = "RELOP") -> None:
     node = apply(Node(TOKEN, "SUPERSCRIPTOP", position="mid", level=reader.level), base, above)
-    node.role = "RELOP"
+    node.role = role
     nodes.append(node)
 
 
@@ -426,12 +427,19 @@ def _middle(reader: Reader, nodes: list[Node]) -> None:
 # -- text
 
 
-def _textual(font: Font | None, after_length: bool = False) -> Command:
+_BOXES = {"\\makebox": 0, "\\framebox": 0, "\\raisebox": 1, "\\parbox": 1}
+"""Boxes of words that take options, and how many lengths stand before these."""
+
+
+def _textual(name: str, font: Font | None) -> Command:
+    lengths = _BOXES.get(name)
+
     def put(reader: Reader, nodes: list[Node]) -> None:
-        if after_length:
-            reader.raw_argument()
-        if reader.raw_optional() is not None:
-            reader.raw_optional()
+        if lengths is not None:
+            if lengths:
+                reader.raw_argument()
+            while reader.raw_optional() is not None:
+                pass
         nodes.append(text_node(words(reader, font)))
 
     return put
@@ -439,7 +447,7 @@ def _textual(font: Font | None, after_length: bool = False) -> Command:
 
 for _name, _font in TEXT_FONTS.items():
     if _name not in COMMANDS:
-        COMMANDS[_name] = _textual(_font, after_length=_name in ("\\raisebox", "\\parbox"))
+        COMMANDS[_name] = _textual(_name, _font)
 
 
 def _accented_letter(mark: str) -> Command:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from mathamr.formulas.latex.node import ARRAY, HINT, ROW, TEXT, TOKEN, Node, apply, dual, operator, row
 from mathamr.formulas.latex.reader import CELL_ENDS, COMMANDS, Reader
@@ -38,6 +39,7 @@ ALIGNED = frozenset(
         "eqnarray*",
         "xalignat",
         "xalignat*",
+        "xxalignat",
     ]
 )
 GATHERED = frozenset(
@@ -60,7 +62,9 @@ TRANSPARENT = frozenset(
 )
 HEADED = frozenset(["numcases", "subnumcases"])
 """Cases with what stands before the brace as their argument."""
-_WITH_ARGUMENT = frozenset(["alignat", "alignat*", "alignedat", "xalignat", "xalignat*", "subarray"])
+_WITH_ARGUMENT = frozenset(
+    ["alignat", "alignat*", "alignedat", "xalignat", "xalignat*", "xxalignat", "subarray"]
+)
 
 
 def _begin(reader: Reader, nodes: list[Node]) -> None:
@@ -173,6 +177,10 @@ def _append_matrix(
     if opening:
         shown = row([Node(TOKEN, "OPEN", opening), array, Node(TOKEN, "CLOSE", closing)])
     nodes.append(dual(content, shown))
+
+
+def _append_named_matrix(name: str, reader: Reader, nodes: list[Node], rows: Cells) -> None:
+    _append_matrix(reader, nodes, rows, *MATRICES[name])
 
 
 def _cases(reader: Reader, nodes: list[Node], name: str) -> None:
@@ -333,7 +341,9 @@ ENVIRONMENTS: dict[str, Environment] = {
     "subarray": _subarray,
     **dict.fromkeys(MATRICES, _matrix),
     **dict.fromkeys([f"{name}*" for name in MATRICES], _matrix),
-    **dict.fromkeys(["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", *HEADED], _cases),
+    **dict.fromkeys(
+        ["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", "rcases*", "drcases*", *HEADED], _cases
+    ),
     **dict.fromkeys(ALIGNED, _aligned),
     **dict.fromkeys(GATHERED, _gathered),
 }
@@ -343,15 +353,16 @@ COMMANDS["\\end"] = _end
 COMMANDS["\\multicolumn"] = _multicolumn
 COMMANDS["\\substack"] = in_braces(_append_list, "script")
 COMMANDS["\\cases"] = in_braces(_append_cases, "text")
-COMMANDS["\\matrix"] = in_braces(
-    lambda reader, nodes, rows: _append_matrix(reader, nodes, rows, *MATRICES["matrix"]), "text"
+COMMANDS["\\crampedsubstack"] = COMMANDS["\\substack"]
+COMMANDS["\\matrix"] = in_braces(partial(_append_named_matrix, "matrix"), "text")
+COMMANDS["\\pmatrix"] = COMMANDS["\\bordermatrix"] = in_braces(
+    partial(_append_named_matrix, "pmatrix"), "text"
 )
-COMMANDS["\\pmatrix"] = in_braces(
-    lambda reader, nodes, rows: _append_matrix(reader, nodes, rows, *MATRICES["pmatrix"]), "text"
-)
-COMMANDS["\\bordermatrix"] = in_braces(
-    lambda reader, nodes, rows: _append_matrix(reader, nodes, rows, *MATRICES["pmatrix"]), "text"
-)
+for _physics, _environment in {
+    "mqty": "matrix", "pmqty": "pmatrix", "bmqty": "bmatrix", "vmqty": "vmatrix", "mdet": "vmatrix", "matrixquantity": "matrix",
+    "smqty": "matrix", "spmqty": "pmatrix", "sbmqty": "bmatrix", "svmqty": "vmatrix", "smdet": "vmatrix",
+}.items():  # fmt: skip
+    COMMANDS["\\" + _physics] = in_braces(partial(_append_named_matrix, _environment), "text")
 for _plain in ("\\eqalign", "\\eqalignno", "\\leqalignno", "\\displaylines"):
     COMMANDS[_plain] = in_braces(
         lambda reader, nodes, rows: nodes.append(table(reader, rows)) if rows else None, "display"

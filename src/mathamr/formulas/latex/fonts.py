@@ -46,7 +46,9 @@ FONT_COMMANDS = {
     "\\mathbbm": "bb", "\\mathfrak": "frak", "\\frak": "frak", "\\mathnormal": "normal", "\\mathbfit": "bfit",
     "\\mathbfcal": "bfcal", "\\mathbfsf": "bfsf", "\\mathsfit": "sfit", "\\mathbfup": "bf", "\\symbf": "bf",
     "\\symrm": "rm", "\\symit": "it", "\\symbb": "bb", "\\symcal": "cal", "\\symscr": "scr", "\\symfrak": "frak",
-    "\\mathbffrak": "bffrak", "\\EuScript": "cal", "\\mathpzc": "cal",
+    "\\symup": "rm", "\\symsf": "sf", "\\symtt": "tt", "\\symnormal": "normal", "\\symbfup": "bf", "\\symbfit": "bfit",
+    "\\symbfsf": "bfsf", "\\symbfcal": "bfcal", "\\symbffrak": "bffrak", "\\symsfit": "sfit", "\\symsfup": "sf",
+    "\\mathsfup": "sf", "\\mathbfsfup": "bfsf", "\\mathbfscr": "bfcal", "\\mathbffrak": "bffrak", "\\EuScript": "cal", "\\mathpzc": "cal",
 }  # fmt: skip
 """Commands that set their argument in an alphabet."""
 

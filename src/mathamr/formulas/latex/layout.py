@@ -62,11 +62,18 @@ def _phantom(reader: Reader, nodes: list[Node]) -> None:
     nodes.append(space(5.0 * len(content), "phantom", phantom=True))
 
 
-@command("\\smash", "\\hiderel", "\\shoveleft", "\\shoveright", "\\mathclap", "\\mathllap", "\\mathrlap", "\\clap",
-         "\\ensuremath", "\\cramped", "\\vcenter", "\\lefteqn", "\\mathsmaller", "\\mathlarger", "\\unit",
-         "\\smashoperator", "\\bbox")  # fmt: skip
+@command("\\smash", "\\shoveleft", "\\shoveright", "\\mathclap", "\\mathllap", "\\mathrlap", "\\cramped", "\\crampedclap",
+         "\\crampedllap", "\\crampedrlap", "\\unit", "\\smashoperator", "\\bbox", "\\mathmakebox")  # fmt: skip
+def _transparent_with_options(reader: Reader, nodes: list[Node]) -> None:
+    while reader.raw_optional() is not None:
+        pass
+    nodes.extend(reader.argument())
+
+
+@command("\\hiderel", "\\clap", "\\ensuremath", "\\vcenter", "\\lefteqn", "\\mathsmaller", "\\mathlarger", "\\mathmbox",
+         "\\reflectbox", "\\mathreflectbox", "\\red", "\\blue", "\\green", "\\orange", "\\pink", "\\purple",
+         "\\gray")  # fmt: skip
 def _transparent(reader: Reader, nodes: list[Node]) -> None:
-    reader.raw_optional()
     nodes.extend(reader.argument())
 
 
@@ -77,7 +84,7 @@ def _choice(reader: Reader, nodes: list[Node]) -> None:
 
 
 @command("\\color", "\\label", "\\tag", "\\vspace", "\\index", "\\leftroot", "\\uproot", "\\raisetag", "\\pagecolor",
-         "\\require", "\\thetag", "\\usepackage", "\\vadjust", "\\mathversion", "\\footnote")  # fmt: skip
+         "\\require", "\\thetag", "\\usepackage", "\\includegraphics", "\\vadjust", "\\mathversion", "\\footnote")  # fmt: skip
 def _ignored_with_argument(reader: Reader, nodes: list[Node]) -> None:
     reader.star()
     reader.raw_optional()
@@ -85,7 +92,7 @@ def _ignored_with_argument(reader: Reader, nodes: list[Node]) -> None:
 
 
 @command("\\textcolor", "\\colorbox", "\\href", "\\style", "\\class", "\\cssId", "\\mathcolor", "\\hyperref",
-         "\\scalebox", "\\data")  # fmt: skip
+         "\\scalebox", "\\data", "\\htmlClass", "\\htmlId", "\\htmlStyle", "\\htmlData")  # fmt: skip
 def _second_argument(reader: Reader, nodes: list[Node]) -> None:
     reader.raw_optional()
     reader.raw_argument()
@@ -119,9 +126,10 @@ def _enclosed(node: Node, notation: str) -> Node:
     return copy
 
 
-def _struck(notation: str) -> Command:
+def _struck(notation: str, options: bool = True) -> Command:
     def put(reader: Reader, nodes: list[Node]) -> None:
-        reader.raw_optional()
+        if options:
+            reader.raw_optional()
         nodes.append(_enclosed(reader.parsed_argument(), notation))
 
     return put
@@ -130,7 +138,7 @@ def _struck(notation: str) -> Command:
 COMMANDS["\\cancel"] = _struck("updiagonalstrike")
 COMMANDS["\\bcancel"] = _struck("downdiagonalstrike")
 COMMANDS["\\xcancel"] = _struck("updiagonalstrike downdiagonalstrike")
-COMMANDS["\\sout"] = _struck("horizontalstrike")
+COMMANDS["\\sout"] = _struck("horizontalstrike", options=False)
 
 
 @command("\\cancelto")
@@ -150,7 +158,7 @@ def _enclose(reader: Reader, nodes: list[Node]) -> None:
 
 TRACELESS = (
     "\\nonumber", "\\notag", "\\relax", "\\protect", "\\allowbreak", "\\nobreak", "\\break", "\\noindent", "\\par",
-    "\\centering", "\\DOTSB", "\\DOTSI", "\\DOTSX", "\\tiny", "\\scriptsize", "\\footnotesize", "\\small", "\\normalsize",
+    "\\centering", "\\DOTSB", "\\DOTSI", "\\DOTSX", "\\tiny", "\\Tiny", "\\sixptsize", "\\scriptsize", "\\footnotesize", "\\small", "\\normalsize",
     "\\large", "\\Large", "\\LARGE", "\\huge", "\\Huge", "\\ignorespaces", "\\unskip", "\\null", "\\/", "\\-", "\\@",
     "\\hline", "\\hdashline", "\\toprule", "\\midrule", "\\bottomrule", "\\displaybreak", "\\allowdisplaybreaks", "\\nobreakdash",
     "\\vline", "\\", "\\everymath", "\\singlespacing", "\\selectfont",

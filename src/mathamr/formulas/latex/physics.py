@@ -144,6 +144,7 @@ def _calligraphic(letter: str, fenced: bool) -> Command:
     """`\\order{x}` is 𝒪(x), `\\pv{x}` the principal value 𝒫x."""
 
     def put(reader: Reader, nodes: list[Node]) -> None:
+        reader.star()
         content = reader.argument() if reader.peek() == "{" else []
         nodes.append(Node(TOKEN, "UNKNOWN", letter, font=ALPHABETS["cal"]))
         if fenced and content:
@@ -165,6 +166,19 @@ def _phrase(word: str) -> Command:
     return put
 
 
+def _laplacian(reader: Reader, nodes: list[Node]) -> None:
+    """`\\nabla^2`."""
+    two = symbol("2", reader.font, reader.style)
+    _short_for("\\nabla")(reader, nodes)
+    nodes.append(_power(reader, [two] if two is not None else []))
+
+
+def _set_bracket(reader: Reader, nodes: list[Node]) -> None:
+    """`\\Braket{a|b}` of the package braket has one argument."""
+    reader.star()
+    nodes.extend([_LEFT_ANGLE, *reader.argument(), _RIGHT_ANGLE])
+
+
 def _named(text: str, role: str = "OPFUNCTION", meaning: str = "") -> Command:
     return lambda reader, nodes: nodes.append(Node(TOKEN, role, text, meaning))
 
@@ -181,6 +195,7 @@ def _conditional_set(reader: Reader, nodes: list[Node]) -> None:
 
 
 def _evaluated(reader: Reader, nodes: list[Node]) -> None:
+    reader.star()
     if reader.peek() == "{":
         nodes.extend(reader.argument())
         nodes.append(_BAR)
@@ -245,7 +260,7 @@ NOTATION: dict[str, Command] = {
     "Res": _named("Res"),
     "grad": _named("∇", "OPERATOR"),
     "gradient": _named("∇", "OPERATOR"),
-    "laplacian": _named("∇²", "OPERATOR"),
+    "laplacian": _laplacian,
     "curl": _short_for("\\nabla", "\\times"),
     "divergence": _short_for("\\nabla", "\\cdot"),
     "vb": _starred("\\mathbf"),
@@ -257,6 +272,9 @@ NOTATION: dict[str, Command] = {
     "order": _calligraphic("O", fenced=True),
     "pv": _calligraphic("P", fenced=False),
     "principalvalue": _calligraphic("P", fenced=False),
+    "cp": _named("×", "MULOP", "times"),
+    "Residue": _named("Res"),
+    "fderivative": _derivative(_DELTA),
     "qq": _phrase(""),
     "qqtext": _phrase(""),
     **{f"q{word}": _phrase(word) for word in WORDS},
@@ -267,5 +285,6 @@ NOTATION: dict[str, Command] = {
 }
 for _name, _command in NOTATION.items():
     COMMANDS.setdefault("\\" + _name, _command)
-for _big, _small in {"Braket": "braket", "Bra": "bra", "Ket": "ket", "Set": "set"}.items():
+COMMANDS.setdefault("\\Braket", _set_bracket)
+for _big, _small in {"Bra": "bra", "Ket": "ket", "Set": "set"}.items():
     COMMANDS.setdefault("\\" + _big, NOTATION[_small])

@@ -53,8 +53,11 @@ SYMBOLS |= DIGITS
 UPRIGHT_GREEK: dict[str, str] = {}
 """Letters that stay upright, `\\upalpha`, `\\Upgamma`."""
 for _name, _symbol in SYMBOLS.items():
-    if len(_symbol.text) == 1 and "\u0391" <= _symbol.text <= "\u03f5" and _name[1:].isalpha():
-        UPRIGHT_GREEK.setdefault(("\\Up" if _name[1].isupper() else "\\up") + _name[1:].lower(), _symbol.text)
+    if _name not in OF_PACKAGES and _name[1:].isalpha() and "\u0391" <= _symbol.text <= "\u03f5":
+        if _name[1].isupper():
+            UPRIGHT_GREEK["\\Up" + _name[1:].lower()] = _symbol.text
+        elif _name.islower():
+            UPRIGHT_GREEK["\\up" + _name[1:]] = _symbol.text
 
 DELIMITERS = {
     "(": ("(", "OPEN", ""), ")": (")", "OPEN", ""), "[": ("[", "OPEN", ""), "]": ("]", "OPEN", ""),
@@ -83,11 +86,13 @@ ACCENTS = {
     "\\dddot": "˙˙˙", "\\ddddot": "˙˙˙˙", "\\mathring": "\u030a", "\\overrightarrow": "→", "\\overleftarrow": "←",
     "\\overleftrightarrow": "↔", "\\overparen": "⏜", "\\overbracket": "⎴", "\\wideparen": "⏜", "\\overarc": "⏜",
     "\\Hat": "^", "\\Check": "ˇ", "\\Tilde": "~", "\\Acute": "´", "\\Grave": "`", "\\Dot": "˙", "\\Ddot": "¨",
-    "\\Breve": "˘", "\\Bar": "¯", "\\Vec": "→", "\\overbrace": "⏞",
+    "\\Breve": "˘", "\\Bar": "¯", "\\Vec": "→", "\\overbrace": "⏞", "\\overleftharpoon": "↼", "\\overrightharpoon": "⇀",
+    "\\Overrightarrow": "⇒", "\\overgroup": "⏠",
 }  # fmt: skip
 UNDER_ACCENTS = {
     "\\underline": "¯", "\\underbar": "¯", "\\underbrace": "⏟", "\\underrightarrow": "→", "\\underleftarrow": "←",
     "\\underleftrightarrow": "↔", "\\underparen": "⏝", "\\underbracket": "⎵", "\\utilde": "~",
+    "\\undergroup": "⏡",
 }  # fmt: skip
 
 LONG_ARROWS = {
@@ -95,6 +100,7 @@ LONG_ARROWS = {
     "\\xLeftrightarrow": "⇔", "\\xhookrightarrow": "↪", "\\xhookleftarrow": "↩", "\\xmapsto": "↦", "\\xlongequal": "=",
     "\\xrightharpoonup": "⇀", "\\xrightharpoondown": "⇁", "\\xleftharpoonup": "↼", "\\xleftharpoondown": "↽",
     "\\xrightleftharpoons": "⇌", "\\xleftrightharpoons": "⇋", "\\xtwoheadrightarrow": "↠", "\\xtofrom": "⇄",
+    "\\xtwoheadleftarrow": "↞", "\\xrightleftarrows": "⇄", "\\xrightequilibrium": "⇌", "\\xleftequilibrium": "⇋",
 }  # fmt: skip
 """Arrows as long as the labels above and below them."""
 

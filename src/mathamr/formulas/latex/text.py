@@ -6,9 +6,10 @@ import re
 import unicodedata
 
 from mathamr.formulas.latex.fonts import ALPHABETS, FONT_SWITCHES, MATH, PLAIN, Font, emboldened
+from mathamr.formulas.latex.layout import TRACELESS
 from mathamr.formulas.latex.node import TEXT, Node
 from mathamr.formulas.latex.reader import COMMANDS, DOLLAR, Reader, symbols_of
-from mathamr.formulas.latex.symbols import SYMBOLS
+from mathamr.formulas.latex.symbols import SPACES, SYMBOLS
 
 TEXT_FONTS = {
     "\\text": None, "\\mbox": None, "\\hbox": None, "\\textnormal": PLAIN, "\\textrm": ALPHABETS["rm"],
@@ -43,6 +44,21 @@ TEXT_ACCENTS = {
 }  # fmt: skip
 _DOTTED = {"\\i": "i", "\\j": "j"}
 LIGATURES = [("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`", "‘"), ("'", "’")]
+_STYLES = frozenset(["\\displaystyle", "\\textstyle", "\\scriptstyle", "\\scriptscriptstyle"])
+_SHOWN_AS_THEY_ARE = frozenset(
+    [
+        "\\smash",
+        "\\clap",
+        "\\mathclap",
+        "\\mathllap",
+        "\\mathrlap",
+        "\\sout",
+        "\\pmb",
+        "\\reflectbox",
+        "\\boxed",
+    ]
+)
+"""Commands of formulas that leave their argument in the words as it is."""
 _LONGEST_WORD = 1_000
 _SPACE = re.compile(r"[ \t\r\n]+")
 
@@ -165,8 +181,11 @@ class _TextReader:
             reader.raw_argument()
         elif token in SYMBOLS:
             self.letters.append(SYMBOLS[token].text)
-        elif token not in ("\\displaystyle", "\\textstyle", "\\scriptstyle", "\\scriptsize", "\\small", "\\tiny",
-                           "\\footnotesize", "\\large", "\\normalsize", "\\nonumber", "\\notag", "\\)"):  # fmt: skip
+        elif token in SPACES:
+            self.letters.append(" " if SPACES[token] > 0 else "")
+        elif token in _SHOWN_AS_THEY_ARE:
+            reader.raw_optional()
+        elif token not in _STYLES and token not in TRACELESS:
             reader.repair(f"unknown command in text: {token}")
             self.letters.append(token)
 
