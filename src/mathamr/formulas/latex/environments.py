@@ -25,6 +25,11 @@ MATRICES = {
 }
 for _small in list(MATRICES)[1:]:
     MATRICES[f"{_small[0]}smallmatrix"] = MATRICES[_small]
+MATRICES_IN_BRACES = {
+    "mqty": "matrix", "pmqty": "pmatrix", "bmqty": "bmatrix", "vmqty": "vmatrix", "mdet": "vmatrix", "matrixquantity": "matrix",
+    "smqty": "matrix", "spmqty": "pmatrix", "sbmqty": "bmatrix", "svmqty": "vmatrix", "smdet": "vmatrix",
+}  # fmt: skip
+"""Matrices of the package physics, `\\pmqty{a&b}`."""
 ALIGNED = frozenset(
     [
         "align",
@@ -62,6 +67,18 @@ TRANSPARENT = frozenset(
 )
 HEADED = frozenset(["numcases", "subnumcases"])
 """Cases with what stands before the brace as their argument."""
+CHOICES = (
+    "cases",
+    "dcases",
+    "rcases",
+    "drcases",
+    "cases*",
+    "dcases*",
+    "rcases*",
+    "drcases*",
+    *sorted(HEADED),
+)
+"""All environments of cases."""
 _WITH_ARGUMENT = frozenset(
     ["alignat", "alignat*", "alignedat", "xalignat", "xalignat*", "xxalignat", "subarray"]
 )
@@ -341,9 +358,7 @@ ENVIRONMENTS: dict[str, Environment] = {
     "subarray": _subarray,
     **dict.fromkeys(MATRICES, _matrix),
     **dict.fromkeys([f"{name}*" for name in MATRICES], _matrix),
-    **dict.fromkeys(
-        ["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", "rcases*", "drcases*", *HEADED], _cases
-    ),
+    **dict.fromkeys(CHOICES, _cases),
     **dict.fromkeys(ALIGNED, _aligned),
     **dict.fromkeys(GATHERED, _gathered),
 }
@@ -358,10 +373,7 @@ COMMANDS["\\matrix"] = in_braces(partial(_append_named_matrix, "matrix"), "text"
 COMMANDS["\\pmatrix"] = COMMANDS["\\bordermatrix"] = in_braces(
     partial(_append_named_matrix, "pmatrix"), "text"
 )
-for _physics, _environment in {
-    "mqty": "matrix", "pmqty": "pmatrix", "bmqty": "bmatrix", "vmqty": "vmatrix", "mdet": "vmatrix", "matrixquantity": "matrix",
-    "smqty": "matrix", "spmqty": "pmatrix", "sbmqty": "bmatrix", "svmqty": "vmatrix", "smdet": "vmatrix",
-}.items():  # fmt: skip
+for _physics, _environment in MATRICES_IN_BRACES.items():
     COMMANDS["\\" + _physics] = in_braces(partial(_append_named_matrix, _environment), "text")
 for _plain in ("\\eqalign", "\\eqalignno", "\\leqalignno", "\\displaylines"):
     COMMANDS[_plain] = in_braces(

@@ -31,12 +31,13 @@ _SMALL = {
 _WIDE = {
     "\\widehat": "\u0302", "\\overrightarrow": "→", "\\overleftarrow": "←",
     "\\overleftrightarrow": "↔", "\\overparen": "⏜", "\\wideparen": "⏜", "\\overarc": "⏜", "\\Overrightarrow": "⇒",
-    "\\overrightharpoon": "⇀", "\\overleftharpoon": "↼",
+    "\\overrightharpoon": "⇀", "\\overleftharpoon": "↼", "\\overgroup": "⏠",
 }  # fmt: skip
 _WIDENED = {"\\widetilde": "˜", "\\widecheck": "ˇ"}
 """Accents that no browser stretches: they are drawn wider over several letters."""
 _WIDE_BELOW = {
     "\\underrightarrow": "→", "\\underleftarrow": "←", "\\underleftrightarrow": "↔", "\\underparen": "⏝", "\\utilde": "~",
+    "\\undergroup": "⏡",
 }  # fmt: skip
 _BRACES = {"\\overbrace": "⏞", "\\overbracket": "⎴"}
 _BRACES_BELOW = {"\\underbrace": "⏟", "\\underbracket": "⎵"}
@@ -177,11 +178,12 @@ def _over_and_under(setter: Typesetter, atoms: list[Atom]) -> None:
     atoms.append(_placed(setter, above, below))
 
 
-@command("\\stackrel")
+@command("\\stackrel", "\\stackbin")
 def _stacked_relation(setter: Typesetter, atoms: list[Atom]) -> None:
+    kind = BIN if setter.tokens[setter.i - 1] == "\\stackbin" else REL
     below = setter.optional(smaller(setter.style))
     above = setter.element(style=smaller(setter.style))
-    atoms.append(_placed(setter, above, below, REL))
+    atoms.append(_placed(setter, above, below, kind))
 
 
 @command("\\buildrel")

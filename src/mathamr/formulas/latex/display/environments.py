@@ -27,7 +27,7 @@ from mathamr.formulas.latex.display.tables import (
     table,
 )
 from mathamr.formulas.latex.display.typesetter import COMMANDS, Typesetter
-from mathamr.formulas.latex.environments import ALIGNED, GATHERED, HEADED, MATRICES, TRANSPARENT
+from mathamr.formulas.latex.environments import ALIGNED, CHOICES, GATHERED, HEADED, MATRICES, TRANSPARENT
 from mathamr.formulas.mathml.element import Element
 
 _GAP = Element("mspace", "", (), {"width": "0.1em"})
@@ -167,7 +167,7 @@ ENVIRONMENTS: dict[str, Environment] = {
     "subarray": _stack,
     "smallmatrix": _matrix,
     **dict.fromkeys([*MATRICES, *(f"{name}*" for name in MATRICES), "smallmatrix*"], _matrix),
-    **dict.fromkeys(["cases", "dcases", "rcases", "drcases", "cases*", "dcases*", *HEADED], _cases),
+    **dict.fromkeys(CHOICES, _cases),
     **dict.fromkeys(ALIGNED, _aligned),
     **dict.fromkeys(GATHERED, _gathered),
 }
@@ -205,6 +205,7 @@ def plain(layout: Layout) -> Callable[[Typesetter, Sequence[Line]], Atom]:
 
 
 COMMANDS["\\substack"] = in_braces(plain(STACK), SCRIPT)
+COMMANDS["\\crampedsubstack"] = COMMANDS["\\substack"]
 COMMANDS["\\matrix"] = in_braces(plain(MATRIX), TEXT)
 COMMANDS["\\cases"] = in_braces(lambda setter, lines: _chosen(setter, table(lines, CASES)), TEXT)
 COMMANDS["\\pmatrix"] = in_braces(

@@ -86,7 +86,8 @@ def _in(tag: str, attributes: Mapping[str, str], skipped: int = 0) -> Command:
     """The argument inside an element; `skipped` arguments before it say what a page does not follow."""
 
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        setter.raw_optional()
+        while setter.raw_optional() is not None:
+            pass
         for _ in range(skipped):
             setter.raw_argument()
         atoms.append(Atom(Element(tag, "", (setter.element(),), attributes), ORD, setter.style))
@@ -148,6 +149,8 @@ def beside(element: Element, name: str) -> Element:
 COMMANDS["\\mathrlap"] = COMMANDS["\\lefteqn"] = _without_width("")
 COMMANDS["\\mathllap"] = _without_width("pulled-left")
 COMMANDS["\\mathclap"] = COMMANDS["\\clap"] = _without_width("pulled-half")
+for _name in ("\\mathrlap", "\\mathllap", "\\mathclap"):
+    COMMANDS["\\cramped" + _name.removeprefix("\\math")] = COMMANDS[_name]
 
 _NOTATIONS = {
     "updiagonalstrike": "cancelled", "downdiagonalstrike": "cancelled-back", "horizontalstrike": "struck",
@@ -261,6 +264,16 @@ def _coloured(setter: Typesetter, atoms: list[Atom]) -> None:
     atoms.append(Atom(element, found[0].kind if len(found) == 1 else ORD, setter.style))
 
 
+def _in_colour(colour: str) -> Command:
+    return lambda setter, atoms: atoms.extend(
+        setter.drawn(rf"\textcolor{{{colour}}}{{#1}}", setter.raw_tokens())
+    )
+
+
+for _name in ("red", "blue", "green", "orange", "pink", "purple", "gray"):
+    COMMANDS["\\" + _name] = _in_colour(_name)
+
+
 # -- styles and fonts
 
 
@@ -328,9 +341,11 @@ def _content(skipped: int) -> Command:
 
 
 for _name in ("\\hiderel", "\\shoveleft", "\\shoveright", "\\ensuremath", "\\cramped", "\\vcenter", "\\mathsmaller",
-              "\\mathlarger", "\\unit", "\\smashoperator"):  # fmt: skip
+              "\\mathlarger", "\\unit", "\\smashoperator", "\\mathmbox", "\\mathmakebox", "\\reflectbox",
+              "\\mathreflectbox"):  # fmt: skip
     COMMANDS[_name] = _content(0)
-for _name in ("\\href", "\\style", "\\class", "\\cssId", "\\hyperref", "\\scalebox", "\\data"):
+for _name in ("\\href", "\\style", "\\class", "\\cssId", "\\hyperref", "\\scalebox", "\\data", "\\htmlClass", "\\htmlId",
+              "\\htmlStyle", "\\htmlData"):  # fmt: skip
     COMMANDS[_name] = _content(1)
 
 
@@ -341,7 +356,7 @@ def _choice(setter: Typesetter, atoms: list[Atom]) -> None:
 
 
 @command("\\label", "\\vspace", "\\index", "\\leftroot", "\\uproot", "\\raisetag", "\\pagecolor", "\\require",
-         "\\thetag", "\\usepackage", "\\vadjust", "\\mathversion", "\\footnote", "\\noalign", "\\arrayrulecolor",
+         "\\thetag", "\\usepackage", "\\includegraphics", "\\vadjust", "\\mathversion", "\\footnote", "\\noalign", "\\arrayrulecolor",
          "\\rowcolor", "\\cellcolor", "\\columncolor", "\\cline", "\\cdashline")  # fmt: skip
 def _ignored_with_argument(setter: Typesetter, atoms: list[Atom]) -> None:
     setter.star()

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from mathamr.formulas.latex.display.atom import Atom
 from mathamr.formulas.latex.display.typesetter import COMMANDS, Command, Typesetter
+from mathamr.formulas.latex.environments import MATRICES_IN_BRACES
 from mathamr.formulas.latex.physics import WORDS
 
 
@@ -128,7 +129,12 @@ _SET = _written(r"\left\{\,#1\,\right\}")
 _PHYSICS: dict[str, Command] = {
     **dict.fromkeys(["ket", "Ket"], _written(r"\left|#1\right\rangle")),
     **dict.fromkeys(["bra", "Bra"], _written(r"\left\langle #1\right|")),
-    **dict.fromkeys(["braket", "Braket", "innerproduct", "ip"], _INNER),
+    **dict.fromkeys(["braket", "innerproduct", "ip"], _INNER),
+    "Braket": _written(r"\left\langle #1\right\rangle"),
+    **{
+        name: _written(rf"\begin{{{matrix}}}#1\end{{{matrix}}}")
+        for name, matrix in MATRICES_IN_BRACES.items()
+    },
     **dict.fromkeys(["ketbra", "outerproduct", "dyad", "op"], _OUTER),
     **dict.fromkeys(["mel", "matrixel", "matrixelement"], _MATRIX_ELEMENT),
     **dict.fromkeys(["ev", "expval", "expectationvalue"], _EXPECTATION),
@@ -151,13 +157,13 @@ _PHYSICS: dict[str, Command] = {
     **dict.fromkeys(
         ["pdv", "pderivative", "partialderivative", "pdiff"], _derivative(r"\partial", mixed=True)
     ),
-    **dict.fromkeys(["fdv", "functionalderivative"], _derivative(r"\delta")),
+    **dict.fromkeys(["fdv", "functionalderivative", "fderivative"], _derivative(r"\delta")),
     **dict.fromkeys(["eval", "evaluated"], _written(r"\left.#1\right|")),
     **dict.fromkeys(["Tr", "Trace"], _written(r"\operatorname{Tr}", 0)),
     **dict.fromkeys(["tr", "trace"], _written(r"\operatorname{tr}", 0)),
     "rank": _written(r"\operatorname{rank}", 0),
     "erf": _written(r"\operatorname{erf}", 0),
-    "Res": _written(r"\operatorname{Res}", 0),
+    **dict.fromkeys(["Res", "Residue"], _written(r"\operatorname{Res}", 0)),
     **dict.fromkeys(["grad", "gradient"], _written(r"\boldsymbol{\nabla}", 0)),
     "curl": _written(r"\boldsymbol{\nabla}\times", 0),
     "divergence": _written(r"\boldsymbol{\nabla}\cdot", 0),
@@ -170,7 +176,7 @@ _PHYSICS: dict[str, Command] = {
     **dict.fromkeys(["va", "vectorarrow"], _starred(r"\vec{\mathbf{#1}}", r"\vec{\boldsymbol{#1}}")),
     **dict.fromkeys(["vu", "vectorunit"], _starred(r"\hat{\mathbf{#1}}", r"\hat{\boldsymbol{#1}}")),
     **dict.fromkeys(["vdot", "dotproduct"], _written(r"\boldsymbol\cdot", 0)),
-    **dict.fromkeys(["cross", "crossproduct"], _written(r"\boldsymbol\times", 0)),
+    **dict.fromkeys(["cross", "crossproduct", "cp"], _written(r"\boldsymbol\times", 0)),
 }
 for _name, _command in _PHYSICS.items():
     COMMANDS.setdefault("\\" + _name, _command)
