@@ -42,14 +42,24 @@ from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.fusion import FUSIONS, NORMALISATIONS
-from mathamr.search.hybrid import HybridConfiguration
 from mathamr.search.library import Index
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.systems.ranking import Fuse, Promote, Ranking, Task
+
+
+def blend_of(ranking: Ranking) -> Fuse:
+    """The fusion inside a ranking."""
+    inner = ranking.ranking if isinstance(ranking, Promote) else ranking
+    assert isinstance(inner, Fuse)
+    return inner
+
 
 KNOWN = ["MRR@10", "recall@10", "recall@100"]
 JUDGED = ["Bpref", "MAP'", "nDCG'", "P'@10"]
 BASELINE = {"answers": "bm25", "formulas": "latex-ngrams"}
 COMPONENTS = {"answers": ("lexical", "single", "maxsim"), "formulas": ("lexical", "single")}
-BLENDS = {"answers": HybridConfiguration().answers, "formulas": HybridConfiguration().formulas}
+BLENDS = {task: blend_of(named["hybrid"]) for task, named in MathAMRPlusSystem.rankings.items()}
+"""The fusions of the usual rankings; what is just what was asked for is promoted only where users search."""
 FOLDS = 5
 STEPS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 """Weights of a component beside lexical search, whose weight is 1."""
@@ -66,7 +76,7 @@ class Set:
 
     name: str
     collection: str
-    task: baselines.Task
+    task: Task
     topics: tuple[Topic, ...]
     qrels: Qrels
 
@@ -109,7 +119,7 @@ def run() -> None:
 def _sets(folder: Path) -> list[Set]:
     mini, pairs = folder / "arqmath-mini", folder / "pairs"
 
-    def made(name: str, collection: str, task: baselines.Task, files: Sequence[tuple[Path, Path]]) -> Set:
+    def made(name: str, collection: str, task: Task, files: Sequence[tuple[Path, Path]]) -> Set:
         grades: dict[str, Mapping[str, int]] = {}
         topics: list[Topic] = []
         for topic_file, qrels_file in files:
@@ -162,7 +172,7 @@ def _lexical(each: Set, index: LexicalIndex) -> dict[str, Run]:
     return {"lexical": Run.of("lexical", found)}
 
 
-def _terms(topic: Topic, task: baselines.Task) -> Terms:
+def _terms(topic: Topic, task: Task) -> Terms:
     if task == "answers" or topic.formula is None:
         return post_terms(topic.post)
     return formula_terms(topic.formula, topic.post.macros)
@@ -192,9 +202,9 @@ def _report(each: Set, baseline: Run, components: Mapping[str, Run]) -> None:
             runs[fusion] = fuse_runs(list(components.values()), fusion, name=fusion)
         blend = BLENDS[each.task]
         runs["default"] = fuse_runs(
-            [components[name] for name in blend.components],
+            [components[part.name] for part in blend.asked],
             blend.fusion,
-            list(blend.weights.values()),
+            [part.weight for part in blend.asked],
             normalisation=blend.normalisation,
             name="default",
         )

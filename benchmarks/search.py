@@ -25,7 +25,7 @@ from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.index.making.builder import BuildOptions, build_index
 from mathamr.sample import folder
 from mathamr.search.query import Task
-from mathamr.search.strategies import STRATEGIES
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 
 QUERIES = (
     "Why does $\\sum_{n=1}^\\infty \\frac{1}{n^{%d}}$ converge?",
@@ -72,7 +72,7 @@ def _measure(path: Path) -> None:
         print(f"{len(index):,} posts; milliseconds of processor time a query, median")
         for name, queries in _queries(topics).items():
             task: Task = "formulas" if name == "formula alone" else "answers"
-            for strategy in STRATEGIES:
+            for strategy in MathAMRPlusSystem.rankings["answers"]:
                 _show(index, name, queries, task, strategy)
         _peer(index, topics)
 

@@ -12,6 +12,17 @@ import pytest
 import mathamr
 
 PACKAGE = Path(mathamr.__file__).parent
+CONTRIBUTING = PACKAGE.parents[1] / "CONTRIBUTING.md"
+
+ROOMS = (
+    "posts", "formulas", "amr", "graphs", "layers", "training", "systems", "index", "search", "evaluation",
+    "experiments", "serve", "adapters", "cli",
+)  # fmt: skip
+"""A room imports only from those before it."""
+WINGS = ("storage", "catalogue", "engines", "lexical", "making")
+"""The wings of the index; those before `making` do not know each other, but all know `storage`."""
+FRONT_DOORS = {"mathamr", "mathamr.__main__", "mathamr.environment"}
+"""Modules that stand beside the rooms and look into them: the package's own names, the command, what is installed."""
 
 
 def modules(package: Path) -> dict[str, str]:
@@ -75,3 +86,56 @@ def test_no_module_needs_itself() -> None:
 )
 def test_a_circle_is_found_wherever_the_import_stands(back: str, found: bool) -> None:
     assert bool(circle({"a": "from b import other", "b": "import c", "c": back})) is found
+
+
+def room(module: str) -> str | None:
+    """The room of a module; none for what stands beside the rooms."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 and parts[1] in ROOMS else None
+
+
+def test_rooms_import_only_from_rooms_before_them() -> None:
+    backwards = [
+        f"{module} imports {other}"
+        for module, others in graph(modules(PACKAGE)).items()
+        for other in others
+        if (mine := room(module)) and (theirs := room(other)) and ROOMS.index(theirs) > ROOMS.index(mine)
+    ]
+    assert not backwards, "\n".join(backwards)
+
+
+def test_what_stands_beside_the_rooms_knows_none_of_them() -> None:
+    knowing = [
+        f"{module} imports {other}"
+        for module, others in graph(modules(PACKAGE)).items()
+        if room(module) is None and module not in FRONT_DOORS and not module.startswith("mathamr.sample")
+        for other in others
+        if room(other)
+    ]
+    assert not knowing, "\n".join(knowing)
+
+
+def test_the_wings_of_the_index_stand_apart() -> None:
+    def wing(module: str) -> str | None:
+        parts = module.split(".")
+        return parts[2] if parts[1:2] == ["index"] and len(parts) > 3 and parts[2] in WINGS else None
+
+    crossing = [
+        f"{module} imports {other}"
+        for module, others in graph(modules(PACKAGE)).items()
+        for other in others
+        if (mine := wing(module)) and (theirs := wing(other)) and mine != theirs
+        if not (theirs == "storage" or mine == "making")
+    ]
+    assert not crossing, "\n".join(crossing)
+
+
+def test_every_room_is_on_the_map_in_this_order() -> None:
+    text = CONTRIBUTING.read_text(encoding="utf-8")
+    places = [text.index(f"| `{name}/`") for name in ROOMS]
+    assert places == sorted(places)
+    folders = {path.name for path in PACKAGE.iterdir() if (path / "__init__.py").is_file()} - {"sample"}
+    assert folders == set(ROOMS)
+    beside = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__"}
+    missing = [name for name in sorted(beside) if f"`{name}`" not in text]
+    assert not missing, f"CONTRIBUTING does not name the modules beside the rooms: {missing}"

@@ -113,7 +113,7 @@ def test_missing_files_and_unknown_encoders_are_named(folder: Path, tmp_path: Pa
     with pytest.raises(MathAMRError, match="no model in"):
         GraphEncoder.load(tmp_path / "nothing")
     change_config(folder, encoder="oracle")
-    with pytest.raises(MathAMRError, match="of the encoder .oracle., not .mathamrplus."):
+    with pytest.raises(MathAMRError, match=r"of the encoder .oracle., not .mathamrplus."):
         GraphEncoder.load(folder)
     change_config(folder, encoder="mathamrplus")
     (folder / "relations.txt").unlink()

@@ -21,8 +21,11 @@ from mathamr.search.fusion import FUSIONS
 from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.stopwatch import Stopwatch
-from mathamr.search.strategies import STRATEGIES
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.systems.ranking import Fuse
 from mathamr.systems.vectors import Vectors
+
+STRATEGIES = tuple(MathAMRPlusSystem.rankings["answers"])
 
 TEXT = "Why does the series $\\sum_{n=1}^\\infty \\frac{1}{n^2}$ converge, and to what?"
 
@@ -34,7 +37,7 @@ def index(sample_index: Path) -> Iterator[Index]:
 
 
 def query_vectors(index: Index, query: Query) -> Vectors:
-    return index._analyser.analyse(query, Stopwatch()).vectors
+    return index._analyser.analyse(query, Stopwatch()).encoded.post["parts"]
 
 
 def naive_maxsim(query: np.ndarray, post: np.ndarray) -> float:
@@ -56,8 +59,8 @@ def test_single_ranks_by_the_document_vector(index: Index) -> None:
     vector = query_vectors(index, query).document
     assert vector is not None
     ids = list(index.archive.catalogue.ids())
-    stored = index.archive.engine["document"].fetch(ids)
-    expected = best(ids, [float(vector @ stored[each].vectors[0]) for each in ids], 25)
+    stored = {each: rows.document for each, rows in index.archive.engine["parts"].fetch(ids).items()}
+    expected = best(ids, [float(vector @ stored[each]) for each in ids], 25)
     same_order(ranked(index, query, "single", 25), expected)
 
 
@@ -91,14 +94,15 @@ def test_lexical_is_the_lexicon_alone_and_needs_no_model(sample_index: Path) -> 
             fresh.archive.lexical.posts.search(post_terms(query.post), 30),
         )
         assert fresh.search(query, strategy="lexical").hits
-        assert "_encoder" not in vars(fresh.archive)
+        assert vars(fresh.archive)["_system"] is None
 
 
 def test_hybrid_fuses_its_components_by_their_weights(index: Index) -> None:
     query = Query.of_text(TEXT)
-    blend = index.configuration.answers
-    weights = blend.weights
-    rankings = [ranked(index, query, name, index.configuration.depth) for name in weights]
+    _, blend = index.ranking("answers", "hybrid")
+    assert isinstance(blend, Fuse)
+    weights = {part.name: part.weight for part in blend.parts}
+    rankings = [ranked(index, query, name, blend.depth) for name in weights]
     fusion = FUSIONS[blend.fusion](normalisation=blend.normalisation)
     same_order(ranked(index, query, "hybrid", 20), fusion(rankings, list(weights.values()))[:20])
     hits = index.search(query, k=3)
@@ -113,9 +117,11 @@ def test_given_posts_are_scored_as_a_search_scores_them(index: Index, strategy: 
     found = index.score(query, [*ids, "no such post"], strategy)
     assert {hit.id for hit in found} == set(ids)
     if strategy == "hybrid":
-        blend = index.configuration.answers
-        parts = {name: index.score(query, ids, name) for name in blend.components}
-        same_order(found, blend.fused(parts))
+        _, blend = index.ranking("answers", "hybrid")
+        assert isinstance(blend, Fuse)
+        parts = [index.score(query, ids, part.name) for part in blend.parts]
+        weights = [part.weight for part in blend.parts]
+        same_order(found, FUSIONS[blend.fusion](normalisation=blend.normalisation)(parts, weights))
     else:
         searched = ranked(index, query, strategy, len(index), pool=len(index))
         same_order(found, [hit for hit in searched if hit.id in ids])
@@ -178,17 +184,17 @@ def test_dense_formula_search_is_the_best_cosine_of_each_look(index: Index) -> N
     vector = query_vectors(index, query).at(Level.FORMULA)[1][0]
     points = index.archive.engine["formula"]
     ids = list(points.ids())
-    visuals = index.archive.catalogue.looks_of(ids)
+    looks = index.archive.catalogue.looks_of(ids)
     expected: dict[str, float] = {}
     for identifier, rows in points.fetch(ids).items():
-        look = visuals[identifier]
+        look = looks[identifier]
         expected[look] = max(expected.get(look, -1.0), float(rows.vectors[0] @ vector))
     found, _ = index.rank(query, "formulas", "single", 40)
     scores = sorted(expected.values(), reverse=True)[:40]
     assert np.allclose([each.score for each in found], scores, atol=1e-5)
     for each in found:
-        assert visuals[each.id] == each.visual
-        assert expected[each.visual] == pytest.approx(each.score, abs=1e-5)
+        assert looks[each.id] == each.look
+        assert expected[each.look] == pytest.approx(each.score, abs=1e-5)
 
 
 def test_what_fits_the_wildcards_comes_first(index: Index) -> None:
@@ -327,7 +333,7 @@ def test_a_formula_whose_post_is_deleted_meanwhile_cannot_be_explained(
 
 
 def test_vectors_that_are_damaged_are_no_unknown_post(index: Index, monkeypatch: pytest.MonkeyPatch) -> None:
-    def damaged(post_id: str) -> Vectors:
+    def damaged(post_id: str, field: str) -> Vectors:
         raise MathAMRError("the vectors are not complete")
 
     monkeypatch.setattr(index.archive, "vectors", damaged)
@@ -354,11 +360,9 @@ def test_threads_get_the_same_hits_as_one(index: Index) -> None:
     assert results == dict.fromkeys(range(4), expected)
 
 
-def test_unknown_names_list_the_known_ones() -> None:
-    from mathamr.search.strategies import check_strategy
-
+def test_unknown_names_list_the_known_ones(index: Index) -> None:
     with pytest.raises(UnknownNameError, match="hybrid, maxsim, rerank, single, lexical"):
-        check_strategy("")
+        index.search(TEXT, strategy="")
 
 
 def test_the_catalogue_names_a_look_by_its_first_place_for_each_visual_id(index: Index) -> None:

@@ -27,14 +27,14 @@ class MathAMRRetriever(BaseRetriever):
 
     index: Index
     task: Literal["answers", "formulas"] = "answers"
-    strategy: str = "hybrid"
+    strategy: str | None = None
     k: int = 10
     where: Filter | None = None
     longest_text: int = LONGEST_TEXT
 
     @classmethod
     def open(
-        cls, path: Path | str, *, device: str = "auto", model: Path | None = None, **options: Any
+        cls, path: Path | str, *, device: str = "auto", model: Path | str | None = None, **options: Any
     ) -> MathAMRRetriever:
         """A retriever for the index in a folder; `options` are the fields of the class."""
         return cls(index=Index.open(path, device=device, model=model), **options)

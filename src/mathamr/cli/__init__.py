@@ -13,13 +13,14 @@ from mathamr import __version__
 from mathamr.errors import MathAMRError
 from mathamr.terminal import visible
 
-# verb -> (module under mathamr.cli, one line of help); the order is that of a post's way through the rooms.
+# verb (a module under mathamr.cli) -> one line of help; the order is that of a post's way through the rooms.
 VERBS = {
     "posts": "What a reader sees: counts, samples, what was skipped and why.",
     "formula": "Layout and operator trees of formulas.",
     "amr": "Meaning graphs of sentences.",
     "graph": "MathAMR+ graphs of posts, a store of them, or a picture of one.",
     "train": "An encoder from pairs of stored graphs.",
+    "models": "The models that are there: tasks, size, speed, measured quality.",
     "index": "An index of posts: built, brought up to date, checked, mended.",
     "backup": "An index in one file, taken while it is searched and changed.",
     "restore": "An index from a backup, checked.",

@@ -65,6 +65,20 @@ def command(
             help="A graph store that has the posts already (mathamr graph --out); further tensors are added to it."
         ),
     ] = None,
+    parser: Annotated[
+        str, typer.Option(help="AMR parser of posts and topics: builtin, amrlib, transition or module:Class.")
+    ] = "builtin",
+    parser_model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
+    accepted: Annotated[
+        bool, typer.Option("--accepted", help="Learn from questions with their accepted answers only.")
+    ] = False,
+    engine: Annotated[
+        str | None,
+        typer.Option(
+            help="The engine that is searched: edge, flat or qdrant; by default flat, and edge where an experiment"
+            " compares exact with approximate search."
+        ),
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
     workers: Annotated[
         int,
@@ -107,6 +121,10 @@ def command(
             device,
             workers,
             threads_of(workers),
+            parser,
+            parser_model,
+            accepted,
+            engine,
         )
         for experiment in (EXPERIMENTS[name] for name in dict.fromkeys(names))
     ]

@@ -22,7 +22,9 @@ def command(
         Path | None, typer.Option(help="Write the heatmap of all similarities to this file.")
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
-    model: Annotated[Path | None, typer.Option(help="Where the index's model is now.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Where the index's model is now: a folder, or a name.")
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
     parser: Annotated[
         str | None, typer.Option(help="The index's AMR parser, if it is not mathamr's own, as module:Class.")

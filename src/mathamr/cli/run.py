@@ -15,7 +15,13 @@ def command(
     task: Annotated[str, typer.Option(help="answers (ARQMath's Task 1) or formulas (Task 2).")],
     topics: Annotated[Path, typer.Option(help="Topics in ARQMath's XML.")],
     out: Annotated[Path, typer.Option(help="The run file to write; - is standard output.")],
-    strategy: Annotated[str, typer.Option(help="hybrid, maxsim, rerank, single or lexical.")] = "hybrid",
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            help="A ranking of the index's system, by default its first:"
+            " hybrid, maxsim, rerank, single or lexical for MathAMR+."
+        ),
+    ] = None,
     depth: Annotated[int, typer.Option(help="Results a topic.", min=1)] = 1000,
     exact: Annotated[
         bool,
@@ -28,14 +34,16 @@ def command(
         Path | None,
         typer.Option(
             metavar="RUN",
-            help="Do not search: rank what this run file found for the topics again, by --strategy (answers only).",
+            help="Do not search: rank what this run file found for the topics again, by --strategy.",
         ),
     ] = None,
     arqmath: Annotated[
         bool, typer.Option("--arqmath", help="ARQMath's columns (formula and post ids) instead of TREC's.")
     ] = False,
     name: Annotated[str, typer.Option(help="The name of the run; by default the strategy's.")] = "",
-    model: Annotated[Path | None, typer.Option(help="Where the index's model is now.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Where the index's model is now: a folder, or a name.")
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
     parser: Annotated[
         str | None, typer.Option(help="The index's AMR parser, if it is not mathamr's own, as module:Class.")
@@ -50,15 +58,12 @@ def command(
     from mathamr.evaluation.retrieval import rerank_results, retrieve
     from mathamr.evaluation.runs import read_run, run_lines, write_lines
     from mathamr.evaluation.topics import read_topics
-    from mathamr.search.library import TASKS, Index
+    from mathamr.search.library import Index
+    from mathamr.systems.ranking import TASKS
 
     if task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
     chosen = next(each for each in TASKS if each == task)
-    if rerank is not None and chosen != "answers":
-        raise typer.BadParameter(
-            "--rerank is for --task answers; runs of formulas are fused by: mathamr fuse"
-        )
     asked = read_topics(topics)
     first = None if rerank is None else read_run(rerank)
     if parser or parser_model:
@@ -68,7 +73,9 @@ def command(
         found = (
             retrieve(index, asked, chosen, strategy=strategy, depth=depth, exact=exact, pool=pool, name=name)
             if first is None
-            else rerank_results(index, asked, first, strategy=strategy, depth=depth, pool=pool, name=name)
+            else rerank_results(
+                index, asked, first, chosen, strategy=strategy, depth=depth, pool=pool, name=name
+            )
         )
         seconds = time.perf_counter() - started
     write_lines(found.arqmath_lines() if arqmath else run_lines(found.run(), depth), out)

@@ -23,7 +23,13 @@ def command(
         ),
     ],
     task: Annotated[str, typer.Option(help="answers finds posts, formulas finds formulas.")] = "answers",
-    strategy: Annotated[str, typer.Option(help="hybrid, maxsim, rerank, single or lexical.")] = "hybrid",
+    strategy: Annotated[
+        str | None,
+        typer.Option(
+            help="A ranking of the index's system, by default its first:"
+            " hybrid, maxsim, rerank, single or lexical for MathAMR+."
+        ),
+    ] = None,
     exact: Annotated[
         bool,
         typer.Option("--exact/--approximate", help="Exact vector search, or as the engine approximates it."),
@@ -45,7 +51,9 @@ def command(
     before: Annotated[str | None, typer.Option(help="Only earlier than this date.")] = None,
     minimum_score: Annotated[int | None, typer.Option(help="Only with at least so many votes.")] = None,
     pool: Annotated[int, typer.Option(help="Posts that rerank looks at again.", min=1)] = 1000,
-    model: Annotated[Path | None, typer.Option(help="Where the index's model is now.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Where the index's model is now: a folder, or a name.")
+    ] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
     parser: Annotated[
         str | None, typer.Option(help="The index's AMR parser, if it is not mathamr's own, as module:Class.")
@@ -59,8 +67,9 @@ def command(
     from mathamr.amr.parser import vouch_for_parser
     from mathamr.errors import UnknownNameError
     from mathamr.index.engines.entry import Filter
-    from mathamr.search.library import TASKS, Index
+    from mathamr.search.library import Index
     from mathamr.search.query import Query
+    from mathamr.systems.ranking import TASKS
 
     if task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))

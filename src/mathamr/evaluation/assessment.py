@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.baselines import BASELINES, Task, candidates
+from mathamr.evaluation.baselines import BASELINES, candidates
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.comparison import Comparison, compare
 from mathamr.evaluation.measures.measure import Measure
@@ -20,6 +20,7 @@ from mathamr.evaluation.visualids import read_visual_ids
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from mathamr.systems.ranking import Task
 
 
 @dataclass(frozen=True)

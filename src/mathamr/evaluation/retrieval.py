@@ -16,9 +16,9 @@ from mathamr.index.engines.entry import Filter, Scored
 from mathamr.posts.kinds import ANSWERING
 from mathamr.progress import Progress
 from mathamr.search.library import Index
-from mathamr.search.query import Query, QueryError, Task
+from mathamr.search.query import Query, QueryError
 from mathamr.search.ranked import POOL, Ranked
-from mathamr.search.strategies import check_strategy
+from mathamr.systems.ranking import Ranking, Task
 
 
 class Found(NamedTuple):
@@ -61,7 +61,7 @@ def retrieve(
     topics: Sequence[Topic],
     task: Task,
     *,
-    strategy: str = "hybrid",
+    strategy: str | Ranking | None = None,
     depth: int = DEPTH,
     exact: bool = True,
     pool: int = POOL,
@@ -72,19 +72,16 @@ def retrieve(
     In a collection that has answers only they are results of Task 1, as in ARQMath. A topic that cannot be searched
     for has no results, and a remark says why.
     """
+    called, ranking = index.ranking(task, strategy)
     answers = tuple(sorted(ANSWERING & index.archive.catalogue.kinds().keys()))
     where = Filter(kinds=answers) if task == "answers" and answers else None
     results: dict[str, list[Found]] = {}
     remarks: list[str] = []
     with Progress("searching", "topics", total=len(topics)) as progress:
         for topic in progress.each(topics):
-            if task == "formulas" and topic.formula_id is None:
-                raise MathAMRError(
-                    f"topic {topic.id!r} names no formula; a topic of Task 2 has a <Formula_Id>"
-                )
             try:
-                query = Query.of_post(topic.post, topic.formula_id if task == "formulas" else None)
-                ranked, _ = index.rank(query, task, strategy, depth, exact=exact, where=where, pool=pool)
+                query = _query(topic, task)
+                ranked, _ = index.rank(query, task, ranking, depth, exact=exact, where=where, pool=pool)
             except (QueryError, FormulaError) as error:
                 remarks.append(f"topic {topic.id} was not searched for: {error}")
                 ranked = []
@@ -93,25 +90,26 @@ def retrieve(
                 if task == "formulas"
                 else [Found(each.id, each.score) for each in ranked]
             )
-    return Retrieval(name or strategy, results, remarks)
+    return Retrieval(name or called, results, remarks)
 
 
 def rerank_results(
     index: Index,
     topics: Sequence[Topic],
     run: Run,
+    task: Task = "answers",
     *,
-    strategy: str = "hybrid",
+    strategy: str | Ranking | None = None,
     depth: int = DEPTH,
     pool: int = POOL,
     name: str = "",
 ) -> Retrieval:
     """The first `pool` results that a run, whoever made it, has for each topic, ranked again by a strategy.
 
-    Results that are no posts of the index stay behind the others, in their old order, and a remark counts them;
+    Formulas are named by the visual ids of the collection, as in a run of our own. What is not in the index stays behind the others, in its old order, and a remark counts them;
     behind them come those that were not looked at again.
     """
-    check_strategy(strategy)
+    called, ranking = index.ranking(task, strategy)
     asked = {topic.id: topic for topic in topics}
     known = {topic: hits for topic, hits in run.rankings.items() if topic in asked}
     if not known:
@@ -126,7 +124,12 @@ def rerank_results(
             nonlocal unknown, total
             progress.advance()
             try:
-                scored = index.score(Query.of_post(asked[topic].post), ids, strategy)
+                query = _query(asked[topic], task)
+                scored = (
+                    index.score(query, ids, ranking)
+                    if task == "answers"
+                    else _scored_looks(index, query, ids, ranking)
+                )
             except (QueryError, FormulaError) as error:
                 remarks.append(f"topic {topic} keeps its order: {error}")
                 return []
@@ -137,17 +140,17 @@ def rerank_results(
         again = rerank_run(Run(run.name, known), score, pool=pool)
     if total and unknown == total:
         raise MathAMRError(
-            f"run {run.name!r}: none of its {total:,} results is a post of the index {index.archive.folder};"
-            " is it a run of formulas, or of another collection?"
+            f"run {run.name!r}: none of its {total:,} results is in the index {index.archive.folder};"
+            f" is it a run of another collection, or not of {task}?"
         )
     if unknown:
         remarks.append(
-            f"{run.name}: {unknown:,} of {total:,} results are no posts of the index; they come after the others"
+            f"{run.name}: {unknown:,} of {total:,} results are not in the index; they come after the others"
         )
     results = {
         topic: [Found(hit.id, hit.score) for hit in hits[:depth]] for topic, hits in again.rankings.items()
     }
-    return Retrieval(name or f"{strategy}({run.name})", results, remarks)
+    return Retrieval(name or f"{called}({run.name})", results, remarks)
 
 
 def _left_out(run: Run, asked: Collection[str]) -> list[str]:
@@ -165,9 +168,30 @@ def _left_out(run: Run, asked: Collection[str]) -> list[str]:
 def _looks(ranked: Sequence[Ranked], catalogue: Catalogue, depth: int) -> list[Found]:
     """Formulas by the visual ids of the collection, each once; by their own id where the collection has none."""
     found: dict[str, Found] = {}
-    known = catalogue.looks([each.visual for each in ranked])
+    known = catalogue.looks([each.look for each in ranked])
     for each in ranked:
-        for formula, post, visual_id in known.get(each.visual, ()):
+        for formula, post, visual_id in known.get(each.look, ()):
             look = visual_id or each.id
             found.setdefault(look, Found(look, each.score, formula, post))
     return list(found.values())[:depth]
+
+
+def _query(topic: Topic, task: Task) -> Query:
+    if task == "formulas" and topic.formula_id is None:
+        raise MathAMRError(f"topic {topic.id!r} names no formula; a topic of Task 2 has a <Formula_Id>")
+    return Query.of_post(topic.post, topic.formula_id if task == "formulas" else None)
+
+
+def _scored_looks(index: Index, query: Query, ids: Sequence[str], ranking: Ranking) -> list[Scored]:
+    """Formulas by the visual ids of the collection, or by their own, each with the score of its best look."""
+    catalogue = index.archive.catalogue
+    looks: dict[str, list[str]] = {}
+    for each in ids:
+        formulas = catalogue.with_visual_id(each) or [each]
+        for look in dict.fromkeys(catalogue.looks_of(formulas).values()):
+            looks.setdefault(look, []).append(each)
+    best: dict[str, Scored] = {}
+    for hit in index.score(query, list(looks), ranking, "formulas"):
+        for each in looks[hit.id]:
+            best.setdefault(each, Scored(each, hit.score))
+    return list(best.values())

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from hashlib import blake2b
 from pathlib import Path
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.baselines import Task
 from mathamr.evaluation.measures.measure import Measure
 from mathamr.evaluation.qrels import Qrels, read_qrels
 from mathamr.evaluation.runs import DEPTH
@@ -19,6 +18,7 @@ from mathamr.posts.files import walk
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from mathamr.systems.ranking import Task
 
 _YEAR = re.compile(r"[-_]?(19|20)\d\d$")
 
@@ -96,6 +96,11 @@ class Collection:
         """The posts that are only learned from, one at a time."""
         return _read(self.further, report)
 
+    def topic_posts(self) -> Iterator[Post]:
+        """The posts of the topics of all test sets, named by their keys."""
+        for test in self.tests:
+            yield from (replace(post, id=key) for key, post in test.posts())
+
     @cached_property
     def digest(self) -> str:
         """Changes with the files: their names, sizes and times, so that a large dump need not be read."""
@@ -141,6 +146,15 @@ def collection_of(
         tuple(map(_posts_of, further)),
         tuple(word for name, given in options.items() for path in given for word in (f"--{name}", str(path))),
     )
+
+
+def collection_named(options: Sequence[str]) -> Collection:
+    """The collection that the `options` of another one name."""
+    given: dict[str, list[Path]] = {}
+    for name, path in zip(options[::2], options[1::2], strict=True):
+        given.setdefault(name.removeprefix("--"), []).append(Path(path))
+    names = ("corpus", "topics", "qrels", "without", "train")
+    return collection_of(*(given.get(name, []) for name in names))
 
 
 def _read(paths: Iterable[Path], report: Report | None) -> Iterator[Post]:

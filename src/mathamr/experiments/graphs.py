@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import random
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
+from mathamr.amr.parser import AmrParser, load_parser
 from mathamr.errors import MathAMRError
 from mathamr.experiments.collection import Collection
 from mathamr.experiments.stage import Figures
 from mathamr.graphs import shard as shards
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import build_graphs, build_tensors, build_vocabularies, use_vocabularies
+from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
@@ -21,6 +23,18 @@ from mathamr.progress import Progress
 from mathamr.training.export import listed
 
 POSTS, LOOKS, FURTHER = "posts.tsv", "formulas.tsv", "further.tsv"
+
+
+@dataclass(frozen=True, slots=True)
+class ParserChoice:
+    """The AMR parser of posts and topics alike."""
+
+    name: str = "builtin"
+    model: str | None = None
+
+    def load(self) -> AmrParser:
+        """The parser itself."""
+        return load_parser(self.name, self.model)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,18 +63,37 @@ class Catalogue:
 
 
 def build_corpus(
-    collection: Collection, folder: Path, store_folder: Path, *, given: bool, workers: int
+    collection: Collection,
+    folder: Path,
+    store_folder: Path,
+    parser: ParserChoice,
+    *,
+    given: bool,
+    workers: int,
 ) -> Figures:
     """Graphs and vocabularies of all posts, and the catalogue beside them.
 
-    A store that was `given` must have the posts already; nothing of it is parsed again.
+    A store that was `given` must have the posts already, made by this parser; nothing of it is parsed again.
     """
     folder.mkdir(parents=True, exist_ok=True)
     report = Report()
     with GraphStore(store_folder, create=not given) as store:
         posts = _catalogued(collection, folder, report)
         if given:
-            missing = [post.id for post in posts if post.id not in store]
+            fingerprint = parser.load().fingerprint
+            missing, foreign = [], []
+            for post in posts:
+                if post.id not in store:
+                    missing.append(post.id)
+                elif store.digest(post.id) != digest(post, fingerprint):
+                    foreign.append(post.id)
+            if foreign:
+                raise MathAMRError(
+                    f"the graphs of {len(foreign):,} posts in the store {store_folder}, the first of {foreign[0]!r}, are"
+                    f" of another text or another AMR parser than {parser.name} ({fingerprint}); topics must be parsed"
+                    " by the parser that made the graphs: name it with --parser, or make them anew with: mathamr graph"
+                    f" {collection.paths[0]} --out {store_folder}"
+                )
             if missing:
                 raise MathAMRError(
                     f"the graph store {store_folder} lacks {len(missing):,} posts of the corpus, the first is"
@@ -68,7 +101,9 @@ def build_corpus(
                 )
         else:
             with Progress("graphs", "posts") as progress:
-                build_graphs(posts, store, workers=workers, progress=progress)
+                build_graphs(
+                    posts, store, parser=parser.name, model=parser.model, workers=workers, progress=progress
+                )
             catalogue = Catalogue.read(folder)
             _forget_others(store, (*catalogue.posts, *catalogue.further))
         with Progress("vocabularies", "posts", total=len(store)) as progress:
@@ -122,14 +157,18 @@ def _forget_others(store: GraphStore, wanted: Iterable[str]) -> None:
             store.delete(post_id)
 
 
-def build_topics(collection: Collection, corpus: Path, folder: Path, *, workers: int) -> Figures:
+def build_topics(
+    collection: Collection, corpus: Path, folder: Path, parser: ParserChoice, *, workers: int
+) -> Figures:
     """Graphs of the topics of all test sets, numbered by the vocabularies of the corpus."""
     with GraphStore(corpus) as known:
         vocabularies = known.vocabularies()
-    posts = [replace(post, id=key) for test in collection.tests for key, post in test.posts()]
+    posts = list(collection.topic_posts())
     with GraphStore(folder, create=True) as store:
         with Progress("graphs of topics", "topics", total=len(posts)) as progress:
-            build_graphs(posts, store, workers=workers, progress=progress)
+            build_graphs(
+                posts, store, parser=parser.name, model=parser.model, workers=workers, progress=progress
+            )
         _forget_others(store, [post.id for post in posts])
         use_vocabularies(store, *vocabularies)
         return {"output": _fingerprint(store, [post.id for post in posts]), "topics": len(posts)}
@@ -150,11 +189,20 @@ def build_both_tensors(
 
 
 def export_pairs(
-    corpus: Path, catalogue: Catalogue, graphs: str, without: frozenset[str], most: int | None, path: Path
+    corpus: Path,
+    catalogue: Catalogue,
+    graphs: str,
+    without: frozenset[str],
+    most: int | None,
+    path: Path,
+    *,
+    accepted: bool = False,
 ) -> Figures:
     """The pairs to train on, at most `most` of them drawn at random, as the file that training reads."""
     with GraphStore(corpus) as store:
-        pairs = _pairs(store, catalogue, without)
+        pairs = _pairs(store, catalogue, without, accepted=accepted)
+        if accepted and not pairs:
+            raise MathAMRError("the corpus does not know which answers were accepted; run without --accepted")
         if len(pairs) < 4:
             raise MathAMRError(f"the corpus has {len(pairs)} pairs of question and answer to train on")
         left_out = max(0, len(pairs) - (most or len(pairs)))
@@ -163,15 +211,21 @@ def export_pairs(
             pairs = [pairs[place] for place in chosen]
         path.parent.mkdir(parents=True, exist_ok=True)
         shard = shards.export(store, graphs, pairs, path)
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
-    return {"output": digest, "pairs": len(pairs), "posts": len(shard), "not drawn": left_out}
+    return {
+        "output": hashlib.sha256(path.read_bytes()).hexdigest(),
+        "pairs": len(pairs),
+        "posts": len(shard),
+        "not drawn": left_out,
+    }
 
 
-def _pairs(store: GraphStore, catalogue: Catalogue, without: frozenset[str]) -> list[tuple[str, str]]:
+def _pairs(
+    store: GraphStore, catalogue: Catalogue, without: frozenset[str], *, accepted: bool = False
+) -> list[tuple[str, str]]:
     wanted = {*catalogue.posts, *catalogue.further}
     return [
         pair
-        for pair in store.pairs()
+        for pair in store.pairs(accepted_only=accepted)
         if wanted.issuperset(pair) and not any(listed(post_id, without) for post_id in pair)
     ]
 

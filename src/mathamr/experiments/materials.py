@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
@@ -20,16 +21,26 @@ class Materials:
     def __init__(self, setting: Setting, posts: int, stages: Stages) -> None:
         self._setting, self._posts, self._stages = setting, posts, stages
 
+    @property
+    def _parser(self) -> graphs.ParserChoice:
+        return graphs.ParserChoice(self._setting.parser, self._setting.parser_model)
+
+    @property
+    def _parsed_by(self) -> dict[str, str | None]:
+        """What stages depend on where another parser than the built-in one is used."""
+        return {} if self._parser == graphs.ParserChoice() else asdict(self._parser)
+
     def corpus(self) -> Stage:
         """The graphs of all posts, those that are only learned from included."""
         setting = self._setting
         folder = setting.out / "graphs"
-        inputs = {"posts": setting.collection.digest, "store": str(setting.store or "")}
+        inputs = {"posts": setting.collection.digest, "store": str(setting.store or ""), **self._parsed_by}
         work = partial(
             graphs.build_corpus,
             setting.collection,
             folder,
             self.store,
+            self._parser,
             given=setting.store is not None,
             workers=setting.workers,
         )
@@ -59,13 +70,14 @@ class Materials:
                 "graphs",
                 "graphs of the topics",
                 setting.out / "graphs" / "topics.json",
-                {"topics": [test.digest for test in setting.collection.tests]},
+                {"topics": [test.digest for test in setting.collection.tests], **self._parsed_by},
                 (self.corpus(),),
                 partial(
                     graphs.build_topics,
                     setting.collection,
                     self.store,
                     self.topics,
+                    self._parser,
                     workers=setting.workers,
                 ),
                 count,
@@ -112,6 +124,7 @@ class Materials:
                 setting.collection.without,
                 setting.scale.pairs,
                 path,
+                accepted=setting.accepted,
             )
 
         return self._stages.add(
@@ -119,7 +132,12 @@ class Materials:
                 "graphs",
                 f"pairs {configuration.name}",
                 path.with_suffix(".json"),
-                {"configuration": configuration.name, "without": without, "pairs": setting.scale.pairs},
+                {
+                    "configuration": configuration.name,
+                    "without": without,
+                    "pairs": setting.scale.pairs,
+                    **({"accepted": True} if setting.accepted else {}),
+                },
                 (self.corpus(), self.tensors(configuration)),
                 work,
                 self._posts,
@@ -129,4 +147,9 @@ class Materials:
 
     def shard(self, configuration: GraphConfiguration) -> Path:
         """Where these pairs are."""
-        return self._setting.out / "pairs" / f"{configuration.name}-{self._setting.scale.pairs or 'all'}.npz"
+        which = "-accepted" if self._setting.accepted else ""
+        return (
+            self._setting.out
+            / "pairs"
+            / f"{configuration.name}-{self._setting.scale.pairs or 'all'}{which}.npz"
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import pickle
+import json
 import sys
 import time
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ LOG = "measuring.log"
 def measure_apart(settings: Sequence[Setting], model: Path) -> None:
     """Does the stages of some experiments that need a model, known by the mark of its training, in another process."""
     command = [sys.executable, "-m", "mathamr.experiments.measuring"]
-    given = pickle.dumps((list(settings), model))
+    given = json.dumps([[setting.to_json() for setting in settings], str(model.resolve())]).encode()
     run_child("measuring", command, model.parent, LOG, settings[0].threads, given)
 
 
@@ -39,7 +39,8 @@ def measure(settings: Sequence[Setting], model: Path) -> None:
 def main() -> int:
     """Exit code 0 when done, 1 after a clear error; what to do comes from the process that started this one."""
     try:
-        measure(*pickle.load(sys.stdin.buffer))
+        settings, model = json.load(sys.stdin.buffer)
+        measure([Setting.from_json(row) for row in settings], Path(model))
     except MathAMRError as error:
         print(f"mathamr: {error}", file=sys.stderr)
         return 1

@@ -15,9 +15,10 @@ from mathamr.experiments import retrieval, training, vectors
 from mathamr.experiments.collection import Collection, TestSet
 from mathamr.experiments.experiment import Strategy, Variant
 from mathamr.experiments.materials import Materials
-from mathamr.experiments.setting import Setting
+from mathamr.experiments.setting import EXACT, Setting
 from mathamr.experiments.stage import Figures, Kind, Stage, Stages, read_mark
 from mathamr.progress import duration
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.training.export import listed
 
 PACES: dict[Kind, float] = {"index": 200.0, "run": 30.0, "evaluate": 500.0}
@@ -114,13 +115,14 @@ class Plan:
         path = self._model_path(variant, seed)
 
         def work() -> Figures:
+            corpus = vectors.Corpus(
+                collection=setting.collection,
+                catalogue=self.materials.catalogue(),
+                posts=self.materials.store,
+                topics=self.materials.topics,
+            )
             return vectors.encode_all(
-                setting.out / "models" / path,
-                self.materials.store,
-                self.materials.catalogue().posts,
-                self.materials.topics,
-                setting.out / "index" / path,
-                setting.device,
+                setting.out / "models" / path, corpus, setting.out / "index" / path, setting.device
             )
 
         return self.stages.add(
@@ -142,16 +144,15 @@ class Plan:
 
     def _engine(self, variant: Variant, seed: int) -> Stage:
         path = self._model_path(variant, seed)
-        index = self.setting.out / "index" / path
-        folder = index / retrieval.APPROXIMATE
+        index, name = self.setting.out / "index" / path, self.setting.engine
         return self.stages.add(
             Stage(
                 "index",
-                f"index {path} in the engine {retrieval.APPROXIMATE}",
-                index / f"{retrieval.APPROXIMATE}.json",
-                {"engine": retrieval.APPROXIMATE, "options": retrieval.OPTIONS},
+                f"index {path} in the engine {name}",
+                index / f"{name}.json",
+                {"engine": name, "options": vectors.OPTIONS.get(name, {})},
                 (self._index(variant, seed),),
-                lambda: retrieval.build_engine(index, self.materials.catalogue(), folder),
+                lambda: vectors.copy_into(index, name),
                 self.posts,
                 PACES["index"],
             )
@@ -161,34 +162,38 @@ class Plan:
         strategy = variant.strategy
         path = self._model_path(variant, seed)
         train, index = self._train(variant, seed), self._index(variant, seed)
-        needs = (index,) if strategy.exact else (index, self._engine(variant, seed))
-        engine = None if strategy.exact else self.setting.out / "index" / path / retrieval.APPROXIMATE
+        needs = (index,) if self.setting.engine == EXACT else (index, self._engine(variant, seed))
         for test in self.setting.tests:
             # Formulas have one vector each: how posts are ranked does not matter to them.
             ranking = strategy if test.task == "answers" else Strategy()
-            name = f"{path}/{ranking.name}/{test.name}"
+            inside = "" if self.setting.engine == EXACT else f"-in-{self.setting.engine}"
+            name = f"{path}/{ranking.name}{inside}/{test.name}"
             run_path = self.setting.out / "runs" / f"{name}.run"
             run = self.stages.add(
                 Stage(
                     "run",
                     f"run {name}",
                     run_path.with_suffix(".json"),
-                    {"strategy": ranking.name, "topics": test.digest},
+                    {"strategy": ranking.name, "engine": self.setting.engine, "topics": test.digest},
                     needs,
-                    partial(self._search, test, ranking, self.setting.out / "index" / path, engine, run_path),
+                    partial(self._search, test, ranking, index, self.setting.out / "index" / path, run_path),
                     len(test.topics),
                     PACES["run"],
                 )
             )
             self._measure(variant, None, seed, test, train, index, run, run_path)
 
-    def _search(
-        self, test: TestSet, strategy: Strategy, index: Path, engine: Path | None, path: Path
-    ) -> Figures:
+    def _search(self, test: TestSet, strategy: Strategy, encoded: Stage, index: Path, path: Path) -> Figures:
+        catalogue, engine = self.materials.catalogue(), self.setting.engine
         try:
-            return retrieval.search(test, strategy, index, self.materials.catalogue(), engine, path)
+            found = retrieval.search(test, strategy, MathAMRPlusSystem, index, engine, catalogue, path)
         except retrieval.NotApplicableError as error:
             return {"not applicable": str(error)}
+        mark = encoded.mark()
+        made = {} if mark is None else mark.figures
+        for name, kept in (("vectors", "rows"), ("index bytes", "bytes")):
+            found[name] = sum(made.get(kept, {}).get(field, 0) for field in found["fields"])
+        return found
 
     def _baseline(self, name: str) -> None:
         for test in self.setting.tests:

@@ -14,8 +14,11 @@ from mathamr.evaluation.significance import mean_interval
 from mathamr.experiments.experiment import Experiment, Variant
 from mathamr.experiments.findings import Findings, TestFindings, VariantFindings
 from mathamr.experiments.plan import Plan
-from mathamr.experiments.vectors import VectorTable
+from mathamr.experiments.setting import EXACT
+from mathamr.experiments.vectors import TOPICS
 from mathamr.graphs.virtual import Level
+from mathamr.index.engines.engine import open_engine
+from mathamr.systems.mathamrplus.system import PARTS
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -228,7 +231,7 @@ def _heatmaps(plan: Plan) -> Figure | None:
     """Cosines between the virtual nodes of a topic and of its best answer, by every model (thesis, Figure 4.1)."""
     from matplotlib.figure import Figure
 
-    models = [model for model in _models(plan) if (model.index / "posts.npz").exists()][:MOST_PANELS]
+    models = [model for model in _models(plan) if (model.index / TOPICS).exists()][:MOST_PANELS]
     pair = _pair(plan, models)
     if pair is None:
         return None
@@ -239,9 +242,9 @@ def _heatmaps(plan: Plan) -> Figure | None:
     panels = figure.subplots(lines, columns, squeeze=False)
     image: Any = None
     for panel, model in zip(panels.flat, models, strict=False):
-        query = VectorTable.load(model.index / "topics.npz").of_post(topic)
-        post = VectorTable.load(model.index / "posts.npz").of_post(answer)
-        image = _heatmap(panel, model.label, query, post)
+        query, post = _parts(model.index / TOPICS, [topic]), _parts(model.index / EXACT, [answer])
+        if topic in query and answer in post:
+            image = _heatmap(panel, model.label, query[topic], post[answer])
     for panel in list(panels.flat)[len(models) :]:
         panel.axis("off")
     figure.colorbar(image, ax=panels, shrink=0.6, label="cosine")
@@ -250,6 +253,15 @@ def _heatmaps(plan: Plan) -> Figure | None:
         fontsize=10,
     )
     return figure
+
+
+def _parts(folder: Path, ids: Sequence[str]) -> dict[str, Vectors]:
+    """The vectors of the parts of posts."""
+    engine = open_engine(folder, read_only=True)
+    try:
+        return engine[PARTS].fetch(ids)
+    finally:
+        engine.close()
 
 
 def _heatmap(panel: Any, label: str, query: Vectors, post: Vectors) -> Any:
@@ -277,18 +289,20 @@ def _pair(plan: Plan, models: Sequence[_Model]) -> tuple[str, str] | None:
     tests = [test for test in plan.setting.tests if test.task == "answers"]
     if not models or not tests:
         return None
-    topics = VectorTable.load(models[0].index / "topics.npz")
-    posts = VectorTable.load(models[0].index / "posts.npz")
-    known = set(posts.ids)
+    topics = _parts(models[0].index / TOPICS, [tests[0].key(topic) for topic in tests[0].topics])
+    graded = dict.fromkeys(item for grades in tests[0].qrels.grades.values() for item in grades)
+    posts = _parts(models[0].index / EXACT, list(graded))
     first: tuple[str, str] | None = None
     for topic in tests[0].topics:
         grades = tests[0].qrels.grades[topic.id]
         for item in sorted(grades, key=lambda item: (-grades[item], item)):
-            if item not in known or grades[item] < max(grades.values()):
+            if item not in posts or grades[item] < max(grades.values()):
                 continue
             pair = (tests[0].key(topic), item)
+            if pair[0] not in topics:
+                continue
             first = first or pair
-            if len(topics.of_post(pair[0])) in READABLE and len(posts.of_post(item)) in READABLE:
+            if len(topics[pair[0]]) in READABLE and len(posts[item]) in READABLE:
                 return pair
     return first
 

@@ -1,172 +1,131 @@
-"""The stage that searches: the topics of a test set against the indexed posts, by one strategy, as a TREC run."""
+"""The stage that searches: the topics of a test set ranked like a user's queries, by one strategy, as a TREC run."""
 
 from __future__ import annotations
 
-import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
-from typing import Protocol
-
-import numpy as np
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.runs import Hit, Run, write_run
+from mathamr.evaluation.runs import Run, write_run
+from mathamr.evaluation.topics import Topic
 from mathamr.experiments.collection import TestSet
 from mathamr.experiments.experiment import Strategy
 from mathamr.experiments.graphs import Catalogue
 from mathamr.experiments.stage import Figures
-from mathamr.experiments.vectors import Floats, Places, VectorTable
-from mathamr.graphs.virtual import Level
-from mathamr.index.engines.engine import Engine, Entry, Field, create_engine, open_engine
-from mathamr.index.engines.maxsim import maxsim
-from mathamr.systems.vectors import Vectors
-
-APPROXIMATE = "edge"
-"""The engine whose approximate search is measured."""
-OPTIONS = {"hnsw": "all"}
-"""MaxSim has a graph to follow, too."""
-BATCH = 512
+from mathamr.experiments.vectors import TOPICS, StoredQueries
+from mathamr.index.engines.engine import Engine, open_engine
+from mathamr.index.engines.entry import Scored
+from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.posts.post import Formula
+from mathamr.search.asked import Asked
+from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.postranker import PostRanker
+from mathamr.search.query import Query, QueryError
+from mathamr.search.ranked import Demand
+from mathamr.systems.ranking import Ranking, Rerank, fields_of
+from mathamr.systems.system import System
 
 
 class NotApplicableError(MathAMRError):
-    """What a variant cannot do: search for formulas where graphs have none, or single vectors where posts have none."""
+    """What a variant cannot do: search for formulas where graphs have none."""
 
 
-class Searcher(Protocol):
-    """Ranks candidates for the vectors of one topic."""
+class JudgedLooks:
+    """Which formulas look the same, as the collection's visual ids say."""
 
-    def ranked(self, topic: Vectors, depth: int, key: str = "") -> list[Hit]:
-        """The best candidates, at most `depth`."""
-        ...
+    def __init__(self, looks: Mapping[str, str]) -> None:
+        self._looks = looks
 
+    @cached_property
+    def _formulas(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for formula, look in self._looks.items():
+            found.setdefault(look, []).append(formula)
+        return found
 
-class ExactAnswers:
-    """Answers by exact search in memory."""
+    def looks_of(self, formulas: Sequence[str]) -> dict[str, str]:
+        """The visual ids of formulas."""
+        return {formula: self._looks[formula] for formula in formulas if formula in self._looks}
 
-    def __init__(self, table: VectorTable, strategy: Strategy) -> None:
-        self._table, self._strategy = table, strategy
-        self._documents = None if strategy.ranking == "maxsim" else _documents(table)
-        self._pool = strategy.pool_size(len(table.ids))
+    def with_look(self, look: str) -> list[str]:
+        """The formulas with a visual id."""
+        return self._formulas.get(look, [])
 
-    def ranked(self, topic: Vectors, depth: int, key: str = "") -> list[Hit]:
-        """By MaxSim with all, by MaxSim with those that the document vectors choose, or by these alone."""
-        if self._documents is None:
-            return self._best(maxsim(topic.vectors, self._table.vectors, self._table.starts[:-1]), depth)
-        scores = self._documents @ _document(topic)
-        if self._strategy.ranking == "single":
-            return self._best(scores, depth)
-        places = _top(scores, max(self._pool, depth))
-        pool = places[: self._pool]
-        rows, starts = self._table.rows(pool)
-        found = maxsim(topic.vectors, self._table.vectors[rows], starts[:-1])
-        first = [Hit(self._table.ids[pool[place]], float(found[place])) for place in _top(found, depth)]
-        rest = [Hit(self._table.ids[place], float(scores[place])) for place in places[self._pool : depth]]
-        return followed(first, rest)
+    def first_with(self, looks: Sequence[str]) -> dict[str, str]:
+        """The first formula with each visual id."""
+        return {look: self._formulas[look][0] for look in looks if look in self._formulas}
 
-    def _best(self, scores: Floats, depth: int) -> list[Hit]:
-        return [Hit(self._table.ids[place], float(scores[place])) for place in _top(scores, depth)]
+    def readable(self, looks: Sequence[str]) -> dict[str, Formula]:
+        """Nothing: no judged topic has wildcards."""
+        return {}
 
 
-class ApproximateAnswers:
-    """Answers by an engine's approximate search."""
+class Searcher:
+    """Ranks the candidates of a test set for its topics, with the objects of `search/`."""
 
-    def __init__(self, engine: Engine, strategy: Strategy) -> None:
-        self._document, self._parts, self._strategy = engine["document"], engine["parts"], strategy
-        self._pool = strategy.pool_size(engine.count("posts"))
+    def __init__(self, test: TestSet, ranking: Ranking, exact: bool, engine: Engine, topics: Engine) -> None:
+        self._test, self._ranking, self._engine = test, ranking, engine
+        self._demand = Demand(test.depth, exact=exact)
+        self._queries = StoredQueries(topics)
 
-    def ranked(self, topic: Vectors, depth: int, key: str = "") -> list[Hit]:
-        """As `ExactAnswers`, with what the engine finds in its approximate index."""
-        if self._strategy.ranking == "maxsim":
-            found = self._parts.search_maxsim(topic.vectors, depth, exact=False)
-        elif self._strategy.ranking == "single":
-            found = self._document.search(_document(topic), depth, exact=False)
-        else:
-            chosen = self._document.search(_document(topic), max(self._pool, depth), exact=False)
-            pool = self._parts.score(topic.vectors, [each.id for each in chosen[: self._pool]])
-            rest = [Hit(each.id, each.score) for each in chosen[self._pool : depth]]
-            return followed([Hit(each.id, each.score) for each in pool[:depth]], rest)
-        return [Hit(each.id, each.score) for each in found]
+    def asked(self, topic: Topic) -> Asked | None:
+        """A topic as a query, with its vectors; `None` where its formula is not in its graph."""
+        formula_id = topic.formula_id if self._test.task == "formulas" else None
+        post = replace(topic.post, id=self._test.key(topic))
+        query = Query.of_post(post, formula_id)
+        formula = query.target()[0] if self._test.task == "formulas" else None
+        asked = Asked(query, self._queries, formula=formula)
+        try:
+            for name in fields_of(self._ranking):
+                asked.rows(self._engine[name].field)
+        except QueryError:
+            return None
+        return asked
 
-
-def followed(first: list[Hit], rest: list[Hit]) -> list[Hit]:
-    """Reranked hits, then those that were not reranked, in the order of their document vectors.
-
-    Where the pool is as deep as the run, as in the thesis, nothing follows. Both kinds of scores are cosines from -1
-    to 1: those that follow are moved below.
-
-    >>> [hit.id for hit in followed([Hit("a", -0.5)], [Hit("b", 0.9)])]
-    ['a', 'b']
-    """
-    return [*first, *(Hit(hit.id, hit.score - 3) for hit in rest)]
-
-
-class Formulas:
-    """Formulas by the cosine of their vectors, each look once."""
-
-    def __init__(self, table: VectorTable, looks: dict[str, str], formula_of: dict[str, str]) -> None:
-        rows = [
-            row
-            for row in np.flatnonzero(table.levels == Level.FORMULA).tolist()
-            if table.references[row] in looks
-        ]
-        if not rows:
-            raise NotApplicableError("the graphs have no formulas to find")
-        names = [looks[table.references[row]] for row in rows]
-        self._looks = sorted(set(names))
-        place = {look: number for number, look in enumerate(self._looks)}
-        owners = np.array([place[name] for name in names], np.int64)
-        order = np.argsort(owners, kind="stable")
-        self.vectors = table.vectors[np.array(rows)[order]]
-        self._starts = np.searchsorted(owners[order], np.arange(len(self._looks)))
-        self._formula_of = formula_of
-
-    def ranked(self, topic: Vectors, depth: int, key: str = "") -> list[Hit]:
-        """By the best of the formulas that look the same."""
-        references, vectors = topic.at(Level.FORMULA)
-        wanted = self._formula_of[key]
-        if wanted not in references:
-            return []
-        scores = np.maximum.reduceat(self.vectors @ vectors[references.index(wanted)], self._starts)
-        return [Hit(self._looks[place], float(scores[place])) for place in _top(scores, depth)]
+    def ranked(self, asked: Asked, looks: JudgedLooks) -> list[Scored]:
+        """Answers by id, or looks by visual id."""
+        if self._test.task == "answers":
+            posts = PostRanker(asked, self._engine, _no_words).rank(self._ranking, self._demand, "")
+            return [Scored(each.id, each.score) for each in posts]
+        ranker = FormulaRanker(asked, self._engine, _no_words, looks)
+        return [Scored(each.look, each.score) for each in ranker.rank(self._ranking, self._demand, "")]
 
 
 def search(
-    test: TestSet, strategy: Strategy, index: Path, catalogue: Catalogue, engine: Path | None, path: Path
+    test: TestSet,
+    strategy: Strategy,
+    system: type[System],
+    index: Path,
+    engine: str,
+    catalogue: Catalogue,
+    path: Path,
 ) -> Figures:
-    """Ranks for every topic and writes the run.
+    """Ranks for every topic in one engine of a model's index, and writes the run.
 
     The speed is that of searching alone, one topic after the other, in the processor's time: other work on the
     machine does not count, and several threads count together.
     """
-    posts, topics = VectorTable.load(index / "posts.npz"), VectorTable.load(index / "topics.npz")
     path.parent.mkdir(parents=True, exist_ok=True)
-    opened: Engine | None = None
+    opened, topics = open_engine(index / engine, read_only=True), open_engine(index / TOPICS, read_only=True)
     try:
-        if test.task == "formulas":
-            formulas = Formulas(
-                posts, catalogue.looks, {test.key(topic): topic.formula_id or "" for topic in test.topics}
-            )
-            searcher: Searcher = formulas
-            vectors = formulas.vectors
-        elif engine is None:
-            table = posts.chosen(catalogue.answers)
-            searcher, vectors = ExactAnswers(table, strategy), table.vectors
-        else:
-            opened = open_engine(engine, read_only=True)
-            searcher, vectors = (
-                ApproximateAnswers(opened, strategy),
-                posts.chosen(catalogue.answers).vectors,
-            )
-        keys = [test.key(topic) for topic in test.topics]
-        queries = [topics.of_post(key) for key in keys]
-        searcher.ranked(queries[0], test.depth, keys[0])  # what is loaded on first use is no part of a query
+        ranking = ranking_of(strategy, system, test.task, len(catalogue.answers))
+        if not all(opened[name].count() for name in fields_of(ranking)):
+            raise NotApplicableError(f"the graphs have no {test.task} to find")
+        looks = JudgedLooks(catalogue.looks)
+        searcher = Searcher(test, ranking, strategy.exact, opened, topics)
+        queries = [searcher.asked(topic) for topic in test.topics]
+        for first in queries[:1]:
+            if first is not None:
+                searcher.ranked(first, looks)  # what is loaded on first use is no part of a query
         began = time.process_time()
-        found = [searcher.ranked(query, test.depth, key) for query, key in zip(queries, keys, strict=True)]
+        found = [[] if query is None else searcher.ranked(query, looks) for query in queries]
         seconds = time.process_time() - began
     finally:
-        if opened is not None:
-            opened.close()
+        opened.close()
+        topics.close()
     rankings = {topic.id: hits for topic, hits in zip(test.topics, found, strict=True) if hits}
     if not rankings:
         raise NotApplicableError("no topic's formula is in its graph")
@@ -175,66 +134,18 @@ def search(
         "topics": len(test.topics),
         "without hits": len(test.topics) - len(rankings),
         "queries a second": len(queries) / max(seconds, 1e-9),
-        "vectors": len(vectors),
-        "index bytes": vectors.nbytes,
+        "fields": list(dict.fromkeys(fields_of(ranking))),
     }
 
 
-def build_engine(index: Path, catalogue: Catalogue, folder: Path) -> Figures:
-    """The answers in an engine with an approximate index."""
-    table = VectorTable.load(index / "posts.npz").chosen(catalogue.answers)
-    shutil.rmtree(folder, ignore_errors=True)
-    size = table.vectors.shape[1]
-    fields = (
-        Field(name="document", of="posts", size=size),
-        Field(name="parts", of="posts", size=size, many=True),
-    )
-    engine = create_engine(folder, fields, APPROXIMATE, OPTIONS)
-    try:
-        for entries in _batches(table):
-            engine.upsert("posts", entries)
-        engine.flush()
-        engine.optimize()
-    finally:
-        engine.close()
-    taken = sum(file.stat().st_size for file in folder.rglob("*") if file.is_file())
-    return {"posts": len(table.ids), "bytes on disk": taken}
+def ranking_of(strategy: Strategy, system: type[System], task: str, candidates: int) -> Ranking:
+    """The system's own ranking of that name; a share of the candidates is its pool, and the rest follows."""
+    named = system.rankings["answers" if task == "answers" else "formulas"]
+    ranking = named[strategy.ranking]
+    if isinstance(ranking, Rerank):
+        return replace(ranking, pool=strategy.pool_size(candidates), keeps_rest=True)
+    return ranking
 
 
-def _batches(table: VectorTable) -> Iterator[list[Entry]]:
-    for start in range(0, len(table.ids), BATCH):
-        ids = table.ids[start : start + BATCH]
-        vectors = [table.of_post(post_id) for post_id in ids]
-        yield [
-            Entry(
-                post_id,
-                {"document": Vectors.one(_document(each), Level.DOCUMENT, post_id), "parts": each},
-            )
-            for post_id, each in zip(ids, vectors, strict=True)
-        ]
-
-
-def _documents(table: VectorTable) -> Floats:
-    """The document vector of every post: always its last."""
-    last = table.starts[1:] - 1
-    if not (table.levels[last] == Level.DOCUMENT).all():
-        raise NotApplicableError("posts of these graphs have no document vector")
-    return table.vectors[last]
-
-
-def _document(post: Vectors) -> Floats:
-    document = post.document
-    if document is None:
-        raise NotApplicableError("a post of these graphs has no document vector")
-    return document
-
-
-def _top(scores: Floats, count: int) -> Places:
-    """The places of the highest scores, highest first, equal ones in their order."""
-    if count < len(scores):
-        chosen = np.argpartition(-scores, count - 1)[:count]
-        chosen.sort()
-    else:
-        chosen = np.arange(len(scores))
-    places: Places = chosen[np.argsort(-scores[chosen], kind="stable")].astype(np.int64)
-    return places
+def _no_words() -> LexicalPart:
+    raise MathAMRError("an experiment on stored vectors has no lexical index")

@@ -1,141 +1,181 @@
-"""The stage that indexes: the vectors of all posts and topics by one model, in one file."""
+"""The stage that encodes: the vectors of a model for all posts and topics, each in an engine of its own, as an index has them."""
 
 from __future__ import annotations
 
-import json
+import shutil
 import time
-import zipfile
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
-
+from mathamr.batches import batches
 from mathamr.errors import MathAMRError
+from mathamr.experiments.collection import Collection
+from mathamr.experiments.graphs import Catalogue
+from mathamr.experiments.setting import EXACT
 from mathamr.experiments.stage import Figures
 from mathamr.graphs.store import GraphStore
-from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.virtual import Level
+from mathamr.index.engines.engine import Engine, create_engine, open_engine
+from mathamr.index.engines.entry import Entry, Payload
+from mathamr.posts.post import Formula, Post
 from mathamr.progress import Progress
-from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
+from mathamr.search.query import Query
+from mathamr.search.stopwatch import Stopwatch
+from mathamr.systems.field import Field
+from mathamr.systems.modelfolder import load_system
+from mathamr.systems.system import Encoded, Item, System
 from mathamr.systems.vectors import Vectors
 
-Floats = npt.NDArray[np.float32]
-Places = npt.NDArray[np.int64]
+OPTIONS: dict[str, dict[str, Any]] = {"edge": {"hnsw": "all"}, "qdrant": {"hnsw": "all"}}
+"""How engines are made here: MaxSim has a graph to follow, too."""
+TOPICS = "topics"
+BATCH = 512
 
 
-@dataclass(frozen=True, eq=False)
-class VectorTable:
-    """The vectors of posts end to end: post i has rows `starts[i]` to `starts[i + 1]`, of `levels` and `references`."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """Everything a model's vectors are made from."""
 
-    ids: tuple[str, ...]
-    vectors: Floats
-    starts: Places
-    levels: npt.NDArray[np.int8]
-    references: tuple[str, ...]
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "_places", {post_id: place for place, post_id in enumerate(self.ids)})
-
-    @classmethod
-    def of(cls, ids: Iterable[str], encoded: Iterable[Vectors], size: int) -> VectorTable:
-        """The vectors of posts, one post after the other."""
-        every = list(encoded)
-        counts = [len(each) for each in every]
-        return cls(
-            tuple(ids),
-            np.concatenate([np.zeros((0, size), np.float32), *(each.vectors for each in every)]),
-            np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]).astype(np.int64),
-            np.concatenate([np.zeros(0, np.int8), *(each.levels.astype(np.int8) for each in every)]),
-            tuple(reference for each in every for reference in each.references),
-        )
-
-    def of_post(self, post_id: str) -> Vectors:
-        """The vectors of one post."""
-        place = self._place(post_id)
-        rows = slice(int(self.starts[place]), int(self.starts[place + 1]))
-        return Vectors(self.vectors[rows], self.levels[rows].astype(np.int32), self.references[rows])
-
-    def _place(self, post_id: str) -> int:
-        places: dict[str, int] = self.__dict__["_places"]
-        if post_id not in places:
-            raise MathAMRError(f"no vectors of {post_id!r}; index the posts again")
-        return places[post_id]
-
-    def chosen(self, ids: Sequence[str]) -> VectorTable:
-        """The table of some posts, those without any vector left out."""
-        places = np.array([self._place(post_id) for post_id in ids], np.int64)
-        places = places[self.starts[places + 1] > self.starts[places]]
-        rows, starts = self.rows(places)
-        return VectorTable(
-            tuple(self.ids[place] for place in places),
-            self.vectors[rows],
-            starts,
-            self.levels[rows],
-            tuple(self.references[row] for row in rows),
-        )
-
-    def rows(self, places: Places) -> tuple[Places, Places]:
-        """The rows of posts by their places, end to end, and where each post's begin, with their end."""
-        counts = self.starts[places + 1] - self.starts[places]
-        starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts)])
-        return np.repeat(self.starts[places] - starts[:-1], counts) + np.arange(starts[-1]), starts
-
-    def save(self, path: Path) -> None:
-        """One `.npz` without pickles, written in one move."""
-        head = json.dumps([self.ids, self.references], ensure_ascii=False).encode("utf-8", "surrogatepass")
-        temporary = path.with_name(path.name + ".new")
-        with temporary.open("wb") as file:
-            np.savez(
-                file,
-                allow_pickle=False,
-                vectors=self.vectors,
-                starts=self.starts,
-                levels=self.levels,
-                head=np.frombuffer(head, np.uint8),
-            )
-        temporary.replace(path)
-
-    @classmethod
-    def load(cls, path: Path) -> VectorTable:
-        """The inverse of `save`."""
-        try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays: dict[str, Any] = {name: file[name] for name in file.files}
-            ids, references = json.loads(arrays["head"].tobytes().decode("utf-8", "surrogatepass"))
-            return cls(tuple(ids), arrays["vectors"], arrays["starts"], arrays["levels"], tuple(references))
-        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
-            raise MathAMRError(f"{path} is no table of vectors, or it is damaged: {error}") from error
+    collection: Collection
+    catalogue: Catalogue
+    posts: Path
+    """The graph store of the posts."""
+    topics: Path
+    """The graph store of the topics."""
 
 
-def encode_all(
-    model: Path, corpus: Path, ids: Sequence[str], topics: Path, folder: Path, device: str
-) -> Figures:
-    """Encodes the posts and the topics with a model; `posts.npz` and `topics.npz` in the folder."""
-    encoder = GraphEncoder.load(model, device)
-    folder.mkdir(parents=True, exist_ok=True)
+def encode_all(model: Path, corpus: Corpus, folder: Path, device: str) -> Figures:
+    """Encodes the posts and the topics with a model, each into an exact engine in the folder."""
+    system = load_system(model, device)
+    searched, asked = set(corpus.catalogue.posts), corpus.collection.topic_posts()
     began = time.monotonic()
-    with GraphStore(corpus) as store, Progress("encoding", "posts", total=len(ids)) as progress:
-        posts = VectorTable.of(
-            ids, encoder.encode(progress.each(_tensors(store, encoder.graphs, ids))), encoder.size
-        )
+    with GraphStore(corpus.posts) as store, Progress("encoding", "posts", total=len(searched)) as progress:
+        posts = (post for post in corpus.collection.posts() if post.id in searched)
+        figures = _fill(folder / EXACT, system, progress.each(posts), store, corpus.catalogue)
     seconds = time.monotonic() - began
-    with GraphStore(topics) as store:
-        names = list(store.ids())
-        asked = VectorTable.of(names, encoder.encode(_tensors(store, encoder.graphs, names)), encoder.size)
-    posts.save(folder / "posts.npz")
-    asked.save(folder / "topics.npz")
-    per_level = {level.name.lower(): int((posts.levels == level).sum()) for level in Level}
-    return {
-        "vectors": len(posts.vectors),
-        "index bytes": posts.vectors.nbytes,
-        "posts a second": len(ids) / max(seconds, 1e-9),
-        "by level": per_level,
-    }
+    with GraphStore(corpus.topics) as store:
+        _fill(folder / TOPICS, system, asked, store)
+    return {**figures, "posts a second": len(searched) / max(seconds, 1e-9)}
 
 
-def _tensors(store: GraphStore, graphs: str, ids: Iterable[str]) -> Iterator[GraphTensor]:
-    for post_id in ids:
-        yield store.tensor(graphs, post_id)
+def _fill(
+    folder: Path, system: System, posts: Iterable[Post], store: GraphStore, catalogue: Catalogue | None = None
+) -> Figures:
+    """An engine with the vectors of posts; with a catalogue, of the answers and looks that are searched."""
+    answers = None if catalogue is None else set(catalogue.answers)
+    levels: Counter[str] = Counter()
+    rows: Counter[str] = Counter()
+    with engine_in(folder, EXACT, system.fields) as engine:
+        for batch in batches(posts, BATCH):
+            made = list(system.encode(_items(system, batch, store)))
+            kinds = {post.id: Payload(kind=post.kind) for post in batch}
+            found = [
+                Entry(each.id, each.post, kinds[each.id])
+                for each in made
+                if each.post and (answers is None or each.id in answers)
+            ]
+            formulas = list(_formulas(made, kinds, catalogue))
+            for entry in (*found, *formulas):
+                rows.update({name: len(vectors) for name, vectors in entry.rows.items()})
+            for each in made:
+                for vectors in each.post.values():
+                    levels.update(Level(int(level)).name.lower() for level in vectors.levels)
+            engine.upsert("posts", found)
+            engine.upsert("formulas", formulas)
+        engine.flush()
+    sizes = {field.name: 4 * field.size * rows[field.name] for field in system.fields}
+    return {"rows": dict(rows), "bytes": sizes, "by level": dict(levels)}
+
+
+def _items(system: System, posts: Iterable[Post], store: GraphStore) -> Iterator[Item]:
+    for post in posts:
+        if system.graphs is not None:
+            yield Item(post=post, tensor=store.tensor(system.graphs.configuration, post.id))
+        elif "graph" in system.needs:
+            yield Item(post=post, graph=store.graph(post.id))
+        else:
+            yield Item(post=post)
+
+
+def _formulas(
+    made: Iterable[Encoded], payloads: Mapping[str, Payload], catalogue: Catalogue | None
+) -> Iterator[Entry]:
+    """The formulas of posts, each id once; with a catalogue those whose look is judged."""
+    for each in made:
+        seen: set[str] = set()
+        for name, fields in each.formulas:
+            if name not in seen and (catalogue is None or name in catalogue.looks):
+                seen.add(name)
+                yield Entry(name, fields, replace(payloads[each.id], post=each.id))
+
+
+class engine_in:  # noqa: N801 - a context, used like a function
+    """A new engine in a folder that is emptied first; closed at the end, removed when something fails."""
+
+    def __init__(self, folder: Path, name: str, fields: Sequence[Field]) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        self._folder = folder
+        self._engine = create_engine(folder, fields, name, OPTIONS.get(name))
+
+    def __enter__(self) -> Engine:
+        return self._engine
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._engine.close()
+        if kind is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def copy_into(index: Path, name: str) -> Figures:
+    """The vectors of a model once more, in another engine, prepared for approximate search."""
+    source = open_engine(index / EXACT, read_only=True)
+    try:
+        with engine_in(index / name, name, source.fields) as engine:
+            for of in dict.fromkeys(field.of for field in source.fields):
+                fields = [field.name for field in source.fields if field.of == of]
+                for ids in batches(source.ids(of), BATCH):
+                    payloads = source.payloads(of, ids)
+                    rows = {field: source[field].fetch(ids) for field in fields}
+                    engine.upsert(
+                        of,
+                        [
+                            Entry(
+                                each,
+                                {field: found[each] for field, found in rows.items() if each in found},
+                                payloads[each],
+                            )
+                            for each in ids
+                        ],
+                    )
+            engine.flush()
+            engine.optimize()
+    finally:
+        source.close()
+    size = sum(file.stat().st_size for file in (index / name).rglob("*") if file.is_file())
+    return {"bytes on disk": size}
+
+
+class StoredQueries:
+    """The vectors of topics that were made before: what a ranker asks for instead of a system."""
+
+    def __init__(self, topics: Engine) -> None:
+        self._topics = topics
+
+    def encoded(self, query: Query, watch: Stopwatch) -> Encoded:
+        """The vectors of a topic, whose post has the topic's key for an id."""
+        key = query.post.id
+        post: dict[str, Vectors] = {}
+        formulas: dict[str, dict[str, Vectors]] = {}
+        names = [formula.id for formula in query.post.formulas]
+        for field in self._topics.fields:
+            found = self._topics[field.name].fetch([key] if field.of == "posts" else names)
+            for name, vectors in found.items():
+                (post if field.of == "posts" else formulas.setdefault(name, {}))[field.name] = vectors
+        return Encoded(id=key, post=post, formulas=tuple(formulas.items()))
+
+    def look(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
+        """Looks are not stored for topics."""
+        raise MathAMRError("an experiment on stored vectors has none of looks")

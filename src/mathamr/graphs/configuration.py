@@ -7,7 +7,9 @@ from typing import Literal, get_args
 
 from mathamr.errors import UnknownNameError
 
-FormulaMode = Literal["both", "opt", "slt", "none"]
+FormulaMode = Literal["both", "opt", "slt", "none", "absent"]
+"""Which trees hang on formulas; with `none` their placeholders stay as plain concepts, with `absent` they go, too."""
+TREELESS: tuple[FormulaMode, ...] = ("none", "absent")
 Structure = Literal["hierarchy", "none", "global"]
 Auxiliary = Literal["none", "sequential", "circular", "full"]
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from mathamr.amr.graph import unquoted
 from mathamr.amr.notation import layout
 from mathamr.drawing import ROW, Drawing, shortened, text_width
-from mathamr.graphs.configuration import FormulaMode
+from mathamr.graphs.configuration import TREELESS, FormulaMode
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.unify import TREE_VARIABLE, unified
 
@@ -140,7 +140,7 @@ def _virtual_nodes(drawing: Drawing, graph: MathGraph, placed: _Placed, mode: Fo
         box = _box(placed, variables)
         text = graph.texts[number] if number < len(graph.texts) else ""
         badges.append((box.top + ROW / 2, f"sentence {number}", "amr", box, text))
-    for formula in graph.formulas if mode != "none" else ():
+    for formula in graph.formulas if mode not in TREELESS else ():
         number_text = formula.placeholder.rpartition("_")[2]
         for letter, tree, region in (("o", formula.opt, "opt"), ("s", formula.slt, "slt")):
             nodes = [f"{letter}{number_text}_{n}" for n in range(len(tree or ()))]

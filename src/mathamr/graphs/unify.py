@@ -12,7 +12,7 @@ from mathamr.amr.notation import Triple
 from mathamr.amr.placeholder import placeholders
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import Trees
-from mathamr.graphs.configuration import FormulaMode
+from mathamr.graphs.configuration import TREELESS, FormulaMode
 from mathamr.graphs.mathgraph import FormulaPart, MathGraph
 
 OPERAND_LETTERS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -118,7 +118,7 @@ def unified(graph: MathGraph, mode: FormulaMode = "both") -> Amr:
         if formula.slt is not None and mode in ("both", "slt"):
             _hang(formula.variable, ":slt", f"s{number}", formula.slt, instances, edges)
     dropped = {formula.variable for formula in graph.formulas if formula.dropped}
-    if mode == "none" and dropped:
+    if mode in TREELESS and dropped:
         instances = [instance for instance in instances if instance[0] not in dropped]
         edges = [edge for edge in edges if edge[0] not in dropped and edge[2] not in dropped]
     return Amr(graph.amr.top, tuple(instances), tuple(edges), graph.amr.attributes)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 
 from mathamr.formulas.tree import Tree
-from mathamr.graphs.configuration import Auxiliary, GraphConfiguration
+from mathamr.graphs.configuration import TREELESS, Auxiliary, FormulaMode, GraphConfiguration
 from mathamr.graphs.mathgraph import FormulaPart, MathGraph
 from mathamr.graphs.unify import opt_role, slt_role
 
@@ -35,11 +35,13 @@ class Part(IntEnum):
 
 
 class Level(IntEnum):
-    """What a representative of the post stands for."""
+    """What a representative of the post stands for; nodes of formulas' trees and tokens of text are systems' own."""
 
     FORMULA = 0
     SENTENCE = 1
     DOCUMENT = 2
+    NODE = 3
+    TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,13 +75,13 @@ class FlatGraph:
 def flatten(graph: MathGraph, configuration: GraphConfiguration | None = None) -> FlatGraph:
     """The nodes and edges of a post with the virtual nodes of the configuration.
 
-    Without formulas (mode ``none``) the placeholders stay as plain concepts of their sentence, the dropped ones
-    are left out, and no formula represents the post.
+    Without trees (mode ``none``) the placeholders stay as plain concepts of their sentence, the dropped ones
+    are left out, and no formula represents the post. With mode ``absent``, as the thesis says, the placeholders are
+    left out as well, but for those that are the root of their sentence.
     """
     configuration = configuration or GraphConfiguration()
-    with_formulas = configuration.formulas != "none"
-    formulas = graph.formulas if with_formulas else ()
-    left_out = set() if with_formulas else {f.variable for f in graph.formulas if f.dropped}
+    formulas = () if configuration.formulas in TREELESS else graph.formulas
+    left_out = left_out_of(graph, configuration.formulas)
     flat = FlatGraph()
     number = _add_amr(flat, graph, left_out)
     tree_nodes = [_add_trees(flat, formula, number[formula.variable], configuration) for formula in formulas]
@@ -90,6 +92,17 @@ def flatten(graph: MathGraph, configuration: GraphConfiguration | None = None) -
         if configuration.structure == "global":
             _add_global(flat, graph.post_id)
     return flat
+
+
+def left_out_of(graph: MathGraph, mode: FormulaMode) -> set[str]:
+    """The placeholders that a formula mode leaves out."""
+    if mode not in TREELESS:
+        return set()
+    dropped = {formula.variable for formula in graph.formulas if formula.dropped}
+    if mode == "none":
+        return dropped
+    roots = {graph.amr.top, *(variables[0] for variables in graph.sentences if variables)}
+    return dropped | {formula.variable for formula in graph.formulas} - roots
 
 
 def _add_amr(flat: FlatGraph, graph: MathGraph, left_out: set[str]) -> dict[str, int]:

@@ -76,9 +76,14 @@ class Archive:
         return cls(folder, manifest, catalogue, device=device, model=model)
 
     @property
+    def system_type(self) -> type[System]:
+        """The kind of the system that made the vectors: its tasks, needs and rankings, without any weights."""
+        return SYSTEMS[self.manifest.model.system]
+
+    @property
     def needs(self) -> frozenset[Need]:
-        """What the system of the index needs of a post; known without loading it."""
-        return SYSTEMS[self.manifest.model.system].needs
+        """What the system of the index needs of a post."""
+        return self.system_type.needs
 
     @property
     def has_graphs(self) -> bool:

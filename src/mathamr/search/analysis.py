@@ -4,20 +4,21 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from mathamr.amr.parser import AmrParser
+from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import tensorise
-from mathamr.graphs.virtual import Level
-from mathamr.index.engines.entry import Floats
-from mathamr.search.query import Query, QueryError
+from mathamr.posts.post import Formula
+from mathamr.search.query import Query
 from mathamr.search.stopwatch import Stopwatch
-from mathamr.systems.mathamrplus.postencoder import PostEncoder
+from mathamr.systems.system import Encoded, Item, Look, System
 from mathamr.systems.vectors import Vectors
 
 REMEMBERED = 256
@@ -26,65 +27,96 @@ REMEMBERED = 256
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Analysis:
-    """The graph of a query and its vectors."""
+    """The vectors of a query, and its graph where the system needs one."""
 
-    graph: MathGraph
-    vectors: Vectors
-
-    @property
-    def document(self) -> Floats:
-        """The vector of the whole query; the mean of its vectors where the model gives posts none."""
-        document = self.vectors.document
-        if document is None:
-            document = self.vectors.vectors.mean(axis=0)
-        return document
-
-    def formula(self, identifier: str) -> Floats:
-        """The vector of one formula of the query."""
-        references, vectors = self.vectors.at(Level.FORMULA)
-        if identifier not in references:
-            raise QueryError(f"the model gives the formula {identifier!r} of the query no vector")
-        found: Floats = vectors[references.index(identifier)]
-        return found
+    encoded: Encoded
+    graph: MathGraph | None = None
 
 
 class Analyser:
-    """Makes analyses, one at a time; parser and encoder are loaded when the first query needs them."""
+    """Makes analyses, one at a time; parser and system are loaded when the first query needs them."""
 
-    def __init__(self, parser: Callable[[], AmrParser], encoder: Callable[[], PostEncoder]) -> None:
-        self._load_parser, self._load_encoder = parser, encoder
+    def __init__(self, parser: Callable[[], AmrParser], system: Callable[[], System]) -> None:
+        self._load_parser, self._load_system = parser, system
         self._maker: GraphMaker | None = None
-        self._remembered: OrderedDict[str, Analysis] = OrderedDict()
-        self._working, self._looking = threading.Lock(), threading.Lock()
+        self._posts: _Memory[Analysis] = _Memory()
+        self._looks: _Memory[Mapping[str, Vectors]] = _Memory()
+        self._working = threading.Lock()
+
+    def encoded(self, query: Query, watch: Stopwatch) -> Encoded:
+        """The vectors of a query."""
+        return self.analyse(query, watch).encoded
 
     def analyse(self, query: Query, watch: Stopwatch) -> Analysis:
         """The analysis of a query; the time goes to the stages load, amr and encode."""
-        key = query.post.to_json()
-        with self._looking:
-            if key in self._remembered:
-                self._remembered.move_to_end(key)
-                return self._remembered[key]
-        with self._working:
-            made = self._made(query, watch)
-        with self._looking:
-            self._remembered[key] = made
-            while len(self._remembered) > REMEMBERED:
-                self._remembered.popitem(last=False)
-        return made
+
+        def make() -> Analysis:
+            with self._working:
+                return self._made(query, watch)
+
+        return self._posts.get(query.post.to_json(), make)
+
+    def look(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
+        """The vectors of one formula of a query by itself, for fields of looks."""
+
+        def make() -> Mapping[str, Vectors]:
+            opt, slt = query.trees[formula.id]
+            key = visual_key(slt) if slt is not None else ""
+            with self._working:
+                with watch("load"):
+                    system = self._load_system()
+                with watch("encode"), _one_thread():
+                    (found,) = system.encode_looks([Look(key=key, formula=formula, opt=opt, slt=slt)])
+            return found
+
+        return self._looks.get(f"{formula.id}\n{query.post.to_json()}", make)
 
     def _made(self, query: Query, watch: Stopwatch) -> Analysis:
         with watch("load"):
-            encoder = self._load_encoder()
+            system = self._load_system()
+        item = Item(post=query.post)
+        if {"graph", "tensor"} & system.needs:
+            item = self._with_graph(query, system, watch)
+        with watch("encode"), _one_thread():
+            (encoded,) = system.encode([item])
+        return Analysis(encoded, item.graph)
+
+    def _with_graph(self, query: Query, system: System, watch: Stopwatch) -> Item:
+        with watch("load"):
             if self._maker is None:
                 self._maker = GraphMaker(self._load_parser())
         with watch("amr"):
             (made,) = self._maker.make([query.post])
+        if system.graphs is None:
+            return Item(post=query.post, graph=made.graph)
         with watch("encode"):
-            configuration = GraphConfiguration.from_name(encoder.graphs)
-            tensor = tensorise(made.graph, encoder.vocabulary, encoder.relations, configuration)
-            with _one_thread():
-                (vectors,) = encoder.encode([(query.post, tensor)])
-        return Analysis(made.graph, vectors)
+            read = system.graphs
+            configuration = GraphConfiguration.from_name(read.configuration)
+            tensor = tensorise(made.graph, read.vocabulary, read.relations, configuration)
+        return Item(post=query.post, graph=made.graph, tensor=tensor)
+
+
+T = TypeVar("T")
+
+
+class _Memory(Generic[T]):
+    """The last things that were made, by key; for several threads."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[str, T] = OrderedDict()
+        self._looking = threading.Lock()
+
+    def get(self, key: str, make: Callable[[], T]) -> T:
+        with self._looking:
+            if key in self._known:
+                self._known.move_to_end(key)
+                return self._known[key]
+        made = make()
+        with self._looking:
+            self._known[key] = made
+            while len(self._known) > REMEMBERED:
+                self._known.popitem(last=False)
+        return made
 
 
 @contextmanager

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mathamr.search.fragment import Fragment, plain
-from mathamr.search.query import Query, Task
+from mathamr.search.query import Query
+from mathamr.systems.ranking import Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import lru_cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import Self
@@ -23,24 +22,23 @@ from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.index.engines.entry import Filter, Scored
-from mathamr.index.lexical.terms import Terms, post_terms
 from mathamr.posts.kinds import KINDS
 from mathamr.posts.post import Post
 from mathamr.search.alignment import Alignment, align
-from mathamr.search.analysis import Analyser, Analysis
-from mathamr.search.formulas import FormulaSearch
+from mathamr.search.analysis import Analyser
+from mathamr.search.asked import Asked
+from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.hits import FormulaHit, Hit, Hits
-from mathamr.search.hybrid import HybridConfiguration
-from mathamr.search.query import Query, Task
+from mathamr.search.looks import CatalogueLooks
+from mathamr.search.postranker import PostRanker
+from mathamr.search.query import Query
 from mathamr.search.ranked import POOL, Demand, Ranked
+from mathamr.search.ranker import Ranker
 from mathamr.search.snippet import Wanted, snippet, title
 from mathamr.search.stopwatch import Stopwatch
-from mathamr.search.strategies import PostSearch, check_strategy
-from mathamr.systems.mathamrplus.postencoder import PostEncoder
-from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
-
-TASKS: tuple[Task, ...] = ("answers", "formulas")
+from mathamr.systems.field import Field
+from mathamr.systems.ranking import TASKS, Ranking, Task, fields_of, uses_words
 
 
 class UnknownPostError(MathAMRError):
@@ -53,24 +51,41 @@ class Index:
     Model and parser are loaded when the first query needs them; `warm` loads them beforehand.
     """
 
-    def __init__(self, archive: Archive, configuration: HybridConfiguration | None = None) -> None:
+    def __init__(self, archive: Archive) -> None:
         self.archive = archive
-        self.configuration = configuration or HybridConfiguration()
         self._loading = threading.Lock()
         self._loaded_parser: AmrParser | None = None
-        self._analyser = Analyser(self._parser, lambda: _encoder(archive))
+        self._analyser = Analyser(self._parser, lambda: archive.system)
 
     @classmethod
-    def open(
-        cls,
-        path: Path | str,
-        *,
-        device: str = "auto",
-        model: Path | None = None,
-        configuration: HybridConfiguration | None = None,
-    ) -> Index:
-        """The index in a folder, for reading."""
-        return cls(Archive.open(path, device=device, model=model), configuration)
+    def open(cls, path: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Index:
+        """The index in a folder, for reading; `model` is where its model is, if no longer where it was."""
+        return cls(Archive.open(path, device=device, model=model))
+
+    @property
+    def tasks(self) -> tuple[Task, ...]:
+        """What can be looked for with the system of the index."""
+        return tuple(task for task in TASKS if task in self.archive.system_type.tasks)
+
+    def rankings(self, task: Task = "answers") -> Mapping[str, Ranking]:
+        """The named rankings of a task, the usual one first; no weights are loaded to know them."""
+        system = self.archive.system_type
+        if task not in system.tasks:
+            raise MathAMRError(
+                f"the index {self.archive.folder} was made by {system.kind}, which does not look for {task};"
+                f" it looks for {' and '.join(self.tasks)}"
+            )
+        return system.rankings[task]
+
+    def ranking(self, task: Task, strategy: str | Ranking | None = None) -> tuple[str, Ranking]:
+        """A ranking and what it is called: by name, as it is given, or the usual one."""
+        if strategy is not None and not isinstance(strategy, str):
+            return type(strategy).__name__.lower(), strategy
+        named = self.rankings(task)
+        name = next(iter(named)) if strategy is None else strategy
+        if name not in named:
+            raise UnknownNameError("strategy", name, list(named))
+        return name, named[name]
 
     def __len__(self) -> int:
         return len(self.archive.catalogue)
@@ -99,18 +114,19 @@ class Index:
 
         loading = threading.Thread(target=load, args=(lambda: self.archive.system,))
         loading.start()
-        load(lambda: self._parser().parse(["Let FORMULA_0 hold."]))
+        if {"graph", "tensor"} & self.archive.system_type.needs:
+            load(lambda: self._parser().parse(["Let FORMULA_0 hold."]))
         loading.join()
         if failures:
             raise failures[0]
-        self.search("$x$", k=1)
-        self.search("$x$", "formulas", k=1)
+        for task in self.tasks:
+            self.search("$x$", task, k=1)
 
     def search(
         self,
         query: Query | Post | str,
         task: Task = "answers",
-        strategy: str = "hybrid",
+        strategy: str | Ranking | None = None,
         k: int = 10,
         *,
         offset: int = 0,
@@ -120,8 +136,10 @@ class Index:
     ) -> Hits:
         """The `k` best hits from place `offset` on.
 
-        A query is typed text with ``$latex$``, a `Query`, or a whole `Post`. `where` narrows what is searched; `pool`
-        is how many posts the strategy `rerank` looks at again. Without `exact` an engine may search approximately.
+        A query is typed text with ``$latex$``, a `Query`, or a whole `Post`. `strategy` names one of `rankings`, or is
+        a ranking itself; without one the usual of the index's system is taken. `where` narrows what is searched;
+        `pool` is how many posts the strategy `rerank` looks at again. Without `exact` an engine may search
+        approximately.
         """
         if k < 1:
             raise MathAMRError(f"the number of results must be at least 1, not {k}")
@@ -130,75 +148,86 @@ class Index:
         _check(task, where)
         watch = Stopwatch()
         with watch("parse"):
-            asked = self._query(query, task)
-        ranked, notes = self.rank(
-            asked, task, strategy, offset + k + 1, exact=exact, where=where, pool=pool, watch=watch
+            asked, notes = self._asked(query, task, watch)
+        name, ranking = self.ranking(task, strategy)
+        ranked = self._ranked(
+            asked, task, (name, ranking), Demand(offset + k + 1, where or None, exact, pool)
         )
+        notes += _remarks(ranked, ranking, where, empty=not len(self))
         page = ranked[offset : offset + k]
         with watch("snippet"):
-            wanted = Wanted(asked)
+            wanted = Wanted(asked.query)
             if wanted.is_empty:
                 notes.append("the query has only common words; add some that say what it is about")
-            analysis = None if strategy == "lexical" else self._analyser.analyse(asked, Stopwatch())
-            hits = self._hits(page, offset, task, wanted, analysis)
+            near = any(True for _ in fields_of(ranking))
+            hits = self._hits(page, offset, task, wanted, asked if near else None)
         return Hits(
-            asked,
-            task,
-            strategy,
-            hits,
-            offset,
-            len(ranked) > offset + k,
-            watch.seconds,
-            (*asked.notes, *notes),
+            query=asked.query,
+            task=task,
+            strategy=name,
+            hits=hits,
+            offset=offset,
+            more=len(ranked) > offset + k,
+            seconds=watch.seconds,
+            notes=(*asked.query.notes, *notes),
         )
 
     def rank(
         self,
         query: Query | Post | str,
         task: Task = "answers",
-        strategy: str = "hybrid",
+        strategy: str | Ranking | None = None,
         depth: int = 1000,
         *,
         exact: bool = True,
         where: Filter | None = None,
         pool: int = POOL,
-        watch: Stopwatch | None = None,
     ) -> tuple[list[Ranked], list[str]]:
         """Only ids and scores, best first, and notes: what an evaluation needs of a search."""
-        check_strategy(strategy)
-        watch = watch or Stopwatch()
         _check(task, where)
-        asked = self._query(query, task)
-        demand = Demand(depth, where or None, exact, pool)
-        with watch("load"):
-            engine, lexical = self.archive.engine, self.archive.lexical
-        formula, note = asked.target() if task == "formulas" else (None, None)
-        analysis = lru_cache(1)(partial(self._analyser.analyse, asked, watch))
-        if strategy != "lexical":
-            analysis()
-        if formula is not None:
-            search: FormulaSearch | PostSearch = FormulaSearch(
-                asked,
-                formula,
-                engine,
-                lexical.formulas,
-                self.archive.catalogue,
-                analysis,
-                self.configuration,
-                watch,
-            )
-        else:
-            search = self._post_search(asked, analysis, watch)
-        found = search.rank(strategy, demand)
-        remark = _remark(found, strategy, where) if len(self) else "the index is empty"
-        return found, [each for each in (note, remark) if each]
+        chosen = self.ranking(task, strategy)
+        asked, notes = self._asked(query, task, Stopwatch())
+        found = self._ranked(asked, task, chosen, Demand(depth, where or None, exact, pool))
+        return found, notes + _remarks(found, chosen[1], where, empty=not len(self))
 
-    def score(self, query: Query | Post | str, ids: Sequence[str], strategy: str = "hybrid") -> list[Scored]:
-        """Given posts, whoever found them, best first by a strategy; ids that the index lacks are left out."""
-        asked = self._query(query, "answers")
-        watch = Stopwatch()
-        analysis = lru_cache(1)(partial(self._analyser.analyse, asked, watch))
-        return self._post_search(asked, analysis, watch).score(strategy, ids)
+    def score(
+        self,
+        query: Query | Post | str,
+        ids: Sequence[str],
+        strategy: str | Ranking | None = None,
+        task: Task = "answers",
+    ) -> list[Scored]:
+        """Given posts or looks, whoever found them, best first by a strategy; what the index lacks is left out."""
+        _, ranking = self.ranking(task, strategy)
+        asked, _ = self._asked(query, task, Stopwatch())
+        return self._ranker(asked, task).score(ranking, ids)
+
+    def _asked(self, query: Query | Post | str, task: Task, watch: Stopwatch) -> tuple[Asked, list[str]]:
+        """The query on its way, and what should be known about what is looked for."""
+        if isinstance(query, str):
+            query = Query.of_text(query, task)
+        elif isinstance(query, Post):
+            query = Query.of_post(query)
+        formula, note = query.target() if task == "formulas" else (None, None)
+        return Asked(query, self._analyser, formula=formula, watch=watch), [note] if note else []
+
+    def _ranked(self, asked: Asked, task: Task, chosen: tuple[str, Ranking], demand: Demand) -> list[Ranked]:
+        name, ranking = chosen
+        with asked.watch("load"):
+            ranker = self._ranker(asked, task)
+            fields = [ranker.engine[each].field for each in fields_of(ranking)]
+            if uses_words(ranking):
+                _ = self.archive.lexical
+        for field in fields:
+            asked.rows(field)
+        return ranker.rank(ranking, demand, name)
+
+    def _ranker(self, asked: Asked, task: Task) -> Ranker:
+        archive = self.archive
+        if task == "answers":
+            return PostRanker(asked, archive.engine, lambda: archive.lexical.posts)
+        looks = CatalogueLooks(archive.catalogue)
+        return FormulaRanker(asked, archive.engine, lambda: archive.lexical.formulas, looks)
 
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:
         """Why a post is found: every part of the query against every part of the post.
@@ -213,33 +242,29 @@ class Index:
             post = catalogue.posts([formula.post]).get(formula.post) if formula else None
         if post is None:
             raise self._unknown(identifier)
-        asked = self._query(query, "formulas" if formula else "answers")
-        vectors = self._analyser.analyse(asked, Stopwatch()).vectors
+        field = self._aligned_field()
+        if field is None:
+            raise MathAMRError(
+                f"the index {self.archive.folder} was made by {self.archive.system_type.kind}, whose vectors do not"
+                " stand for parts of posts: there is nothing to align"
+            )
+        asked, _ = self._asked(query, "formulas" if formula else "answers", Stopwatch())
+        vectors = asked.rows(field)
         shown = self._titled(post, catalogue.posts([post.parent]) if post.parent else {})
         formula_id = formula.formula.id if formula else None
         try:
-            stored = self.archive.vectors(post.id)
+            stored = self.archive.vectors(post.id, field.name)
         except MathAMRError as error:
             if post.id not in catalogue:  # deleted between the first look and now
                 raise self._unknown(identifier) from error
             raise
-        return align(asked.post, vectors, post, stored, plain(title(shown)), formula_id)
+        return align(asked.query.post, vectors, post, stored, plain(title(shown)), formula_id)
 
     def _unknown(self, identifier: str) -> UnknownPostError:
         return UnknownPostError(
             f"no post or formula {identifier!r} in the index {self.archive.folder};"
             " ids are in the output of mathamr search"
         )
-
-    def _post_search(self, asked: Query, analysis: Callable[[], Analysis], watch: Stopwatch) -> PostSearch:
-        engine, lexicon = self.archive.engine, self.archive.lexical.posts
-        terms: Callable[[], Terms] = lru_cache(1)(partial(post_terms, asked.post))
-        return PostSearch(engine, lexicon, terms, analysis, self.configuration, watch)
-
-    def _query(self, query: Query | Post | str, task: Task) -> Query:
-        if isinstance(query, Query):
-            return query
-        return Query.of_post(query) if isinstance(query, Post) else Query.of_text(query, task)
 
     def use_parser(self, parser: AmrParser) -> None:
         """Gives the index the AMR parser for its queries, which is loaded already; it must be the one of its graphs."""
@@ -259,14 +284,14 @@ class Index:
             return self._loaded_parser
 
     def _hits(
-        self, page: Sequence[Ranked], offset: int, task: Task, wanted: Wanted, analysis: Analysis | None
+        self, page: Sequence[Ranked], offset: int, task: Task, wanted: Wanted, asked: Asked | None
     ) -> tuple[Hit, ...]:
         catalogue = self.archive.catalogue
         entries = catalogue.formulas([each.id for each in page]) if task == "formulas" else {}
         of_post = {each.id: entries[each.id].post if each.id in entries else each.id for each in page}
         posts = catalogue.posts(list(dict.fromkeys(of_post.values())))
         parents = catalogue.posts(sorted({post.parent for post in posts.values() if post.parent}))
-        near = self._similarities(list(posts), analysis) if analysis is not None else {}
+        near = self._similarities(list(posts), asked) if asked is not None else {}
         hits: list[Hit] = []
         for place, each in enumerate(page, offset + 1):
             post = posts.get(of_post[each.id])
@@ -308,23 +333,24 @@ class Index:
         """The post whose title a post is shown under: an answer's question."""
         return parents.get(post.parent, post) if post.parent and not post.title else post
 
-    def _similarities(self, ids: Sequence[str], analysis: Analysis) -> dict[str, dict[int, float]]:
+    def _aligned_field(self) -> Field | None:
+        """The field whose rows stand for the parts of posts, if the system has one."""
+        fields = self.archive.engine.fields
+        return next((field for field in fields if field.of == "posts" and field.many), None)
+
+    def _similarities(self, ids: Sequence[str], asked: Asked) -> dict[str, dict[int, float]]:
         """For every sentence of some posts how near the query's nearest vector is."""
+        field = self._aligned_field()
+        if field is None:
+            return {}
+        query = asked.rows(field).vectors
         found: dict[str, dict[int, float]] = {}
-        for identifier, stored in self.archive.engine["parts"].fetch(ids).items():
+        for identifier, stored in self.archive.engine[field.name].fetch(ids).items():
             numbers, sentences = stored.at(Level.SENTENCE)
             if len(sentences):
-                best = (analysis.vectors.vectors @ sentences.T).max(axis=0)
+                best = (query @ sentences.T).max(axis=0)
                 found[identifier] = dict(zip(map(int, numbers), np.asarray(best).tolist(), strict=True))
         return found
-
-
-def _encoder(archive: Archive) -> PostEncoder:
-    """The encoder of the only system that this search knows."""
-    system = archive.system
-    if not isinstance(system, MathAMRPlusSystem):
-        raise MathAMRError(f"an index of the system {system.kind!r} cannot be searched yet")
-    return system.encoder
 
 
 def _check(task: str, where: Filter | None) -> None:
@@ -342,11 +368,13 @@ def _check(task: str, where: Filter | None) -> None:
         raise MathAMRError(f"nothing is dated from {where.after} on and earlier than {where.before}")
 
 
-def _remark(found: Sequence[Ranked], strategy: str, where: Filter | None) -> str | None:
+def _remarks(found: Sequence[Ranked], ranking: Ranking, where: Filter | None, *, empty: bool) -> list[str]:
     """What a person should know who wonders about the hits."""
+    if empty:
+        return ["the index is empty"]
     if not found and where:
-        return "nothing that passes the filter meets the query"
-    if strategy in ("hybrid", "lexical") and not any("lexical" in each.evidence for each in found):
+        return ["nothing that passes the filter meets the query"]
+    if uses_words(ranking) and not any("lexical" in each.evidence for each in found):
         similar = "; the hits are only similar in meaning" if found else ""
-        return f"no word or formula of the query occurs in what is searched{similar}"
-    return None
+        return [f"no word or formula of the query occurs in what is searched{similar}"]
+    return []

@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal
 
 from mathamr.errors import MathAMRError
 from mathamr.formulas.latex.lexer import tokenize
@@ -16,8 +15,7 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Markup, Post
 from mathamr.posts.text import UNWANTED
-
-Task = Literal["answers", "formulas"]
+from mathamr.systems.ranking import Task
 
 MAX_CHARACTERS = 50_000
 """A longer text is no question; the longest of ARQMath's topics has a tenth of this."""

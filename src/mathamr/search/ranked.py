@@ -34,7 +34,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A post, or a formula at its best place (`visual` is its look), with its score and that of each component.
+    """A post, or a formula at its best place (`look` is how it looks), with its score and that of each component.
 
     `exact` is a formula that is just what was asked for: the same look, or one that fits the query's wildcards.
     """
@@ -42,5 +42,5 @@ class Ranked:
     id: str
     score: float
     evidence: Mapping[str, float] = field(default_factory=dict)
-    visual: str = ""
+    look: str = ""
     exact: bool = False

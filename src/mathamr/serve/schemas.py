@@ -9,9 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 
 from mathamr.posts.kinds import Kind
 from mathamr.posts.post import LinkType, Markup
+from mathamr.systems.ranking import Task
 
-Task = Literal["answers", "formulas"]
-Strategy = Literal["hybrid", "maxsim", "rerank", "single", "lexical"]
+Strategy = Annotated[str, StringConstraints(min_length=1, max_length=40)]
+"""The name of a ranking: those of the served index are in `/v1/index`."""
 Format = Literal["json", "svg"]
 GraphFormat = Literal["json", "penman", "svg"]
 Trees = Literal["both", "opt", "slt", "none"]
@@ -56,7 +57,7 @@ class SearchRequest(Strict):
 
     q: str
     task: Task = "answers"
-    strategy: Strategy = "hybrid"
+    strategy: Strategy | None = None
     k: int = Field(10, ge=1, le=2**31)
     offset: int = Field(0, ge=0, le=2**31)
     exact: bool = True
@@ -402,7 +403,7 @@ class IndexAnswer(BaseModel):
     model: str
     engine: str
     updated: str
-    tasks: list[str]
+    tasks: list[Task]
     strategies: list[str]
     limits: dict[str, float]
     writable: bool

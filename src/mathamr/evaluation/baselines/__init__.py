@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from mathamr.evaluation.baselines.candidate import Candidate, Task, candidates, query
+from mathamr.evaluation.baselines.candidate import Candidate, candidates, query
 from mathamr.evaluation.runs import DEPTH, Hit, Run
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Post
 from mathamr.registry import Registry
+from mathamr.systems.ranking import Task
 
-__all__ = ["BASELINES", "Baseline", "Candidate", "Task", "candidates", "query", "run"]
+__all__ = ["BASELINES", "Baseline", "Candidate", "candidates", "query", "run"]
 
 
 class Baseline(Protocol):

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
 
 from mathamr.errors import MathAMRError
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.markup import pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Post
-
-Task = Literal["answers", "formulas"]
+from mathamr.systems.ranking import Task
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,12 @@ EXPERIMENT = Experiment(
             ),
         ),
         Variant(
+            "absent",
+            ("None, placeholders dropped",),
+            GraphConfiguration("absent"),
+            baseline="none",
+        ),
+        Variant(
             "none",
             ("None",),
             GraphConfiguration("none"),

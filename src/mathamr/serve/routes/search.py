@@ -27,10 +27,10 @@ from mathamr.serve.schemas import (
     SearchAnswer,
     SearchRequest,
     Strategy,
-    Task,
     Word,
 )
 from mathamr.serve.service import Reader, Service, of_index, of_request
+from mathamr.systems.ranking import Task
 
 if TYPE_CHECKING:
     from mathamr.search.alignment import Alignment, Part
@@ -46,7 +46,7 @@ async def search_link(
     service: Reader,
     q: Annotated[str, Query(description="text with `$latex$`")],
     task: Task = "answers",
-    strategy: Strategy = "hybrid",
+    strategy: Strategy | None = None,
     k: Annotated[int, Query(ge=1, le=2**31)] = 10,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
     exact: bool = True,
@@ -100,10 +100,20 @@ async def _search(request: Request, service: Service, asked: SearchRequest) -> d
         raise ApiError("invalid", f"k may be at most {limits.k}", "k")
     if asked.offset + asked.k > limits.depth:
         raise ApiError("invalid", f"offset and k may reach at most place {limits.depth}", "offset")
+    _check_strategy(service, asked)
     where = _filter(service, asked.filter)
     answer = await service.search(lambda: _found(service, asked, where))
     service.metrics.query(answer["seconds"])
     return answer
+
+
+def _check_strategy(service: Service, asked: SearchRequest) -> None:
+    """Tells the client what the system of the index can do, where it was asked for something else."""
+    if asked.task not in service.index.tasks:
+        raise ApiError("invalid", f"this index can look for {', '.join(service.index.tasks)}", "task")
+    known = service.index.rankings(asked.task)
+    if asked.strategy is not None and asked.strategy not in known:
+        raise ApiError("invalid", f"known strategies are {', '.join(known)}", "strategy")
 
 
 def _found(service: Service, asked: SearchRequest, where: Filter) -> dict[str, Any]:
@@ -128,7 +138,7 @@ def _found(service: Service, asked: SearchRequest, where: Filter) -> dict[str, A
     return {
         "query": _query_shown(query, hits.notes),
         "task": asked.task,
-        "strategy": asked.strategy,
+        "strategy": hits.strategy,
         "k": asked.k,
         "offset": asked.offset,
         "more": hits.more,

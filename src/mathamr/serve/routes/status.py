@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
 from fastapi import APIRouter, Response
 
 from mathamr import __version__
 from mathamr.serve.metrics import CONTENT_TYPE
-from mathamr.serve.schemas import HealthAnswer, IndexAnswer, ReadyAnswer, Strategy, Task
+from mathamr.serve.schemas import HealthAnswer, IndexAnswer, ReadyAnswer
 from mathamr.serve.service import Reader, Service, ServiceOf, of_index
 
 router = APIRouter(tags=["status"])
@@ -46,7 +46,9 @@ async def metrics(service: Reader) -> Response:
 
 def _ready(service: Service) -> int:
     """Reads a little of every part; a part that cannot be read is an error."""
-    service.archive.engine.count("posts")
+    engine = service.archive.engine
+    for field in engine.fields:
+        engine[field.name].count()
     service.archive.lexical.posts.count()
     return len(service.archive.catalogue)
 
@@ -64,8 +66,10 @@ def _about(service: Service) -> dict[str, Any]:
         "model": manifest.model.name,
         "engine": manifest.engine.name,
         "updated": manifest.updated,
-        "tasks": list(get_args(Task)),
-        "strategies": list(get_args(Strategy)),
+        "tasks": list(service.index.tasks),
+        "strategies": list(
+            dict.fromkeys(name for task in service.index.tasks for name in service.index.rankings(task))
+        ),
         "limits": service.limits.shown(),
         "writable": service.writable,
         "read_key_needed": bool(service.keys.read),

@@ -1,0 +1,49 @@
+"""`mathamr models`: what `--model` can name, and what is known of each."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+import typer
+
+
+def command(
+    models: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[MODEL]...",
+            help="Names or folders; all models in the box if none is given.",
+            show_default=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+) -> None:
+    """List models with their system, tasks, rankings, size and what was measured; their files are checked."""
+    from rich.console import Console
+    from rich.table import Table
+
+    from mathamr.systems.modelfolder import boxed, checked_model
+
+    found = [checked_model(name) for name in models or boxed()]
+    if as_json:
+        for model in found:
+            print(json.dumps(model.to_json(), ensure_ascii=False))
+        return
+    table = Table("model", "system", "looks for", "by", "MB", "measured", box=None, pad_edge=False)
+    for model in found:
+        for task in sorted(model.system.tasks):
+            first = task == min(model.system.tasks)
+            measured = model.about.get("measured", {}).get(task, {})
+            table.add_row(
+                model.name if first else "",
+                model.system.kind if first else "",
+                task,
+                ", ".join(model.system.rankings[task]),
+                f"{model.bytes / 1e6:.1f}" if first else "",
+                "; ".join(f"{what} {value}" for what, value in measured.items()),
+            )
+    Console().print(table)
+    for model in found:
+        for line in model.about.get("measured", {}).get("notes", ()):
+            print(f"{model.name}: {line}")

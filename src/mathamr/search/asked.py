@@ -1,0 +1,82 @@
+"""`Asked`: one query on its way through a search: what was asked, its vectors and terms once needed, and the time."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Protocol
+
+from mathamr.formulas.visualkey import visual_key
+from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
+from mathamr.posts.post import Formula
+from mathamr.search.query import Query, QueryError
+from mathamr.search.stopwatch import Stopwatch
+from mathamr.systems.field import Field
+from mathamr.systems.system import Encoded
+from mathamr.systems.vectors import Vectors
+
+
+class QueryVectors(Protocol):
+    """Where the vectors of queries come from: a system asked now, or vectors that were made before."""
+
+    def encoded(self, query: Query, watch: Stopwatch) -> Encoded:
+        """The vectors of the whole query."""
+        ...
+
+    def look(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
+        """The vectors of one of its formulas by itself."""
+        ...
+
+
+class Asked:
+    """A query with everything that rankings need of it, each made once; `formula` is the one that is looked for."""
+
+    def __init__(
+        self,
+        query: Query,
+        vectors: QueryVectors,
+        *,
+        formula: Formula | None = None,
+        watch: Stopwatch | None = None,
+    ) -> None:
+        self.query, self.formula = query, formula
+        self.watch = watch or Stopwatch()
+        self._vectors = vectors
+
+    @cached_property
+    def encoded(self) -> Encoded:
+        """The vectors of the query."""
+        return self._vectors.encoded(self.query, self.watch)
+
+    @cached_property
+    def terms(self) -> Terms:
+        """The words, LaTeX and paths of the query, or of the formula that is looked for."""
+        if self.formula is not None:
+            return formula_terms(self.formula, self.query.post.macros)
+        return post_terms(self.query.post)
+
+    @property
+    def look(self) -> str:
+        """The visual key of the formula; of one with wildcards nothing in an index has it."""
+        slt = None if self.formula is None else self.query.trees[self.formula.id][1]
+        return visual_key(slt) if slt is not None else ""
+
+    def rows(self, field: Field) -> Vectors:
+        """The query's vectors for a field: of the query, or of the formula that is looked for."""
+        if field.of == "posts":
+            found = self.encoded.post.get(field.name)
+        elif self.formula is None:
+            raise QueryError(
+                f"the vectors of the field {field.name!r} are of formulas, and none is looked for"
+            )
+        elif field.of == "formulas":
+            wanted = self.formula.id
+            found = next(
+                (fields.get(field.name) for name, fields in self.encoded.formulas if name == wanted), None
+            )
+        else:
+            found = self._vectors.look(self.query, self.formula, self.watch).get(field.name)
+        if found is None or not len(found):
+            what = f"formula {self.formula.id!r} of the query" if self.formula is not None else "query"
+            raise QueryError(f"the model gives the {what} no vector")
+        return found

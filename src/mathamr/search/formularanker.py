@@ -1,0 +1,183 @@
+"""`FormulaRanker`: what the leaves of a ranking ask an index where formulas are looked for: each look once, at its best place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from mathamr.formulas.tree import Opt
+from mathamr.formulas.trees import trees_of
+from mathamr.index.engines.engine import Engine, FieldReader
+from mathamr.index.engines.entry import Filter, Scored
+from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.posts.post import Formula
+from mathamr.search.asked import Asked
+from mathamr.search.ranked import Demand, Ranked
+from mathamr.search.ranker import Found, Ranker, filtered, of_rows
+from mathamr.search.wildcards import Fit, fit, has_wildcards
+from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
+
+PATTERN_CANDIDATES = 400
+"""Formulas of the best ranks that are tried against the wildcards of a query."""
+
+_PLACES_AT_A_TIME = 32
+_SPARE = 20
+"""Looks beyond the wanted depth, should some have lost their last place since."""
+_FIT_BONUS: dict[Fit, float] = {"whole": 1.0, "inside": 0.5}
+_BELOW_A_BONUS = 0.49
+"""What the best score counts beside a bonus: less than the difference of two bonuses."""
+
+
+class Looks(Protocol):
+    """Which formulas look the same: how a catalogue, or a table of formulas, answers."""
+
+    def looks_of(self, formulas: Sequence[str]) -> dict[str, str]:
+        """The looks of formulas; unknown ones are left out."""
+        ...
+
+    def with_look(self, look: str) -> list[str]:
+        """The formulas with a look, in the order of the index."""
+        ...
+
+    def first_with(self, looks: Sequence[str]) -> dict[str, str]:
+        """The first formula with each look; looks that nothing has are left out."""
+        ...
+
+    def readable(self, looks: Sequence[str]) -> dict[str, Formula]:
+        """One formula of each look, to be read."""
+        ...
+
+
+class FormulaRanker(Ranker):
+    """Ranks looks by the fields of formulas and of looks, and by the terms of their trees."""
+
+    def __init__(
+        self, asked: Asked, engine: Engine, lexicon: Callable[[], LexicalPart], looks: Looks
+    ) -> None:
+        super().__init__(asked, engine, lexicon)
+        self._looks = looks
+        self._places: dict[str, str] = {}
+        """The formula that stands for a look: the one that fits best, as far as is known."""
+
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
+        field = self.engine[leaf.field]
+        vectors = self.asked.rows(field.field).vectors
+
+        def search(k: int, where: Filter | None) -> list[Scored]:
+            match leaf:
+                case Nearest():
+                    return field.search(vectors[0], k, where, demand.exact)
+                case MaxSim():
+                    return field.search_maxsim(vectors, k, where, demand.exact)
+                case NearestRows(rows=rows):
+                    found = field.search_rows(vectors, max(rows, k), where, demand.exact)
+                    return of_rows([Scored(hit.id, hit.score) for hit in hits] for hits in found)[:k]
+
+        if field.field.of == "looks":
+            return filtered(lambda k: search(k, None), demand, lambda looks: self._passing(looks, demand))
+        return self._gathered(field, search, demand)
+
+    def _gathered(
+        self, field: FieldReader, search: Callable[[int, Filter | None], list[Scored]], demand: Demand
+    ) -> list[Scored]:
+        """Looks by their best formula, whose place is remembered: more are asked for until there are enough."""
+        total = field.count()
+        if not total:
+            return []
+        asked = 4 * demand.depth
+        while True:
+            found = search(min(asked, total), demand.where)
+            looks = self._looks.looks_of([hit.id for hit in found])
+            best: dict[str, Scored] = {}
+            for hit in found:
+                look = looks.get(hit.id)
+                if look is not None and look not in best:
+                    best[look] = hit
+            if len(best) >= demand.depth or len(found) < asked:
+                break
+            asked *= 4
+        for look, hit in best.items():
+            self._places[look] = hit.id
+        return [Scored(look, hit.score) for look, hit in best.items()][: demand.depth]
+
+    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> list[Scored]:
+        return filtered(
+            lambda k: lexicon.search(self.asked.terms, k),
+            demand,
+            lambda looks: self._passing(looks, demand),
+        )
+
+    def _passing(self, looks: Sequence[str], demand: Demand) -> set[str]:
+        first = {look: self._first_place(look, demand.where) for look in looks}
+        known = {look: place for look, place in first.items() if place is not None}
+        for look, place in known.items():
+            self._places.setdefault(look, place)
+        return set(known)
+
+    def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
+        field = self.engine[name]
+        vectors = self.asked.rows(field.field).vectors
+        if field.field.of == "looks":
+            return field.score(vectors, ids)
+        look_of = {formula: look for look in ids for formula in self._looks.with_look(look)}
+        best: dict[str, Scored] = {}
+        for hit in field.score(vectors, list(look_of)):
+            best.setdefault(look_of[hit.id], hit)
+        self._places.update({look: hit.id for look, hit in best.items()})
+        return [Scored(look, hit.score) for look, hit in best.items()]
+
+    def _first_place(self, look: str, where: Filter | None) -> str | None:
+        """The first formula with that look that passes the filter."""
+        ids = self._looks.with_look(look)
+        if not where:
+            return ids[0] if ids else None
+        for start in range(0, len(ids), _PLACES_AT_A_TIME):
+            few = ids[start : start + _PLACES_AT_A_TIME]
+            payloads = self.engine.payloads("formulas", few)
+            for each in few:
+                if each in payloads and where.passes(payloads[each]):
+                    return each
+        return None
+
+    def _promoted(self, found: Found) -> Found:
+        """What is just what was asked for, then what holds it inside, then the rest by their scores.
+
+        Without wildcards that is the same look; with them, whatever fits.
+        """
+        formula = self.asked.formula
+        opt = None if formula is None else self.asked.query.trees[formula.id][0]
+        bonuses = {"identical": {self.asked.look: _FIT_BONUS["whole"]}}
+        if opt is not None and has_wildcards(opt):
+            candidates = [each.id for each in found.hits[:PATTERN_CANDIDATES]]
+            fits = {look: _fit(opt, each) for look, each in self._looks.readable(candidates).items()}
+            bonuses = {"pattern": {look: _FIT_BONUS[each] for look, each in fits.items() if each}}
+        scale = _BELOW_A_BONUS / (max((each.score for each in found.hits), default=0.0) or 1.0)
+        raised = [
+            Scored(each.id, scale * each.score + sum(part.get(each.id, 0.0) for part in bonuses.values()))
+            for each in found.hits
+        ]
+        return Found(sorted(raised, key=lambda each: (-each.score, each.id)), {**found.evidence, **bonuses})
+
+    def _finished(self, found: Found, demand: Demand) -> list[Ranked]:
+        """Looks as formulas at their best places."""
+        places, same = self._places, self.asked.look
+        hits = found.hits[: demand.depth + _SPARE]
+        if not demand.where:
+            places |= self._looks.first_with([each.id for each in hits if each.id not in places])
+        finished: list[Ranked] = []
+        for each in hits:
+            place = places.get(each.id) or self._first_place(each.id, demand.where)
+            if place is not None:
+                evidence = found.of(each.id)
+                whole = evidence.get("pattern") == _FIT_BONUS["whole"]
+                finished.append(
+                    Ranked(place, each.score, evidence, look=each.id, exact=whole or each.id == same)
+                )
+            if len(finished) == demand.depth:
+                break
+        return finished
+
+
+def _fit(pattern: Opt, formula: Formula) -> Fit | None:
+    (opt, _), _ = trees_of(formula)
+    return fit(pattern, opt) if opt is not None else None

@@ -1,0 +1,173 @@
+"""`Ranker`: the one interpreter of rankings: it ranks by them, and scores given results by them.
+
+What a ranking means is written here once, for every task; what its leaves ask an index is the task's own
+(`PostRanker`, `FormulaRanker`).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from mathamr.errors import MathAMRError
+from mathamr.index.engines.engine import Engine
+from mathamr.index.engines.entry import Scored
+from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.search.asked import Asked
+from mathamr.search.fusion import fuse, takes_normalisation
+from mathamr.search.ranked import Demand, Ranked
+from mathamr.systems.ranking import Fuse, Lexical, MaxSim, Nearest, NearestRows, Promote, Ranking, Rerank
+
+_CHECKED_AT_A_TIME = 100
+
+
+@dataclass(slots=True)
+class Found:
+    """Results, best first, and what each component gave them."""
+
+    hits: list[Scored]
+    evidence: dict[str, dict[str, float]] = field(default_factory=dict)
+    """Scores by the component's name, then by result."""
+
+    def of(self, identifier: str) -> dict[str, float]:
+        """The evidence of one result."""
+        return {name: scores[identifier] for name, scores in self.evidence.items() if identifier in scores}
+
+
+class Ranker(ABC):
+    """Ranks the entries of one task for one query."""
+
+    def __init__(self, asked: Asked, engine: Engine, lexicon: Callable[[], LexicalPart]) -> None:
+        self.asked, self.engine, self._lexicon = asked, engine, lexicon
+
+    def rank(self, ranking: Ranking, demand: Demand, name: str) -> list[Ranked]:
+        """What a ranking finds, best first; `name` is the component's where there is only one."""
+        found = self._found(ranking, demand)
+        if not found.evidence:
+            found.evidence = {name: {hit.id: hit.score for hit in found.hits}}
+        with self.asked.watch("rank"):
+            return self._finished(found, demand)
+
+    def score(self, ranking: Ranking, ids: Sequence[str]) -> list[Scored]:
+        """Given results, best first, by what a ranking ranks by; those that the index lacks are left out."""
+        if not ids:
+            return []
+        match ranking:
+            case Rerank(then=then):
+                return self.score(then, ids)
+            case Fuse():
+                return _fused(ranking, {part.name: self.score(part.ranking, ids) for part in ranking.asked})
+            case Promote(inner):
+                return self._promoted(Found(self.score(inner, ids))).hits
+            case Lexical():
+                with self.asked.watch("search"):
+                    return self._lexicon().score(self.asked.terms, ids)
+            case Nearest(name) | MaxSim(name) | NearestRows(name):
+                with self.asked.watch("search"):
+                    return self._field_scores(name, ids)
+
+    def _found(self, ranking: Ranking, demand: Demand) -> Found:
+        match ranking:
+            case Rerank():
+                return self._reranked(ranking, demand)
+            case Fuse():
+                deep = replace(demand, depth=max(demand.depth, ranking.depth))
+                parts = {part.name: self._found(part.ranking, deep).hits for part in ranking.asked}
+                with self.asked.watch("rank"):
+                    evidence = {name: {hit.id: hit.score for hit in hits} for name, hits in parts.items()}
+                    return Found(_fused(ranking, parts), evidence)
+            case Promote(inner):
+                found = self._found(inner, demand)
+                with self.asked.watch("rank"):
+                    return self._promoted(found)
+            case Lexical():
+                with self.asked.watch("search"):
+                    return Found(self._by_words(self._lexicon(), demand))
+            case Nearest() | MaxSim() | NearestRows():
+                with self.asked.watch("search"):
+                    return Found(self._by_field(ranking, demand))
+
+    def _reranked(self, ranking: Rerank, demand: Demand) -> Found:
+        pool = ranking.pool or max(demand.pool, demand.depth)
+        deep = replace(demand, depth=max(pool, demand.depth) if ranking.keeps_rest else pool)
+        first = self._found(ranking.first, deep).hits
+        again = self.score(ranking.then, [hit.id for hit in first[:pool]])
+        if not ranking.keeps_rest:
+            return Found(again[: demand.depth])
+        return Found(followed(again, first[pool:])[: demand.depth])
+
+    @abstractmethod
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
+        """The best results by vectors."""
+
+    @abstractmethod
+    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> list[Scored]:
+        """The best results by words."""
+
+    @abstractmethod
+    def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
+        """Given results by vectors, best first."""
+
+    @abstractmethod
+    def _promoted(self, found: Found) -> Found:
+        """What is just what was asked for before all others."""
+
+    @abstractmethod
+    def _finished(self, found: Found, demand: Demand) -> list[Ranked]:
+        """Results as they are handed out."""
+
+
+def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> list[Scored]:
+    """Results that were ranked again, then those that were not, in their old order, with scores below the first's.
+
+    >>> [hit.id for hit in followed([Scored("a", -0.5)], [Scored("b", 0.9)])]
+    ['a', 'b']
+    """
+    others = list(rest)
+    if not first or not others:
+        return [*first, *others]
+    lowest, highest = min(hit.score for hit in first), max(hit.score for hit in others)
+    return [*first, *(Scored(hit.id, lowest - 1 - (highest - hit.score)) for hit in others)]
+
+
+def filtered(
+    search: Callable[[int], list[Scored]], demand: Demand, passing: Callable[[Sequence[str]], set[str]]
+) -> list[Scored]:
+    """The best results of a search that pass the filter: more are asked for until there are enough or no more."""
+    if not demand.where:
+        return search(demand.depth)
+    kept: list[Scored] = []
+    asked, done = 2 * demand.depth, 0
+    while True:
+        found = search(asked)
+        while done < len(found):
+            few = found[done : done + _CHECKED_AT_A_TIME]
+            allowed = passing([hit.id for hit in few])
+            kept += [hit for hit in few if hit.id in allowed]
+            if len(kept) >= demand.depth:
+                return kept[: demand.depth]
+            done += len(few)
+        if len(found) < asked:
+            return kept
+        asked *= 4
+
+
+def of_rows(rows: Iterable[Iterable[Scored]]) -> list[Scored]:
+    """Entries that the rows of a query found, each once, by its best row."""
+    best: dict[str, float] = {}
+    for hits in rows:
+        for hit in hits:
+            best[hit.id] = max(best.get(hit.id, hit.score), hit.score)
+    return sorted((Scored(*each) for each in best.items()), key=lambda hit: (-hit.score, hit.id))
+
+
+def _fused(ranking: Fuse, parts: Mapping[str, Sequence[Scored]]) -> list[Scored]:
+    weights = [part.weight for part in ranking.asked]
+    normalisation = ranking.normalisation if takes_normalisation(ranking.fusion) else None
+    return fuse(ranking.fusion, list(parts.values()), weights, normalisation=normalisation)
+
+
+def unsuited(ranking: str, task: str) -> MathAMRError:
+    """For a ranking that means nothing for a task."""
+    return MathAMRError(f"the ranking {ranking} is not for {task}")

@@ -1,0 +1,151 @@
+"""The interpreter: what fusions, reranking and what follows mean, without an index."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.index.engines.entry import Scored
+from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.search.asked import Asked
+from mathamr.search.fusion import FUSIONS, WeightedSum
+from mathamr.search.query import Query
+from mathamr.search.ranked import Demand, Ranked
+from mathamr.search.ranker import Found, Ranker, filtered, followed, of_rows
+from mathamr.systems.ranking import (
+    Component,
+    Fuse,
+    MaxSim,
+    Nearest,
+    NearestRows,
+    Promote,
+    Ranking,
+    Rerank,
+    fields_of,
+    uses_words,
+)
+
+RANKINGS = {
+    "words": [Scored("a", 9.0), Scored("b", 3.0), Scored("c", 1.0)],
+    "one": [Scored("c", 0.9), Scored("a", 0.2)],
+    "many": [Scored("b", 0.8), Scored("c", 0.5), Scored("d", 0.1)],
+}
+
+
+class Listed(Ranker):
+    """Finds what is listed for a field; asks no index."""
+
+    def __init__(self) -> None:
+        super().__init__(Asked(Query.of_text("x"), None), None, None)  # type: ignore[arg-type]
+        self.asked_for: list[tuple[str, int]] = []
+
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
+        self.asked_for.append((leaf.field, demand.depth))
+        return RANKINGS[leaf.field][: demand.depth]
+
+    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> list[Scored]:
+        raise AssertionError("no ranking here asks for words")
+
+    def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
+        return [hit for hit in RANKINGS[name] if hit.id in ids]
+
+    def _promoted(self, found: Found) -> Found:
+        return Found(sorted(found.hits, key=lambda hit: hit.id != "c"), found.evidence)
+
+    def _finished(self, found: Found, demand: Demand) -> list[Ranked]:
+        return [Ranked(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]
+
+
+def ids(ranking: Ranking, depth: int = 10, pool: int = 1000) -> list[str]:
+    return [each.id for each in Listed().rank(ranking, Demand(depth, pool=pool), "it")]
+
+
+@pytest.mark.parametrize("fusion", list(FUSIONS))
+def test_every_fusion_is_known_by_its_name_and_parts_of_weight_0_are_not_asked(fusion: str) -> None:
+    ranker = Listed()
+    parts = (
+        Component("first", Nearest("words")),
+        Component("second", Nearest("one"), 0.5),
+        Component("third", MaxSim("many"), 0.0),
+    )
+    found = ranker.rank(Fuse(parts=parts, fusion=fusion), Demand(10), "it")
+    assert sorted(each.id for each in found) == ["a", "b", "c"]
+    assert found[0].id == "a"
+    assert found[0].evidence == {"first": 9.0, "second": 0.2}
+    assert ranker.asked_for == [("words", 1000), ("one", 1000)], "each part brings its candidates"
+
+
+def test_the_normalisation_is_that_of_the_ranking() -> None:
+    for name in ("min-max", "top", "z", "none"):
+        parts = (Component("words", Nearest("words")), Component("one", Nearest("one"), 3.0))
+        found = Listed().rank(Fuse(parts=parts, fusion="weighted-sum", normalisation=name), Demand(10), "it")
+        expected = WeightedSum(name)([RANKINGS["words"], RANKINGS["one"]], [1.0, 3.0])
+        assert [Scored(each.id, each.score) for each in found] == expected
+
+
+def test_an_unknown_fusion_lists_the_known_ones() -> None:
+    with pytest.raises(UnknownNameError, match="rrf, score-rrf"):
+        ids(Fuse(parts=(Component("one", Nearest("one")),), fusion="magic"))
+
+
+def test_a_fusion_needs_parts_that_count_and_names_that_differ() -> None:
+    with pytest.raises(MathAMRError, match="weight above 0"):
+        Fuse(parts=(Component("one", Nearest("one"), 0.0),))
+    with pytest.raises(MathAMRError, match="names of their own"):
+        Fuse(parts=(Component("one", Nearest("one")), Component("one", Nearest("words"))))
+
+
+def test_reranking_orders_the_pool_of_the_first_by_the_second() -> None:
+    again = Rerank(first=Nearest("words"), then=MaxSim("many"))
+    assert ids(again) == ["b", "c"], "a has no score by the second, d is not found by the first"
+    assert ids(again, depth=1, pool=1) == []
+    assert ids(Rerank(first=Nearest("words"), then=MaxSim("many"), pool=2)) == ["b"]
+
+
+def test_what_is_not_reranked_follows_below() -> None:
+    kept = Rerank(first=Nearest("words"), then=MaxSim("many"), pool=2, keeps_rest=True)
+    found = Listed().rank(kept, Demand(10), "it")
+    assert [each.id for each in found] == ["b", "c"]
+    assert found[0].score > found[1].score
+    assert followed([], [Scored("b", 0.9)]) == [Scored("b", 0.9)]
+
+
+def test_scores_of_given_results_follow_the_same_ranking() -> None:
+    ranker = Listed()
+    fused = Fuse(parts=(Component("words", Nearest("words")), Component("one", Nearest("one"))), fusion="rrf")
+    assert [hit.id for hit in ranker.score(fused, ["a", "c"])] == ["a", "c"]
+    assert [hit.id for hit in ranker.score(Rerank(first=fused, then=MaxSim("many")), ["d", "c"])] == [
+        "c",
+        "d",
+    ]
+    assert [hit.id for hit in ranker.score(Promote(Nearest("words")), ["a", "c"])] == ["c", "a"]
+    assert ranker.score(fused, []) == []
+
+
+def test_a_ranking_says_which_fields_it_reads_and_whether_words_count() -> None:
+    ranking = Promote(Rerank(first=NearestRows("one"), then=Fuse(parts=(Component("m", MaxSim("many")),))))
+    assert list(fields_of(ranking)) == ["one", "many"]
+    assert not uses_words(ranking)
+
+
+def test_rows_bring_their_entries_by_their_best() -> None:
+    rows = [[Scored("a", 0.5), Scored("b", 0.4)], [Scored("b", 0.9)]]
+    assert of_rows(rows) == [Scored("b", 0.9), Scored("a", 0.5)]
+
+
+def test_a_filter_asks_for_more_until_there_are_enough() -> None:
+    from mathamr.index.engines.entry import Filter
+
+    every = [Scored(str(number), -float(number)) for number in range(1000)]
+    asked: list[int] = []
+
+    def search(k: int) -> list[Scored]:
+        asked.append(k)
+        return every[:k]
+
+    where = Filter(kinds=("answer",))
+    found = filtered(search, Demand(5, where), lambda few: {each for each in few if int(each) % 50 == 0})
+    assert [hit.id for hit in found] == ["0", "50", "100", "150", "200"]
+    assert asked == [10, 40, 160, 640]
