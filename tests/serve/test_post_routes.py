@@ -8,6 +8,8 @@ from starlette.testclient import TestClient
 
 from mathamr.graphs import notation
 from mathamr.graphs.guarded import GuardedGraphs
+from mathamr.index.engines.entry import LONGEST_ID
+from mathamr.index.making.intake import LONGEST_POST_ID
 from mathamr.index.making.writer import ArchiveWriter
 from mathamr.posts.post import Post
 from mathamr.search.library import Index
@@ -197,9 +199,16 @@ def test_every_reachable_id_can_be_put_read_and_deleted(writing: TestClient) -> 
         assert writing.delete(at(id)).status_code == 200
 
 
-@pytest.mark.parametrize("id", ["%2e", "%2e%2e", "a%00b", "x" * 501])
+@pytest.mark.parametrize("id", ["%2e", "%2e%2e", "a%00b", "x" * (LONGEST_ID + 1)])
 def test_ids_that_no_address_can_hold_are_refused(writing: TestClient, id: str) -> None:
     assert writing.put(f"/v1/posts/{id}", json={"body": "x"}).status_code in (404, 405, 422)
+
+
+def test_an_id_as_long_as_an_index_takes_is_reached(writing: TestClient) -> None:
+    id = "ü" * LONGEST_POST_ID
+    assert writing.put(at(id), json={"body": "A note with a very long id about $x$."}).status_code in (200, 201)
+    assert writing.get(at(id)).json()["id"] == id
+    assert writing.delete(at(id)).status_code == 200
 
 
 def test_writing_needs_the_key(serving: Serving, own_index: Index) -> None:

@@ -27,7 +27,7 @@ def command(
     ] = None,
     model: Annotated[
         Path | None,
-        typer.Option(help="Folder of the model; by default the index's own, or the one in the box."),
+        typer.Option(help="Name or folder of the model; by default the index's own, or the one in the box."),
     ] = None,
     engine: Annotated[
         str | None, typer.Option(help="Where the vectors are kept: edge, flat or qdrant.", show_default=False)

@@ -130,7 +130,7 @@ class Manifest:
         if found == FIRST_RELEASE:
             raise OutdatedFormatError(
                 f"{where} is of an index that {made_by} made; bring it up to date, its graphs stay, with:"
-                " mathamr index --out DIR --rebuild"
+                f" mathamr index --out {Path(where).parent if where != MANIFEST else 'DIR'} --rebuild"
             )
         raise OutdatedFormatError(
             f"{where} has format {found}, this version reads {FORMAT}; search it with {made_by},"

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
+from mathamr.index.engines.entry import LONGEST_ID
 from mathamr.posts.kinds import Kind
 from mathamr.posts.post import LinkType, Markup
 from mathamr.systems.ranking import Task
@@ -18,12 +19,12 @@ GraphFormat = Literal["json", "penman", "svg"]
 Trees = Literal["both", "opt", "slt", "none"]
 
 DATE = r"^\d{4}(-\d{2}(-\d{2}([T ][0-9:.]{1,15}(Z|[+-]\d{2}:?\d{2})?)?)?)?$"
-LONGEST_ID = 500
+LONGEST_WORD = 500
 _HALF = re.compile("[\ud800-\udfff]")
 
 Date = Annotated[str, StringConstraints(pattern=DATE)]
 Id = Annotated[str, StringConstraints(min_length=1, max_length=LONGEST_ID)]
-Word = Annotated[str, StringConstraints(max_length=LONGEST_ID)]
+Word = Annotated[str, StringConstraints(max_length=LONGEST_WORD)]
 
 
 class Strict(BaseModel):

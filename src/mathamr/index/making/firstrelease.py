@@ -27,6 +27,7 @@ from mathamr.index.manifest import (
     ParserRecord,
 )
 from mathamr.index.storage.durable import sync_folder
+from mathamr.posts.post import Post
 from mathamr.sqlite import connect
 
 _CATALOGUE_FORMAT = "1"
@@ -85,13 +86,22 @@ def carry_over(folder: Path, crew: Crew) -> None:
         old.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         rows = old.execute("SELECT input, post FROM posts WHERE deleted = 0 ORDER BY number")
         for batch in batches(rows, _BATCH):
-            posts = [unpacked(blob) for _, blob in batch]
+            posts = _posts([blob for _, blob in batch], path)
             looks = list(crew.look_keys(posts))
             with new.transaction():
                 for (source, _), post, own in zip(batch, posts, looks, strict=True):
                     new.put(post, source, own)
     beside.replace(path)
     sync_folder(folder)
+
+
+def _posts(blobs: list[bytes], path: Path) -> list[Post]:
+    try:
+        return [unpacked(blob) for blob in blobs]
+    except MathAMRError as error:
+        raise MathAMRError(
+            f"{path} cannot be carried over: a post of it is damaged; index its posts again in another folder"
+        ) from error
 
 
 def _format(path: Path) -> str | None:
@@ -101,5 +111,5 @@ def _format(path: Path) -> str | None:
             return None if found is None else str(found[0])
     except sqlite3.Error as error:
         raise MathAMRError(
-            f"cannot read {path} ({error}); see what is lost with: mathamr index --check --out {path.parent}"
+            f"{path} cannot be carried over ({error}); index its posts again in another folder"
         ) from error

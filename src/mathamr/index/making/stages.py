@@ -38,7 +38,7 @@ LEXICAL_BATCH = 2048
 """The same for terms, which take less room; fewer and larger segments are merged less often."""
 
 
-class Stages:
+class IndexStages:
     """The stages over one archive that is open for changes; one thread at a time."""
 
     def __init__(self, archive: Archive) -> None:

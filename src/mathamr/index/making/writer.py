@@ -17,7 +17,7 @@ from mathamr.index.making.crew import Crew
 from mathamr.index.making.intake import check_usable
 from mathamr.index.making.inventory import take_stock
 from mathamr.index.making.lookkeys import look_keys
-from mathamr.index.making.stages import Stages
+from mathamr.index.making.stages import IndexStages
 from mathamr.index.manifest import Manifest
 from mathamr.index.storage.lock import WriterLock
 from mathamr.index.storage.plainfiles import check_plain, sweep
@@ -45,7 +45,7 @@ class ArchiveWriter(Archive):
         super().__init__(folder, manifest, catalogue, device=device, model=model)
         self._lock = lock
         self._writing = threading.RLock()
-        self.stages = Stages(self)
+        self.stages = IndexStages(self)
 
     @classmethod
     def open(
