@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.tuples import tuples
+from mathamr.index.lexical.lexicalindex import POSTS, LexicalPart
 from mathamr.index.lexical.terms import (
     FIELDS,
     FORMULA_FIELDS,
@@ -20,6 +22,7 @@ from mathamr.index.lexical.terms import (
     path_tokens,
     post_terms,
     post_text,
+    words,
 )
 from mathamr.posts.post import Formula, Post
 from tests.formulas.generated import OPTS, SLTS
@@ -132,3 +135,62 @@ def test_deep_and_long_formulas_take_linear_space() -> None:
     long = formula_terms(Formula("f", "+".join(f"x_{{{number}}}" for number in range(3000))))
     assert all(len(term) < 1000 for terms in (deep, long) for term in [*terms["parts"], *terms["shapes"]])
     assert all(len(terms[field]) < 40_000 for terms in (deep, long) for field in FORMULA_FIELDS)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("Fermat's last theorem", "fermat last theorem"),
+        ("Zorn\u2019s lemma", "Zorn lemma"),
+        ("Cauchy\u2013Schwarz", "Cauchy-Schwarz"),
+        ("H\u00f6lder", "Holder"),
+        ("Ho\u0308lder", "H\u00f6lder"),
+        ("de\ufb01nition of \ufb02ow", "definition of flow"),
+        ("L'H\u00f4pital", "l\u2019hopital"),
+        ("non-empty", "nonempty"),
+        ("semi\u2010simple", "semisimple"),
+        ("hy\u00adphen\u200bated", "hyphenated"),
+        ("Erd\u0151s, \u0141o\u015b, Bj\u00f8rn, Stra\u00dfe", "erdos, los, bjorn, strasse"),
+    ],
+)
+def test_words_are_the_same_however_they_are_typed(one: str, other: str) -> None:
+    assert words(one) == words(other)
+
+
+def test_what_is_no_possessive_keeps_its_letters() -> None:
+    assert words("don't, it is a p-adic l-function of d's") == [
+        "don't", "it", "is", "a", "p", "adic", "l", "function", "of", "d",
+    ]  # fmt: skip
+
+
+TITLES = [
+    "Schwartz\u2013Zippel lemma", "Zorn's lemma", "Yoneda lemma", "Gauss lemma", "Borel\u2013Cantelli lemma",
+    "H\u00f6lder's inequality", "Minkowski inequality", "Jensen's inequality", "Young's inequality for products",
+    "Markov inequality", "A remark on inequalities", "Table of contents",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("asked", "expected"),
+    [
+        ("Zippel lemma", "Schwartz\u2013Zippel lemma"),
+        ("zipel lemma", "Schwartz\u2013Zippel lemma"),
+        ("H\u00f6lder inequalty", "H\u00f6lder's inequality"),
+        ("Minkovski inequality", "Minkowski inequality"),
+        ("Yonedda", "Yoneda lemma"),
+        ("Youngs inequality", "Young's inequality for products"),
+        ("Lemma of Kuratowski", "Zorn's lemma"),
+    ],
+)
+def test_for_a_bare_name_the_one_that_is_called_so_comes_first(
+    tmp_path: Path, asked: str, expected: str
+) -> None:
+    part = LexicalPart(tmp_path, POSTS)
+    body = "The lemma and the inequality hold: see the inequality and the lemma."
+    part.update(
+        (title, post_terms(Post(title, "note", body, title, "text", aliases=aliases)))
+        for title in TITLES
+        for aliases in [("Kuratowski\u2013Zorn lemma",) if "Zorn" in title else ()]
+    )
+    query = Post("query", "question", asked, markup="text")
+    assert part.search(post_terms(query), 3)[0].id == expected

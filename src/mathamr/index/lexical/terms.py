@@ -2,8 +2,9 @@ r"""Terms: what lexical search counts of a post or a formula, by field.
 
 | field    | terms                                                                                            |
 |----------|--------------------------------------------------------------------------------------------------|
-| `words`  | words in lower case                                                                              |
+| `words`  | words in lower case, as `words` finds them                                                       |
 | `stems`  | their Porter stems                                                                               |
+| `names`  | the words of titles and aliases, and what is left of each without any one letter: misspelt names  |
 | `latex`  | runs of 1 to 3 LaTeX tokens; spacing and synonyms (`\le`, `\leq`) make no difference              |
 | `paths`  | pairs of symbols of the layout tree and of operators of the operator tree, and the path between  |
 | `parts`  | whole subtrees of the operator tree, and the tree itself; operands of + and the like in any order |
@@ -17,6 +18,7 @@ from __future__ import annotations
 
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache, lru_cache
 from hashlib import blake2b
@@ -36,7 +38,7 @@ Terms = Mapping[str, Sequence[str]]
 """Terms by field, a term as often as it occurs."""
 
 FORMULA_FIELDS = ("latex", "paths", "parts", "shapes")
-FIELDS = ("words", "stems", *FORMULA_FIELDS)
+FIELDS = ("words", "stems", "names", *FORMULA_FIELDS)
 LONGEST_NGRAM = 3
 LAYOUT_WINDOW = 2
 OPERATOR_WINDOW = 1
@@ -44,7 +46,22 @@ SMALL_TREE = 3
 LARGEST_PART = 12
 """Nodes of a subtree that is a term; larger ones are hardly ever found twice."""
 
+LONGEST_NAME = 8
+"""A text without a title of at most so many words is itself a name: what people ask for who know what they want."""
+SHORTEST_MISSPELT = 5
+"""Letters of a word that is found though it is misspelt; of a shorter one too little would be left."""
+MOST_NAMES = 60
+"""Words of a title and aliases that count as names."""
+
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
+_APOSTROPHE = re.compile("[\u2018\u2019\u02bc\u2032\u00b4\u0060](?=\\w)")
+_INVISIBLE = re.compile("[\u00ad\u200b-\u200d\u2060\ufeff]")
+_POSSESSIVE = re.compile(r"'s(?![^\W_])|(?<![^\W_])[dl]'(?=[^\W\d_]{3})")
+_PREFIXED = re.compile(
+    r"(?<![^\W_-])(non|semi|quasi|pseudo|anti|multi|sub|super|pre|co|bi|iso|homeo|diffeo|endo|auto)"
+    r"[-\u2010\u2011](?=[^\W\d_]{3})"
+)
+_SPELT = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
 _LATEX = re.compile(r"\\[a-zA-Z]+|\\.|\d+(?:\.\d+)?|[^\W\d_]|[^\s{}&]")
 _UNSEEN = re.compile(r"\\(?:left|right|displaystyle|textstyle|limits|nolimits|q?quad|[bB]igg?[lr]?|[,;:!\s])")
 _SAME = {
@@ -78,7 +95,32 @@ def post_terms(post: Post) -> dict[str, list[str]]:
 def text_terms(post: Post) -> dict[str, list[str]]:
     """The terms of a post's text."""
     found = words(post_text(post))
-    return {"words": found, "stems": stems(found)}
+    return {"words": found, "stems": stems(found), "names": names(post, found)}
+
+
+def names(post: Post, found: Sequence[str]) -> list[str]:
+    """The words by which a post is called, whole and without each of their letters.
+
+    A name that lacks a letter, has one too many or two in the wrong order shares such a remnant with the right one.
+
+    >>> post = Post("a", "note", "", title="Zorn", aliases=("Zorn's lemma",))
+    >>> names(post, [])
+    ['zorn', 'zorn', 'lemma', '~lemma', '~emma', '~lmma', '~lema', '~lemm']
+    """
+    called = [] if post.role == "answer" else words(" \n".join((_title_text(post), *post.aliases)))
+    if not called and not post.title and len(found) <= LONGEST_NAME:
+        called = list(found)
+    terms: list[str] = []
+    for word in called[:MOST_NAMES]:
+        terms.append(word)
+        if len(word) >= SHORTEST_MISSPELT and word.isalpha():
+            terms.append(f"~{word}")
+            terms.extend(dict.fromkeys(f"~{word[:place]}{word[place + 1 :]}" for place in range(len(word))))
+    return terms
+
+
+def _title_text(post: Post) -> str:
+    return "".join(piece.text for piece in title_pieces(post.title, post.markup) if piece.kind == "text")
 
 
 def formulas_in(post: Post) -> Sequence[Formula]:
@@ -115,19 +157,29 @@ def terms_of(formula: Formula, macros: tuple[str, ...]) -> Terms:
 
 
 def post_text(post: Post) -> str:
-    """The text of a post without its formulas."""
+    """The text of a post without its formulas: its title, its other names, its body."""
     title: Iterable[Piece] = () if post.role == "answer" else title_pieces(post.title, post.markup)
     found = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
-    return "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)
+    text = "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)
+    return " \n".join((*post.aliases, text)) if post.aliases else text
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in lower case.
+    """The words of a text in lower case, however they are typed: accents and ligatures are letters, names have no 's.
 
-    >>> words("Euler's formula, proved in 1748")
-    ["euler's", 'formula', 'proved', 'in', '1748']
+    >>> words("Euler\u2019s formula, proved in 1748: non-empty H\u00f6lder spaces, l'H\u00f4pital, Cauchy\u2013Schwarz")
+    ['euler', 'formula', 'proved', 'in', '1748', 'nonempty', 'holder', 'spaces', 'hopital', 'cauchy', 'schwarz']
     """
-    return _WORD.findall(text.lower())
+    text = text.lower()
+    if not text.isascii():
+        text = _APOSTROPHE.sub("'", _INVISIBLE.sub("", text))
+        decomposed = unicodedata.normalize("NFKD", text.translate(_SPELT))
+        text = "".join(letter for letter in decomposed if not unicodedata.combining(letter)).casefold()
+    if "'" in text:
+        text = _POSSESSIVE.sub("", text)
+    if "-" in text or not text.isascii():
+        text = _PREFIXED.sub(r"\1", text)
+    return _WORD.findall(text)
 
 
 def word_tokens(text: str) -> list[str]:
