@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
 
 class MathAMRError(Exception):
     """Something the user can act on; its text says what was wrong, where, and what to do."""
@@ -12,7 +15,19 @@ class UnknownNameError(MathAMRError):
 
     def __init__(self, kind: str, name: str, known: list[str]) -> None:
         self.kind, self.name, self.known = kind, name, known
-        super().__init__(f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}")
+        super().__init__(
+            f"unknown {kind} {name!r}; known: {', '.join(known) or 'none'}{did_you_mean(name, known)}"
+        )
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """The end of a sentence about a name that is not known: the nearest of those that are, if one is near.
+
+    >>> did_you_mean("serch", ["index", "search"]), did_you_mean("x", ["index"])
+    (". Did you mean 'search'?", '')
+    """
+    near = get_close_matches(name, list(known), n=1)
+    return f". Did you mean {near[0]!r}?" if near else ""
 
 
 class MissingExtraError(MathAMRError):

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from mathamr import __version__
-from mathamr.errors import MathAMRError
+from mathamr.errors import MathAMRError, did_you_mean
 from mathamr.terminal import visible
 
 # verb (a module under mathamr.cli) -> one line of help; the order is that of a post's way through the rooms.
@@ -47,6 +47,8 @@ class LazyVerbs(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Loads the verb that is called, and only that one."""
         self._called = args[0] if args else ""
+        if self._called and not self._called.startswith("-") and self._called not in VERBS:
+            ctx.fail(f"No such command {self._called!r}{did_you_mean(self._called, VERBS)}")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:

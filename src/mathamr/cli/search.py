@@ -46,7 +46,10 @@ def command(
     tag: Annotated[
         list[str] | None, typer.Option(help="Only with this tag. Repeatable: all of them.")
     ] = None,
-    source: Annotated[list[str] | None, typer.Option(help="Only from this source. Repeatable.")] = None,
+    source: Annotated[
+        list[str] | None,
+        typer.Option(help="Only from this file, named as hits name it: by its full path. Repeatable."),
+    ] = None,
     after: Annotated[str | None, typer.Option(help="Only of this date or later: 2020, 2020-05-17.")] = None,
     before: Annotated[str | None, typer.Option(help="Only earlier than this date.")] = None,
     minimum_score: Annotated[int | None, typer.Option(help="Only with at least so many votes.")] = None,
@@ -65,12 +68,16 @@ def command(
 ) -> None:
     """Search an index: posts that answer a query, or formulas like the one in it."""
     from mathamr.amr.parser import vouch_for_parser
+    from mathamr.cli.mistakes import check_order, eaten_by_shell
     from mathamr.errors import UnknownNameError
     from mathamr.index.engines.entry import Filter
     from mathamr.search.library import Index
     from mathamr.search.query import Query
     from mathamr.systems.ranking import TASKS
 
+    check_order(folder, query)
+    if hint := eaten_by_shell(query):
+        print(f"mathamr: {hint}", file=sys.stderr)
     if task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
     chosen = next(each for each in TASKS if each == task)

@@ -72,6 +72,18 @@ def fragments(sentence: Sentence, formulas: Mapping[str, Formula]) -> list[Fragm
     return found
 
 
+class Line(tuple[Fragment, ...]):
+    """Fragments that belong together: they print as their text, and are what they are one by one."""
+
+    __slots__ = ()
+
+    def __str__(self) -> str:
+        return plain(self)
+
+    def __repr__(self) -> str:
+        return repr(plain(self))
+
+
 def plain(stretch: Iterable[Fragment]) -> str:
     """Fragments as one line of text, formulas between dollar signs."""
     return " ".join("".join(map(str, stretch)).split())

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mathamr.search.fragment import Fragment, plain
+from mathamr.search.fragment import Fragment, Line, plain
 from mathamr.search.query import Query
 from mathamr.systems.ranking import Task
 
@@ -29,19 +29,20 @@ class FormulaHit:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Hit:
     """A post that was found, or the post in which a formula was found.
 
-    `evidence` has the score of every component that found it. An answer has the title of its question.
+    `evidence` has the score of every component that found it. An answer has the title of its question. Title and snippet
+    print as text; a page draws them fragment by fragment.
     """
 
     id: str
     rank: int
     score: float
     kind: str
-    title: tuple[Fragment, ...] = ()
-    snippet: tuple[Fragment, ...] = ()
+    title: tuple[Fragment, ...] = Line()
+    snippet: tuple[Fragment, ...] = Line()
     tags: tuple[str, ...] = ()
     parent: str | None = None
     date: str | None = None
@@ -49,6 +50,14 @@ class Hit:
     source: str = ""
     formula: FormulaHit | None = None
     evidence: Mapping[str, float] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "title", Line(self.title))
+        object.__setattr__(self, "snippet", Line(self.snippet))
+
+    def __repr__(self) -> str:
+        said = plain(self.title) or plain(self.snippet)
+        return f"Hit({self.rank}, {self.id!r}, {self.score:.4f}, {said[:80]!r})"
 
     def __str__(self) -> str:
         return f"{self.rank:>3}. {self.id}  {self.score:.4f}  {plain(self.title) or plain(self.snippet)}"

@@ -41,6 +41,7 @@ from mathamr.index.manifest import (
 )
 from mathamr.index.storage.lock import LOCK, WriterLock
 from mathamr.index.storage.plainfiles import check_plain, sweep
+from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.modelfolder import box, load_system, model_folder
 from mathamr.systems.system import System
@@ -121,6 +122,9 @@ def build_index(
     started = time.perf_counter()
     inputs = [(path, input_record(path, options.format, options.beside)) for path in paths]
     out = out.expanduser()
+    if not (out / MANIFEST).exists():
+        for path, record in inputs:  # what holds no posts is told before a folder is made for them
+            read_posts(path, Report(), record.format, options.beside)
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
     with Crew(options.workers) as crew, _opened(out, options, bool(inputs), crew) as archive:
         for path, record in inputs:
