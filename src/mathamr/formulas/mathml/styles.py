@@ -23,9 +23,10 @@ _STROKE = "transparent calc(50% - 0.05em), currentcolor 50%, transparent calc(50
 
 STYLES = {
     # Cells: in TeX the height of a row is that of a strut.
-    "cell": "padding: 0 0.5em",
+    "cell": "padding: 0.05em 0.5em",
     "tight": "padding: 0 0.28em",
     "stacked": "padding: 0",
+    "line": "padding: 0.15em 0",
     "first": "padding-left: 0",
     "last": "padding-right: 0",
     "apart": "padding-left: 1.5em",

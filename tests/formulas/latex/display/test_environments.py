@@ -10,10 +10,7 @@ from tests.formulas.latex.display.test_tables import styles
 def test_alignments_meet_without_a_gap_before_the_relation(name: str) -> None:
     latex = rf"\begin{{{name}}}a&=b\\c+d&=e\end{{{name}}}"
     for row in styles(latex):
-        assert [cell & {"left", "right", "stacked"} for cell in row] == [
-            {"right", "stacked"},
-            {"left", "stacked"},
-        ]
+        assert [cell & {"left", "right", "line"} for cell in row] == [{"right", "line"}, {"left", "line"}]
     assert first(drawn(latex), "mtable").attributes["displaystyle"] == "true"
     assert first(drawn(latex), "mo", "=").attributes["lspace"] == "0.2778em"  # after an unseen operand
 

@@ -5,7 +5,7 @@ import pytest
 from mathamr.formulas.budget import Budget
 from mathamr.formulas.latex.display.fences import fenced, is_tall, sized
 from mathamr.formulas.mathml.element import Element
-from tests.formulas.latex.display.drawing import drawn
+from tests.formulas.latex.display.drawing import drawn, shown
 
 
 @pytest.mark.parametrize(
@@ -31,3 +31,10 @@ def test_fences_may_be_missing_on_either_side() -> None:
 def test_small_delimiters_are_drawn_larger_and_big_ones_grow() -> None:
     assert sized("(", 1.2).children[0].attributes["stretchy"] == "false"
     assert sized("(", 1.8).children[0].attributes["minsize"] == "1.8em"
+
+
+def test_delimiters_of_a_fraction_in_a_line_have_its_size() -> None:
+    assert shown(r"\left(\frac ab\right)", display=False).count('mathsize="1.2em"') == 2
+    assert shown(r"\left(1+\frac ab\right)", display=True).count('stretchy="true"') == 2
+    assert shown(r"\left(\frac{\frac ab}{c}\right)", display=False).count('stretchy="true"') == 2
+    assert shown(r"\left(\sum x\right)", display=False).count('stretchy="true"') == 2

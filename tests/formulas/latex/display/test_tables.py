@@ -47,7 +47,7 @@ def test_templates_are_read() -> None:
 def test_every_row_has_the_height_of_a_line_and_what_is_asked_for() -> None:
     rows = first(drawn(r"\begin{matrix}a\\[1em]b\end{matrix}"), "mtable").children
     struts = [first(row, "mspace").attributes for row in rows]
-    assert [strut["depth"] for strut in struts] == ["1.36em", "0.36em"]
+    assert [strut["depth"] for strut in struts] == ["1.31em", "0.31em"]
     assert text_of(rows[0]) == "a"
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mathamr.formulas.budget import Budget
-from mathamr.formulas.latex.display.atom import length, overhang
+from mathamr.formulas.latex.display.atom import DISPLAY, length, overhang
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.mathml.element import Element
 
@@ -30,20 +30,44 @@ def is_tall(elements: Sequence[Element], budget: Budget) -> bool:
 
 
 def fenced(
-    left: Element | None, elements: Sequence[Element], right: Element | None, budget: Budget
+    left: Element | None,
+    elements: Sequence[Element],
+    right: Element | None,
+    budget: Budget,
+    style: int = DISPLAY,
 ) -> Element:
     """Elements between delimiters that grow with them; around a line of text they stay as they are.
 
-    (A delimiter that may grow is as wide as its largest form in Chromium, whatever its size.)
+    (A delimiter that may grow is as wide as its largest form in Chromium, whatever its size: the fractions of
+    text style get one of their size.)
     """
     grows = is_tall(elements, budget)
     row = list(elements)
+    if grows and style != DISPLAY and _only_fractions(elements, budget):
+        before = [] if left is None else [sized(left.text, _SCALED)]
+        after = [] if right is None else [sized(right.text, _SCALED)]
+        return Element("mrow", "", [*before, *row, *after])
     if left is not None:
         row.insert(0, _fence(left, "prefix", grows))
     if right is not None:
         last = row[-1] if row else None
         row.append(_fence(right, "postfix", grows, overhang(last) if last is not None else 0.0))
     return Element("mrow", "", row)
+
+
+def _only_fractions(elements: Sequence[Element], budget: Budget) -> bool:
+    """Whether nothing is higher than a fraction of two lines."""
+    waiting = list(elements)
+    while waiting:
+        element = waiting.pop()
+        if element.tag == "mfrac":
+            if is_tall(element.children, budget):
+                return False
+        elif element.tag in ("mrow", "mpadded"):
+            waiting.extend(element.children)
+        elif is_tall([element], budget):
+            return False
+    return True
 
 
 def _fence(element: Element, form: str, grows: bool, before: float = 0.0) -> Element:

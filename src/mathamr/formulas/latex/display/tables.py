@@ -145,8 +145,8 @@ class Layout:
     """How a kind of table is set: the class of its cells, the strut of a row, the sides of its columns."""
 
     cell: str = "cell"
-    strut: tuple[float, float] = (0.84, 0.36)
-    """Height and depth that every row has at least, in em."""
+    strut: tuple[float, float] = (0.79, 0.31)
+    """Height and depth that every row has at least, in em; with the padding of its cells they are TeX's."""
     sides: tuple[str, ...] = ()
     """The last one holds for all columns after it."""
     repeats: bool = False
@@ -174,11 +174,11 @@ MATRIX = Layout()
 SMALL_MATRIX = Layout("tight", (0.65, 0.25), attributes=(("displaystyle", "false"), ("scriptlevel", "1")))
 STACK = Layout("stacked", (0.75, 0.25))
 CASES = Layout(strut=(1.0, 0.43), sides=("left",))
-ALIGNMENT = Layout("stacked", (0.99, 0.51), ("right", "left"), repeats=True, attributes=_LARGE)
-COLUMNS = Layout("stacked", (0.99, 0.51), ("right", "left") * 50, attributes=_LARGE)
+ALIGNMENT = Layout("line", sides=("right", "left"), repeats=True, attributes=_LARGE)
+COLUMNS = Layout("line", sides=("right", "left") * 50, attributes=_LARGE)
 EQUATION_ARRAY = Layout("tight", (0.99, 0.51), ("right", "", "left"), attributes=_LARGE)
 DIAGRAM = Layout("tight", (0.9, 0.5))
-LINES = Layout("stacked", (0.99, 0.51), attributes=_LARGE)
+LINES = Layout("line", attributes=_LARGE)
 
 
 def table(lines: Sequence[Line], layout: Layout) -> Element:
@@ -192,7 +192,7 @@ def table(lines: Sequence[Line], layout: Layout) -> Element:
     for number, line in enumerate(drawn):
         cells = _cells(line, width, layout, below if number == len(drawn) - 1 else ())
         if line.tag is not None:
-            cells.append(Element("mtd", "", (line.tag,), {STYLE: "stacked tag"}))
+            cells.append(Element("mtd", "", (line.tag,), {STYLE: "line tag"}))
         rows.append(Element("mtr", "", cells))
     return Element("mtable", "", rows, dict(layout.attributes))
 

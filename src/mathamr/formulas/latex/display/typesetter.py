@@ -206,7 +206,7 @@ class Typesetter(Cursor):
         elements = arranged(self._finished(frame))
         if frame.opener != "\\left":
             return Atom(in_row(elements), ORD, style)
-        return Atom(fenced(frame.delimiter, elements, closing, self.budget), INNER, style)
+        return Atom(fenced(frame.delimiter, elements, closing, self.budget, style), INNER, style)
 
     def _finished(self, frame: _Frame) -> list[Atom]:
         atoms = frame.atoms
