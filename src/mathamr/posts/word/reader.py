@@ -13,12 +13,17 @@ from mathamr.posts.post import Post
 from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 from mathamr.posts.word.omml import MATH, mathml
-from mathamr.posts.zipped import BrokenArchiveError, ZippedDocument
+from mathamr.posts.zipped import BrokenArchiveError, ZippedDocument, xml_root
 
 SUFFIXES = (".docx", ".docm", ".dotx")
 WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 _RELATION = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}id"
 _COMPATIBLE = "{http://schemas.openxmlformats.org/markup-compatibility/2006}"
+_STRICT = {
+    b"http://purl.oclc.org/ooxml/wordprocessingml/main": WORD[1:-1].encode(),
+    b"http://purl.oclc.org/ooxml/officeDocument/math": MATH[1:-1].encode(),
+    b"http://purl.oclc.org/ooxml/officeDocument/relationships": _RELATION[1:].partition("}")[0].encode(),
+}
 _CORE = "{http://purl.org/dc/elements/1.1/}"
 _TERMS = "{http://purl.org/dc/terms/}"
 
@@ -61,7 +66,7 @@ class _Document:
     def write(self) -> None:
         """The whole text, after the title and date of the properties."""
         self._properties()
-        root = self._archive.xml("word/document.xml")
+        root = self._xml("word/document.xml")
         body = None if root is None else root.find(f"{WORD}body")
         if body is None:
             self._report.skip("no text", "a Word document without a text")
@@ -69,21 +74,30 @@ class _Document:
         self._blocks(body)
         self._end_statement()
 
+    def _xml(self, name: str) -> Any:
+        """A member as a tree, those of the strict form of the standard under the names of the usual one."""
+        data = self._archive.read(name)
+        if data is None:
+            return None
+        for strict, usual in _STRICT.items():
+            data = data.replace(strict, usual)
+        return xml_root(data, name, self._report)
+
     def _style_names(self) -> Iterator[tuple[str, str]]:
-        root = self._archive.xml("word/styles.xml")
+        root = self._xml("word/styles.xml")
         for style in root.iter(f"{WORD}style") if root is not None else ():
             name = style.find(f"{WORD}name")
             if name is not None:
                 yield str(style.get(f"{WORD}styleId", "")), str(name.get(f"{WORD}val", "")).lower()
 
     def _relations(self) -> Iterator[tuple[str, str]]:
-        root = self._archive.xml("word/_rels/document.xml.rels")
+        root = self._xml("word/_rels/document.xml.rels")
         for relation in root if root is not None else ():
             if str(relation.get("Type", "")).endswith("/hyperlink"):
                 yield str(relation.get("Id", "")), str(relation.get("Target", ""))
 
     def _properties(self) -> None:
-        root = self._archive.xml("docProps/core.xml")
+        root = self._xml("docProps/core.xml")
         if root is None:
             return
         title, created = root.findtext(f"{_CORE}title"), root.findtext(f"{_TERMS}created")
