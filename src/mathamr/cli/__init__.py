@@ -25,6 +25,7 @@ VERBS = {
     "backup": "An index in one file, taken while it is searched and changed.",
     "restore": "An index from a backup, checked.",
     "search": "Posts that answer a query, or formulas like the one in it.",
+    "shell": "A prompt that asks an index one query after another.",
     "explain": "Why a post is found: which part met which part of the query.",
     "run": "A TREC run of an index for ARQMath topics.",
     "fuse": "One TREC run of several, by ranks or by scores.",

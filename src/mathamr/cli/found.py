@@ -10,6 +10,7 @@ from rich.text import Text
 
 from mathamr.cli.console import Console
 from mathamr.search.alignment import Alignment, Part
+from mathamr.search.editors import address_in
 from mathamr.search.fragment import Fragment
 from mathamr.search.hits import Hit, Hits
 
@@ -17,15 +18,18 @@ _LEVELS = {"document": "magenta", "sentence": "blue", "formula": "yellow"}
 LABEL = 58
 
 
-def show_hits(hits: Hits, console: Console | None = None) -> None:
-    """Print hits: number, title, what is known, and the snippet with what matched in bold."""
+def show_hits(hits: Hits, console: Console | None = None, editor: str | None = None) -> None:
+    """Print hits: number, title, what is known, and the snippet with what matched in bold.
+
+    With an `editor` the place of each is a link that opens it there.
+    """
     console = console or Console()
     for note in hits.notes:
         console.print(Text(f"note: {note}", style="yellow"))
     if not hits.hits:
         console.print("Nothing found." if not hits.offset else "No more hits.")
     for hit in hits:
-        _show_hit(hit, console)
+        _show_hit(hit, console, editor)
     total = sum(hits.seconds.values())
     stages = ", ".join(f"{stage} {1000 * seconds:.0f}" for stage, seconds in hits.seconds.items())
     more = "; there are more (--offset)" if hits.more else ""
@@ -34,7 +38,7 @@ def show_hits(hits: Hits, console: Console | None = None) -> None:
     )
 
 
-def _show_hit(hit: Hit, console: Console) -> None:
+def _show_hit(hit: Hit, console: Console, editor: str | None = None) -> None:
     head = Text(f"{hit.rank:>3}  ", style="dim")
     head.append_text(_styled(hit.title, "bold") if hit.title else Text(hit.id, style="bold"))
     console.print(head)
@@ -52,6 +56,11 @@ def _show_hit(hit: Hit, console: Console) -> None:
     for tag in hit.tags:
         line.append(f"  #{tag}", style="green")
     console.print(Padding(line, (0, 0, 0, 5)))
+    if hit.location:
+        address = address_in(editor, hit.source, hit.place.line if hit.place else 1) if editor else None
+        where = Text(hit.location, style=f"dim link {address}" if address else "dim")
+        where.append(f"  {address}" if address else "", style="dim")
+        console.print(Padding(where, (0, 0, 0, 5)))
     if hit.formula is not None:
         formula = Text(f"${hit.formula.latex}$", style="bold cyan" if hit.formula.exact else "cyan")
         places = hit.formula.places

@@ -5,15 +5,20 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from mathamr.posts.kinds import KINDS
+from mathamr.search.editors import EDITORS
+
+if TYPE_CHECKING:
+    from mathamr.search.hits import Hits
+    from mathamr.search.query import Query
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The index.", show_default=False)],
+    index: Annotated[Path, typer.Argument(metavar="DIR", help="The index.", show_default=False)],
     query: Annotated[
         str,
         typer.Argument(
@@ -50,6 +55,12 @@ def command(
         list[str] | None,
         typer.Option(help="Only from this file, named as hits name it: by its full path. Repeatable."),
     ] = None,
+    folder: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--folder", help="Only from files in this folder, named by any end of its path. Repeatable."
+        ),
+    ] = None,
     after: Annotated[str | None, typer.Option(help="Only of this date or later: 2020, 2020-05-17.")] = None,
     before: Annotated[str | None, typer.Option(help="Only earlier than this date.")] = None,
     minimum_score: Annotated[int | None, typer.Option(help="Only with at least so many votes.")] = None,
@@ -64,35 +75,93 @@ def command(
     parser_model: Annotated[
         str | None, typer.Option(help="The model of that parser, if the index names one.")
     ] = None,
+    editor: Annotated[
+        str | None,
+        typer.Option(
+            help=f"Give each hit an address that opens it: {', '.join(EDITORS)}, or one with {{path}} and {{line}}."
+        ),
+    ] = None,
+    local: Annotated[
+        bool, typer.Option("--local", help="Search here, even if a server of the index is running.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of text.")] = False,
 ) -> None:
-    """Search an index: posts that answer a query, or formulas like the one in it."""
-    from mathamr.amr.parser import vouch_for_parser
+    """Search an index: posts that answer a query, or formulas like the one in it.
+
+    Where a server of the index runs on this machine, it is asked, and nothing has to be loaded.
+    """
     from mathamr.cli.mistakes import check_order, eaten_by_shell
     from mathamr.errors import UnknownNameError
-    from mathamr.index.engines.entry import Filter
-    from mathamr.search.library import Index
+    from mathamr.search.editors import check_editor
     from mathamr.search.query import Query
     from mathamr.systems.ranking import TASKS
 
-    check_order(folder, query)
+    check_order(index, query)
     if hint := eaten_by_shell(query):
         print(f"mathamr: {hint}", file=sys.stderr)
     if task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
+    if editor is not None:
+        check_editor(editor)
     chosen = next(each for each in TASKS if each == task)
     text = sys.stdin.read() if query == "-" else query
     asked = Query.of_text(text, chosen)
     if mark is not None:
         asked = asked.marked(mark)
-    where = Filter(tuple(kind or ()), tuple(tag or ()), after, before, minimum_score, tuple(source or ()))
-    if parser or parser_model:
-        vouch_for_parser(parser or "builtin", parser_model)
-    with Index.open(folder, device=device, model=model) as index:
-        hits = index.search(asked, chosen, strategy, k, offset=offset, exact=exact, where=where, pool=pool)
+    own = mark is not None or pool != 1000 or model or parser or parser_model or device != "auto"
+    hits = None
+    if not (local or own):
+        request = {
+            "q": text, "task": chosen, "strategy": strategy, "k": k, "offset": offset, "exact": exact,
+            "filter": {
+                "kinds": kind or [], "tags": tag or [], "sources": source or [], "folders": folder or [],
+                "after": after, "before": before, "minimum_score": minimum_score,
+            },
+        }  # fmt: skip
+        hits = _from_server(index, asked, request)
+    if hits is None:
+        from mathamr.amr.parser import vouch_for_parser
+        from mathamr.index.engines.entry import Filter
+        from mathamr.search.library import Index
+
+        where = Filter(tuple(kind or ()), tuple(tag or ()), after, before, minimum_score, tuple(source or ()))
+        if parser or parser_model:
+            vouch_for_parser(parser or "builtin", parser_model)
+        with Index.open(index, device=device, model=model) as opened:
+            where = opened.within(folder or (), where)
+            hits = opened.search(
+                asked, chosen, strategy, k, offset=offset, exact=exact, where=where, pool=pool
+            )
     if as_json:
-        print(json.dumps(hits.to_json(), ensure_ascii=False))
+        print(json.dumps(_json(hits, editor), ensure_ascii=False))
         return
     from mathamr.cli.found import show_hits
 
-    show_hits(hits)
+    show_hits(hits, editor=editor)
+
+
+def _from_server(index: Path, asked: Query, request: dict[str, Any]) -> Hits | None:
+    """The hits that a running server of the index gives; `None` where there is none, or it does not answer."""
+    from mathamr.serve.presence import server_of
+
+    address = server_of(index)
+    if address is None:
+        return None
+    from mathamr.serve.client import ServerGoneError, search_at
+
+    try:
+        return search_at(address, index, asked, request)
+    except ServerGoneError as error:
+        print(f"mathamr: {error}; searching without it", file=sys.stderr)
+        return None
+
+
+def _json(hits: Hits, editor: str | None) -> dict[str, Any]:
+    """The hits, with the address that opens each where an editor is named."""
+    from mathamr.search.editors import address_in
+
+    row = hits.to_json()
+    if editor is not None:
+        for hit, shown in zip(hits, row["hits"], strict=True):
+            shown["open"] = address_in(editor, hit.source, hit.place.line if hit.place else 1)
+    return row

@@ -40,6 +40,7 @@ _INLINE = re.compile(
     |(?<!\w)_(?P<italic>\S(?:[^\n_]{0,300}\S)?)_(?!\w)""",
     re.X,
 )
+_UNDERLINES = "=-~^+"
 _MATH = ("stem", "latexmath", "asciimath")
 
 
@@ -95,9 +96,12 @@ class _Asciidoc:
         elif line.startswith("//") and not line.startswith("////"):
             return
         elif heading := _HEADING.fullmatch(line):
-            self._heading(heading)
+            self._section(len(heading[1]), heading[2], self._at)
         elif not self._paragraph and (entry := _ENTRY.fullmatch(line)):
             self._entry(entry[1], entry[2])
+        elif (level := self._underlines(line)) is not None:
+            title = self._paragraph.pop()
+            self._section(level, title, self._at - 1)
         elif _FENCES.fullmatch(line):
             self._fence(line.strip())
         elif included := _INCLUDE.fullmatch(line):
@@ -123,9 +127,16 @@ class _Asciidoc:
         elif line.strip() != "+":
             self._paragraph.append(line.strip())
 
-    def _heading(self, heading: re.Match[str]) -> None:
+    def _underlines(self, line: str) -> int | None:
+        """The level of a title of one line that this line underlines, as older documents write them."""
+        if len(self._paragraph) != 1 or self._item or len(line) < 3 or line[0] not in _UNDERLINES:
+            return None
+        is_rule = not line.strip(line[0]) and abs(len(line) - len(self._paragraph[0])) <= 2
+        return _UNDERLINES.index(line[0]) + 1 if is_rule else None
+
+    def _section(self, level: int, written: str, line: int) -> None:
         self._flush()
-        level, title = len(heading[1]), plain(self._inline(heading[2]))
+        title = plain(self._inline(written))
         if level == 1 and not self._has_title and not self._article.current.html:
             self._article.title, self._has_title = title, True
             self._article.label(self._label)
@@ -136,7 +147,7 @@ class _Asciidoc:
             ):
                 self._at += 1  # author and revision
         else:
-            self._article.heading(level, title, self._at, self._label)
+            self._article.heading(level, title, line, self._label)
         self._style = self._given = self._label = ""
 
     def _entry(self, name: str, value: str) -> None:

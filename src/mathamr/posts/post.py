@@ -51,6 +51,10 @@ class Place:
     label: str = ""
     inside: tuple[str, ...] = ()
 
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; labels are left out where there are none."""
+        return {"path": self.path, "line": self.line} | _told(self, _DEFAULT_PLACE)
+
     @property
     def labels(self) -> tuple[str, ...]:
         """All labels that lead to the post, its own first."""
@@ -96,9 +100,7 @@ class Post:
                 {"target": link.target, "type": link.type} | _told(link, _DEFAULT_LINK) for link in self.links
             ]
         if self.place is not None:
-            row["place"] = {"path": self.place.path, "line": self.place.line} | _told(
-                self.place, _DEFAULT_PLACE
-            )
+            row["place"] = self.place.to_dict()
         if self.formulas:
             row["formulas"] = [
                 {"id": formula.id, "latex": formula.latex} | _told(formula, _DEFAULT_FORMULA)

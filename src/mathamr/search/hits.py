@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from mathamr.posts.post import Place
 from mathamr.search.fragment import Fragment, Line, plain
 from mathamr.search.query import Query
 from mathamr.systems.ranking import Task
@@ -50,6 +51,12 @@ class Hit:
     source: str = ""
     formula: FormulaHit | None = None
     evidence: Mapping[str, float] = field(default_factory=dict)
+    place: Place | None = None
+
+    @property
+    def location(self) -> str:
+        """Path and line of the post in its input, as compilers write them; empty where they are not known."""
+        return f"{self.place.path}:{self.place.line}" if self.place else ""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "title", Line(self.title))
@@ -78,6 +85,7 @@ class Hit:
             "date": self.date,
             "votes": self.votes,
             "source": self.source,
+            "place": self.place.to_dict() if self.place else None,
             "formula": self.formula.to_json() if self.formula else None,
             "evidence": {name: round(score, 6) for name, score in self.evidence.items()},
         }

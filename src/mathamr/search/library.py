@@ -31,6 +31,7 @@ from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.hits import FormulaHit, Hit, Hits
 from mathamr.search.looks import CatalogueLooks
+from mathamr.search.places import labelled_first, within
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query
 from mathamr.search.ranked import POOL, Demand, Ranked
@@ -150,9 +151,12 @@ class Index:
         with watch("parse"):
             asked, notes = self._asked(query, task, watch)
         name, ranking = self.ranking(task, strategy)
-        ranked = self._ranked(
-            asked, task, (name, ranking), Demand(offset + k + 1, where or None, exact, pool)
-        )
+        demand = Demand(offset + k + 1, where or None, exact, pool)
+        ranked = self._ranked(asked, task, (name, ranking), demand)
+        if task == "answers":
+            ranked = labelled_first(
+                self.archive.catalogue, asked.query.text, ranked, demand.where, demand.depth
+            )
         notes += _remarks(ranked, ranking, where, empty=not len(self))
         page = ranked[offset : offset + k]
         with watch("snippet"):
@@ -171,6 +175,10 @@ class Index:
             seconds=watch.seconds,
             notes=(*asked.query.notes, *notes),
         )
+
+    def within(self, folders: Sequence[str], where: Filter | None = None) -> Filter:
+        """A filter that also asks for posts of files in some folders, named by any stretch of their paths."""
+        return within(self.archive.catalogue, folders, where or Filter())
 
     def rank(
         self,
@@ -314,6 +322,7 @@ class Index:
                     post.source,
                     self._formula_hit(entry, each) if entry else None,
                     each.evidence,
+                    post.place,
                 )
             )
         return tuple(hits)
@@ -374,7 +383,7 @@ def _remarks(found: Sequence[Ranked], ranking: Ranking, where: Filter | None, *,
         return ["the index is empty"]
     if not found and where:
         return ["nothing that passes the filter meets the query"]
-    if uses_words(ranking) and not any("lexical" in each.evidence for each in found):
+    if uses_words(ranking) and not any({"lexical", "label"} & each.evidence.keys() for each in found):
         similar = "; the hits are only similar in meaning" if found else ""
         return [f"no word or formula of the query occurs in what is searched{similar}"]
     return []

@@ -18,6 +18,7 @@ from mathamr.search.library import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits
+from mathamr.serve.presence import announced
 from mathamr.serve.server import address, server, set_up_log, warning
 from mathamr.serve.service import Service
 from mathamr.settings import API_KEY, READ_KEY
@@ -62,12 +63,13 @@ def serve(
         where = address(host, listening.getsockname()[1])
         service = Service(index, allowed, keys)
         app = create_app(service, allowed_hosts(host, hosts), log_queries)
-        try:
-            server(app, allowed, lambda: announce(where)).run([listening])
-        except (KeyboardInterrupt, SystemExit):
-            _say("stopped")
-        finally:
-            service.close()
+        with announced(path, where):
+            try:
+                server(app, allowed, lambda: announce(where)).run([listening])
+            except (KeyboardInterrupt, SystemExit):
+                _say("stopped")
+            finally:
+                service.close()
 
 
 def bound(host: str, port: int) -> socket.socket:

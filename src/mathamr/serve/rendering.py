@@ -14,7 +14,7 @@ from mathamr.formulas.latex.display.formula import display_mathml
 from mathamr.formulas.mathml.writing import sanitised
 from mathamr.posts.markup import formula_id, pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
-from mathamr.posts.post import Formula, Post
+from mathamr.posts.post import Formula, Place, Post
 from mathamr.search.fragment import Fragment
 from mathamr.serve.sanitiser import NestedTooDeeplyError, place, safe_link, sanitised_html, without_places
 
@@ -80,6 +80,13 @@ def source_shown(source: str) -> str:
     ('limits.md', 'https://example.org/a', 'forum')
     """
     return PurePath(source).name if PurePath(source).is_absolute() else source
+
+
+def place_shown(place: Place | None) -> dict[str, Any] | None:
+    """Where a post stands in its input, which is told by the path in the input alone."""
+    if place is None:
+        return None
+    return {"path": place.path, "line": place.line, "label": place.label, "inside": list(place.inside)}
 
 
 def text_piece(text: str, matched: bool = False, kind: str = "text") -> dict[str, Any]:

@@ -48,6 +48,7 @@ class FilterRequest(Strict):
     kinds: list[Kind] = []
     tags: list[Word] = []
     sources: list[Word] = []
+    folders: list[Word] = []
     after: Date | None = None
     before: Date | None = None
     minimum_score: Annotated[int, Field(ge=-(2**53), le=2**53)] | None = None
@@ -176,6 +177,15 @@ class FormulaHit(BaseModel):
     exact: bool
 
 
+class PlaceShown(BaseModel):
+    """Where a post stands in its input: path and line, its own label, the labels of what stands in it."""
+
+    path: str
+    line: int
+    label: str
+    inside: list[str]
+
+
 class Hit(BaseModel):
     """A post that was found, or in which a formula was found."""
 
@@ -190,6 +200,7 @@ class Hit(BaseModel):
     date: str | None
     votes: int | None
     source: str
+    place: PlaceShown | None
     evidence: dict[str, float]
     formula: FormulaHit | None
 
@@ -246,6 +257,8 @@ class LinkShown(BaseModel):
 
     target: str
     type: LinkType
+    words: str
+    label: str
 
 
 class Neighbour(BaseModel):
@@ -280,6 +293,7 @@ class PostAnswer(BaseModel):
     date: str | None
     votes: int | None
     source: str
+    place: PlaceShown | None
     links: list[LinkShown]
     formulas: list[FormulaPiece]
 

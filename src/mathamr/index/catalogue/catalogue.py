@@ -17,18 +17,19 @@ from mathamr.index.engines.entry import LONGEST_ID
 from mathamr.posts.kinds import ANSWERING
 from mathamr.posts.post import Formula, Post
 
-FORMAT = 3
+FORMAT = 4
 CATALOGUE = "catalogue.db"
 _QUARANTINE = "quarantined "
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS posts (
     number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, parent TEXT,
-    input TEXT NOT NULL, digest BLOB NOT NULL, deleted INTEGER NOT NULL DEFAULT 0,
+    input TEXT NOT NULL, source TEXT NOT NULL, digest BLOB NOT NULL, deleted INTEGER NOT NULL DEFAULT 0,
     graph INTEGER NOT NULL DEFAULT 0, vectors INTEGER NOT NULL DEFAULT 0, lexical INTEGER NOT NULL DEFAULT 0,
     rows INTEGER NOT NULL DEFAULT 0, sketch REAL NOT NULL DEFAULT 0, post BLOB NOT NULL);
 CREATE INDEX IF NOT EXISTS posts_parent ON posts (parent) WHERE parent IS NOT NULL;
 CREATE INDEX IF NOT EXISTS posts_input ON posts (input);
+CREATE INDEX IF NOT EXISTS posts_source ON posts (source);
 CREATE INDEX IF NOT EXISTS pending_graph ON posts (number) WHERE graph = 0;
 CREATE INDEX IF NOT EXISTS pending_vectors ON posts (number) WHERE vectors = 0;
 CREATE INDEX IF NOT EXISTS pending_lexical ON posts (number) WHERE lexical = 0;
@@ -130,6 +131,10 @@ class Catalogue(Journal, Occurrences):
         )
         return [post_id for (post_id,) in self._rows(sql, (_text(label),))]
 
+    def sources(self) -> list[str]:
+        """Where posts came from, each once."""
+        return [source for (source,) in self._rows("SELECT DISTINCT source FROM posts WHERE deleted = 0")]
+
     def kinds(self) -> Counter[str]:
         """How many posts there are of each kind."""
         return Counter(dict(self._rows("SELECT kind, count(*) FROM posts WHERE deleted = 0 GROUP BY kind")))
@@ -176,11 +181,11 @@ class Catalogue(Journal, Occurrences):
         """Adds or replaces a post of an input, given the looks of its formulas; its number."""
         self._count_change()
         parent = None if post.parent is None else _text(post.parent)
-        row = (_text(post.kind), parent, source, digest_of(post), packed(post))
+        row = (_text(post.kind), parent, source, _text(post.source), digest_of(post), packed(post))
         found = self._rows("SELECT number, deleted, post FROM posts WHERE id = ?", (post.id,))
         if found and not found[0][1] and _is_only_moved(unpacked(found[0][2]), post):
             number = int(found[0][0])
-            sql = "UPDATE posts SET kind = ?, parent = ?, input = ?, digest = ?, post = ? WHERE number = ?"
+            sql = "UPDATE posts SET kind=?, parent=?, input=?, source=?, digest=?, post=? WHERE number = ?"
             self._db.execute(sql, (*row, number))
             self._put_labels(number, post)
             return number
@@ -190,7 +195,7 @@ class Catalogue(Journal, Occurrences):
             if was_deleted or {tag for (tag,) in tags} != set(map(_text, post.tags)):
                 self._unmark_answers(post.id)
             self._db.execute(
-                "UPDATE posts SET kind = ?, parent = ?, input = ?, digest = ?, post = ?, deleted = 0,"
+                "UPDATE posts SET kind = ?, parent = ?, input = ?, source = ?, digest = ?, post = ?, deleted = 0,"
                 " graph = 0, vectors = 0, lexical = 0 WHERE number = ?",
                 (*row, number),
             )
@@ -198,7 +203,7 @@ class Catalogue(Journal, Occurrences):
             self._unmark_looks_of(number)
             self._db.execute("UPDATE formulas SET gone = 1 WHERE post = ?", (number,))
         else:
-            sql = "INSERT INTO posts (id, kind, parent, input, digest, post) VALUES (?,?,?,?,?,?)"
+            sql = "INSERT INTO posts (id, kind, parent, input, source, digest, post) VALUES (?,?,?,?,?,?,?)"
             number = int(self._db.execute(sql, (post.id, *row)).lastrowid or 0)
             self._unmark_answers(post.id)
         self._db.executemany(

@@ -117,6 +117,7 @@ export class Results {
       element("span", { class: "score", title: parts.join(", ") || null }, `score ${score(hit.score)}`),
       Number.isFinite(hit.votes) ? element("span", {}, counted(hit.votes, "vote")) : null,
       hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
+      hit.place ? element("span", { class: "place" }, `${hit.place.path}:${hit.place.line}`) : null,
     ];
   }
 

@@ -26,6 +26,7 @@ from mathamr.serve.rendering import (
     body_html,
     draw_formula,
     formula_piece,
+    place_shown,
     source_shown,
     title_html,
     title_shown,
@@ -140,7 +141,11 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
         "date": stored.date,
         "votes": stored.score,
         "source": source_shown(stored.source),
-        "links": [{"target": link.target, "type": link.type} for link in stored.links],
+        "place": place_shown(stored.place),
+        "links": [
+            {"target": link.target, "type": link.type, "words": link.words, "label": link.label}
+            for link in stored.links
+        ],
         "formulas": [
             formula_piece(entry.latex, draw_formula(entry.formula, stored.macros), entry.id, entry.display)
             for entry in entries[: service.limits.drawn_nodes]

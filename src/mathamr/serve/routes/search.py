@@ -17,7 +17,13 @@ from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery
 from mathamr.serve.errors import ApiError
-from mathamr.serve.rendering import draw_formula, fragment_pieces, shown_pieces, source_shown
+from mathamr.serve.rendering import (
+    draw_formula,
+    fragment_pieces,
+    place_shown,
+    shown_pieces,
+    source_shown,
+)
 from mathamr.serve.schemas import (
     Date,
     ExplainAnswer,
@@ -53,6 +59,7 @@ async def search_link(
     kind: Annotated[Sequence[Kind], Query()] = (),
     tag: Annotated[Sequence[Word], Query()] = (),
     source: Annotated[Sequence[Word], Query()] = (),
+    folder: Annotated[Sequence[Word], Query()] = (),
     after: Annotated[Date | None, Query()] = None,
     before: Annotated[Date | None, Query()] = None,
     minimum_score: Annotated[int | None, Query(ge=-(2**53), le=2**53)] = None,
@@ -62,6 +69,7 @@ async def search_link(
         kinds=list(kind),
         tags=list(tag),
         sources=list(source),
+        folders=list(folder),
         after=after,
         before=before,
         minimum_score=minimum_score,
@@ -229,7 +237,7 @@ def _too_long(count: int, most: int, unit: str) -> ApiError:
 
 
 def _filter(service: Service, asked: FilterRequest) -> Filter:
-    if len(asked.kinds) + len(asked.tags) + len(asked.sources) > service.limits.filters:
+    if len(asked.kinds) + len(asked.tags) + len(asked.sources) + len(asked.folders) > service.limits.filters:
         raise ApiError("invalid", f"a filter may name at most {service.limits.filters} things", "filter")
     where = Filter(
         kinds=tuple(asked.kinds),
@@ -240,7 +248,7 @@ def _filter(service: Service, asked: FilterRequest) -> Filter:
         sources=tuple(asked.sources),
     )
     of_request(lambda: where.times, "after or before")
-    return where
+    return of_request(lambda: service.index.within(asked.folders, where), "folders")
 
 
 def _posts(service: Service, hits: Iterable[Hit]) -> dict[str, Post]:
@@ -262,6 +270,7 @@ def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
     return shown | {
         "score": round(hit.score, 6),
         "source": source_shown(hit.source),
+        "place": place_shown(hit.place),
         "title": fragment_pieces(hit.title, formulas),
         "snippet": fragment_pieces(hit.snippet, formulas),
         "tags": list(hit.tags),

@@ -1,0 +1,88 @@
+"""`Asking`: a conversation with an open index, line by line."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from mathamr.cli.console import Console
+from mathamr.cli.found import show_hits
+from mathamr.cli.shell import HELP
+from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.index.engines.entry import Filter
+from mathamr.posts.kinds import KINDS
+from mathamr.search.library import Index
+from mathamr.systems.ranking import TASKS, Task
+from mathamr.terminal import visible
+
+
+class Asking:
+    """What has been said so far: filters, task, strategy, how many, and the last query for its next hits."""
+
+    def __init__(self, index: Index, editor: str | None = None, console: Console | None = None) -> None:
+        self._index, self._editor = index, editor
+        self._console = console or Console()
+        self._where = Filter()
+        self._folders: tuple[str, ...] = ()
+        self._task: Task = "answers"
+        self._strategy: str | None = None
+        self._k = 10
+        self._query, self._offset = "", 0
+
+    def take(self, line: str) -> bool:
+        """Answer a line; whether to go on."""
+        words = line.split()
+        if not words:
+            return True
+        try:
+            if words[0] in (":quit", ":q", ":exit"):
+                return False
+            if words[0].startswith(":"):
+                self._change(words[0][1:], words[1:])
+            else:
+                self._query, self._offset = line.strip(), 0
+                self._search()
+        except MathAMRError as error:
+            self._console.print(f"[red]{visible(str(error))}[/]", markup=False)
+        return True
+
+    def _change(self, name: str, values: list[str]) -> None:
+        if name == "kind":
+            for value in values:
+                if value not in KINDS:
+                    raise UnknownNameError("kind of post", value, list(KINDS))
+            self._where = replace(self._where, kinds=tuple(values))
+        elif name == "tag":
+            self._where = replace(self._where, tags=tuple(values))
+        elif name == "folder":
+            self._index.within(values)
+            self._folders = tuple(values)
+        elif name == "task":
+            wanted = values[0] if values else "answers"
+            if wanted not in TASKS:
+                raise UnknownNameError("task", wanted, list(TASKS))
+            self._task = next(each for each in TASKS if each == wanted)
+        elif name == "strategy":
+            self._index.ranking(self._task, values[0] if values else None)
+            self._strategy = values[0] if values else None
+        elif name == "k":
+            if not (values and values[0].isdecimal() and 0 < int(values[0]) <= 1000):
+                raise MathAMRError(":k takes a number from 1 to 1000")
+            self._k = int(values[0])
+        elif name == "more" and self._query:
+            self._offset += self._k
+            self._search()
+        elif name == "help":
+            self._console.print(HELP, markup=False)
+        else:
+            raise UnknownNameError(
+                "command",
+                f":{name}",
+                [":kind", ":folder", ":tag", ":task", ":strategy", ":k", ":more", ":help", ":quit"],
+            )
+
+    def _search(self) -> None:
+        where = self._index.within(self._folders, self._where)
+        hits = self._index.search(
+            self._query, self._task, self._strategy, self._k, offset=self._offset, where=where
+        )
+        show_hits(hits, self._console, self._editor)

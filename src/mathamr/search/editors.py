@@ -1,0 +1,50 @@
+"""From a hit to its place: addresses that open a file at a line in the editor a person uses."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+from urllib.parse import quote
+
+from mathamr.errors import UnknownNameError
+
+EDITORS = {
+    "vscode": "vscode://file/{path}:{line}",
+    "vscodium": "vscodium://file/{path}:{line}",
+    "cursor": "cursor://file/{path}:{line}",
+    "zed": "zed://file/{path}:{line}",
+    "idea": "idea://open?file={path}&line={line}",
+    "sublime": "subl://open?url=file://{path}&line={line}",
+    "textmate": "txmt://open?url=file://{path}&line={line}",
+    "emacs": "emacs://open?url=file://{path}&line={line}",
+    "obsidian": "obsidian://open?path={path}",
+    "file": "file://{path}",
+}
+"""What `--editor` knows by name; any other address with `{path}` in it, and perhaps `{line}`, will do."""
+
+
+def check_editor(editor: str) -> str:
+    """The address of an editor, by its name or as it is; its parts are in braces."""
+    if editor in EDITORS:
+        return EDITORS[editor]
+    if "{path}" in editor and editor.count("{") == editor.count("{path}") + editor.count("{line}"):
+        return editor
+    raise UnknownNameError("editor", editor, [*EDITORS, "or an address with {path} and {line}"])
+
+
+def address_in(editor: str, source: str, line: int = 1) -> str | None:
+    """The address that opens a source at a line; `None` where the source is no file of this machine.
+
+    >>> address_in("vscode", "/home/ada/My notes/limits.md", 12)
+    'vscode://file/home/ada/My%20notes/limits.md:12'
+    >>> address_in("obsidian", "/home/ada/limits.md"), address_in("vscode", "https://example.org")
+    ('obsidian://open?path=%2Fhome%2Fada%2Flimits.md', None)
+    """
+    template = check_editor(editor)
+    path = PurePath(source)
+    if not path.is_absolute():
+        return None
+    in_query = "={path}" in template and "file://{path}" not in template
+    written = quote(path.as_posix(), safe="" if in_query else "/:")
+    if "/{path}" in template and not in_query and "file://{path}" not in template:
+        written = written.lstrip("/")
+    return template.replace("{path}", written).replace("{line}", str(line))

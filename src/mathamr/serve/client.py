@@ -1,0 +1,91 @@
+"""A search sent to a running server, answered with the same `Hits` as one in this process."""
+
+from __future__ import annotations
+
+import json
+import urllib.error
+import urllib.request
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mathamr.errors import MathAMRError
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.posts.post import Place
+from mathamr.search.fragment import Fragment
+from mathamr.search.hits import FormulaHit, Hit, Hits
+from mathamr.search.query import Query
+from mathamr.settings import READ_KEY
+
+SECONDS = 60
+_NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+
+
+class ServerGoneError(MathAMRError):
+    """The server does not answer; the index can still be searched without it."""
+
+
+def search_at(address: str, index: Path, query: Query, asked: Mapping[str, Any]) -> Hits:
+    """The hits of a query that the server at an address gives; `asked` is a request of `/v1/search`."""
+    headers = {"Content-Type": "application/json"} | ({"X-API-Key": READ_KEY.value} if READ_KEY.value else {})
+    request = urllib.request.Request(
+        f"{address.rstrip('/')}/v1/search", json.dumps(dict(asked)).encode(), headers, method="POST"
+    )
+    try:
+        with _NO_PROXY.open(request, timeout=SECONDS) as response:
+            answer = json.load(response)
+    except urllib.error.HTTPError as error:
+        raise _refused(error) from error
+    except (OSError, ValueError) as error:
+        raise ServerGoneError(f"the server at {address} does not answer ({error})") from error
+    with Catalogue(index / CATALOGUE, read_only=True) as catalogue:
+        posts = catalogue.posts([hit["id"] for hit in answer["hits"]])
+    hits = tuple(
+        _hit(row, posts[row["id"]].source if row["id"] in posts else row["source"]) for row in answer["hits"]
+    )
+    return Hits(
+        query,
+        answer["task"],
+        answer["strategy"],
+        hits,
+        answer["offset"],
+        answer["more"],
+        {name: value for name, value in answer["seconds"].items() if name not in ("total", "render")},
+        tuple(answer["query"]["notes"]),
+    )
+
+
+def _refused(error: urllib.error.HTTPError) -> MathAMRError:
+    """What the server says is wrong with a request; where it cannot answer just now, that it is gone."""
+    try:
+        told = json.load(error)["error"]["message"]
+    except (ValueError, KeyError, TypeError):
+        told = str(error)
+    return MathAMRError(told) if error.code in (400, 422) else ServerGoneError(told)
+
+
+def _hit(row: Mapping[str, Any], source: str) -> Hit:
+    formula = row["formula"]
+    place = row["place"]
+    return Hit(
+        row["id"],
+        row["rank"],
+        row["score"],
+        row["kind"],
+        tuple(map(_fragment, row["title"])),
+        tuple(map(_fragment, row["snippet"])),
+        tuple(row["tags"]),
+        row["parent"],
+        row["date"],
+        row["votes"],
+        source,
+        FormulaHit(**{name: formula[name] for name in FormulaHit.__slots__}) if formula else None,
+        row["evidence"],
+        Place(place["path"], place["line"], place["label"], tuple(place["inside"])) if place else None,
+    )
+
+
+def _fragment(piece: Mapping[str, Any]) -> Fragment:
+    if piece["kind"] == "formula":
+        return Fragment("formula", piece["latex"], piece["id"], piece["display"], piece["matched"])
+    return Fragment(piece["kind"], piece["text"], matched=piece["matched"])

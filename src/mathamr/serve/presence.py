@@ -1,0 +1,80 @@
+"""Which servers of this user run on this machine, so that a command need not load an index that one holds already.
+
+A file for each lies in a folder that only the user can write to, never in the index: a stranger's index must not be
+able to say where queries are sent. Only addresses of this machine are believed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from hashlib import blake2b
+from pathlib import Path
+from urllib.parse import urlsplit
+
+from mathamr.serve.access import is_loopback
+
+
+def _folder() -> Path | None:
+    """The user's folder for what runs; `None` where it could be another's."""
+    given = os.environ.get("XDG_RUNTIME_DIR")
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    folder = Path(given) / "mathamr" if given else Path(tempfile.gettempdir()) / f"mathamr-{user}"
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+        found = folder.lstat()
+    except OSError:
+        return None
+    is_ours = not folder.is_symlink() and found.st_uid == user and not found.st_mode & 0o022
+    return folder if is_ours or not hasattr(os, "getuid") else None
+
+
+def _file(index: Path) -> Path | None:
+    folder = _folder()
+    name = blake2b(os.fsencode(index.resolve()), digest_size=16).hexdigest()
+    return folder / f"{name}.json" if folder is not None else None
+
+
+@contextmanager
+def announced(index: Path, address: str) -> Iterator[None]:
+    """While this lasts, commands of the same user find the server of an index."""
+    file = _file(index)
+    if file is not None:
+        told = json.dumps({"index": str(index.resolve()), "address": address, "process": os.getpid()})
+        with suppress(OSError):
+            file.write_text(told, encoding="utf-8")
+    try:
+        yield
+    finally:
+        if file is not None and running_at(file) == (address, os.getpid()):
+            with suppress(OSError):
+                file.unlink()
+
+
+def running_at(file: Path) -> tuple[str, int] | None:
+    """The address and the process that a file tells of; `None` where it is none of this machine."""
+    try:
+        told = json.loads(file.read_text(encoding="utf-8"))
+        address, process = str(told["address"]), int(told["process"])
+        host = urlsplit(address).hostname or ""
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+    return (address, process) if is_loopback(host) and address.startswith("http://") else None
+
+
+def server_of(index: Path) -> str | None:
+    """The address of a running server of an index, of the same user on this machine."""
+    file = _file(index)
+    found = running_at(file) if file is not None else None
+    return found[0] if found is not None and _is_alive(found[1]) else None
+
+
+def _is_alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (OSError, OverflowError):
+        return False
+    return True
