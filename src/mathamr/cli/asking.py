@@ -4,15 +4,26 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from rich.text import Text
+
 from mathamr.cli.console import Console
 from mathamr.cli.found import show_hits
-from mathamr.cli.shell import HELP
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.kinds import KINDS
 from mathamr.search.library import Index
 from mathamr.systems.ranking import TASKS, Task
-from mathamr.terminal import visible
+
+HELP = """A line is a query: text with $latex$, a formula alone, or a label. Lines that begin with a colon:
+  :kind theorem lemma    only these kinds; :kind alone for all
+  :folder chapters       only files in these folders; :folder alone for all
+  :tag analysis          only posts with all of these tags
+  :task formulas         look for formulas; :task answers for posts
+  :strategy maxsim       another way to rank
+  :k 5                   how many hits
+  :more                  the next hits
+  :help                  this; :quit, or an empty line with Ctrl-D, ends
+"""
 
 
 class Asking:
@@ -42,7 +53,7 @@ class Asking:
                 self._query, self._offset = line.strip(), 0
                 self._search()
         except MathAMRError as error:
-            self._console.print(f"[red]{visible(str(error))}[/]", markup=False)
+            self._console.print(Text(str(error), style="red"))
         return True
 
     def _change(self, name: str, values: list[str]) -> None:

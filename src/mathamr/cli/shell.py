@@ -8,17 +8,6 @@ from typing import Annotated
 
 import typer
 
-HELP = """A line is a query: text with $latex$, a formula alone, or a label. Lines that begin with a colon:
-  :kind theorem lemma    only these kinds; :kind alone for all
-  :folder chapters       only files in these folders; :folder alone for all
-  :tag analysis          only posts with all of these tags
-  :task formulas         look for formulas; :task answers for posts
-  :strategy maxsim       another way to rank
-  :k 5                   how many hits
-  :more                  the next hits
-  :help                  this; :quit, or an empty line with Ctrl-D, ends
-"""
-
 
 def command(
     index: Annotated[Path, typer.Argument(metavar="DIR", help="The index.", show_default=False)],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import PurePath
 from urllib.parse import quote
 
@@ -20,6 +21,9 @@ EDITORS = {
     "file": "file://{path}",
 }
 """What `--editor` knows by name; any other address with `{path}` in it, and perhaps `{line}`, will do."""
+
+
+_AFTER_SLASH = re.compile(r"[^/]/\{path\}")
 
 
 def check_editor(editor: str) -> str:
@@ -45,6 +49,6 @@ def address_in(editor: str, source: str, line: int = 1) -> str | None:
         return None
     in_query = "={path}" in template and "file://{path}" not in template
     written = quote(path.as_posix(), safe="" if in_query else "/:")
-    if "/{path}" in template and not in_query and "file://{path}" not in template:
+    if _AFTER_SLASH.search(template):
         written = written.lstrip("/")
     return template.replace("{path}", written).replace("{line}", str(line))
