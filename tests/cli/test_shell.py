@@ -1,0 +1,55 @@
+"""A conversation with an index: what is asked, narrowed, and wrong."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mathamr.cli.asking import Asking
+from mathamr.cli.console import Console
+from mathamr.search.library import Index
+
+
+@pytest.fixture
+def talk(sample_index: Path) -> Iterator[tuple[Asking, io.StringIO]]:
+    written = io.StringIO()
+    with Index.open(sample_index, device="cpu") as index:
+        asking = Asking(index, None, Console(file=written, width=100))
+        assert asking.take(":strategy lexical")
+        yield asking, written
+
+
+def test_lines_are_queries_and_colons_narrow_them(talk) -> None:
+    asking, written = talk
+    asking.take(":k 2")
+    asking.take("converge")
+    assert "2 hits by lexical; there are more" in " ".join(written.getvalue().split())
+    first = written.getvalue()
+    asking.take(":more")
+    assert "  3  " in written.getvalue()[len(first) :]
+    asking.take(":kind answer")
+    length = len(written.getvalue())
+    asking.take("converge")
+    shown = written.getvalue()[length:]
+    assert shown.count("answer · ") == 2
+    assert "question · " not in shown
+
+
+def test_mistakes_are_told_and_the_conversation_goes_on(talk) -> None:
+    asking, written = talk
+    for line in (":kind teorem", ":folder nowhere", ":task x", ":strategy x", ":k 0", ":nonsense", ""):
+        assert asking.take(line)
+    told = " ".join(written.getvalue().split())
+    for part in ("'teorem'", "'nowhere'", "unknown task 'x'", "from 1 to 1000", "':nonsense'"):
+        assert part in told
+    assert not asking.take(":quit")
+
+
+def test_help_names_every_command(talk) -> None:
+    asking, written = talk
+    asking.take(":help")
+    for name in (":kind", ":folder", ":tag", ":task", ":strategy", ":k", ":more", ":quit"):
+        assert name in written.getvalue()
