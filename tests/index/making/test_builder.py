@@ -62,18 +62,39 @@ def test_nothing_new_is_nothing_to_do(model_folder: Path, tmp_path: Path) -> Non
     assert not differences(content(tmp_path / "index"), before)
 
 
-def test_new_votes_and_tags_need_no_new_graph(model_folder: Path, tmp_path: Path) -> None:
+def test_new_votes_and_tags_need_no_new_graph_and_no_new_vectors(model_folder: Path, tmp_path: Path) -> None:
     posts = sample_posts(3)
     build(tmp_path / "index", posts, model_folder)
     summary = build(
         tmp_path / "index", [replace(posts[0], score=99, tags=("new",)), *posts[1:]], model_folder
     )
     assert summary.intake.changed == 1
-    assert summary.log.posts["graphs"] == 0
+    assert summary.log.posts["graphs"] == summary.log.posts["vectors"] == 0
     with Archive.open(tmp_path / "index") as archive:
         payload = archive.engine.payloads("posts", [posts[0].id])[posts[0].id]
         assert (payload.score, payload.tags) == (99, ("new",))
         assert archive.catalogue.tags()["new"] == 1
+
+
+def test_a_folder_that_moved_is_not_encoded_again(model_folder: Path, tmp_path: Path) -> None:
+    old, new, out = tmp_path / "old" / "notes", tmp_path / "new" / "notes", tmp_path / "index"
+    old.mkdir(parents=True)
+    for name in ("one", "two"):
+        (old / f"{name}.md").write_text(f"# {name}\nLet $x_{{{name}}} > 0$ and $y$ be.\n")
+    build_index([old], out, options(model_folder))
+    before = content(out)
+    new.parent.mkdir()
+    old.rename(new)
+    moved = build_index([new], out, options(model_folder))
+    assert (moved.intake.changed, moved.intake.new, moved.intake.deleted) == (2, 0, 0)
+    assert moved.log.posts["graphs"] == moved.log.posts["vectors"] == 0
+    with Archive.open(out) as archive:
+        assert archive.engine.payloads("posts", ["one.md"])["one.md"].source == str(new / "one.md")
+    build_index([new], tmp_path / "fresh", options(model_folder))
+    assert not differences(content(out), content(tmp_path / "fresh"))
+    assert differences(content(out), before)  # the files are told by their new paths
+    (new / "one.md").write_text("# one\nLet $x > 1$ be.\n")
+    assert build_index([new], out, options(model_folder)).log.posts["vectors"] == 1
 
 
 def test_only_posts_of_the_inputs_that_are_read_can_disappear(model_folder: Path, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Literal
 
 from mathamr.errors import MathAMRError
@@ -147,11 +148,30 @@ class Journal(Database):
             "UPDATE posts SET vectors = 1, rows = ?, sketch = ? WHERE number = ? AND digest = ? AND deleted = ?",
             (sketch.rows, sketch.value, each.number, each.digest, int(each.post is None)),
         )
+        self._db.execute("DELETE FROM encoded WHERE post = ?", (each.number,))
+        if each.post is not None:
+            made = (
+                each.number,
+                meaning_of(each.post),
+                sketch.rows,
+                sum(own.rows for own in formulas.values()),
+            )
+            self._db.execute("INSERT INTO encoded VALUES (?, ?, ?, ?)", made)
         self._db.execute("UPDATE formulas SET rows = 0, sketch = 0 WHERE post = ?", (each.number,))
         self._db.executemany(
             "UPDATE formulas SET rows = ?, sketch = ? WHERE id = ? AND post = ?",
             ((own.rows, own.value, formula_id, each.number) for formula_id, own in formulas.items()),
         )
+
+    def encoded(self, pending: Iterable[PendingPost]) -> dict[str, tuple[int, int]]:
+        """Of those posts whose vectors in the engine still say what the posts say: how many rows they and their formulas have."""
+        named = {each.number: each for each in pending if each.post is not None}
+        rows = self._chosen("SELECT post, meaning, rows, formulas FROM encoded WHERE post IN ", list(named))
+        return {
+            named[number].id: (own, formulas)
+            for number, meaning, own, formulas in rows
+            if (post := named[number].post) is not None and meaning == meaning_of(post)
+        }
 
     def mark_looks(self, stage: LookStage, looks: Iterable[str], gone: Iterable[str] = ()) -> None:
         """That part now follows these looks, and has let go of those that no formula has any more."""
@@ -187,8 +207,14 @@ class Journal(Database):
         """That part has lost these posts, or all of them."""
         if ids is None:
             self._db.execute(f"UPDATE posts SET {stage} = 0")
-        else:
-            self._db.executemany(f"UPDATE posts SET {stage} = 0 WHERE id = ?", ((each,) for each in ids))
+            if stage == "vectors":
+                self._db.execute("DELETE FROM encoded")
+            return
+        for each in ids:
+            self._db.execute(f"UPDATE posts SET {stage} = 0 WHERE id = ?", (each,))
+            if stage == "vectors":
+                lost = "DELETE FROM encoded WHERE post IN (SELECT number FROM posts WHERE id = ?)"
+                self._db.execute(lost, (each,))
 
     def purge(self) -> None:
         """Forgets deleted posts, and formulas and looks that no post has any more, once all parts have let go of them."""
@@ -196,6 +222,7 @@ class Journal(Database):
         self._db.execute(f"DELETE FROM formulas WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM tags WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM labels WHERE post IN ({gone})")
+        self._db.execute(f"DELETE FROM encoded WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM posts WHERE number IN ({gone})")
         self._db.execute(
             "DELETE FROM formulas WHERE gone = 1 AND post IN"
@@ -205,6 +232,23 @@ class Journal(Database):
             "DELETE FROM looks WHERE gone = 1 AND vectors = 1 AND lexical = 1"
             " AND NOT EXISTS (SELECT 1 FROM formulas WHERE formulas.look = looks.look)"
         )
+
+
+def meaning_of(post: Post) -> bytes:
+    """What tells one content of a post from another as far as vectors are made of it: not its votes, tags or place."""
+    said = replace(
+        post,
+        parent=None,
+        accepted_answer=None,
+        tags=(),
+        links=(),
+        score=None,
+        date=None,
+        source="",
+        place=None,
+        aliases=(),
+    )
+    return blake2b(said.to_json().encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def packed(post: Post) -> bytes:

@@ -7,7 +7,7 @@ changes nothing, so a kill at any moment costs no more than the work on what was
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from hashlib import blake2b
 
@@ -30,7 +30,8 @@ from mathamr.index.making.entries import (
 from mathamr.index.making.graphstages import graph_input, make_graphs, make_tensors, tensor_of
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.field import Kind
-from mathamr.systems.system import Item, Look
+from mathamr.systems.system import Encoded, Item, Look
+from mathamr.systems.vectors import Vectors
 
 BATCH = 1024
 """Posts or looks whose vectors are written, flushed and marked at a time."""
@@ -90,7 +91,8 @@ class IndexStages:
                 self._has_vocabularies = True
             for batch in batches(catalogue.pending("vectors"), BATCH):
                 living = [each.id for each in batch if each.post is not None]
-                made = dict(zip(living, self._entries(store, batch), strict=True))
+                kept_vectors = self._kept(batch)
+                made = dict(zip(living, self._entries(store, batch, kept_vectors), strict=True))
                 kept = {entry.id for entries in made.values() for entry in entries.formulas}
                 had = {name for each in batch for name in (*each.gone, *(name for name, _ in each.formulas))}
                 engine.delete("formulas", sorted(had - kept))
@@ -109,9 +111,37 @@ class IndexStages:
                             Sketch() if entries.post is None else self._sketch("posts", entries.post),
                             {entry.id: self._sketch("formulas", entry) for entry in entries.formulas},
                         )
-                log.posts["vectors"] += len(made)
+                log.posts["vectors"] += len(made) - len(kept_vectors)
                 if progress:
                     progress.advance(len(batch))
+
+    def _kept(self, batch: list[PendingPost]) -> dict[str, Encoded]:
+        """The vectors of posts of which only votes, tags or the place changed, as the engine has them, whole."""
+        wanted = self._archive.catalogue.encoded(batch)
+        chosen = [(each, each.post) for each in batch if each.post is not None and each.id in wanted]
+        posts = self._fetched("posts", [each.id for each, _ in chosen])
+        formulas = self._fetched("formulas", [name for each, _ in chosen for name, _ in each.formulas])
+        found: dict[str, Encoded] = {}
+        for each, post in chosen:
+            names = zip(post.formulas, each.formulas, strict=True)
+            encoded = Encoded(
+                id=each.id,
+                post=posts.get(each.id, {}),
+                formulas=tuple((formula.id, formulas.get(name, {})) for formula, (name, _) in names),
+            )
+            rows = sum(map(len, encoded.post.values()))
+            if wanted[each.id] == (rows, sum(len(own) for _, by in encoded.formulas for own in by.values())):
+                found[each.id] = encoded
+        return found
+
+    def _fetched(self, of: Kind, ids: list[str]) -> dict[str, dict[str, Vectors]]:
+        """The vectors of entries by field, as the engine has them."""
+        found: dict[str, dict[str, Vectors]] = {}
+        for field in self._archive.manifest.model.fields:
+            if field.of == of and ids:
+                for name, rows in self._archive.engine[field.name].fetch(ids).items():
+                    found.setdefault(name, {})[field.name] = rows
+        return found
 
     def _upsert(self, of: Kind, entries: list[Entry]) -> None:
         if entries:
@@ -120,13 +150,17 @@ class IndexStages:
     def _sketch(self, of: Kind, entry: Entry) -> Sketch:
         return sketch(entry.rows, self._archive.manifest.model.fields, of)
 
-    def _entries(self, store: GraphStore | None, batch: list[PendingPost]) -> Iterator[PostEntries]:
+    def _entries(
+        self, store: GraphStore | None, batch: list[PendingPost], kept: Mapping[str, Encoded]
+    ) -> Iterator[PostEntries]:
         living = [(each, each.post) for each in batch if each.post is not None]
-        items = (self._item(store, post) for _, post in living)
+        items = (self._item(store, post) for each, post in living if each.id not in kept)
+        made = iter(self._archive.system.encode(items))
         questions = self._archive.catalogue.posts(
             sorted({post.parent for _, post in living if post.parent and is_tagged_by_question(post)})
         )
-        for (each, post), encoded in zip(living, self._archive.system.encode(items), strict=True):
+        for each, post in living:
+            encoded = kept.get(each.id) or next(made)
             question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
             yield entries_of(each, post, encoded, question.tags if question else None)
 
