@@ -30,6 +30,7 @@ from mathamr.formulas.outline import outline
 from mathamr.formulas.tree import Opt, Slt
 
 __all__ = [
+    "EMPTY",
     "READINGS",
     "Context",
     "Decision",

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 from mathamr.errors import MathAMRError
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
-from mathamr.formulas.parse import parse
+from mathamr.formulas.parse import EMPTY, Context, parse
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.posts.post import Formula
 
@@ -14,10 +14,15 @@ Trees = tuple[Opt | None, Slt | None]
 """The operator tree and the layout tree; `None` where there is none."""
 
 
-def trees_of(formula: Formula, macros: tuple[str, ...] = ()) -> tuple[Trees, bool]:
-    """Both trees of a formula and whether it was repaired: from its LaTeX, or from MathML where it has none."""
+def trees_of(
+    formula: Formula, macros: tuple[str, ...] = (), reading: str = "published", context: Context = EMPTY
+) -> tuple[Trees, bool]:
+    """Both trees of a formula and whether it was repaired: from its LaTeX, or from MathML where it has none.
+
+    MathML says itself what is applied to what: there is nothing to be read in another way.
+    """
     if formula.latex.strip():
-        return _trees_of_latex(formula.latex, macros)
+        return _trees_of_latex(formula.latex, macros, reading, context)
     opt = slt = None
     try:
         if formula.presentation_mathml:
@@ -30,9 +35,11 @@ def trees_of(formula: Formula, macros: tuple[str, ...] = ()) -> tuple[Trees, boo
 
 
 @lru_cache(maxsize=10_000)
-def _trees_of_latex(latex: str, macros: tuple[str, ...]) -> tuple[Trees, bool]:
+def _trees_of_latex(
+    latex: str, macros: tuple[str, ...], reading: str, context: Context
+) -> tuple[Trees, bool]:
     try:
-        parsed = parse(latex, macros)
+        parsed = parse(latex, macros, reading=reading, context=context)
     except MathAMRError:
         return (None, None), True
     return (parsed.opt, parsed.slt), bool(parsed.repairs)

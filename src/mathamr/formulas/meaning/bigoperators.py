@@ -10,6 +10,7 @@ from mathamr.formulas.meaning.derivatives import differentials, is_fraction, wit
 from mathamr.formulas.meaning.grammar import Grammar
 from mathamr.formulas.meaning.items import Item, is_sign, is_words, place, role, split
 from mathamr.formulas.meaning.logic import bound_by
+from mathamr.formulas.meaning.relations import approached
 
 _FUNCTIONS = frozenset(["determinant", "dimension"])
 _EXTREMES = frozenset(["maximum", "minimum", "supremum", "infimum"])
@@ -72,28 +73,13 @@ def ranged(items: Sequence[Item], grammar: Grammar) -> list[Node]:
             ]
             sign = items[at]
             side = items[at + 1 :]
-            limit = _approached(side, sign, grammar) if is_limit else grammar.formula(side)
+            limit = approached(side, sign, grammar) if is_limit and isinstance(sign, Node) else grammar.formula(side)
             return [*variables, qualifier("lowlimit", limit)]
     variables, condition = bound_by(items, grammar)
     operands = [bound(variable) for variable in variables]
     if condition is not None:
         operands.append(named("condition", condition))
     return operands
-
-
-def _approached(items: Sequence[Item], arrow: Item, grammar: Grammar) -> Node:
-    """The point of a limit, perhaps from one side: `0^+`."""
-    side = {"↑": "from-below", "↗": "from-below", "↓": "from-above", "↘": "from-above"}.get(
-        arrow.text if isinstance(arrow, Node) else "", ""
-    )
-    last = items[-1]
-    if isinstance(last, Node) and last.role == "POSTSUPERSCRIPT" and len(items) > 1:
-        sign = last.children[0]
-        if sign.meaning in ("plus", "minus") and not sign.children:
-            side = "from-above" if sign.meaning == "plus" else "from-below"
-            items = items[:-1]
-    point = grammar.sum(items)
-    return named(side, point) if side else point
 
 
 def _integral(

@@ -37,8 +37,6 @@ _INVERSES = {
     "secant": "inverse-secant", "cosecant": "inverse-cosecant", "hyperbolic-sine": "inverse-hyperbolic-sine",
     "hyperbolic-cosine": "inverse-hyperbolic-cosine", "hyperbolic-tangent": "inverse-hyperbolic-tangent",
 }  # fmt: skip
-_UNPACKED = frozenset(["maximum", "minimum", "gcd", "lcm"])
-"""Functions of a set: `\\max\\{a,b\\}` is `\\max(a,b)`."""
 
 
 class Run:
@@ -71,6 +69,9 @@ class Run:
             return self._prescripted()
         if isinstance(item, Node) and (kind in _NAMED or self._is_named_operator(item)):
             return self._function(item)
+        if isinstance(item, Node) and is_sum_sign(item):
+            self.i += 1
+            return apply(item, self._factor()) if self.i < len(self.items) else item
         if isinstance(item, Node) and kind == "DIFFOP":
             return self._partial(item)
         if isinstance(item, Node) and kind == "OPERATOR":
@@ -91,7 +92,7 @@ class Run:
             is_words(item)
             and item.text.strip().isalpha()
             and following is not None
-            and is_group(following, "([")
+            and is_group(following, "([{")
         )
 
     def _is_named_operator(self, item: Node) -> bool:
@@ -181,7 +182,7 @@ class Run:
             and (_is_ring(item) or (group.opening == "[" and letter(item) in "kRFKAQ" and _is_small(group)))
         ):
             return named("adjoin", meaning, *given)
-        if group.opening == "[" and isinstance(item, Node) and letter(item) in "CL" and len(given) > 1:
+        if group.opening == "[" and isinstance(item, Node) and item.text in ("C", "L") and len(given) > 1:
             return applied(meaning, [self.grammar.fence(group)])
         return applied(meaning, given)
 
@@ -225,13 +226,7 @@ class Run:
         item = self.items[self.i]
         if isinstance(item, Group) and item.opening in "([{" and item.closing in ")]}":
             self.i += 1
-            if item.opening == "{" and head.meaning not in _UNPACKED:
-                return (
-                    [self.grammar.fence(item)]
-                    if any(is_middle(each) for each in item.items)
-                    else arguments(item, self.grammar)
-                )
-            if any(is_middle(each) for each in item.items) and item.opening == "{":
+            if item.opening == "{" and any(is_middle(each) or is_sign(each, "colon", ":") for each in item.items):
                 return [self.grammar.fence(item)]
             return arguments(item, self.grammar)
         start = self.i

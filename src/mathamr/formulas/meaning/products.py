@@ -44,6 +44,10 @@ def multiplied(items: Sequence[Item], grammar: Grammar) -> Node:
     sets = split(items, lambda item: is_sign(item, "×"))
     if len(sets) > 1 and all(map(_is_set, sets)):
         return apply(symbolic("cartesian-product"), *(grammar.product(each) for each in sets))
+    if place(items, lambda item: is_sign(item, "/", "divide")) > 0:
+        factors = split(items, lambda item: is_sign(item, *_TIMES))
+        if len(factors) > 1 and all(factors):  # a slash binds tighter: 1/2 × 1/2
+            return product([grammar.product(each) for each in factors])
     runs, signs = _runs(items)
     nodes = [Run(run, grammar).node() if run else ABSENT for run in runs]
     if len(nodes) == 1:

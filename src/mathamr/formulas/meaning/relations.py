@@ -23,6 +23,10 @@ from mathamr.formulas.meaning.items import (
 from mathamr.formulas.meaning.letters import is_letter, is_structure, letter
 
 _ARROWS = {"→": "map", "⟶": "map", "↪": "injective-map", "↣": "injective-map", "↠": "surjective-map"}
+_APPROACHES = {
+    "→": "", "⟶": "", "↑": "from-below", "↗": "from-below", "↓": "from-above", "↘": "from-above",
+}  # fmt: skip
+"""Arrows to a point, and the side they come from."""
 _MEMBERSHIP = (
     "element-of",
     "not-element-of",
@@ -64,7 +68,7 @@ def related(
         start = position
     sides.append(items[start:])
     _mark(sides, signs)
-    nodes = [grammar.sum(side) if side else ABSENT for side in sides]
+    nodes = [_side(side, sign, grammar) for side, sign in zip(sides, [None, *signs], strict=True)]
     if left:
         nodes[0] = _together([*(grammar.sum(side) for side in left), nodes[0]])
     if right:
@@ -77,6 +81,26 @@ def related(
     if modulus is not None:
         return _congruent(parts, modulus)
     return relation(parts)
+
+
+def _side(items: Sequence[Item], sign: Node | None, grammar: Grammar) -> Node:
+    """One side of a relation; behind an arrow it may be a point that is approached from one side."""
+    if not items:
+        return ABSENT
+    return approached(items, sign, grammar) if sign is not None and sign.text in _APPROACHES else grammar.sum(items)
+
+
+def approached(items: Sequence[Item], arrow: Node, grammar: Grammar) -> Node:
+    """The point of a limit, perhaps from one side: `0^+`."""
+    side = _APPROACHES.get(arrow.text, "")
+    last = items[-1]
+    if isinstance(last, Node) and last.role == "POSTSUPERSCRIPT" and len(items) > 1:
+        sign = last.children[0]
+        if sign.kind == TOKEN and sign.meaning in ("plus", "minus"):
+            side = "from-above" if sign.meaning == "plus" else "from-below"
+            items = items[:-1]
+    point = grammar.sum(items)
+    return named(side, point) if side else point
 
 
 def _together(nodes: Sequence[Node]) -> Node:

@@ -24,7 +24,7 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
-from mathamr.formulas.tree import Opt, Tree
+from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.markup import formulas_of, pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
@@ -141,11 +141,16 @@ def _terms_of_latex(latex: str, macros: tuple[str, ...]) -> Terms:
     return terms_of(Formula("", latex), macros)
 
 
-def terms_of(formula: Formula, macros: tuple[str, ...]) -> Terms:
+def terms_of(formula: Formula, macros: tuple[str, ...], reading: str = "published") -> Terms:
     """The terms of a formula that is not worth remembering."""
-    (opt, slt), _ = trees_of(formula, macros)
+    (opt, slt), _ = trees_of(formula, macros, reading)
+    return terms_of_trees(formula.latex, opt, slt)
+
+
+def terms_of_trees(latex: str, opt: Opt | None, slt: Slt | None) -> Terms:
+    """The terms of a formula's LaTeX and of the trees that it has."""
     found: dict[str, list[str]] = {field: [] for field in FORMULA_FIELDS}
-    found["latex"] = ngrams(latex_tokens(formula.latex), LONGEST_NGRAM)
+    found["latex"] = ngrams(latex_tokens(latex), LONGEST_NGRAM)
     if slt is not None:
         found["paths"] += path_tokens("s", slt, LAYOUT_WINDOW)
         found["shapes"] += path_tokens("s", nameless(slt), LAYOUT_WINDOW)
@@ -281,14 +286,22 @@ def part_tokens(tree: Opt) -> list[str]:
 
 
 def nameless(tree: AnyTree) -> AnyTree:
-    """The tree with every variable just a variable.
+    """The tree with every variable just a variable, and every function that is named by a letter just a function.
 
     >>> from mathamr.formulas.parse import parse
     >>> nameless(parse("x^2").slt).labels
     ('V!', 'N!2')
     """
-    labels = tuple(["V!" if label[:2] == "V!" else label for label in tree.labels])
+    labels = tuple(map(_nameless, tree.labels))
     return type(tree)(labels, tree.parents, tree.edges)
+
+
+@lru_cache(maxsize=10_000)
+def _nameless(label: str) -> str:
+    """`V!` of a variable, `F!` of a function whose name is a letter of formulas; `F!sin` keeps its name."""
+    if label.startswith("V!"):
+        return "V!"
+    return "F!" if label.startswith("F!") and len(label) == 3 and label[2].isalpha() and label[2] > "\x7f" else label
 
 
 _PROBE = Post(

@@ -1,0 +1,201 @@
+"""A mathematician's reading beside the published one: its gold set, its speed, and what it does for formula search.
+
+Search is measured with lexical terms of the trees alone, so that nothing has to be trained: Task 2 of arqmath-mini (2020
+and 2021 together), and the whole judged pool of ARQMath-1, whose formulas are known as published trees. The LaTeX of
+those is made from their layout and counts where it is laid out alike again; the other formulas keep their published tree
+in both readings.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+
+from benchmarks._data import data_folder
+from benchmarks._layout import latex_of
+from mathamr.errors import MathAMRError
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import Qrels, read_qrels
+from mathamr.evaluation.runs import DEPTH, Run
+from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.evaluation.significance import paired_t_test
+from mathamr.evaluation.table import aligned
+from mathamr.evaluation.topics import read_topics
+from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
+from mathamr.formulas.parse import READINGS, FormulaError, context_of, parse
+from mathamr.formulas.term import term
+from mathamr.formulas.tree import Opt, Slt
+from mathamr.index.lexical.bags import bag_of
+from mathamr.index.lexical.lexicalindex import LexicalIndex
+from mathamr.index.lexical.terms import Terms, terms_of, terms_of_trees
+from mathamr.posts.post import Formula
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from tests.formulas.meaning.gold import gold
+
+MEASURES = ["Bpref", "MAP'", "nDCG'", "P'@10"]
+TermsOf = Callable[..., Terms]
+"""The terms of a formula by reading."""
+
+
+def run() -> None:
+    _gold()
+    folder = data_folder()
+    _speed(folder / "formulas" / "pool.jsonl.gz")
+    _task2(folder / "arqmath-mini")
+    _pool(folder / "arqmath1-formula-trees")
+
+
+def _gold() -> None:
+    for name in ("seen", "heldout"):
+        rows = gold(name)
+        missed = [
+            row.latex
+            for row in rows
+            if term(parse(row.latex, reading="mathematician", context=context_of(row.post)).opt) != row.mathematician
+        ]
+        differ = sum(row.published != row.mathematician for row in rows)
+        print(
+            f"gold set, {name}: {len(rows) - len(missed)} of {len(rows)} read as written "
+            f"({differ} of them have two readings); missed: {missed}"
+        )
+
+
+def _speed(path: Path) -> None:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        formulas = [json.loads(line)["latex"] for line in lines]
+    best = dict.fromkeys(READINGS, float("inf"))
+    for _ in range(3):
+        for reading in READINGS:
+            started = time.process_time()
+            for latex in formulas:
+                try:
+                    parse(latex, reading=reading)
+                except FormulaError:
+                    continue
+            best[reading] = min(best[reading], time.process_time() - started)
+    rates = {reading: f"{len(formulas) / seconds:,.0f}/s" for reading, seconds in best.items()}
+    print(f"speed on {len(formulas):,} real formulas: {rates}")
+
+
+def _task2(folder: Path) -> None:
+    posts = list(read_posts(folder / "Posts.xml", Report()))
+    looks = {
+        formula.visual_id: partial(terms_of, formula, post.macros)
+        for post in reversed(posts)
+        for formula in reversed(post.formulas)
+        if formula.visual_id
+    }
+    queries: dict[str, TermsOf] = {}
+    grades: dict[str, Mapping[str, int]] = {}
+    for year in ("2020", "2021"):
+        judged = read_qrels(folder / "qrels" / f"task2-{year}.qrels").with_relevant()
+        grades |= judged.grades
+        for topic in read_topics(folder / "topics" / f"task2-{year}.xml"):
+            if topic.id in judged.grades and topic.formula is not None:
+                queries[topic.id] = partial(terms_of, topic.formula, topic.post.macros)
+    _compare("Task 2 of arqmath-mini, 2020 and 2021", looks, queries, Qrels(grades))
+
+
+def _pool(folder: Path) -> None:
+    formulas: dict[str, TermsOf] = {}
+    grades: dict[str, dict[str, int]] = {}
+    official: set[str] = set()
+    known = 0
+    for row in _rows(folder / "judged.tsv"):
+        grades.setdefault(row["topic"], {})[row["visual_id"]] = int(row["grade"])
+        if row["official"] == "1":
+            official.add(row["topic"])
+        if row["visual_id"] not in formulas:
+            made = _of_trees(row["slt"], row["opt"], row["latex_if_known"])
+            known += made.func is terms_of
+            formulas[row["visual_id"]] = made
+    queries: dict[str, TermsOf] = {
+        topic: partial(terms_of, Formula("", latex), ())
+        for topic, latex, *_ in csv.reader(
+            (folder / "queries.tsv").read_text(encoding="utf-8").splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE
+        )
+    }
+    print(f"\npool: {known:,} of {len(formulas):,} formulas can be read anew")
+    judged = Qrels(grades).with_relevant()
+    _compare("pool of ARQMath-1, all topics", formulas, queries, judged, grades)
+    chosen = Qrels({topic: each for topic, each in judged.grades.items() if topic in official})
+    _compare("pool of ARQMath-1, official topics", formulas, queries, chosen, grades)
+
+
+def _rows(path: Path) -> list[dict[str, str]]:
+    with path.open(encoding="utf-8", newline="") as lines:
+        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+def _of_trees(slt: str, opt: str, latex: str) -> partial[Terms]:
+    """The terms of a formula known by its trees: read anew where its LaTeX is laid out alike."""
+    try:
+        layout, operators = slt_from_string(slt), opt_from_string(opt)
+    except MathAMRError:
+        return partial(_kept, None, None, latex)
+    written = latex_of(layout)
+    try:
+        if _alike(to_string(parse(written).slt)) == _alike(slt):
+            return partial(terms_of, Formula("", written), ())
+    except FormulaError:
+        pass
+    return partial(_kept, layout, operators, written)
+
+
+def _kept(slt: Slt | None, opt: Opt | None, latex: str, reading: str = "") -> Terms:
+    return terms_of_trees(latex, opt, slt)
+
+
+def _alike(tree: str) -> str:
+    """A tree as older LaTeXML writes it."""
+    return tree.replace("−", "-").replace("∥", "‖").replace("||", "‖")
+
+
+def _compare(
+    name: str,
+    formulas: Mapping[str, TermsOf],
+    queries: Mapping[str, TermsOf],
+    qrels: Qrels,
+    among: Mapping[str, Mapping[str, int]] | None = None,
+) -> None:
+    """Ranks the formulas for every query by each reading's terms, and tests the others against the published."""
+    chosen = measures(MEASURES)
+    scores: dict[str, Scores] = {}
+    for variant in READINGS:
+        with tempfile.TemporaryDirectory() as folder, LexicalIndex.open(Path(folder)) as index:
+            index.formulas.update_bags((each, bag_of(made(reading=variant))) for each, made in formulas.items())
+            found = {
+                topic: [
+                    (hit.id, hit.score)
+                    for hit in index.formulas.search(
+                        queries[topic](reading=variant), DEPTH, None if among is None else among[topic]
+                    )
+                ]
+                for topic in qrels.grades
+                if topic in queries
+            }
+        scores[variant] = evaluate(Run.of(variant, found), qrels, chosen)
+    base = scores["published"]
+    rows = [["", *MEASURES, *(f"p {measure}" for measure in MEASURES), "topics better/worse (MAP')"]]
+    for variant, made in scores.items():
+        tests = [_p(made, base, measure) if variant != "published" else "" for measure in MEASURES]
+        rows.append([variant, *(f"{made.mean(measure):.4f}" for measure in MEASURES), *tests, _moved(made, base)])
+    print(f"\n{name}: {len(qrels.grades)} topics, paired t-tests against the published reading")
+    print(aligned(rows), flush=True)
+
+
+def _p(found: Scores, base: Scores, measure: str) -> str:
+    test = paired_t_test(list(found.values[measure].values()), list(base.values[measure].values()))
+    return "–" if test.p_value is None else f"{test.p_value:.2g}"
+
+
+def _moved(found: Scores, base: Scores) -> str:
+    pairs = [(found.values["MAP'"][topic], value) for topic, value in base.values["MAP'"].items()]
+    return f"{sum(new > old for new, old in pairs)}/{sum(new < old for new, old in pairs)}"
