@@ -27,8 +27,29 @@ _COMMANDS |= {
     for alphabet, command in _ALPHABETS.items()
     for letter in "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
 }
-_COMMANDS |= {"−": "-", "-": "-", "∣": "\\mid", "′": "\\prime", "|": "|", "‖": "\\|", "{": "\\{", "}": "\\}", "/": "/", "*": "*"}
-_COMMANDS |= {"⟨": "\\langle", "⟩": "\\rangle", "(": "(", ")": ")", "%": "\\%", "#": "\\#", "&": "\\&", "∥": "\\|", "||": "\\|"}
+_COMMANDS |= {
+    "−": "-",
+    "-": "-",
+    "∣": "\\mid",
+    "′": "\\prime",
+    "|": "|",
+    "‖": "\\|",
+    "{": "\\{",
+    "}": "\\}",
+    "/": "/",
+    "*": "*",
+}
+_COMMANDS |= {
+    "⟨": "\\langle",
+    "⟩": "\\rangle",
+    "(": "(",
+    ")": ")",
+    "%": "\\%",
+    "#": "\\#",
+    "&": "\\&",
+    "∥": "\\|",
+    "||": "\\|",
+}
 _SPECIAL = frozenset("{}%#&|$_^~")
 
 
@@ -64,7 +85,9 @@ def latex_of(tree: Slt) -> str:
             base += script(node, "u", "_") + script(node, "o", "^")
         else:
             base = _shown(label) + script(node, "u", "_") + script(node, "o", "^")
-        before = "{}" + script(node, "d", "_") + script(node, "c", "^") if "c" in below or "d" in below else ""
+        before = (
+            "{}" + script(node, "d", "_") + script(node, "c", "^") if "c" in below or "d" in below else ""
+        )
         return before + base + script(node, "b", "_") + script(node, "a", "^")
 
     def elements(node: int) -> list[int]:
@@ -82,7 +105,11 @@ def latex_of(tree: Slt) -> str:
         cells = [line(each) for each in elements(node)]
         if rows == 1:
             opening, closing = (_COMMANDS.get(fence, fence) for fence in (fences[:1], fences[1:2]))
-            return f"\\left{opening or '.'}{' '.join(cells)}\\right{closing or '.'}" if fences else f"{{{' '.join(cells)}}}"
+            return (
+                f"\\left{opening or '.'}{' '.join(cells)}\\right{closing or '.'}"
+                if fences
+                else f"{{{' '.join(cells)}}}"
+            )
         lines = [" & ".join(cells[start : start + columns]) for start in range(0, len(cells), columns)]
         name = {"()": "pmatrix", "[]": "bmatrix", "||": "vmatrix", "{": "cases"}.get(fences, "matrix")
         return f"\\begin{{{name}}}" + " \\\\ ".join(lines) + f"\\end{{{name}}}"

@@ -1,9 +1,10 @@
 """A mathematician's reading beside the published one: its gold set, its speed, and what it does for formula search.
 
-Search is measured with lexical terms of the trees alone, so that nothing has to be trained: Task 2 of arqmath-mini (2020
-and 2021 together), and the whole judged pool of ARQMath-1, whose formulas are known as published trees. The LaTeX of
-those is made from their layout and counts where it is laid out alike again; the other formulas keep their published tree
-in both readings.
+Search is measured with lexical terms alone, so that nothing has to be trained. Formulas: Task 2 of arqmath-mini (2020 and
+2021 together), and the whole judged pool of ARQMath-1, whose formulas are known as published trees. The LaTeX of those is
+made from their layout and counts where it is laid out alike again; the other formulas keep their published tree in both
+readings. The topics of 2020 are in both, so the last test takes them from the pool and those of 2021 from arqmath-mini.
+Posts: Task 1 and the known items of arqmath-mini, and the held-out pairs, on which nothing was ever chosen.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import os
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -26,30 +28,45 @@ from mathamr.evaluation.runs import DEPTH, Run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.significance import paired_t_test
 from mathamr.evaluation.table import aligned
-from mathamr.evaluation.topics import read_topics
+from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.parse import READINGS, FormulaError, context_of, parse
 from mathamr.formulas.term import term
 from mathamr.formulas.tree import Opt, Slt
-from mathamr.index.lexical.bags import bag_of
+from mathamr.index.lexical.bags import bag_of, post_bag
 from mathamr.index.lexical.lexicalindex import LexicalIndex
-from mathamr.index.lexical.terms import Terms, terms_of, terms_of_trees
-from mathamr.posts.post import Formula
+from mathamr.index.lexical.terms import Terms, post_terms, terms_of, terms_of_trees
+from mathamr.posts.post import Formula, Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from mathamr.settings import READING
 from tests.formulas.meaning.gold import gold
 
-MEASURES = ["Bpref", "MAP'", "nDCG'", "P'@10"]
+JUDGED = ["Bpref", "MAP'", "nDCG'", "P'@10"]
+KNOWN = ["MRR@10", "recall@10", "recall@100"]
+YEARS = ("2020", "2021")
 TermsOf = Callable[..., Terms]
 """The terms of a formula by reading."""
+Values = Mapping[str, Mapping[str, float]]
+"""By measure and topic."""
 
 
 def run() -> None:
     _gold()
     folder = data_folder()
     _speed(folder / "formulas" / "pool.jsonl.gz")
-    _task2(folder / "arqmath-mini")
-    _pool(folder / "arqmath1-formula-trees")
+    pool = _pool(folder / "arqmath1-formula-trees")
+    _distinct(pool, _task2(folder / "arqmath-mini"))
+    mini, pairs = folder / "arqmath-mini", folder / "pairs"
+    posts = list(read_posts(mini / "Posts.xml", Report()))
+    task1 = [
+        (mini / "topics" / f"task1-{year}.xml", mini / "qrels" / f"task1-{year}.qrels") for year in YEARS
+    ]
+    known = [(mini / "topics" / "known-items.xml", mini / "qrels" / "known-items.qrels")]
+    _posts("Task 1 of arqmath-mini, 2020 and 2021", posts, task1, JUDGED)
+    _posts("known items of arqmath-mini", posts, known, KNOWN)
+    held_out = [(pairs / "known-items.xml", pairs / "known-items.qrels")]
+    _posts("held-out pairs", list(read_posts(pairs / "pairs.jsonl.gz", Report())), held_out, KNOWN)
 
 
 def _gold() -> None:
@@ -58,7 +75,8 @@ def _gold() -> None:
         missed = [
             row.latex
             for row in rows
-            if term(parse(row.latex, reading="mathematician", context=context_of(row.post)).opt) != row.mathematician
+            if term(parse(row.latex, reading="mathematician", context=context_of(row.post)).opt)
+            != row.mathematician
         ]
         differ = sum(row.published != row.mathematician for row in rows)
         print(
@@ -84,7 +102,7 @@ def _speed(path: Path) -> None:
     print(f"speed on {len(formulas):,} real formulas: {rates}")
 
 
-def _task2(folder: Path) -> None:
+def _task2(folder: Path) -> dict[str, Scores]:
     posts = list(read_posts(folder / "Posts.xml", Report()))
     looks = {
         formula.visual_id: partial(terms_of, formula, post.macros)
@@ -94,16 +112,16 @@ def _task2(folder: Path) -> None:
     }
     queries: dict[str, TermsOf] = {}
     grades: dict[str, Mapping[str, int]] = {}
-    for year in ("2020", "2021"):
+    for year in YEARS:
         judged = read_qrels(folder / "qrels" / f"task2-{year}.qrels").with_relevant()
         grades |= judged.grades
         for topic in read_topics(folder / "topics" / f"task2-{year}.xml"):
             if topic.id in judged.grades and topic.formula is not None:
                 queries[topic.id] = partial(terms_of, topic.formula, topic.post.macros)
-    _compare("Task 2 of arqmath-mini, 2020 and 2021", looks, queries, Qrels(grades))
+    return _compare("Task 2 of arqmath-mini, 2020 and 2021", looks, queries, Qrels(grades))
 
 
-def _pool(folder: Path) -> None:
+def _pool(folder: Path) -> dict[str, Scores]:
     formulas: dict[str, TermsOf] = {}
     grades: dict[str, dict[str, int]] = {}
     official: set[str] = set()
@@ -119,14 +137,16 @@ def _pool(folder: Path) -> None:
     queries: dict[str, TermsOf] = {
         topic: partial(terms_of, Formula("", latex), ())
         for topic, latex, *_ in csv.reader(
-            (folder / "queries.tsv").read_text(encoding="utf-8").splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE
+            (folder / "queries.tsv").read_text(encoding="utf-8").splitlines(),
+            delimiter="\t",
+            quoting=csv.QUOTE_NONE,
         )
     }
     print(f"\npool: {known:,} of {len(formulas):,} formulas can be read anew")
     judged = Qrels(grades).with_relevant()
-    _compare("pool of ARQMath-1, all topics", formulas, queries, judged, grades)
     chosen = Qrels({topic: each for topic, each in judged.grades.items() if topic in official})
     _compare("pool of ARQMath-1, official topics", formulas, queries, chosen, grades)
+    return _compare("pool of ARQMath-1, all topics", formulas, queries, judged, grades)
 
 
 def _rows(path: Path) -> list[dict[str, str]]:
@@ -164,38 +184,82 @@ def _compare(
     queries: Mapping[str, TermsOf],
     qrels: Qrels,
     among: Mapping[str, Mapping[str, int]] | None = None,
-) -> None:
-    """Ranks the formulas for every query by each reading's terms, and tests the others against the published."""
-    chosen = measures(MEASURES)
+) -> dict[str, Scores]:
+    """Ranks the formulas for every query by each reading's terms."""
     scores: dict[str, Scores] = {}
-    for variant in READINGS:
+    for reading in READINGS:
         with tempfile.TemporaryDirectory() as folder, LexicalIndex.open(Path(folder)) as index:
-            index.formulas.update_bags((each, bag_of(made(reading=variant))) for each, made in formulas.items())
+            index.formulas.update_bags(
+                (each, bag_of(made(reading=reading))) for each, made in formulas.items()
+            )
             found = {
                 topic: [
                     (hit.id, hit.score)
                     for hit in index.formulas.search(
-                        queries[topic](reading=variant), DEPTH, None if among is None else among[topic]
+                        queries[topic](reading=reading), DEPTH, None if among is None else among[topic]
                     )
                 ]
                 for topic in qrels.grades
                 if topic in queries
             }
-        scores[variant] = evaluate(Run.of(variant, found), qrels, chosen)
-    base = scores["published"]
-    rows = [["", *MEASURES, *(f"p {measure}" for measure in MEASURES), "topics better/worse (MAP')"]]
-    for variant, made in scores.items():
-        tests = [_p(made, base, measure) if variant != "published" else "" for measure in MEASURES]
-        rows.append([variant, *(f"{made.mean(measure):.4f}" for measure in MEASURES), *tests, _moved(made, base)])
-    print(f"\n{name}: {len(qrels.grades)} topics, paired t-tests against the published reading")
+        scores[reading] = evaluate(Run.of(reading, found), qrels, measures(JUDGED))
+    _report(name, {reading: found.values for reading, found in scores.items()})
+    return scores
+
+
+def _distinct(pool: Mapping[str, Scores], mini: Mapping[str, Scores]) -> None:
+    """All topics once, those of 2020 from the pool."""
+    _report(
+        "formulas, every topic once",
+        {
+            reading: {
+                measure: {**mini[reading].values[measure], **pool[reading].values[measure]}
+                for measure in JUDGED
+            }
+            for reading in READINGS
+        },
+    )
+
+
+def _posts(
+    name: str, posts: Sequence[Post], files: Sequence[tuple[Path, Path]], chosen: Sequence[str]
+) -> None:
+    """Ranks answers for questions, with the terms that an index has under each setting."""
+    grades: dict[str, Mapping[str, int]] = {}
+    topics: list[Topic] = []
+    for topic_file, qrels_file in files:
+        judged = read_qrels(qrels_file).with_relevant()
+        grades |= judged.grades
+        topics += [topic for topic in read_topics(topic_file) if topic.id in judged.grades]
+    values: dict[str, Values] = {}
+    for reading in READINGS:
+        os.environ[READING.name] = reading
+        with tempfile.TemporaryDirectory() as folder, LexicalIndex.open(Path(folder)) as index:
+            index.posts.update_bags((post.id, post_bag(post)) for post in posts if post.role == "answer")
+            found = {
+                topic.id: [(hit.id, hit.score) for hit in index.posts.search(post_terms(topic.post), DEPTH)]
+                for topic in topics
+            }
+        values[reading] = evaluate(Run.of(reading, found), Qrels(grades), measures(chosen)).values
+    del os.environ[READING.name]
+    _report(name, values)
+
+
+def _report(name: str, values: Mapping[str, Values]) -> None:
+    """The means by reading, and paired tests against the published reading, not corrected for their number."""
+    base = values["published"]
+    chosen = list(base)
+    first = chosen[0]
+    rows = [["", *chosen, *(f"p {measure}" for measure in chosen), f"better/worse ({first})"]]
+    for reading, found in values.items():
+        means = [f"{sum(found[measure].values()) / len(found[measure]):.4f}" for measure in chosen]
+        tests = [_p(found[measure], base[measure]) if found is not base else "" for measure in chosen]
+        moved = [found[first][topic] - value for topic, value in base[first].items()]
+        rows.append([reading, *means, *tests, f"{sum(x > 0 for x in moved)}/{sum(x < 0 for x in moved)}"])
+    print(f"\n{name}: {len(base[first])} topics")
     print(aligned(rows), flush=True)
 
 
-def _p(found: Scores, base: Scores, measure: str) -> str:
-    test = paired_t_test(list(found.values[measure].values()), list(base.values[measure].values()))
+def _p(found: Mapping[str, float], base: Mapping[str, float]) -> str:
+    test = paired_t_test([found[topic] for topic in base], list(base.values()))
     return "–" if test.p_value is None else f"{test.p_value:.2g}"
-
-
-def _moved(found: Scores, base: Scores) -> str:
-    pairs = [(found.values["MAP'"][topic], value) for topic, value in base.values["MAP'"].items()]
-    return f"{sum(new > old for new, old in pairs)}/{sum(new < old for new, old in pairs)}"

@@ -53,4 +53,10 @@ QDRANT_API_KEY = Setting(
     "MATHAMR_QDRANT_API_KEY", "", "API key of that server; it is never written to disk", secret=True
 )
 
-SETTINGS = (DATA, CACHE, API_KEY, READ_KEY, QDRANT_URL, QDRANT_API_KEY)
+READING = Setting(
+    "MATHAMR_READING",
+    "mathematician",
+    "how formulas are read for lexical search, published or mathematician; an index made with the other is brought up to date",
+)
+
+SETTINGS = (DATA, CACHE, READING, API_KEY, READ_KEY, QDRANT_URL, QDRANT_API_KEY)

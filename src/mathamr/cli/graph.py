@@ -49,6 +49,10 @@ def command(
     model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
     workers: Annotated[int, typer.Option("--workers", "-j", help="Processes to build with.", min=1)] = 1,
     limit: Annotated[int | None, typer.Option(help="Stop after this many posts.", min=0)] = None,
+    reading: Annotated[
+        str,
+        typer.Option(help="How formulas are read: published, or mathematician (printed or drawn, not kept)."),
+    ] = "published",
     as_json: Annotated[
         bool, typer.Option("--json", help="Statistics as one JSON object (with --out).")
     ] = False,
@@ -59,6 +63,10 @@ def command(
         raise typer.BadParameter("--out, --svg and --linear exclude each other")
     if as_json and out is None:
         raise typer.BadParameter("--json prints the statistics of a store: give --out as well")
+    if out is not None and reading != "published":
+        raise typer.BadParameter(
+            "graphs that are kept have the published reading, which models are trained on"
+        )
     report = Report()
     posts = _chosen(paths, report, format, set(post or ()), limit)
     if out is not None:
@@ -66,7 +74,7 @@ def command(
         statistics = _build(posts, out, configuration, parser, model, workers, report, limit, share)
         _show(statistics, out, as_json)
     else:
-        _write(posts, svg, linear, configuration, parser, model)
+        _write(posts, svg, linear, configuration, parser, model, reading)
 
 
 def _chosen(
@@ -132,6 +140,7 @@ def _write(
     configuration: GraphConfiguration,
     parser: str,
     model: str | None,
+    reading: str,
 ) -> None:
     from mathamr.amr.parser import load_parser
     from mathamr.graphs import notation
@@ -139,7 +148,7 @@ def _write(
     from mathamr.graphs.mathamr import linearise, mathamr
     from mathamr.graphs.picture import picture
 
-    made_graphs = GraphMaker(load_parser(parser, model)).make(posts)
+    made_graphs = GraphMaker(load_parser(parser, model), reading).make(posts)
     if svg is not None:
         made = next(made_graphs, None)
         if made is None:

@@ -17,8 +17,8 @@ def answers(lines: Iterable[bytes], parser: FormulaParser) -> Iterator[str]:
     """For every line one line, in order: `latex`, `slt` and `opt` as Tangent strings, `repairs`, `error`.
 
     A line is `{"latex": …}` or `{"pmml": …, "cmml": …}` (one of the two may be missing). What was malformed and read
-    anyway is among the `repairs` of LaTeX, with its offset. What fails has an `error` and nulls; the lines after it
-    are answered all the same.
+    anyway is among the `repairs` of LaTeX, with its offset; a mathematician's reading also has its `decisions`. What
+    fails has an `error` and nulls; the lines after it are answered all the same.
     """
     for line in lines:
         answer: Answer = {"latex": None, "slt": None, "opt": None, "repairs": None, "error": None}
@@ -50,7 +50,7 @@ def _answer(line: bytes, parser: FormulaParser, answer: Answer) -> Answer:
     answer["latex"] = latex
     if latex is not None:
         formula = parser.parse(latex).to_dict()
-        return {name: formula[name] for name in ("slt", "opt", "repairs")}
+        return {name: formula[name] for name in ("slt", "opt", "repairs", "decisions") if name in formula}
     if presentation is None and content is None:
         raise MathAMRError("nothing to read: none of latex, pmml and cmml is there")
     return {

@@ -39,6 +39,7 @@ __all__ = [
     "Macros",
     "ParsedFormula",
     "Repair",
+    "check_reading",
     "context_of",
     "parse",
 ]
@@ -136,6 +137,12 @@ def parse(
     return _parse(latex, Macros.of(macros) if macros else NO_MACROS, wildcards, reading, context)
 
 
+def check_reading(reading: str) -> None:
+    """Complains about a reading that nobody knows."""
+    if reading not in READINGS:
+        raise UnknownNameError("reading", reading, list(READINGS))
+
+
 def context_of(formulas: Iterable[str], macros: Macros | Iterable[str] = ()) -> Context:
     """What the formulas of a post say about its letters: one that is applied somewhere is a function.
 
@@ -159,8 +166,7 @@ def context_of(formulas: Iterable[str], macros: Macros | Iterable[str] = ()) -> 
 def _parse(latex: str, macros: Macros, wildcards: bool, reading: str, context: Context) -> ParsedFormula:
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
-    if reading not in READINGS:
-        raise UnknownNameError("reading", reading, list(READINGS))
+    check_reading(reading)
     budget = Budget(len(latex))
     decisions: tuple[Decision, ...] = ()
     try:
@@ -216,8 +222,7 @@ class FormulaParser:
         self.wildcards = wildcards
         self.reading = reading
         self.context = context
-        if reading not in READINGS:
-            raise UnknownNameError("reading", reading, list(READINGS))
+        check_reading(reading)
         self._parse = lru_cache(maxsize=remembered)(self._parse_one)
 
     def within(self, context: Context) -> Self:

@@ -9,7 +9,7 @@ from hashlib import blake2b
 
 from mathamr.amr.document import parse_documents
 from mathamr.amr.parser import AmrParser
-from mathamr.formulas.parse import EMPTY, context_of
+from mathamr.formulas.parse import EMPTY, check_reading, context_of
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.unify import unify
@@ -33,6 +33,7 @@ class GraphMaker:
     """
 
     def __init__(self, parser: AmrParser, reading: str = "published") -> None:
+        check_reading(reading)
         self._parser = parser
         self._reading = reading
 
@@ -59,7 +60,9 @@ class GraphMaker:
 
 def _trees(post: Post, read: Passage, fallbacks: Counter[str], reading: str) -> dict[str, Trees]:
     formulas = {formula.id: formula for formula in post.formulas}
-    context = EMPTY if reading == "published" else context_of([one.latex for one in post.formulas], post.macros)
+    context = (
+        EMPTY if reading == "published" else context_of([one.latex for one in post.formulas], post.macros)
+    )
     trees: dict[str, Trees] = {}
     for place in read.placeholders:
         formula = formulas.get(place.formula)

@@ -73,7 +73,11 @@ def ranged(items: Sequence[Item], grammar: Grammar) -> list[Node]:
             ]
             sign = items[at]
             side = items[at + 1 :]
-            limit = approached(side, sign, grammar) if is_limit and isinstance(sign, Node) else grammar.formula(side)
+            limit = (
+                approached(side, sign, grammar)
+                if is_limit and isinstance(sign, Node)
+                else grammar.formula(side)
+            )
             return [*variables, qualifier("lowlimit", limit)]
     variables, condition = bound_by(items, grammar)
     operands = [bound(variable) for variable in variables]

@@ -143,10 +143,8 @@ class Run:
         if isinstance(item, Node) and awaits_function(meaning):
             rest = self._rest()
             return meaning if rest is None else completed(meaning, rest)
-        while self.i < len(self.items) and isinstance(self.items[self.i], Group):
-            group = self.items[self.i]
-            if not isinstance(group, Group) or not self._applies(item, meaning, group):
-                break
+        group = self.items[self.i] if self.i < len(self.items) else None
+        if isinstance(group, Group) and self._applies(item, meaning, group):
             self.i += 1
             meaning = self._argued(item, meaning, group)
         return self._postfixed(meaning)
@@ -160,8 +158,6 @@ class Run:
                 is_structure(item) or letter(item) in "EPℙ𝔼CLkRFKAQ" or len(item.text) > 1
             )
         if group.opening != "(" or not is_letter(item):
-            return False
-        if meaning.kind == APPLY and meaning.children[0] is item:
             return False
         return is_structure(item) or is_applied(item, meaning, group, self.grammar)
 
@@ -226,7 +222,9 @@ class Run:
         item = self.items[self.i]
         if isinstance(item, Group) and item.opening in "([{" and item.closing in ")]}":
             self.i += 1
-            if item.opening == "{" and any(is_middle(each) or is_sign(each, "colon", ":") for each in item.items):
+            if item.opening == "{" and any(
+                is_middle(each) or is_sign(each, "colon", ":") for each in item.items
+            ):
                 return [self.grammar.fence(item)]
             return arguments(item, self.grammar)
         start = self.i

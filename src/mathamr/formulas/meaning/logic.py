@@ -199,7 +199,7 @@ def _declared(items: Sequence[Item], start: int, grammar: Grammar) -> tuple[int,
         pieces.append(items[end + 1 : after])
         end = after
     variables = [grammar.sum(piece) for piece in pieces if piece]
-    if end >= len(items) or not is_relation(items[end]) or is_middle(items[end]):
+    if end >= len(items) or not is_relation(items[end]) or _separates(items[end]):
         return end, variables, None
     stop = _condition_end(items, end + 1)
     declared = items[start:stop]

@@ -87,7 +87,11 @@ def _side(items: Sequence[Item], sign: Node | None, grammar: Grammar) -> Node:
     """One side of a relation; behind an arrow it may be a point that is approached from one side."""
     if not items:
         return ABSENT
-    return approached(items, sign, grammar) if sign is not None and sign.text in _APPROACHES else grammar.sum(items)
+    return (
+        approached(items, sign, grammar)
+        if sign is not None and sign.text in _APPROACHES
+        else grammar.sum(items)
+    )
 
 
 def approached(items: Sequence[Item], arrow: Node, grammar: Grammar) -> Node:

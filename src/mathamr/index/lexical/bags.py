@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
 
-from mathamr.index.lexical.terms import Terms, formulas_in, terms_of, text_terms
+from mathamr.index.lexical.terms import Terms, formulas_in, reading_in_force, terms_of, text_terms
 from mathamr.posts.post import Formula, Post
 
 Bag = Mapping[str, bytes]
@@ -41,14 +41,14 @@ def post_bag(post: Post) -> Bag:
 def formula_bag(formula: Formula, macros: tuple[str, ...] = ()) -> Bag:
     """The terms of a formula, as `formula_terms` finds them."""
     if formula.latex.strip():
-        return _bag_of_latex(formula.latex, macros)
+        return _bag_of_latex(formula.latex, macros, reading_in_force())
     return bag_of(terms_of(formula, macros))
 
 
 @lru_cache(maxsize=20_000)
-def _bag_of_latex(latex: str, macros: tuple[str, ...]) -> Bag:
+def _bag_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Bag:
     """Posts say the same short formulas again and again."""
-    return bag_of(terms_of(Formula("", latex), macros))
+    return bag_of(terms_of(Formula("", latex), macros, reading))
 
 
 def to_json(bag: Bag) -> dict[str, str]:

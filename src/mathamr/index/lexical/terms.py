@@ -24,11 +24,13 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
+from mathamr.formulas.parse import check_reading
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.markup import formulas_of, pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
+from mathamr.settings import READING
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer
@@ -128,22 +130,32 @@ def formulas_in(post: Post) -> Sequence[Formula]:
     return post.formulas or formulas_of(post.id, post.title, post.body, post.markup)
 
 
+def reading_in_force() -> str:
+    """How formulas are read for their terms: the setting, checked."""
+    reading = READING.value
+    check_reading(reading)
+    return reading
+
+
 def formula_terms(formula: Formula, macros: tuple[str, ...] = ()) -> Terms:
     """The terms of a formula."""
     if formula.latex.strip():
-        return _terms_of_latex(formula.latex, macros)
+        return _terms_of_latex(formula.latex, macros, reading_in_force())
     return terms_of(formula, macros)
 
 
 @lru_cache(maxsize=2_000)
-def _terms_of_latex(latex: str, macros: tuple[str, ...]) -> Terms:
+def _terms_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Terms:
     """A post says the same short formula again and again."""
-    return terms_of(Formula("", latex), macros)
+    return terms_of(Formula("", latex), macros, reading)
 
 
-def terms_of(formula: Formula, macros: tuple[str, ...], reading: str = "published") -> Terms:
-    """The terms of a formula that is not worth remembering."""
-    (opt, slt), _ = trees_of(formula, macros, reading)
+def terms_of(formula: Formula, macros: tuple[str, ...], reading: str | None = None) -> Terms:
+    """The terms of a formula that is not worth remembering; its operator tree is read as the setting says.
+
+    One formula is one entry wherever it stands, so no post decides what its letters are.
+    """
+    (opt, slt), _ = trees_of(formula, macros, reading or reading_in_force())
     return terms_of_trees(formula.latex, opt, slt)
 
 
@@ -301,7 +313,11 @@ def _nameless(label: str) -> str:
     """`V!` of a variable, `F!` of a function whose name is a letter of formulas; `F!sin` keeps its name."""
     if label.startswith("V!"):
         return "V!"
-    return "F!" if label.startswith("F!") and len(label) == 3 and label[2].isalpha() and label[2] > "\x7f" else label
+    return (
+        "F!"
+        if label.startswith("F!") and len(label) == 3 and label[2].isalpha() and label[2] > "\x7f"
+        else label
+    )
 
 
 _PROBE = Post(
@@ -317,10 +333,14 @@ _PROBE = Post(
 )
 
 
-@cache
 def terms_fingerprint() -> str:
     """A word for how texts and formulas become terms: it changes when the terms of an example do."""
-    content = json.dumps(post_terms(_PROBE), sort_keys=True, ensure_ascii=False)
+    return _fingerprint(reading_in_force())
+
+
+@cache
+def _fingerprint(reading: str) -> str:
+    content = json.dumps([reading, post_terms(_PROBE)], sort_keys=True, ensure_ascii=False)
     return blake2b(content.encode("utf-8", "surrogatepass"), digest_size=8).hexdigest()
 
 
