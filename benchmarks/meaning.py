@@ -144,9 +144,18 @@ def _pool(folder: Path) -> dict[str, Scores]:
     }
     print(f"\npool: {known:,} of {len(formulas):,} formulas can be read anew")
     judged = Qrels(grades).with_relevant()
-    chosen = Qrels({topic: each for topic, each in judged.grades.items() if topic in official})
-    _compare("pool of ARQMath-1, official topics", formulas, queries, chosen, grades)
-    return _compare("pool of ARQMath-1, all topics", formulas, queries, judged, grades)
+    scores = _compare("pool of ARQMath-1, all topics", formulas, queries, judged, grades)
+    _report(
+        "pool of ARQMath-1, official topics",
+        {
+            reading: {
+                measure: {topic: value for topic, value in values.items() if topic in official}
+                for measure, values in found.values.items()
+            }
+            for reading, found in scores.items()
+        },
+    )
+    return scores
 
 
 def _rows(path: Path) -> list[dict[str, str]]:

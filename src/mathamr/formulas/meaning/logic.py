@@ -47,6 +47,8 @@ def formula(items: Sequence[Item], grammar: Grammar) -> Node:
     grammar.notes.spend(1 + len(items))
     if not items:
         return ABSENT
+    if len(items) == 1 and not is_relation(items[0]) and not _is_quantifier(items[0]):
+        return grammar.sum(items)
     if _is_quantifier(items[0]):
         return _quantified(items, grammar)
     if is_sign(items[0], "not", "¬") and len(items) > 1 and _is_quantifier(items[1]):

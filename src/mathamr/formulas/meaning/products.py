@@ -37,6 +37,8 @@ _TIMES = frozenset(["⋅", "×", "*", "∙"])
 def multiplied(items: Sequence[Item], grammar: Grammar) -> Node:
     """The list as a product."""
     grammar.notes.spend(1 + len(items))
+    if len(items) == 1 and not is_big(items, 0):
+        return Run(items, grammar).node()
     items = _evaluated(_with_big(items, grammar), grammar)
     quotient = _inline_derivative(items, grammar)
     if quotient is not None:

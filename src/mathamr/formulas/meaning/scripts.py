@@ -123,7 +123,8 @@ def _with_primes(base: Item, node: Node, count: int, grammar: Grammar) -> Node:
     known = notes.functions | notes.context.functions
     if name in DIFFERENTIABLE or name in known:
         notes.functions.add(name)
-        notes.decide(f"{name}{'′' * count}", "a derivative", f"{name} is a function")
+        reason = "is a function elsewhere" if name in known else "is a usual name of a function"
+        notes.decide(f"{name}{'′' * count}", "a derivative", f"{name} {reason}")
         return named("derivative", node, *orders)
     notes.doubted.add(name)
     notes.decide(
