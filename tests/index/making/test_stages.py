@@ -25,9 +25,9 @@ def test_no_formula_becomes_terms_twice_for_its_post_and_for_its_look(
     made: Counter[str] = Counter()
     terms_of = terms.terms_of
 
-    def counting(formula: Formula, macros: tuple[str, ...]) -> Any:
+    def counting(formula: Formula, macros: tuple[str, ...], reading: str | None = None) -> Any:
         made[formula.latex] += 1
-        return terms_of(formula, macros)
+        return terms_of(formula, macros, reading)
 
     bags._bag_of_latex.cache_clear()
     monkeypatch.setattr(bags, "terms_of", counting)
