@@ -40,7 +40,16 @@ from mathamr.formulas.latex.symbols import (
     UNDER_ACCENTS,
     UPRIGHT_GREEK,
 )
-from mathamr.formulas.latex.text import LOGOS, TEXT_ACCENTS, TEXT_FONTS, accented, composed, text_node, words
+from mathamr.formulas.latex.text import (
+    BOXES,
+    LOGOS,
+    TEXT_ACCENTS,
+    TEXT_FONTS,
+    accented,
+    composed,
+    text_node,
+    words,
+)
 
 # -- fractions and roots
 
@@ -427,12 +436,8 @@ def _middle(reader: Reader, nodes: list[Node]) -> None:
 # -- text
 
 
-_BOXES = {"\\makebox": 0, "\\framebox": 0, "\\raisebox": 1, "\\parbox": 1}
-"""Boxes of words that take options, and how many lengths stand before these."""
-
-
 def _textual(name: str, font: Font | None) -> Command:
-    lengths = _BOXES.get(name)
+    lengths = BOXES.get(name)
 
     def put(reader: Reader, nodes: list[Node]) -> None:
         if lengths is not None:

@@ -24,6 +24,9 @@ TEXT_FONTS = {
 _FONT_SWITCHES = {
     name: ALPHABETS[alphabet] for name, alphabet in FONT_SWITCHES.items() if name not in ("\\cal", "\\mit")
 }
+BOXES = {"\\makebox": 0, "\\framebox": 0, "\\raisebox": 1, "\\parbox": 1}
+"""Boxes of words that take options, and how many lengths stand before these."""
+
 LOGOS = ("TeX", "LaTeX", "LaTeXe", "KaTeX", "AmS")
 CHARACTERS = {
     "~": "\u00a0", "\\ ": " ", "\\,": "\u2009", "\\;": "\u2004", "\\:": "\u2005", "\\!": "", "\\quad": "\u2003",

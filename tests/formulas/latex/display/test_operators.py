@@ -47,6 +47,10 @@ def test_scripts_at_four_corners_keep_the_limits() -> None:
     assert [text_of(part) for part in drawn(r"\prescript{14}{6}{C}").children] == ["C", "", "6", "14"]
 
 
+def test_what_is_no_script_stands_beside_a_big_operator() -> None:
+    assert text_of(drawn(r"\sideset{a_0}{b}\sum")) == "a0∑b"
+
+
 def test_classes_by_hand_are_spaced_as_such() -> None:
     assert spaces(r"a\mathrel{+}b", "+") == ("0.2778em", "0.2778em")
     assert spaces(r"a\mathord{+}b", "+") == ("0em", "0em")

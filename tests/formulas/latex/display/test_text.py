@@ -9,7 +9,7 @@ from tests.formulas.latex.display.drawing import drawn, first, shown, styles_of,
     ("latex", "text"),
     [(r"\text{a > b | c}", "a > b | c"), (r"\text{if }", "if\u00a0"), (r"\text{\'\i}", "í"), (r"\text{na\"ive}", "naïve"),
      (r"\text{``q'' -- r}", "“q” – r"), (r"\text{50\% \& more}", "50% & more"), (r"\ce{A -> B}", "A -> B"), (r"\mbox{x  y}", "x y"),
-     (r"\LaTeX", "LaTeX"), (r"\text{\LaTeX{} it}", "LaTeX it")],
+     (r"\LaTeX", "LaTeX"), (r"\text[", "["), (r"\makebox[1cm][c]{x}", "x"), (r"\text{\LaTeX{} it}", "LaTeX it")],
 )  # fmt: skip
 def test_words_are_shown_as_typed(latex: str, text: str) -> None:
     assert shown(latex) == f"<mtext>{text}</mtext>"

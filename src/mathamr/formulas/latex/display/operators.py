@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 
 from mathamr.formulas.latex.characters import character_by_number
@@ -168,15 +169,29 @@ def _negated(setter: Typesetter, atoms: list[Atom]) -> None:
 
 @command("\\sideset")
 def _side_set(setter: Typesetter, atoms: list[Atom]) -> None:
-    """Scripts at the four corners of a big operator, which keeps its limits."""
+    """Scripts at the four corners of a big operator, which keeps its limits; what is no script stands beside it."""
     before, after, found = setter.argument(), setter.argument(), setter.argument()
-    parts = [in_row(arranged(found))]
-    for corner in (after, before):
-        if corner is before:
-            parts.append(Element("mprescripts"))
-        last = corner[-1] if corner else None
-        parts += [_or_nothing(last.sub if last else None), _or_nothing(last.sup if last else None)]
+    left, right = _scripts_alone(before), _scripts_alone(after)
+    parts = [
+        in_row(arranged(found)),
+        _or_nothing(right.sub if right else None),
+        _or_nothing(right.sup if right else None),
+    ]
+    parts += [
+        Element("mprescripts"),
+        _or_nothing(left.sub if left else None),
+        _or_nothing(left.sup if left else None),
+    ]
+    atoms.extend(atom for atom in before if atom is not left)
     atoms.append(Atom(Element("mmultiscripts", "", parts), OP, setter.style, MOVABLE))
+    atoms.extend(atom for atom in after if atom is not right)
+
+
+def _scripts_alone(corner: Sequence[Atom]) -> Atom | None:
+    """The scripts of nothing at the end of a corner."""
+    if not corner or any(part.text for part in corner[-1].element.iterate()):
+        return None
+    return corner[-1]
 
 
 @command("\\prescript")

@@ -13,6 +13,7 @@ from mathamr.formulas.latex.fonts import ALPHABETS, FONT_SWITCHES, MATH, PLAIN, 
 from mathamr.formulas.latex.reader import DOLLAR
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.latex.text import (
+    BOXES,
     CHARACTERS,
     LIGATURES,
     LOGOS,
@@ -27,7 +28,6 @@ from mathamr.formulas.mathml.styles import STYLE
 
 _NO_BREAK_SPACE = "\u00a0"
 _SPACE = re.compile(r"[ \t\r\n]+")
-_AFTER_LENGTH = frozenset(["\\raisebox", "\\parbox"])
 _IN_TEXT = {**CHARACTERS, "\\textless": "<", "\\textgreater": ">", "\\textbar": "|", "\\lq": "‘", "\\rq": "’"}
 
 
@@ -178,8 +178,8 @@ class _TextSetter:
 
 def _textual(name: str, font: Font | None) -> Command:
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        raised = em_of(setter.raw_argument()) if name in _AFTER_LENGTH else 0.0
-        while setter.peek() == "[":
+        raised = em_of(setter.raw_argument()) if BOXES.get(name) else 0.0
+        while name in BOXES and setter.peek() == "[":
             setter.raw_optional()
         element = words(setter, font)
         if name in ("\\fbox", "\\framebox"):
