@@ -21,6 +21,8 @@ _SCRIPT = Path(__file__).with_name("_peers.cjs")
 _QUOTED = re.compile(r"""["'`]\\\\([A-Za-z]+\*?)["'`]""")
 _RAW = re.compile(r"""r["']\\([A-Za-z]+\*?)["']""")
 _KEY = re.compile(r"""^\s*["']?([A-Za-z]+\*?)["']?:\s*[\['"(]""", re.MULTILINE)
+_UNREAD = re.compile(r">[^<]*(?:\\|&#x0005C;)[a-zA-Z]")
+"""A command that latex2mathml prints as it is."""
 _NAMES = re.compile(r"""names:\s*\[([^\]]*)\]""")
 _ENVIRONMENT = re.compile(r"""["']([A-Za-z]+\*?)["']""")
 
@@ -71,7 +73,7 @@ def _converted(formula: str) -> str | None:
         markup: str = convert(formula)
     except Exception:  # whatever the other converter raises
         return None
-    return None if re.search(r"<m[io]>\\[a-zA-Z]", markup) else markup
+    return None if _UNREAD.search(markup) else markup
 
 
 def peers() -> list[Peer]:

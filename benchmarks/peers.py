@@ -30,8 +30,8 @@ _WAYS = ("\\{0}", "a\\{0} b", "\\{0}{{a}}", "\\{0}{{a}}{{b}}", "\\{0}{{a}}{{b}}{
 """Ways of writing a command; those are used that the peer accepts which names it."""
 _BODIES = ("a", "a&b\\\\c&d", "{{cc}}a&b\\\\c&d", "{{2}}a&b\\\\c&d", "[t]a&b\\\\c&d")
 _SAME = str.maketrans({"−": "-", "∣": "|", "∥": "‖", "·": "⋅", "‾": "¯", "―": "¯", "ˉ": "¯", "ˆ": "^", "˜": "~", "∼": "~", "⏐": "|",
-                       "∘": "◦", "˚": "°", "\u0338": None, "⃗": "→", "∶": ":", "〈": "⟨", "〉": "⟩", "ϵ": "ε", "ϕ": "φ", "ˊ": "´",
-                       "ˋ": "`", "•": "∙", "°": "\u030a", "◦": "\u030a", "⟺": "⇔", "⃛": "˙˙˙", "⃜": "˙˙˙˙", "¨": "\u0308", "˙": "\u0307", "⁡": None, "\u2062": None, "\u2063": None, "\u2064": None})  # fmt: skip
+                       "∘": "◦", "˚": "°", "\u0338": None, "⃗": "→", "∶": ":", "〈": "⟨", "〉": "⟩", "ϵ": "ε", "ϕ": "φ", "ˊ": "\u0301",
+                       "ˋ": "`", "•": "∙", "°": "\u030a", "◦": "\u030a", "⟺": "⇔", "∗": "*", "∷": "::", "≔": ":=", "≕": "=:", "∹": "-:", "⩴": "::=", "ˇ": "\u030c", "˘": "\u0306", "´": "\u0301", "⃛": "˙˙˙", "⃜": "˙˙˙˙", "¨": "\u0308", "˙": "\u0307", "⁡": None, "\u2062": None, "\u2063": None, "\u2064": None})  # fmt: skip
 """Characters of which converters take one or the other for the same sign."""
 _SIZE = re.compile(r"[0-9]+x[0-9]+$")
 _NOTATIONS = frozenset(["box", "roundedbox", "horizontalstrike", "updiagonalstrike", "downdiagonalstrike", "updiagonalarrow",
@@ -131,7 +131,7 @@ def _shows_the_same(ours: Slt, trees: Mapping[str, Slt]) -> bool:
 def _characters(tree: Slt) -> str:
     """What is on the page but how it is arranged: its characters, sorted."""
     text = "".join(_shown(label) for label in tree.labels).translate(_SAME)
-    return "".join(sorted("".join(unicodedata.normalize("NFKC", text).split()).translate(_SAME)))
+    return "".join(sorted("".join(unicodedata.normalize("NFKD", text).split()).translate(_SAME)))
 
 
 def _shown(label: str) -> str:

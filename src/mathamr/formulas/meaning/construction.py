@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mathamr.formulas.latex.construction import script_operator
 from mathamr.formulas.latex.content import mean
-from mathamr.formulas.latex.node import APPLY, INVISIBLE_TIMES, TEXT, TOKEN, Node, apply, operator
+from mathamr.formulas.latex.node import APPLY, DUAL, INVISIBLE_TIMES, TEXT, TOKEN, Node, apply, operator
 from mathamr.formulas.mathml.element import Element
 
 APPLIED = operator("apply")
@@ -55,8 +55,23 @@ def word(text: str) -> Node:
     return made
 
 
+_LONGEST_TEXT = 1_000
+"""Nodes of a text with formulas in it that are looked at: they are shared, and as a tree they have no end."""
+
+
 def _text(node: Node) -> str:
-    return node.text or " ".join(_text(child) for child in node.children)
+    """The words of a text, and the symbols of the formulas in it as they are shown."""
+    found: list[str] = []
+    stack = [node]
+    for _ in range(_LONGEST_TEXT):
+        if not stack:
+            break
+        one = stack.pop()
+        if one.text:
+            found.append(one.text)
+        else:
+            stack.extend(reversed(one.children[1:] if one.kind == DUAL else one.children))
+    return " ".join(found)
 
 
 def applied(head: Node, arguments: Sequence[Node]) -> Node:
