@@ -206,7 +206,10 @@ def test_ids_that_no_address_can_hold_are_refused(writing: TestClient, id: str) 
 
 def test_an_id_as_long_as_an_index_takes_is_reached(writing: TestClient) -> None:
     id = "ü" * LONGEST_POST_ID
-    assert writing.put(at(id), json={"body": "A note with a very long id about $x$."}).status_code in (200, 201)
+    assert writing.put(at(id), json={"body": "A note with a very long id about $x$."}).status_code in (
+        200,
+        201,
+    )
     assert writing.get(at(id)).json()["id"] == id
     assert writing.delete(at(id)).status_code == 200
 

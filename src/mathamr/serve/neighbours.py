@@ -8,7 +8,7 @@ from typing import Any
 
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.passage import passage
-from mathamr.posts.post import Post
+from mathamr.posts.post import Link, Post
 from mathamr.search.fragment import Fragment, formulas_by_id, fragments, shortened
 from mathamr.search.snippet import title
 from mathamr.serve.rendering import fragment_pieces
@@ -21,18 +21,25 @@ _SPACE = Fragment("text", " ")
 
 
 def neighbours(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> list[dict[str, Any]]:
-    """Its question, its answers in their order, its duplicates and what is related; first things first."""
-    links = {
-        kind: list(dict.fromkeys(link.target for link in post.links if link.type == kind))[:LISTED]
-        for kind in ("duplicate", "related")
-    }
+    """Its question, its answers in their order, its duplicates, what is related and what it refers to."""
     parents = [post.parent] if post.parent else []
-    known = catalogue.posts(list(dict.fromkeys([*parents, *links["duplicate"], *links["related"]])))
+    around = {*parents, *(answer.id for answer in answers), post.id}
+    links: dict[str, list[str]] = {}
+    for kind in ("duplicate", "related", "mention"):
+        targets = (_target(catalogue, link) for link in post.links if link.type == kind)
+        found = dict.fromkeys(id for id in targets if id and (kind != "mention" or id not in around))
+        links[kind] = list(found)[:LISTED]
+    known = catalogue.posts(list(dict.fromkeys([*parents, *(id for ids in links.values() for id in ids)])))
     return [
         *(_shown("question", id, known.get(id)) for id in parents),
         *(_shown("answer", answer.id, answer, post.accepted_answer) for answer in answers[:LISTED]),
         *(_shown(kind, id, known.get(id)) for kind, ids in links.items() for id in ids),
     ]
+
+
+def _target(catalogue: Catalogue, link: Link) -> str:
+    """The post that a link leads to: by its id, or by a label that a post of the index has."""
+    return link.target or next(iter(catalogue.labelled(link.label)), "")
 
 
 def _shown(relation: str, id: str, post: Post | None, accepted: str | None = None) -> dict[str, Any]:

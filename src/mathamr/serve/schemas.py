@@ -262,10 +262,11 @@ class LinkShown(BaseModel):
 
 
 class Neighbour(BaseModel):
-    """A post that belongs to another: its question, an answer, a duplicate, or one that is related."""
+    """A post that belongs to another: its question, an answer, a duplicate, one that is related, or one
+    that it refers to."""
 
     id: str
-    relation: Literal["question", "answer", "duplicate", "related"]
+    relation: Literal["question", "answer", "duplicate", "related", "mention"]
     indexed: bool
     accepted: bool
     votes: int | None

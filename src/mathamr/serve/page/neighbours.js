@@ -9,6 +9,7 @@ const RELATIONS = [
   ["answer", (count) => counted(count, "answer")],
   ["duplicate", () => "Duplicates"],
   ["related", () => "Related"],
+  ["mention", () => "Refers to"],
 ];
 
 /** Stands before the title of a question when what is shown is one of its answers. */
