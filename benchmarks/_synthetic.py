@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.graphs.shard import FORMAT, Shard
-from mathamr.graphs.virtual import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, Level, Part
+from mathamr.graphs.virtual import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, Level, NodePart
 from mathamr.graphs.vocabulary import SPECIAL, UNKNOWN_RELATION, RelationVocabulary, Vocabulary
 
 Array = npt.NDArray[Any]
@@ -113,10 +113,10 @@ def _nodes(
     is_formula: Array,
 ) -> dict[str, Array]:
     """Labels and parts of all nodes: the real ones of each post, then its virtual ones."""
-    labels, kinds = np.zeros(starts[-1], np.int32), np.full(starts[-1], int(Part.VIRTUAL), np.uint8)
+    labels, kinds = np.zeros(starts[-1], np.int32), np.full(starts[-1], int(NodePart.VIRTUAL), np.uint8)
     places = starts[:-1][part_posts[node_parts]] + local
     labels[places] = ids
-    kinds[places] = np.where(is_formula[node_parts], int(Part.OPT), int(Part.CONCEPT))
+    kinds[places] = np.where(is_formula[node_parts], int(NodePart.OPT), int(NodePart.CONCEPT))
     virtual = np.stack([counts[:, 1], counts[:, 0], np.ones(len(real), np.int64)], 1)
     special = SPECIAL.index("VIRTUAL_FORMULA") + np.tile(np.arange(3), len(real))
     total = virtual.sum(1)

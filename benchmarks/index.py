@@ -22,7 +22,7 @@ from typing import Any
 from benchmarks._data import data_folder
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.index.making.parts import prepare_parts, reset_lexical
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -92,7 +92,7 @@ def _changed(post: Post) -> Post:
 
 def _lexical(out: Path, posts: list[Post]) -> None:
     """The peer is parsing: there are no terms of formulas without their trees."""
-    with ArchiveWriter.open(out, device="cpu") as archive:
+    with IndexWriter.open(out, device="cpu") as archive:
         reset_lexical(archive)
         prepare_parts(archive)
         started = time.process_time()
@@ -112,7 +112,7 @@ def _lexical(out: Path, posts: list[Post]) -> None:
 
 
 def _single(out: Path, posts: list[Post]) -> None:
-    with ArchiveWriter.open(out, device="cpu") as archive:
+    with IndexWriter.open(out, device="cpu") as archive:
         archive.put([replace(posts[0], id="first")])
         started, clock = time.perf_counter(), time.process_time()
         for number in range(SINGLE):

@@ -1,6 +1,6 @@
 """mathamr: a math-aware search engine and research toolkit.
 
-`from mathamr import Index` is what a program needs; it is loaded when it is asked for.
+`from mathamr import Index` is what a program that searches needs; every name is loaded when it is asked for.
 """
 
 from __future__ import annotations
@@ -9,17 +9,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from mathamr.errors import MathAMRError
     from mathamr.index.engines.entry import Filter
+    from mathamr.index.making.builder import BuildOptions, build_index
+    from mathamr.index.making.writer import IndexWriter
+    from mathamr.posts.post import Formula, Post
+    from mathamr.posts.reader import read_posts
+    from mathamr.search.hits import Hit, Hits
     from mathamr.search.library import Index
     from mathamr.search.query import Query
 
 __version__ = "0.1.0"
-__all__ = ["Filter", "Index", "Query", "__version__"]
+__all__ = [
+    "BuildOptions",
+    "Filter",
+    "Formula",
+    "Hit",
+    "Hits",
+    "Index",
+    "IndexWriter",
+    "MathAMRError",
+    "Post",
+    "Query",
+    "__version__",
+    "build_index",
+    "read_posts",
+]
 
 _HOMES = {
+    "BuildOptions": "mathamr.index.making.builder",
     "Filter": "mathamr.index.engines.entry",
+    "Formula": "mathamr.posts.post",
+    "Hit": "mathamr.search.hits",
+    "Hits": "mathamr.search.hits",
     "Index": "mathamr.search.library",
+    "IndexWriter": "mathamr.index.making.writer",
+    "MathAMRError": "mathamr.errors",
+    "Post": "mathamr.posts.post",
     "Query": "mathamr.search.query",
+    "build_index": "mathamr.index.making.builder",
+    "read_posts": "mathamr.posts.reader",
 }
 
 

@@ -11,7 +11,7 @@ from penman.models.amr import model
 
 from mathamr.amr.builtin.frames import load_frames
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE
-from mathamr.amr.builtin.syntax import Analyser, Sentence
+from mathamr.amr.builtin.syntax import SyntaxAnalyser, SyntaxSentence
 from mathamr.amr.builtin.training.alignment import (
     AlignedGraph,
     Aligner,
@@ -26,8 +26,8 @@ from mathamr.amr.builtin.training.patterns import PATTERNS, pattern_graphs
 
 
 @pytest.fixture(scope="module")
-def analyser() -> Analyser:
-    return Analyser()
+def analyser() -> SyntaxAnalyser:
+    return SyntaxAnalyser()
 
 
 @pytest.fixture(scope="module")
@@ -35,18 +35,20 @@ def aligner() -> Aligner:
     return Aligner(load_frames(), {})
 
 
-def aligned(analyser: Analyser, aligner: Aligner, text: str, graph: str) -> tuple[Sentence, AlignedGraph]:
+def aligned(
+    analyser: SyntaxAnalyser, aligner: Aligner, text: str, graph: str
+) -> tuple[SyntaxSentence, AlignedGraph]:
     sentence = next(analyser.analyse([text]))
     made = numbered(penman.decode(graph, model=model))
     aligner.align(sentence, made)
     return sentence, made
 
 
-def words(sentence: Sentence, graph: AlignedGraph) -> dict[str, str]:
+def words(sentence: SyntaxSentence, graph: AlignedGraph) -> dict[str, str]:
     return {c: sentence.words[t] if t >= 0 else "" for c, t in zip(graph.concepts, graph.tokens, strict=True)}
 
 
-def test_spelling_aligns_verbs_negation_and_derived_nouns(analyser: Analyser, aligner: Aligner) -> None:
+def test_spelling_aligns_verbs_negation_and_derived_nouns(analyser: SyntaxAnalyser, aligner: Aligner) -> None:
     sentence, graph = aligned(
         analyser, aligner, "The teacher did not see the boys.",
         "(s / see-01 :polarity - :ARG0 (p / person :ARG0-of (t / teach-01)) :ARG1 (b / boy))",
@@ -57,7 +59,7 @@ def test_spelling_aligns_verbs_negation_and_derived_nouns(analyser: Analyser, al
     }  # fmt: skip
 
 
-def test_a_name_takes_its_words_and_its_type_with_them(analyser: Analyser, aligner: Aligner) -> None:
+def test_a_name_takes_its_words_and_its_type_with_them(analyser: SyntaxAnalyser, aligner: Aligner) -> None:
     sentence, graph = aligned(
         analyser, aligner, "We met Carl Gauss yesterday.",
         '(m / meet-02 :ARG0 (w / we) :ARG1 (p / person :name (n / name :op1 "Carl" :op2 "Gauss")) :time (y / yesterday))',
@@ -67,7 +69,7 @@ def test_a_name_takes_its_words_and_its_type_with_them(analyser: Analyser, align
     assert [node.text for node in example.nodes if node.text] == [("Carl", "Gauss")]
 
 
-def test_a_pronoun_that_repeats_a_node_is_a_mention(analyser: Analyser, aligner: Aligner) -> None:
+def test_a_pronoun_that_repeats_a_node_is_a_mention(analyser: SyntaxAnalyser, aligner: Aligner) -> None:
     sentence, graph = aligned(
         analyser, aligner, "The fox lost its tail.",
         "(l / lose-02 :ARG0 (f / fox) :ARG1 (t / tail :part-of f))",
@@ -79,7 +81,7 @@ def test_a_pronoun_that_repeats_a_node_is_a_mention(analyser: Analyser, aligner:
     assert SAME in example.edges.values()
 
 
-def test_expectation_maximisation_finds_what_spelling_cannot(analyser: Analyser) -> None:
+def test_expectation_maximisation_finds_what_spelling_cannot(analyser: SyntaxAnalyser) -> None:
     texts = [
         "Nevertheless he sleeps.",
         "Nevertheless she runs.",
@@ -104,7 +106,7 @@ def test_expectation_maximisation_finds_what_spelling_cannot(analyser: Analyser)
     assert table["nevertheless", "have-concession-91"] > table.get(("nevertheless", "run-02"), 0)
 
 
-def test_a_rare_template_is_cut_to_a_known_one(analyser: Analyser, aligner: Aligner) -> None:
+def test_a_rare_template_is_cut_to_a_known_one(analyser: SyntaxAnalyser, aligner: Aligner) -> None:
     pair = aligned(
         analyser, aligner, "Teachers sleep.", "(s / sleep-01 :ARG0 (p / person :ARG0-of (t / teach-01)))"
     )
@@ -113,7 +115,9 @@ def test_a_rare_template_is_cut_to_a_known_one(analyser: Analyser, aligner: Alig
     assert NONE in example.cores
 
 
-def test_formulas_replace_names_and_nouns_in_text_and_graph(analyser: Analyser, aligner: Aligner) -> None:
+def test_formulas_replace_names_and_nouns_in_text_and_graph(
+    analyser: SyntaxAnalyser, aligner: Aligner
+) -> None:
     sentence, graph = aligned(
         analyser, aligner, "The fox sees a hen.", "(s / see-01 :ARG0 (f / fox) :ARG1 (h / hen))"
     )
@@ -135,7 +139,7 @@ def test_every_pattern_fills_into_a_graph_with_all_of_its_formulas() -> None:
 
 
 def test_tree_distances_are_steps_along_the_dependencies() -> None:
-    sentence = Sentence(
+    sentence = SyntaxSentence(
         ["old", "fox", "sleeps", "well"], ["old", "fox", "sleep", "well"], ["JJ", "NN", "VBZ", "RB"],
         ["amod", "nsubj", "ROOT", "ROOT"], [1, 2, 2, 3], [True] * 4, np.zeros((4, 4), dtype=np.float32),
     )  # fmt: skip

@@ -10,38 +10,38 @@ from penman.models.amr import model
 
 from mathamr.amr.builtin.assembly import Sets, Thresholds, number_operands, relate, to_amr
 from mathamr.amr.builtin.concepts import Draft
-from mathamr.amr.builtin.features import Node, Paths, bucket, type_of
-from mathamr.amr.builtin.relations import SAME, Scores
-from mathamr.amr.builtin.syntax import Sentence
+from mathamr.amr.builtin.features import Paths, WordNode, bucket, type_of
+from mathamr.amr.builtin.relations import SAME, RelationScores
+from mathamr.amr.builtin.syntax import SyntaxSentence
 
 LABELS = ["none", SAME, ":ARG0", ":ARG1", ":mod", ":op", ":polarity"]
 
 
-def flat(size: int) -> Sentence:
+def flat(size: int) -> SyntaxSentence:
     """Words that all hang from the first."""
     words = [f"w{n}" for n in range(size)]
-    return Sentence(
+    return SyntaxSentence(
         words, words, ["NN"] * size, ["ROOT"] + ["dep"] * (size - 1), [0] * size, [True] * size,
         np.zeros((size, 4), dtype=np.float32),
     )  # fmt: skip
 
 
-def scored(size: int, entries: dict[tuple[int, int], dict[str, float]], root: int = 0) -> Scores:
+def scored(size: int, entries: dict[tuple[int, int], dict[str, float]], root: int = 0) -> RelationScores:
     table = np.zeros((len(entries), len(LABELS)), dtype=np.float32)
     for row, probabilities in zip(table, entries.values(), strict=True):
         for label, value in probabilities.items():
             row[LABELS.index(label)] = value
         row[0] = max(0.0, 1.0 - sum(probabilities.values()))
     roots = np.eye(max(1, size), dtype=np.float32)[root][:size]
-    return Scores(list(entries), table, roots)
+    return RelationScores(list(entries), table, roots)
 
 
 def draft(*concepts: str) -> Draft:
-    nodes = [Node(c.lstrip("="), c.startswith("="), n) for n, c in enumerate(concepts)]
+    nodes = [WordNode(c.lstrip("="), c.startswith("="), n) for n, c in enumerate(concepts)]
     return Draft(flat(len(concepts)), nodes)
 
 
-def concept_edges(given: Draft, scores: Scores) -> set[tuple[str, str, str]]:
+def concept_edges(given: Draft, scores: RelationScores) -> set[tuple[str, str, str]]:
     edges, _ = relate(given, scores, LABELS, Thresholds())
     return {(given.nodes[s].concept, role, given.nodes[t].concept) for s, role, t in edges}
 
@@ -91,7 +91,7 @@ def test_what_no_pair_connects_is_connected_still() -> None:
 
 
 def test_operands_are_numbered_in_the_order_of_the_words() -> None:
-    nodes = [Node("and", False, 1), Node("hen", False, 2), Node("fox", False, 0)]
+    nodes = [WordNode("and", False, 1), WordNode("hen", False, 2), WordNode("fox", False, 0)]
     assert number_operands([(0, ":op", 1), (0, ":op", 2)], nodes) == [(0, ":op2", 1), (0, ":op1", 2)]
     assert number_operands([(0, ":op1", 2), (0, ":op", 1)], nodes) == [(0, ":op1", 2), (0, ":op2", 1)]
 
@@ -137,7 +137,7 @@ def test_any_scores_give_a_connected_graph(data: st.DataObject) -> None:
 
 
 def test_paths_name_the_way_up_and_down() -> None:
-    sentence = Sentence(
+    sentence = SyntaxSentence(
         ["foxes", "run", "to", "hens"], ["fox", "run", "to", "hen"], ["NNS", "VBP", "IN", "NNS"],
         ["nsubj", "ROOT", "prep", "pobj"], [1, 1, 1, 2], [True] * 4, np.zeros((4, 4), dtype=np.float32),
     )  # fmt: skip
@@ -151,9 +151,9 @@ def test_paths_name_the_way_up_and_down() -> None:
 def test_nodes_have_rough_kinds() -> None:
     kinds = {"see-01": "frame", "have-degree-91": "special", "and": "conjunction", "FORMULA_3": "formula"}
     kinds |= {"it": "pronoun", "temporal-quantity": "quantity", "fox": "thing", "name": "name"}
-    assert {concept: type_of(Node(concept, False, 0)) for concept in kinds} == kinds
-    assert type_of(Node("-", True, 0)) == "polarity"
-    assert type_of(Node("12", True, 0)) == "number"
+    assert {concept: type_of(WordNode(concept, False, 0)) for concept in kinds} == kinds
+    assert type_of(WordNode("-", True, 0)) == "polarity"
+    assert type_of(WordNode("12", True, 0)) == "number"
 
 
 def test_buckets_are_coarse() -> None:

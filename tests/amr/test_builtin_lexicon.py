@@ -7,21 +7,21 @@ import pytest
 
 from mathamr.amr.builtin.frames import is_frame, load_frames
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, Lexicon, number_value
-from mathamr.amr.builtin.syntax import Sentence
+from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.templates import PLAIN, Template
 
 
-def sentence(*tagged: str) -> Sentence:
+def sentence(*tagged: str) -> SyntaxSentence:
     """Words with lemmas and tags, written word/lemma/tag; every word hangs from the first."""
     words, lemmas, tags = zip(*(part.split("/") for part in tagged), strict=True)
     size = len(words)
-    return Sentence(
+    return SyntaxSentence(
         list(words), list(lemmas), list(tags), ["ROOT"] + ["dep"] * (size - 1), [0] * size, [True] * size,
         np.zeros((size, 4), dtype=np.float32),
     )  # fmt: skip
 
 
-def cores(lexicon: Lexicon, given: Sentence, token: int) -> list[str]:
+def cores(lexicon: Lexicon, given: SyntaxSentence, token: int) -> list[str]:
     return [candidate.core for candidate in lexicon.candidates(given, token)]
 
 

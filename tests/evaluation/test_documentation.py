@@ -9,7 +9,7 @@ from typing import get_type_hints
 
 from mathamr import sample
 from mathamr.cli.evaluate import command
-from mathamr.evaluation.assessment import Sources, assess
+from mathamr.evaluation.assessment import AssessmentSources, assess
 from mathamr.evaluation.baselines import BASELINES
 from mathamr.evaluation.measures import MEASURES, SUITES, measures
 from mathamr.evaluation.table import means_table
@@ -33,7 +33,7 @@ def test_every_option_is_documented() -> None:
 
 def test_the_example_prints_what_the_page_says() -> None:
     folder = sample.folder()
-    sources = Sources(
+    sources = AssessmentSources(
         folder / "qrels" / "task2.qrels",
         ("latex-ngrams",),
         topics=folder / "topics" / "task2.xml",

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from mathamr.errors import MathAMRError
 from mathamr.evaluation.rows import FormatError
-from mathamr.evaluation.runs import Hit, Run, read_run, run_lines, write_run
+from mathamr.evaluation.runs import Run, RunHit, read_run, run_lines, write_run
 
 
 def written(folder: Path, text: str, name: str = "mine.run") -> Path:
@@ -19,7 +19,7 @@ def written(folder: Path, text: str, name: str = "mine.run") -> Path:
 
 def test_six_columns_of_trec(tmp_path: Path) -> None:
     run = read_run(written(tmp_path, "A.1 Q0 7 1 2.5 x\nA.1 Q0 8 2 1e-3 x\nA.2\tQ0\t7\t1\t3\tx\n"))
-    assert run == Run("mine", {"A.1": (Hit("7", 2.5), Hit("8", 0.001)), "A.2": (Hit("7", 3.0),)})
+    assert run == Run("mine", {"A.1": (RunHit("7", 2.5), RunHit("8", 0.001)), "A.2": (RunHit("7", 3.0),)})
 
 
 @pytest.mark.parametrize("second", ["Q0", "0", "_", "ITER"])
@@ -42,14 +42,14 @@ def test_five_columns_of_arqmath_task_1(tmp_path: Path) -> None:
 
 def test_six_columns_of_arqmath_task_2_give_the_formula_not_the_post(tmp_path: Path) -> None:
     run = read_run(written(tmp_path, "B.1\t55\t7\t1\t2.5\t1\nB.1\t56\t7\t2\t1.5\t1\n"))
-    assert run.rankings["B.1"] == (Hit("55", 2.5), Hit("56", 1.5))
+    assert run.rankings["B.1"] == (RunHit("55", 2.5), RunHit("56", 1.5))
 
 
 def test_a_header_tells_the_columns(tmp_path: Path) -> None:
     text = "Query_Id\tFormula_Id\tPost_Id\tRank\tScore\tRun_Number\nB.1\t55\t7\t1\t2.5\t0\n"
-    assert read_run(written(tmp_path, text)).rankings["B.1"] == (Hit("55", 2.5),)
+    assert read_run(written(tmp_path, text)).rankings["B.1"] == (RunHit("55", 2.5),)
     text = "Query_Id\tPost_Id\tRank\tScore\tRun_Number\nA.1\t7\t1\t2.5\t0\n"
-    assert read_run(written(tmp_path, text)).rankings["A.1"] == (Hit("7", 2.5),)
+    assert read_run(written(tmp_path, text)).rankings["A.1"] == (RunHit("7", 2.5),)
 
 
 def test_scores_count_and_ranks_that_contradict_them_are_noticed(tmp_path: Path) -> None:
@@ -123,5 +123,5 @@ def test_what_is_written_reads_back_to_the_last_bit(
 def test_formulas_that_look_the_same_count_once_at_their_best_rank() -> None:
     run = Run.of("mine", {"B.1": [("1", 5.0), ("2", 4.0), ("3", 3.0), ("4", 2.0), ("5", 1.0)]})
     looks, unknown = run.by_visual_id({"1": "v9", "2": "v1", "3": "v9", "4": "v2"})
-    assert looks.rankings["B.1"] == (Hit("v9", 5.0), Hit("v1", 4.0), Hit("v2", 2.0))
+    assert looks.rankings["B.1"] == (RunHit("v9", 5.0), RunHit("v1", 4.0), RunHit("v2", 2.0))
     assert unknown == 1

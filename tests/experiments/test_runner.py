@@ -13,18 +13,20 @@ from mathamr.evaluation.runs import read_run
 from mathamr.experiments import EXPERIMENTS, plan, training
 from mathamr.experiments.collection import collection_of
 from mathamr.experiments.findings import findings
-from mathamr.experiments.graphs import Catalogue
+from mathamr.experiments.graphs import CorpusCatalogue
 from mathamr.experiments.plan import Plan, planned
 from mathamr.experiments.report import write_report
 from mathamr.experiments.runner import run
 from mathamr.experiments.scale import scale_named
-from mathamr.experiments.setting import Setting
+from mathamr.experiments.setting import ExperimentSetting
 
 TINY = scale_named("tiny").changed(["epochs=1"])
 
 
-def setting(corner: Path, out: Path, name: str, workers: int = 1, baselines: tuple[str, ...] = ()) -> Setting:
-    return Setting(
+def setting(
+    corner: Path, out: Path, name: str, workers: int = 1, baselines: tuple[str, ...] = ()
+) -> ExperimentSetting:
+    return ExperimentSetting(
         EXPERIMENTS[name],
         collection_of([corner]),
         out,
@@ -170,7 +172,7 @@ def test_a_store_that_lacks_posts_is_refused(corner: Path, tmp_path: Path) -> No
 
     with GraphStore(tmp_path / "store", create=True):
         pass
-    given = Setting(
+    given = ExperimentSetting(
         EXPERIMENTS["benchmark"], collection_of([corner]), tmp_path / "out", TINY, store=tmp_path / "store"
     )
     with pytest.raises(MathAMRError, match=r"lacks \d+ posts of the corpus"):
@@ -192,7 +194,9 @@ def test_further_posts_are_learned_from_but_never_found(corner: Path, tmp_path: 
     more.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     (tmp_path / "more" / "heldout.txt").write_text("more/2\n", encoding="utf-8")
     alone, both = (
-        Setting(EXPERIMENTS["benchmark"], collection_of([corner], further=further), tmp_path / name, TINY)
+        ExperimentSetting(
+            EXPERIMENTS["benchmark"], collection_of([corner], further=further), tmp_path / name, TINY
+        )
         for name, further in (("alone", []), ("both", [more]))
     )
     marks = {}
@@ -203,8 +207,8 @@ def test_further_posts_are_learned_from_but_never_found(corner: Path, tmp_path: 
                 marks[each.out.name, stage.sort] = stage.do()
     assert marks["both", "pairs"].figures["pairs"] == marks["alone", "pairs"].figures["pairs"] + 1
     assert planned(both).pairs == planned(alone).pairs + 1
-    catalogue = Catalogue.read(both.out / "graphs")
-    assert catalogue.posts == Catalogue.read(alone.out / "graphs").posts
+    catalogue = CorpusCatalogue.read(both.out / "graphs")
+    assert catalogue.posts == CorpusCatalogue.read(alone.out / "graphs").posts
     assert catalogue.further == ("more/1", "more/1/a", "more/2", "more/2/a")
 
 

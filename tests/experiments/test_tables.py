@@ -18,15 +18,15 @@ from mathamr.experiments.collection import TestSet, collection_of
 from mathamr.experiments.experiment import Variant
 from mathamr.experiments.findings import Findings, TestFindings, VariantFindings
 from mathamr.experiments.scale import scale_named
-from mathamr.experiments.setting import Setting
+from mathamr.experiments.setting import ExperimentSetting
 from mathamr.experiments.tables import command, csv_text, markdown
 
 COLLECTION = collection_of([sample.folder()])
 ANSWERS = COLLECTION.tests[0]
 
 
-def setting(name: str, **fields: object) -> Setting:
-    made = Setting(EXPERIMENTS[name], COLLECTION, Path("out"), scale_named("thesis"), seeds=2)
+def setting(name: str, **fields: object) -> ExperimentSetting:
+    made = ExperimentSetting(EXPERIMENTS[name], COLLECTION, Path("out"), scale_named("thesis"), seeds=2)
     return replace(made, **fields)  # type: ignore[arg-type]
 
 

@@ -4,7 +4,7 @@ import pytest
 
 from mathamr.errors import UnknownNameError
 from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.graphs.virtual import FlatGraph, Level, Part, flatten
+from mathamr.graphs.virtual import FlatGraph, Level, NodePart, flatten
 from tests.graphs.small import small_graph
 
 AMR_EDGES = {
@@ -60,7 +60,7 @@ def named_edges(flat: FlatGraph) -> list[tuple[str, str, str]]:
     for number, (label, part) in enumerate(zip(flat.labels, flat.parts, strict=True)):
         if label == "N!2":
             names[number] = f"N!2 ({part.name.lower()})"
-    virtual = [r for r in flat.representatives if flat.parts[r.node] is Part.VIRTUAL]
+    virtual = [r for r in flat.representatives if flat.parts[r.node] is NodePart.VIRTUAL]
     for level in Level:
         for index, r in enumerate(r for r in virtual if r.level is level):
             names[r.node] = "document" if level is Level.DOCUMENT else f"{level.name.lower()} {index}"

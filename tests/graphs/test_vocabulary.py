@@ -7,12 +7,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.errors import MathAMRError
-from mathamr.graphs.virtual import VIRTUAL_EDGES, FlatGraph, Part, flatten
+from mathamr.graphs.virtual import VIRTUAL_EDGES, FlatGraph, NodePart, flatten
 from mathamr.graphs.vocabulary import SPECIAL, RelationVocabulary, Vocabulary, VocabularyCounts, normalise
 from tests.graphs.small import small_graph
 
 
-def counts_of(labels: dict[str, int], part: Part = Part.OPT) -> VocabularyCounts:
+def counts_of(labels: dict[str, int], part: NodePart = NodePart.OPT) -> VocabularyCounts:
     counts = VocabularyCounts()
     flat = FlatGraph()
     for label, count in labels.items():
@@ -25,7 +25,8 @@ def counts_of(labels: dict[str, int], part: Part = Part.OPT) -> VocabularyCounts
 def test_rare_numbers_share_a_label_by_their_kind() -> None:
     vocabulary = Vocabulary.build(counts_of({"N!2": 5, "N!17": 4, "N!3.5": 1, "N!1/3": 4, "V!x": 1}))
     label = {
-        n: vocabulary.labels[vocabulary.number(n, Part.OPT)] for n in ("N!2", "N!17", "N!3.5", "N!1/3", "V!x")
+        n: vocabulary.labels[vocabulary.number(n, NodePart.OPT)]
+        for n in ("N!2", "N!17", "N!3.5", "N!1/3", "V!x")
     }
     assert label == {
         "N!2": "N!2",
@@ -34,8 +35,8 @@ def test_rare_numbers_share_a_label_by_their_kind() -> None:
         "N!1/3": "[UNKNUM_RAT]",
         "V!x": "V!x",
     }
-    assert vocabulary.number("N!99", Part.OPT) == vocabulary.number("98", Part.CONSTANT)
-    assert vocabulary.number("V!y", Part.OPT) == 0
+    assert vocabulary.number("N!99", NodePart.OPT) == vocabulary.number("98", NodePart.CONSTANT)
+    assert vocabulary.number("V!y", NodePart.OPT) == 0
 
 
 def test_truncation_keeps_the_most_frequent_and_tells_the_coverage() -> None:
@@ -46,15 +47,15 @@ def test_truncation_keeps_the_most_frequent_and_tells_the_coverage() -> None:
 
 
 def test_labels_are_normalised_as_the_thesis_says() -> None:
-    assert normalise("V!𝑥", Part.OPT) == normalise("V!x", Part.SLT) == "V!x"
+    assert normalise("V!𝑥", NodePart.OPT) == normalise("V!x", NodePart.SLT) == "V!x"
     assert (
-        normalise("https://example.org/a", Part.CONSTANT)
-        == normalise("www.example.org", Part.CONCEPT)
+        normalise("https://example.org/a", NodePart.CONSTANT)
+        == normalise("www.example.org", NodePart.CONCEPT)
         == "[URL]"
     )
-    assert normalise("matrices", Part.CONCEPT) == normalise("matrice", Part.CONCEPT)
-    assert normalise("integrate-01", Part.CONCEPT) == "integrate-01"
-    assert normalise("O!cases", Part.OPT) == "O!cases"
+    assert normalise("matrices", NodePart.CONCEPT) == normalise("matrice", NodePart.CONCEPT)
+    assert normalise("integrate-01", NodePart.CONCEPT) == "integrate-01"
+    assert normalise("O!cases", NodePart.OPT) == "O!cases"
 
 
 def test_counts_of_parts_add_up_and_leave_out_virtual_nodes() -> None:
@@ -108,8 +109,8 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
 
 def test_sentences_of_a_very_long_post_share_one_relation() -> None:
     flat = FlatGraph()
-    root = flat.add("multi-sentence", Part.CONCEPT)
-    flat.edges = [(root, f":snt{n}", flat.add("x", Part.CONCEPT)) for n in range(1, 101)]
+    root = flat.add("multi-sentence", NodePart.CONCEPT)
+    flat.edges = [(root, f":snt{n}", flat.add("x", NodePart.CONCEPT)) for n in range(1, 101)]
     counts = VocabularyCounts()
     counts.count(flat)
     relations = RelationVocabulary.build(counts)

@@ -11,7 +11,7 @@ from benchmarks._kills import content, differences
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.making.builder import build_index
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.index.manifest import Manifest
 from tests.models import sample_posts
 
@@ -28,7 +28,7 @@ def test_an_archive_for_reading_cannot_be_changed(index: Path) -> None:
 
 def test_an_index_that_was_never_finished_says_so(index: Path) -> None:
     replace(Manifest.read(index), finished=False).write(index)
-    for kind in (Archive, ArchiveWriter):
+    for kind in (Archive, IndexWriter):
         with pytest.raises(MathAMRError, match="is not finished; finish it with: mathamr index --out"):
             kind.open(index)
     build_index([], index)
@@ -72,7 +72,7 @@ def test_a_read_only_folder_can_be_read_and_says_why_it_cannot_be_written(
             assert archive.vectors(sample_posts(1)[0].id).references
         assert not differences(content(index), before)
         with pytest.raises(MathAMRError, match="cannot write in"):
-            ArchiveWriter.open(index)
+            IndexWriter.open(index)
     finally:
         for folder in folders:
             folder.chmod(0o755)

@@ -17,7 +17,7 @@ from mathamr.search.fusion import (
     HarmonicMean,
     Maximum,
     Mean,
-    ReciprocalRank,
+    ReciprocalRankFusion,
     ScoredReciprocalRank,
     WeightedSum,
     fuse,
@@ -78,9 +78,9 @@ def test_the_scale_of_a_systems_scores_makes_no_difference(name: str, factor: fl
 
 
 def test_reciprocal_ranks_equal_their_formula() -> None:
-    found = scores(ReciprocalRank()([WORDS, VECTORS]))
+    found = scores(ReciprocalRankFusion()([WORDS, VECTORS]))
     assert found == pytest.approx({"a": 1 / 61 + 1 / 63, "b": 1 / 62 + 1 / 61, "c": 1 / 63, "d": 1 / 62})
-    found = scores(ReciprocalRank(0)([WORDS, VECTORS], [1.0, 3.0]))
+    found = scores(ReciprocalRankFusion(0)([WORDS, VECTORS], [1.0, 3.0]))
     assert found == pytest.approx({"a": 1 + 1, "b": 1 / 2 + 3, "c": 1 / 3, "d": 3 / 2})
 
 
@@ -123,7 +123,7 @@ def test_equal_scores_are_normalised_to_one(name: str) -> None:
 
 def test_an_item_twice_in_a_ranking_counts_where_it_stands_first() -> None:
     twice = [Scored("a", 3.0), Scored("b", 2.0), Scored("a", 1.0)]
-    assert scores(ReciprocalRank()([twice])) == pytest.approx({"a": 1 / 61, "b": 1 / 62})
+    assert scores(ReciprocalRankFusion()([twice])) == pytest.approx({"a": 1 / 61, "b": 1 / 62})
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from mathamr.search.asked import Asked
 from mathamr.search.fusion import FUSIONS, WeightedSum
 from mathamr.search.query import Query
 from mathamr.search.ranked import Demand, Ranked
-from mathamr.search.ranker import Found, Ranker, filtered, followed, of_rows
+from mathamr.search.ranker import FoundHits, Ranker, filtered, followed, of_rows
 from mathamr.systems.ranking import (
     Component,
     Fuse,
@@ -51,10 +51,10 @@ class Listed(Ranker):
     def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
         return [hit for hit in RANKINGS[name] if hit.id in ids]
 
-    def _promoted(self, found: Found) -> Found:
-        return Found(sorted(found.hits, key=lambda hit: hit.id != "c"), found.evidence)
+    def _promoted(self, found: FoundHits) -> FoundHits:
+        return FoundHits(sorted(found.hits, key=lambda hit: hit.id != "c"), found.evidence)
 
-    def _finished(self, found: Found, demand: Demand) -> list[Ranked]:
+    def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
         return [Ranked(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]
 
 

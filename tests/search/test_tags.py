@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mathamr import Filter, Index
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from tests.models import build_sample_index
@@ -25,12 +25,12 @@ OTHER = post("b", "answer", "Look at $y+z$ instead.", parent="q", tags=("geometr
 
 
 @pytest.fixture
-def archive(tmp_path: Path, model_folder: Path) -> ArchiveWriter:
+def archive(tmp_path: Path, model_folder: Path) -> IndexWriter:
     folder = build_sample_index(tmp_path / "index", model_folder, [ANSWER, OTHER])
-    return ArchiveWriter.open(folder, device="cpu")
+    return IndexWriter.open(folder, device="cpu")
 
 
-def found(archive: ArchiveWriter, tag: str) -> dict[str, set[str]]:
+def found(archive: IndexWriter, tag: str) -> dict[str, set[str]]:
     index = Index(archive)
     where = Filter(tags=(tag,))
     return {
@@ -39,7 +39,7 @@ def found(archive: ArchiveWriter, tag: str) -> dict[str, set[str]]:
     } | {"formulas": {hit.id for hit in index.search("$x^2$", "formulas", where=where)}}
 
 
-def test_tags_follow_the_question(archive: ArchiveWriter) -> None:
+def test_tags_follow_the_question(archive: IndexWriter) -> None:
     with archive:
         assert found(archive, "algebra") == {"lexical": set(), "maxsim": set(), "formulas": set()}
         archive.put([QUESTION])

@@ -10,7 +10,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from mathamr.index.making.builder import BuildOptions, build_index
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.app import create_app
@@ -81,5 +81,5 @@ def client(index: Index) -> Iterator[TestClient]:
 def own_index(index_folder: Path, tmp_path: Path) -> Iterator[Index]:
     """A copy of the index, open for writing."""
     shutil.copytree(index_folder, tmp_path / "index")
-    with Index(ArchiveWriter.open(tmp_path / "index", device="cpu")) as opened:
+    with Index(IndexWriter.open(tmp_path / "index", device="cpu")) as opened:
         yield opened

@@ -10,7 +10,7 @@ from mathamr.graphs import notation
 from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.index.engines.entry import LONGEST_ID
 from mathamr.index.making.intake import LONGEST_POST_ID
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.posts.post import Post
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
@@ -120,7 +120,7 @@ def test_the_graph_of_a_post_that_is_deleted_meanwhile_is_not_there(
     writing: TestClient, own_index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = own_index.archive
-    assert isinstance(writer, ArchiveWriter)
+    assert isinstance(writer, IndexWriter)
     graph = writer.graph
     monkeypatch.setattr(writer, "graph", lambda id: writer.delete([id]) and graph(id))
     response = writing.get(at(next(writer.catalogue.ids()), "graphs"))
@@ -240,7 +240,7 @@ def test_an_index_open_for_reading_is_not_written(serving: Serving) -> None:
 @pytest.mark.parametrize("id", ["first\nsecond", "ends with a line\n", "\n", "a\r\nb", "\u2028x"])
 def test_a_post_is_reached_whatever_lines_its_id_has(own_index: Index, writing: TestClient, id: str) -> None:
     writer = own_index.archive
-    assert isinstance(writer, ArchiveWriter)
+    assert isinstance(writer, IndexWriter)
     writer.put(
         [Post(id, "note", "A note with an id of several lines.", markup="text"), Post("first", "note", "x")]
     )

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, Phase, given, settings
 from schemathesis import GenerationMode
 from schemathesis.checks import load_all_checks
 
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.app import create_app
@@ -39,7 +39,7 @@ def api(index_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     """The schema of an application over an index of its own, which may be written."""
     folder = tmp_path_factory.mktemp("schema") / "index"
     shutil.copytree(index_folder, folder)
-    with Index(ArchiveWriter.open(folder, device="cpu")) as index:
+    with Index(IndexWriter.open(folder, device="cpu")) as index:
         service = Service(index, Limits(seconds=3600), Keys(WRITE_KEY))
         yield schemathesis.openapi.from_asgi("/v1/openapi.json", create_app(service))
         service.close()

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.search.hits import Hits
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
@@ -192,7 +192,7 @@ def test_a_post_that_is_deleted_meanwhile_is_not_there(
     serving: Serving, own_index: Index, what: str, moment: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = own_index.archive
-    assert isinstance(writer, ArchiveWriter)
+    assert isinstance(writer, IndexWriter)
     hit = next(iter(own_index.search(QUERY, "formulas", k=1)))
     assert hit.formula is not None
     if moment == "vectors":  # after the post was looked up

@@ -38,7 +38,9 @@ def command(
     ] = None,
     workers: Annotated[int, typer.Option("--workers", "-j", help="Processes to build with.", min=1)] = 2,
     limit: Annotated[int | None, typer.Option(help="Only this many posts of the sample.", min=1)] = None,
-    model: Annotated[Path | None, typer.Option(help="Another model than the one in the box.")] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Another model than the usual one: a name, or a folder.")
+    ] = None,
     serve: Annotated[bool, typer.Option("--serve", help="Then serve the page of the index.")] = False,
     port: Annotated[int, typer.Option(help="Port of the page, with --serve.", min=0, max=65535)] = 8080,
 ) -> None:
@@ -115,7 +117,7 @@ def _show_parts(console: Console, post: Post) -> None:
     console.print("\n".join(f"    {line}" for line in lines), highlight=False, markup=False)
 
 
-def _build(console: Console, source: Path, folder: Path, model: Path | None, workers: int) -> None:
+def _build(console: Console, source: Path, folder: Path, model: Path | str | None, workers: int) -> None:
     from mathamr.index.making.builder import BuildOptions, build_index
 
     options = BuildOptions(model=model, workers=workers, show_progress=True)

@@ -103,13 +103,13 @@ def command(
     from mathamr.experiments.plan import planned
     from mathamr.experiments.runner import run, threads_of
     from mathamr.experiments.scale import scale_named
-    from mathamr.experiments.setting import Setting
+    from mathamr.experiments.setting import ExperimentSetting
 
     collection = collection_of(
         corpus or [sample.folder()], topics or (), qrels or (), without or (), train or ()
     )
     settings = [
-        Setting(
+        ExperimentSetting(
             experiment,
             collection,
             out,

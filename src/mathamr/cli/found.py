@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mathamr.cli.console import Console
-from mathamr.search.alignment import Alignment, Part
+from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.editors import address_in
 from mathamr.search.fragment import Fragment
 from mathamr.search.hits import Hit, Hits
@@ -98,5 +98,5 @@ def show_alignment(alignment: Alignment, console: Console | None = None) -> None
     console.print(table)
 
 
-def _part(part: Part) -> Text:
+def _part(part: AlignedPart) -> Text:
     return Text(part.label(LABEL), style=_LEVELS[part.level])

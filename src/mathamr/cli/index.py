@@ -26,8 +26,11 @@ def command(
         typer.Option("--out", "-o", help="The index directory; one that exists is brought up to date."),
     ] = None,
     model: Annotated[
-        Path | None,
-        typer.Option(help="Name or folder of the model; by default the index's own, or the one in the box."),
+        str | None,
+        typer.Option(
+            help="The model, by its name (mathamr models lists them) or its folder; by default the index's own, or"
+            " the first in the box."
+        ),
     ] = None,
     engine: Annotated[
         str | None, typer.Option(help="Where the vectors are kept: edge, flat or qdrant.", show_default=False)

@@ -20,7 +20,7 @@ def command(
         list[str] | None, typer.Option(help="Another name the server answers to; may be repeated.")
     ] = None,
     model: Annotated[
-        Path | None, typer.Option(help="Where the index's model is, if no longer where it was.")
+        str | None, typer.Option(help="Where the index's model is now: a folder, or a name.")
     ] = None,
     device: Annotated[str, typer.Option(help="Where the model runs: auto, cpu, cuda.")] = "auto",
     parser: Annotated[

@@ -24,7 +24,7 @@ from mathamr.systems.ranking import Task
 
 
 @dataclass(frozen=True)
-class Sources:
+class AssessmentSources:
     """Where an assessment finds what it needs.
 
     `runs` and `baseline` are run files or names of baselines, which are then run over `posts` for `topics`.
@@ -59,7 +59,7 @@ class Assessment:
 class _Inputs:
     """What is read along the way: each file once."""
 
-    sources: Sources
+    sources: AssessmentSources
     remarks: list[str] = field(default_factory=list)
     topics: list[Topic] = field(default_factory=list)
     posts: list[Post] | None = None
@@ -99,7 +99,7 @@ class _Inputs:
 
 
 def assess(
-    sources: Sources,
+    sources: AssessmentSources,
     measures: Sequence[Measure],
     relevant: int | None = None,
     only_with_relevant: bool = False,
@@ -175,7 +175,7 @@ def _judgments(path: Path, threshold: int, only_with_relevant: bool, remarks: li
     return chosen
 
 
-def _specs(sources: Sources) -> list[str]:
+def _specs(sources: AssessmentSources) -> list[str]:
     """The runs in order, the baseline first where it is not among them; each once."""
     first = () if sources.baseline is None or sources.baseline in sources.runs else (sources.baseline,)
     specs = [*first, *sources.runs]

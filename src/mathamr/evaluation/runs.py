@@ -33,7 +33,7 @@ _HEADER = {
 }
 
 
-class Hit(NamedTuple):
+class RunHit(NamedTuple):
     """One result: an item and the score by which it is ranked."""
 
     id: str
@@ -43,7 +43,7 @@ class Hit(NamedTuple):
 class _Result(NamedTuple):
     line: int
     topic: str
-    hit: Hit
+    hit: RunHit
     rank: float
 
 
@@ -55,7 +55,7 @@ class Run:
     """
 
     name: str
-    rankings: Mapping[str, tuple[Hit, ...]]
+    rankings: Mapping[str, tuple[RunHit, ...]]
     disordered: int = field(default=0, compare=False)
 
     @classmethod
@@ -65,9 +65,9 @@ class Run:
         >>> [hit.id for hit in Run.of("mine", {"A.1": [("7", 0.5), ("9", 2.0), ("8", 0.5)]}).rankings["A.1"]]
         ['9', '8', '7']
         """
-        rankings: dict[str, tuple[Hit, ...]] = {}
+        rankings: dict[str, tuple[RunHit, ...]] = {}
         for topic, found in scores.items():
-            hits = [Hit(item, float(score)) for item, score in found]
+            hits = [RunHit(item, float(score)) for item, score in found]
             _check(name, topic, hits)
             rankings[topic] = ordered(hits)
         return cls(name, rankings)
@@ -89,20 +89,20 @@ class Run:
         ARQMath judges looks: a formula without a visual id is left out, as its own script does.
         """
         unknown = 0
-        rankings: dict[str, tuple[Hit, ...]] = {}
+        rankings: dict[str, tuple[RunHit, ...]] = {}
         for topic, hits in self.rankings.items():
-            best: dict[str, Hit] = {}
+            best: dict[str, RunHit] = {}
             for hit in hits:
                 look = visual_ids.get(hit.id)
                 if look is None:
                     unknown += 1
                 elif look not in best:
-                    best[look] = Hit(look, hit.score)
+                    best[look] = RunHit(look, hit.score)
             rankings[topic] = ordered(best.values())
         return Run(self.name, rankings, self.disordered), unknown
 
 
-def ordered(hits: Iterable[Hit]) -> tuple[Hit, ...]:
+def ordered(hits: Iterable[RunHit]) -> tuple[RunHit, ...]:
     """Hits in the order in which trec_eval sees them: by score, and among equal scores the larger id first."""
     return tuple(sorted(hits, key=lambda hit: (hit.score, hit.id), reverse=True))
 
@@ -187,7 +187,7 @@ def few(topics: Sequence[str]) -> str:
     return ", ".join(topics[:3]) + (", …" if len(topics) > 3 else "")
 
 
-def _check(name: str, topic: str, hits: Sequence[Hit]) -> None:
+def _check(name: str, topic: str, hits: Sequence[RunHit]) -> None:
     seen: set[str] = set()
     for hit in hits:
         if hit.id in seen:
@@ -235,7 +235,7 @@ def _result(path: Path, row: Row, places: tuple[int, int, int, int], width: int)
     if not topic or not item:
         raise FormatError(path, row.line, f"expected a topic and an id, found an empty column: {row}")
     return _Result(
-        row.line, topic, Hit(item, _number(path, row, "score", score)), _number(path, row, "rank", rank)
+        row.line, topic, RunHit(item, _number(path, row, "score", score)), _number(path, row, "rank", rank)
     )
 
 

@@ -1,4 +1,4 @@
-"""`Collection`: the posts an experiment searches, and the sets of judged topics it searches them for."""
+"""`TestCollection`: the posts an experiment searches, and the sets of judged topics it searches them for."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ class TestSet:
 
 
 @dataclass(frozen=True)
-class Collection:
+class TestCollection:
     """Posts to search, test sets, further posts to learn from, and ids of posts whose pairs are never trained on.
 
     `options` are those of the command that name it.
@@ -117,7 +117,7 @@ def collection_of(
     qrels: Sequence[Path] = (),
     without: Sequence[Path] = (),
     further: Sequence[Path] = (),
-) -> Collection:
+) -> TestCollection:
     """The collection of some paths, with `further` posts to learn from.
 
     Without `topics` and `qrels` the folders ``topics`` and ``qrels`` beside the posts are looked through: files of the
@@ -139,7 +139,7 @@ def collection_of(
     beside = dict.fromkeys(map(_folder, (paths[0], *further)))
     unwanted = list(without) or [file for each in beside for file in sorted(each.glob("heldout*.txt"))]
     options = {"corpus": paths, "topics": topics, "qrels": qrels, "without": without, "train": further}
-    return Collection(
+    return TestCollection(
         posts,
         tuple(_sets(chosen)),
         frozenset(_ids(unwanted)),
@@ -148,7 +148,7 @@ def collection_of(
     )
 
 
-def collection_named(options: Sequence[str]) -> Collection:
+def collection_named(options: Sequence[str]) -> TestCollection:
     """The collection that the `options` of another one name."""
     given: dict[str, list[Path]] = {}
     for name, path in zip(options[::2], options[1::2], strict=True):

@@ -99,7 +99,7 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
-class System:
+class CitedSystem:
     """A system of other authors, as the thesis cites it, on one task."""
 
     name: str
@@ -127,7 +127,7 @@ class Experiment:
     columns: tuple[Column, ...] = ("seconds", "memory", "parameters", "index", "rate")
     scale: str = "thesis"
     formulas: bool = True
-    systems: tuple[System, ...] = ()
+    systems: tuple[CitedSystem, ...] = ()
     pivot: tuple[str, ...] = ()
 
     def variant(self, name: str) -> Variant:

@@ -16,7 +16,7 @@ from mathamr.evaluation.significance import paired_t_test
 from mathamr.experiments.collection import TestSet
 from mathamr.experiments.experiment import Column, Variant
 from mathamr.experiments.plan import Measured, Plan
-from mathamr.experiments.setting import Setting
+from mathamr.experiments.setting import ExperimentSetting
 from mathamr.experiments.stage import Figures
 
 
@@ -89,7 +89,7 @@ class TestFindings:
 class Findings:
     """All that an experiment found."""
 
-    setting: Setting
+    setting: ExperimentSetting
     tests: tuple[TestFindings, ...]
     costs: Mapping[str, Mapping[Column, Spread]]
     corpus: Figures
@@ -131,7 +131,7 @@ def findings(plan: Plan) -> Findings:
     )
 
 
-def _shown(setting: Setting, test: TestSet) -> tuple[str, ...]:
+def _shown(setting: ExperimentSetting, test: TestSet) -> tuple[str, ...]:
     names = [str(measure) for measure in test.measures]
     pivot = setting.experiment.pivot
     if not pivot:

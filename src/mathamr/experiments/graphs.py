@@ -10,7 +10,7 @@ from pathlib import Path
 
 from mathamr.amr.parser import AmrParser, load_parser
 from mathamr.errors import MathAMRError
-from mathamr.experiments.collection import Collection
+from mathamr.experiments.collection import TestCollection
 from mathamr.experiments.stage import Figures
 from mathamr.graphs import shard as shards
 from mathamr.graphs.configuration import GraphConfiguration
@@ -38,7 +38,7 @@ class ParserChoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Catalogue:
+class CorpusCatalogue:
     """What is searched: answers by id, and for every formula with a visual id how it looks.
 
     `further` are posts that are only learned from.
@@ -50,7 +50,7 @@ class Catalogue:
     further: tuple[str, ...]
 
     @classmethod
-    def read(cls, folder: Path) -> Catalogue:
+    def read(cls, folder: Path) -> CorpusCatalogue:
         """The catalogue that `build_corpus` wrote."""
         rows = [line.split("\t") for line in (folder / POSTS).read_text(encoding="utf-8").splitlines()]
         looks = (folder / LOOKS).read_text(encoding="utf-8").splitlines()
@@ -63,7 +63,7 @@ class Catalogue:
 
 
 def build_corpus(
-    collection: Collection,
+    collection: TestCollection,
     folder: Path,
     store_folder: Path,
     parser: ParserChoice,
@@ -104,11 +104,11 @@ def build_corpus(
                 build_graphs(
                     posts, store, parser=parser.name, model=parser.model, workers=workers, progress=progress
                 )
-            catalogue = Catalogue.read(folder)
+            catalogue = CorpusCatalogue.read(folder)
             _forget_others(store, (*catalogue.posts, *catalogue.further))
         with Progress("vocabularies", "posts", total=len(store)) as progress:
             build_vocabularies(store, workers=workers, progress=progress)
-        catalogue = Catalogue.read(folder)
+        catalogue = CorpusCatalogue.read(folder)
         if not catalogue.answers:
             raise MathAMRError(f"{collection.paths[0]} holds no answers, so there is nothing to find")
         return {
@@ -122,7 +122,7 @@ def build_corpus(
         }
 
 
-def _catalogued(collection: Collection, folder: Path, report: Report) -> Iterator[Post]:
+def _catalogued(collection: TestCollection, folder: Path, report: Report) -> Iterator[Post]:
     """The posts, listed on their way through; of two with the same id the one that is searched."""
     searched: set[str] = set()
     with (
@@ -158,7 +158,7 @@ def _forget_others(store: GraphStore, wanted: Iterable[str]) -> None:
 
 
 def build_topics(
-    collection: Collection, corpus: Path, folder: Path, parser: ParserChoice, *, workers: int
+    collection: TestCollection, corpus: Path, folder: Path, parser: ParserChoice, *, workers: int
 ) -> Figures:
     """Graphs of the topics of all test sets, numbered by the vocabularies of the corpus."""
     with GraphStore(corpus) as known:
@@ -190,7 +190,7 @@ def build_both_tensors(
 
 def export_pairs(
     corpus: Path,
-    catalogue: Catalogue,
+    catalogue: CorpusCatalogue,
     graphs: str,
     without: frozenset[str],
     most: int | None,
@@ -220,7 +220,7 @@ def export_pairs(
 
 
 def _pairs(
-    store: GraphStore, catalogue: Catalogue, without: frozenset[str], *, accepted: bool = False
+    store: GraphStore, catalogue: CorpusCatalogue, without: frozenset[str], *, accepted: bool = False
 ) -> list[tuple[str, str]]:
     wanted = {*catalogue.posts, *catalogue.further}
     return [

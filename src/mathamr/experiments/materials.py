@@ -7,8 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from mathamr.experiments import graphs
-from mathamr.experiments.setting import Setting
-from mathamr.experiments.stage import Figures, Stage, Stages
+from mathamr.experiments.setting import ExperimentSetting
+from mathamr.experiments.stage import ExperimentStages, Figures, Stage
 from mathamr.graphs.configuration import GraphConfiguration
 
 PACE = 12.0
@@ -18,7 +18,7 @@ PACE = 12.0
 class Materials:
     """Adds stages as they are asked for, each once; `posts` is how many posts there are, for estimates."""
 
-    def __init__(self, setting: Setting, posts: int, stages: Stages) -> None:
+    def __init__(self, setting: ExperimentSetting, posts: int, stages: ExperimentStages) -> None:
         self._setting, self._posts, self._stages = setting, posts, stages
 
     @property
@@ -106,9 +106,9 @@ class Materials:
             )
         )
 
-    def catalogue(self) -> graphs.Catalogue:
+    def catalogue(self) -> graphs.CorpusCatalogue:
         """What is searched; known once the graphs of the posts are made."""
-        return graphs.Catalogue.read(self._setting.out / "graphs")
+        return graphs.CorpusCatalogue.read(self._setting.out / "graphs")
 
     def pairs(self, configuration: GraphConfiguration) -> Stage:
         """The pairs to train on."""

@@ -11,20 +11,20 @@ from pathlib import Path
 from mathamr.errors import MathAMRError
 from mathamr.experiments.child import run_child
 from mathamr.experiments.plan import planned
-from mathamr.experiments.setting import Setting
+from mathamr.experiments.setting import ExperimentSetting
 from mathamr.progress import duration
 
 LOG = "measuring.log"
 
 
-def measure_apart(settings: Sequence[Setting], model: Path) -> None:
+def measure_apart(settings: Sequence[ExperimentSetting], model: Path) -> None:
     """Does the stages of some experiments that need a model, known by the mark of its training, in another process."""
     command = [sys.executable, "-m", "mathamr.experiments.measuring"]
     given = json.dumps([[setting.to_json() for setting in settings], str(model.resolve())]).encode()
     run_child("measuring", command, model.parent, LOG, settings[0].threads, given)
 
 
-def measure(settings: Sequence[Setting], model: Path) -> None:
+def measure(settings: Sequence[ExperimentSetting], model: Path) -> None:
     """Does these stages here."""
     for setting in settings:
         for stage in planned(setting).stages:
@@ -40,7 +40,7 @@ def main() -> int:
     """Exit code 0 when done, 1 after a clear error; what to do comes from the process that started this one."""
     try:
         settings, model = json.load(sys.stdin.buffer)
-        measure([Setting.from_json(row) for row in settings], Path(model))
+        measure([ExperimentSetting.from_json(row) for row in settings], Path(model))
     except MathAMRError as error:
         print(f"mathamr: {error}", file=sys.stderr)
         return 1

@@ -12,11 +12,11 @@ from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import read_run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.experiments import retrieval, training, vectors
-from mathamr.experiments.collection import Collection, TestSet
+from mathamr.experiments.collection import TestCollection, TestSet
 from mathamr.experiments.experiment import Strategy, Variant
 from mathamr.experiments.materials import Materials
-from mathamr.experiments.setting import EXACT, Setting
-from mathamr.experiments.stage import Figures, Kind, Stage, Stages, read_mark
+from mathamr.experiments.setting import EXACT, ExperimentSetting
+from mathamr.experiments.stage import ExperimentStages, Figures, Kind, Stage, read_mark
 from mathamr.progress import duration
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.training.export import listed
@@ -50,10 +50,10 @@ class Measured:
 class Plan:
     """All stages of an experiment: `stages` in an order in which they can be done, `measured` what comes out."""
 
-    setting: Setting
+    setting: ExperimentSetting
     posts: int
     pairs: int
-    stages: Stages = field(default_factory=Stages)
+    stages: ExperimentStages = field(default_factory=ExperimentStages)
     measured: list[Measured] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -256,7 +256,7 @@ class Plan:
         yield f"{done} of {len(self.stages)} stages done; about {duration(left)} left"
 
 
-def planned(setting: Setting) -> Plan:
+def planned(setting: ExperimentSetting) -> Plan:
     """The plan of an experiment; the posts are read once, to count them and their pairs, while that is not known."""
     plan = Plan(setting, 0, 0)
     mark = plan.materials.corpus().mark()
@@ -265,7 +265,7 @@ def planned(setting: Setting) -> Plan:
     return Plan(setting, mark.figures["posts"] + mark.figures["further"], mark.figures["pairs"])
 
 
-def _counted(collection: Collection) -> tuple[int, int]:
+def _counted(collection: TestCollection) -> tuple[int, int]:
     questions, answers, posts = set(), [], 0
     for post in chain(collection.posts(), collection.further_posts()):
         posts += 1

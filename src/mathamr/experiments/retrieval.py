@@ -13,7 +13,7 @@ from mathamr.evaluation.runs import Run, write_run
 from mathamr.evaluation.topics import Topic
 from mathamr.experiments.collection import TestSet
 from mathamr.experiments.experiment import Strategy
-from mathamr.experiments.graphs import Catalogue
+from mathamr.experiments.graphs import CorpusCatalogue
 from mathamr.experiments.stage import Figures
 from mathamr.experiments.vectors import TOPICS, StoredQueries
 from mathamr.index.engines.engine import Engine, open_engine
@@ -100,7 +100,7 @@ def search(
     system: type[System],
     index: Path,
     engine: str,
-    catalogue: Catalogue,
+    catalogue: CorpusCatalogue,
     path: Path,
 ) -> Figures:
     """Ranks for every topic in one engine of a model's index, and writes the run.

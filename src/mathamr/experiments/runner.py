@@ -17,13 +17,13 @@ from mathamr.errors import MathAMRError
 from mathamr.experiments.child import stop_children
 from mathamr.experiments.measuring import measure_apart
 from mathamr.experiments.plan import Plan, planned
-from mathamr.experiments.setting import Setting
-from mathamr.experiments.stage import Mark, Stage, Stages
+from mathamr.experiments.setting import ExperimentSetting
+from mathamr.experiments.stage import ExperimentStages, Mark, Stage
 from mathamr.index.storage.lock import WriterLock
 from mathamr.progress import duration
 
 
-def run(settings: Sequence[Setting]) -> list[Plan]:
+def run(settings: Sequence[ExperimentSetting]) -> list[Plan]:
     """Does what is left to do for some experiments of one folder; after a kill it goes on with the stage it was in."""
     folder = settings[0].out
     try:
@@ -63,7 +63,7 @@ class _Run:
 
     def __init__(self, plans: Sequence[Plan]) -> None:
         self._settings = [plan.setting for plan in plans]
-        self._stages = Stages()
+        self._stages = ExperimentStages()
         for plan in plans:
             for stage in plan.stages:
                 self._stages.add(stage)

@@ -1,4 +1,4 @@
-"""`Setting`: what an experiment is run with."""
+"""`ExperimentSetting`: what an experiment is run with."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.evaluation.baselines import BASELINES
 from mathamr.experiments import EXPERIMENTS
-from mathamr.experiments.collection import Collection, TestSet, collection_named
+from mathamr.experiments.collection import TestCollection, TestSet, collection_named
 from mathamr.experiments.experiment import Experiment
 from mathamr.experiments.scale import Scale, scale_named
 from mathamr.index.engines.engine import ENGINES
@@ -19,14 +19,14 @@ EXACT, APPROXIMATE = "flat", "edge"
 
 
 @dataclass(frozen=True)
-class Setting:
+class ExperimentSetting:
     """An experiment, where, on what, how large, how often, and by which means.
 
     `changes` are those that the user made to the named scale; `scale` has them already.
     """
 
     experiment: Experiment
-    collection: Collection
+    collection: TestCollection
     out: Path
     scale: Scale
     seeds: int = 3
@@ -65,7 +65,7 @@ class Setting:
         }
 
     @classmethod
-    def from_json(cls, row: dict[str, Any]) -> Setting:
+    def from_json(cls, row: dict[str, Any]) -> ExperimentSetting:
         """The inverse of `to_json`."""
         name, changes = row["scale"]
         return cls(

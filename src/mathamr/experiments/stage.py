@@ -84,7 +84,7 @@ class Stage:
         return mark
 
 
-class Stages:
+class ExperimentStages:
     """Stages in an order in which they can be done, each mark once."""
 
     def __init__(self) -> None:

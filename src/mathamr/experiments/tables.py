@@ -12,7 +12,7 @@ from mathamr.evaluation.significance import LEVEL
 from mathamr.evaluation.table import p
 from mathamr.experiments.experiment import Column, Experiment, Published, Variant
 from mathamr.experiments.findings import Findings, TestFindings, VariantFindings
-from mathamr.experiments.setting import Setting
+from mathamr.experiments.setting import ExperimentSetting
 
 COLUMNS: dict[Column, tuple[str, str]] = {
     "seconds": ("Time/epoch (s)", ".1f"),
@@ -39,7 +39,7 @@ def markdown(findings: Findings, pictures: Sequence[str] = ()) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def command(setting: Setting) -> str:
+def command(setting: ExperimentSetting) -> str:
     """The command that makes these findings again."""
     words = ["mathamr", "experiment", setting.experiment.name, *setting.collection.options]
     words += ["--scale", setting.scale.name]

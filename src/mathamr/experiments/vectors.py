@@ -12,8 +12,8 @@ from typing import Any
 
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
-from mathamr.experiments.collection import Collection
-from mathamr.experiments.graphs import Catalogue
+from mathamr.experiments.collection import TestCollection
+from mathamr.experiments.graphs import CorpusCatalogue
 from mathamr.experiments.setting import EXACT
 from mathamr.experiments.stage import Figures
 from mathamr.graphs.store import GraphStore
@@ -39,8 +39,8 @@ BATCH = 512
 class Corpus:
     """Everything a model's vectors are made from."""
 
-    collection: Collection
-    catalogue: Catalogue
+    collection: TestCollection
+    catalogue: CorpusCatalogue
     posts: Path
     """The graph store of the posts."""
     topics: Path
@@ -62,7 +62,11 @@ def encode_all(model: Path, corpus: Corpus, folder: Path, device: str) -> Figure
 
 
 def _fill(
-    folder: Path, system: System, posts: Iterable[Post], store: GraphStore, catalogue: Catalogue | None = None
+    folder: Path,
+    system: System,
+    posts: Iterable[Post],
+    store: GraphStore,
+    catalogue: CorpusCatalogue | None = None,
 ) -> Figures:
     """An engine with the vectors of posts; with a catalogue, of the answers and looks that are searched."""
     answers = None if catalogue is None else set(catalogue.answers)
@@ -101,7 +105,7 @@ def _items(system: System, posts: Iterable[Post], store: GraphStore) -> Iterator
 
 
 def _formulas(
-    made: Iterable[Encoded], payloads: Mapping[str, Payload], catalogue: Catalogue | None
+    made: Iterable[Encoded], payloads: Mapping[str, Payload], catalogue: CorpusCatalogue | None
 ) -> Iterator[Entry]:
     """The formulas of posts, each id once; with a catalogue those whose look is judged."""
     for each in made:

@@ -23,7 +23,7 @@ AUXILIARY_EDGE = ":auxiliary_vn"
 VIRTUAL_EDGES = (FORMULA_EDGE, SENTENCE_EDGE, DOCUMENT_EDGE, AUXILIARY_EDGE)
 
 
-class Part(IntEnum):
+class NodePart(IntEnum):
     """Which part of the post a node belongs to."""
 
     CONCEPT = 0
@@ -61,11 +61,11 @@ class FlatGraph:
     """Nodes and forward edges by number; inverse edges follow from them and are added with the tensor."""
 
     labels: list[str] = field(default_factory=list)
-    parts: list[Part] = field(default_factory=list)
+    parts: list[NodePart] = field(default_factory=list)
     edges: list[tuple[int, str, int]] = field(default_factory=list)
     representatives: list[Representative] = field(default_factory=list)
 
-    def add(self, label: str, part: Part) -> int:
+    def add(self, label: str, part: NodePart) -> int:
         """A new node; its number."""
         self.labels.append(label)
         self.parts.append(part)
@@ -110,13 +110,15 @@ def _add_amr(flat: FlatGraph, graph: MathGraph, left_out: set[str]) -> dict[str,
     number: dict[str, int] = {}
     for variable, concept in graph.amr.instances:
         if variable not in left_out:
-            number[variable] = flat.add(concept, Part.FORMULA if variable in placeholders else Part.CONCEPT)
+            number[variable] = flat.add(
+                concept, NodePart.FORMULA if variable in placeholders else NodePart.CONCEPT
+            )
     for source, role, target in graph.amr.edges:
         if source not in left_out and target not in left_out:
             flat.edges.append((number[source], role, number[target]))
     for source, role, constant in graph.amr.attributes:
         if source not in left_out:
-            flat.edges.append((number[source], role, flat.add(constant, Part.CONSTANT)))
+            flat.edges.append((number[source], role, flat.add(constant, NodePart.CONSTANT)))
     return number
 
 
@@ -125,18 +127,18 @@ def _add_trees(
 ) -> list[int]:
     first = len(flat.labels)
     if formula.opt is not None and configuration.formulas in ("both", "opt"):
-        _add_tree(flat, formula.opt, Part.OPT, node, ":opt")
+        _add_tree(flat, formula.opt, NodePart.OPT, node, ":opt")
     if formula.slt is not None and configuration.formulas in ("both", "slt"):
-        _add_tree(flat, formula.slt, Part.SLT, node, ":slt")
+        _add_tree(flat, formula.slt, NodePart.SLT, node, ":slt")
     return list(range(first, len(flat.labels)))
 
 
-def _add_tree(flat: FlatGraph, tree: Tree, part: Part, node: int, role: str) -> None:
+def _add_tree(flat: FlatGraph, tree: Tree, part: NodePart, node: int, role: str) -> None:
     first = len(flat.labels)
     for label in tree.labels:
         flat.add(label, part)
     flat.edges.append((node, role, first))
-    edge_role = opt_role if part is Part.OPT else slt_role
+    edge_role = opt_role if part is NodePart.OPT else slt_role
     for parent, edge, child in tree.triples():
         flat.edges.append((first + parent, edge_role(tree.labels[parent], edge), first + child))
 
@@ -151,19 +153,19 @@ def _add_hierarchy(
 ) -> None:
     in_order: list[tuple[int, int, int]] = []
     for formula, nodes in zip(formulas, tree_nodes, strict=True):
-        virtual = flat.add(VIRTUAL_FORMULA, Part.VIRTUAL)
+        virtual = flat.add(VIRTUAL_FORMULA, NodePart.VIRTUAL)
         # A formula without any tree is represented by its node in the meaning graph.
         flat.edges.extend((virtual, FORMULA_EDGE, node) for node in nodes or [number[formula.variable]])
         flat.representatives.append(Representative(virtual, Level.FORMULA, formula.formula_id))
         in_order.append((formula.sentence, 1, virtual))
     for index, variables in enumerate(graph.sentences):
-        virtual = flat.add(VIRTUAL_SENTENCE, Part.VIRTUAL)
+        virtual = flat.add(VIRTUAL_SENTENCE, NodePart.VIRTUAL)
         flat.edges.extend((virtual, SENTENCE_EDGE, number[v]) for v in variables if v in number)
         flat.representatives.append(Representative(virtual, Level.SENTENCE, str(index)))
         in_order.append((index, 0, virtual))
     virtuals = [representative.node for representative in flat.representatives]
     _connect(flat, [virtual for _, _, virtual in sorted(in_order)], auxiliary)
-    document = flat.add(VIRTUAL_DOCUMENT, Part.VIRTUAL)
+    document = flat.add(VIRTUAL_DOCUMENT, NodePart.VIRTUAL)
     flat.edges.extend((document, DOCUMENT_EDGE, virtual) for virtual in virtuals)
     flat.edges.append((document, DOCUMENT_EDGE, number[graph.amr.top]))
     flat.representatives.append(Representative(document, Level.DOCUMENT, graph.post_id))
@@ -196,6 +198,6 @@ def _represent_by_own_nodes(
 
 def _add_global(flat: FlatGraph, post_id: str) -> None:
     nodes = range(len(flat.labels))
-    virtual = flat.add(VIRTUAL_DOCUMENT, Part.VIRTUAL)
+    virtual = flat.add(VIRTUAL_DOCUMENT, NodePart.VIRTUAL)
     flat.edges.extend((virtual, DOCUMENT_EDGE, node) for node in nodes)
     flat.representatives.append(Representative(virtual, Level.DOCUMENT, post_id))

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.errors import MathAMRError
-from mathamr.graphs.virtual import VIRTUAL_EDGES, VIRTUAL_LABELS, FlatGraph, Part
+from mathamr.graphs.virtual import VIRTUAL_EDGES, VIRTUAL_LABELS, FlatGraph, NodePart
 
 UNKNOWN = "UNK"
 MASK = "MASK"
@@ -37,24 +37,24 @@ _RATIONAL = re.compile(r"[+\-−]?\d+\s*[/⁄]\s*\d+$")
 
 
 @lru_cache(maxsize=200_000)
-def normalise(label: str, part: Part) -> str:
+def normalise(label: str, part: NodePart) -> str:
     """The vocabulary's form of a label (thesis, section 3.3.1).
 
-    >>> normalise("sequences", Part.CONCEPT), normalise("converge-01", Part.CONCEPT)
+    >>> normalise("sequences", NodePart.CONCEPT), normalise("converge-01", NodePart.CONCEPT)
     ('sequenc', 'converge-01')
-    >>> normalise("V!𝑥", Part.OPT), normalise("FORMULA_12", Part.FORMULA)
+    >>> normalise("V!𝑥", NodePart.OPT), normalise("FORMULA_12", NodePart.FORMULA)
     ('V!x', 'FORMULA')
     """
-    if part is Part.FORMULA:
+    if part is NodePart.FORMULA:
         return FORMULA
-    if part is Part.VIRTUAL:
+    if part is NodePart.VIRTUAL:
         return label
-    if part is Part.CONSTANT and len(label) > 1 and label[0] == label[-1] == '"':
+    if part is NodePart.CONSTANT and len(label) > 1 and label[0] == label[-1] == '"':
         label = label[1:-1]
     label = unicodedata.normalize("NFKC", label)
     if "http" in label or "www." in label:
         return URL
-    if part is Part.CONCEPT and not _FRAME.search(label):
+    if part is NodePart.CONCEPT and not _FRAME.search(label):
         return _stem(label.lower())
     return label
 
@@ -110,7 +110,7 @@ class VocabularyCounts:
     def count(self, flat: FlatGraph) -> None:
         """Counts one graph, without its virtual nodes and edges."""
         for label, part in zip(flat.labels, flat.parts, strict=True):
-            if part is not Part.VIRTUAL:
+            if part is not NodePart.VIRTUAL:
                 self.labels[normalise(label, part)] += 1
                 self.raw_labels.add(label)
         for _, role, _ in flat.edges:
@@ -188,7 +188,7 @@ class Vocabulary:
         assert special + numbers + kept.total() == total
         return cls(SPECIAL + tuple(label for label, _ in ranked), 1 - lost / total if total else 1.0)
 
-    def number(self, label: str, part: Part) -> int:
+    def number(self, label: str, part: NodePart) -> int:
         """The number of a node's label, of its class of numbers, or of `UNK`."""
         normal = normalise(label, part)
         number = self._number.get(normal)

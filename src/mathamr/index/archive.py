@@ -7,7 +7,7 @@ graphs/         graphs and tensors (`GraphStore`), where the model reads them
 vectors/        the engine's
 lexical/        words, symbols and paths (`LexicalIndex`)
 
-To change it, open it as an `ArchiveWriter`.
+To change it, open it as an `IndexWriter`.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from mathamr.graphs.shard import Shard
 from mathamr.graphs.tensor import GraphTensor
-from mathamr.graphs.virtual import Part
+from mathamr.graphs.virtual import NodePart
 from mathamr.layers.textvectors import Floats, TextTable, TextVectors
 
 Array = npt.NDArray[Any]
@@ -61,7 +61,7 @@ class GraphStack:
             text_vectors = texts.vectors[rows[text_of]]
         return cls._with_inverse(
             columns["nodes"][nodes],
-            columns["parts"][nodes] == Part.VIRTUAL,
+            columns["parts"][nodes] == NodePart.VIRTUAL,
             columns["sources"][edges] + edge_shift,
             columns["targets"][edges] + edge_shift,
             columns["relations"][edges],
@@ -90,7 +90,7 @@ class GraphStack:
             text_vectors = np.concatenate([text.vectors for text, _ in present])
         return cls._with_inverse(
             _joined(t.node_ids for t in tensors),
-            _joined(t.parts for t in tensors) == Part.VIRTUAL,
+            _joined(t.parts for t in tensors) == NodePart.VIRTUAL,
             _joined(t.edge_index[0, : t.forward_edges] for t in tensors) + edge_shift,
             _joined(t.edge_index[1, : t.forward_edges] for t in tensors) + edge_shift,
             _joined(t.relation_ids[: t.forward_edges] for t in tensors),

@@ -28,7 +28,7 @@ _NAMES: dict[int, LevelName] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class AlignedPart:
     """What one vector stands for: the whole post, a sentence, or a formula.
 
     `reference` is the post's id, the number of the sentence, or the formula's id; [start, end) is where it stands in
@@ -68,8 +68,8 @@ class Part:
 class Match:
     """The part of the post that a part of the query met, and how similar they are."""
 
-    query: Part
-    post: Part
+    query: AlignedPart
+    post: AlignedPart
     similarity: float
 
 
@@ -82,8 +82,8 @@ class Alignment:
 
     post_id: str
     title: str
-    query: tuple[Part, ...]
-    post: tuple[Part, ...]
+    query: tuple[AlignedPart, ...]
+    post: tuple[AlignedPart, ...]
     similarities: npt.NDArray[np.float32]
     formula_id: str | None = None
     """The formula of the post that was asked for, where the hit was a formula."""
@@ -140,27 +140,27 @@ def align(
     )
 
 
-def parts(post: Post, vectors: Vectors) -> list[Part]:
+def parts(post: Post, vectors: Vectors) -> list[AlignedPart]:
     """What the vectors of a post stand for, one part a vector."""
     sentences = passage(post).sentences
     formulas = formulas_by_id(post)
     places = {
         place.formula: (place, sentence.field) for sentence in sentences for place in sentence.placeholders
     }
-    found: list[Part] = []
+    found: list[AlignedPart] = []
     for level, reference in zip(vectors.levels, vectors.references, strict=True):
         name = _NAMES[int(level)]
         if name == "formula" and reference in places:
             place, field = places[reference]
             formula = formulas.get(reference)
             shown = Fragment("formula", formula.latex if formula else "", reference, matched=False)
-            found.append(Part(name, reference, (shown,), field, place.start, place.end))
+            found.append(AlignedPart(name, reference, (shown,), field, place.start, place.end))
         elif name == "sentence" and int(reference) < len(sentences):
             sentence = sentences[int(reference)]
             stretch = tuple(fragments(sentence, formulas))
-            found.append(Part(name, reference, stretch, sentence.field, sentence.start, sentence.end))
+            found.append(AlignedPart(name, reference, stretch, sentence.field, sentence.start, sentence.end))
         elif name == "document":
-            found.append(Part(name, reference, (Fragment("text", f"the whole {post.kind}"),)))
+            found.append(AlignedPart(name, reference, (Fragment("text", f"the whole {post.kind}"),)))
         else:
             raise MathAMRError(
                 f"the vectors of {post.id!r} do not fit its text: no {name} {reference!r}; index it again"

@@ -33,7 +33,7 @@ class Analysis:
     graph: MathGraph | None = None
 
 
-class Analyser:
+class QueryAnalyser:
     """Makes analyses, one at a time; parser and system are loaded when the first query needs them."""
 
     def __init__(self, parser: Callable[[], AmrParser], system: Callable[[], System]) -> None:

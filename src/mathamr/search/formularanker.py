@@ -13,7 +13,7 @@ from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.posts.post import Formula
 from mathamr.search.asked import Asked
 from mathamr.search.ranked import Demand, Ranked
-from mathamr.search.ranker import Found, Ranker, filtered, of_rows
+from mathamr.search.ranker import FoundHits, Ranker, filtered, of_rows
 from mathamr.search.wildcards import Fit, fit, has_wildcards
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
 
@@ -139,7 +139,7 @@ class FormulaRanker(Ranker):
                     return each
         return None
 
-    def _promoted(self, found: Found) -> Found:
+    def _promoted(self, found: FoundHits) -> FoundHits:
         """What is just what was asked for, then what holds it inside, then the rest by their scores.
 
         Without wildcards that is the same look; with them, whatever fits.
@@ -156,9 +156,11 @@ class FormulaRanker(Ranker):
             Scored(each.id, scale * each.score + sum(part.get(each.id, 0.0) for part in bonuses.values()))
             for each in found.hits
         ]
-        return Found(sorted(raised, key=lambda each: (-each.score, each.id)), {**found.evidence, **bonuses})
+        return FoundHits(
+            sorted(raised, key=lambda each: (-each.score, each.id)), {**found.evidence, **bonuses}
+        )
 
-    def _finished(self, found: Found, demand: Demand) -> list[Ranked]:
+    def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
         """Looks as formulas at their best places."""
         places, same = self._places, self.asked.look
         hits = found.hits[: demand.depth + _SPARE]

@@ -36,7 +36,7 @@ class Fusion(Protocol):
 FUSIONS: Registry[Callable[..., Fusion]] = Registry(
     "fusion",
     {
-        "rrf": "mathamr.search.fusion:ReciprocalRank",
+        "rrf": "mathamr.search.fusion:ReciprocalRankFusion",
         "score-rrf": "mathamr.search.fusion:ScoredReciprocalRank",
         "max": "mathamr.search.fusion:Maximum",
         "mean": "mathamr.search.fusion:Mean",
@@ -111,7 +111,7 @@ NORMALISATIONS: dict[str, Callable[[Sequence[float]], list[float]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class ReciprocalRank:
+class ReciprocalRankFusion:
     """Σ w / (60 + rank): Cormack, Clarke and Büttcher, SIGIR 2009."""
 
     offset: float = RANK_OFFSET

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mathamr.errors import MathAMRError, MissingExtraError
-from mathamr.search.alignment import Alignment, Part
+from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.fragment import Fragment, shortened
 
 if TYPE_CHECKING:
@@ -99,7 +99,7 @@ def _columns(alignment: Alignment, best: Sequence[int]) -> list[int]:
     return sorted(chosen)
 
 
-def _label(axes: Axes, query: Sequence[Part], post: Sequence[Part]) -> None:
+def _label(axes: Axes, query: Sequence[AlignedPart], post: Sequence[AlignedPart]) -> None:
     axes.set_yticks(range(len(query)), [_shown(part) for part in query], fontsize=8)
     axes.set_xticks(
         range(len(post)),
@@ -140,7 +140,7 @@ def _mark(axes: Axes, values: np.ndarray[tuple[int, ...], np.dtype[np.float32]],
         )
 
 
-def _shown(part: Part) -> str:
+def _shown(part: AlignedPart) -> str:
     """A part's label: formulas set as mathematics where matplotlib can, else as LaTeX."""
     return "".join(map(_typeset, shortened(part.fragments, LABEL, _room)))
 

@@ -25,7 +25,7 @@ from mathamr.index.engines.entry import Filter, Scored
 from mathamr.posts.kinds import KINDS
 from mathamr.posts.post import Post
 from mathamr.search.alignment import Alignment, align
-from mathamr.search.analysis import Analyser
+from mathamr.search.analysis import QueryAnalyser
 from mathamr.search.asked import Asked
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
@@ -56,7 +56,7 @@ class Index:
         self.archive = archive
         self._loading = threading.Lock()
         self._loaded_parser: AmrParser | None = None
-        self._analyser = Analyser(self._parser, lambda: archive.system)
+        self._analyser = QueryAnalyser(self._parser, lambda: archive.system)
 
     @classmethod
     def open(cls, path: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Index:

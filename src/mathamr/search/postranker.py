@@ -8,7 +8,7 @@ from mathamr.index.engines.engine import FieldReader
 from mathamr.index.engines.entry import Scored
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.search.ranked import Demand, Ranked
-from mathamr.search.ranker import Found, Ranker, filtered, of_rows, unsuited
+from mathamr.search.ranker import FoundHits, Ranker, filtered, of_rows, unsuited
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
 
 
@@ -48,8 +48,8 @@ class PostRanker(Ranker):
             raise unsuited(f"by the field {name!r} of {field.field.of}", "answers")
         return field
 
-    def _promoted(self, found: Found) -> Found:
+    def _promoted(self, found: FoundHits) -> FoundHits:
         raise unsuited("that promotes what is identical", "answers")
 
-    def _finished(self, found: Found, demand: Demand) -> list[Ranked]:
+    def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
         return [Ranked(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]

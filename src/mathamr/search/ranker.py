@@ -23,7 +23,7 @@ _CHECKED_AT_A_TIME = 100
 
 
 @dataclass(slots=True)
-class Found:
+class FoundHits:
     """Results, best first, and what each component gave them."""
 
     hits: list[Scored]
@@ -59,7 +59,7 @@ class Ranker(ABC):
             case Fuse():
                 return _fused(ranking, {part.name: self.score(part.ranking, ids) for part in ranking.asked})
             case Promote(inner):
-                return self._promoted(Found(self.score(inner, ids))).hits
+                return self._promoted(FoundHits(self.score(inner, ids))).hits
             case Lexical():
                 with self.asked.watch("search"):
                     return self._lexicon().score(self.asked.terms, ids)
@@ -67,7 +67,7 @@ class Ranker(ABC):
                 with self.asked.watch("search"):
                     return self._field_scores(name, ids)
 
-    def _found(self, ranking: Ranking, demand: Demand) -> Found:
+    def _found(self, ranking: Ranking, demand: Demand) -> FoundHits:
         match ranking:
             case Rerank():
                 return self._reranked(ranking, demand)
@@ -76,26 +76,26 @@ class Ranker(ABC):
                 parts = {part.name: self._found(part.ranking, deep).hits for part in ranking.asked}
                 with self.asked.watch("rank"):
                     evidence = {name: {hit.id: hit.score for hit in hits} for name, hits in parts.items()}
-                    return Found(_fused(ranking, parts), evidence)
+                    return FoundHits(_fused(ranking, parts), evidence)
             case Promote(inner):
                 found = self._found(inner, demand)
                 with self.asked.watch("rank"):
                     return self._promoted(found)
             case Lexical():
                 with self.asked.watch("search"):
-                    return Found(self._by_words(self._lexicon(), demand))
+                    return FoundHits(self._by_words(self._lexicon(), demand))
             case Nearest() | MaxSim() | NearestRows():
                 with self.asked.watch("search"):
-                    return Found(self._by_field(ranking, demand))
+                    return FoundHits(self._by_field(ranking, demand))
 
-    def _reranked(self, ranking: Rerank, demand: Demand) -> Found:
+    def _reranked(self, ranking: Rerank, demand: Demand) -> FoundHits:
         pool = ranking.pool or max(demand.pool, demand.depth)
         deep = replace(demand, depth=max(pool, demand.depth) if ranking.keeps_rest else pool)
         first = self._found(ranking.first, deep).hits
         again = self.score(ranking.then, [hit.id for hit in first[:pool]])
         if not ranking.keeps_rest:
-            return Found(again[: demand.depth])
-        return Found(followed(again, first[pool:])[: demand.depth])
+            return FoundHits(again[: demand.depth])
+        return FoundHits(followed(again, first[pool:])[: demand.depth])
 
     @abstractmethod
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
@@ -110,11 +110,11 @@ class Ranker(ABC):
         """Given results by vectors, best first."""
 
     @abstractmethod
-    def _promoted(self, found: Found) -> Found:
+    def _promoted(self, found: FoundHits) -> FoundHits:
         """What is just what was asked for before all others."""
 
     @abstractmethod
-    def _finished(self, found: Found, demand: Demand) -> list[Ranked]:
+    def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
         """Results as they are handed out."""
 
 

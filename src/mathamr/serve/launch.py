@@ -13,7 +13,7 @@ from typing import Any
 from mathamr.amr.parser import check_recorded
 from mathamr.amr.workers import ParallelParser
 from mathamr.errors import MathAMRError
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
@@ -34,7 +34,7 @@ def serve(
     host: str = "127.0.0.1",
     port: int = 8080,
     hosts: Iterable[str] = (),
-    model: Path | None = None,
+    model: Path | str | None = None,
     device: str = "auto",
     limits: Iterable[str] = (),
     log_queries: bool = False,
@@ -89,9 +89,9 @@ def bound(host: str, port: int) -> socket.socket:
     return listening
 
 
-def _opened(path: Path, keys: Keys, device: str, model: Path | None) -> Index:
+def _opened(path: Path, keys: Keys, device: str, model: Path | str | None) -> Index:
     if keys.write:
-        return Index(ArchiveWriter.open(path, device=device, model=model, purpose="mathamr serve"))
+        return Index(IndexWriter.open(path, device=device, model=model, purpose="mathamr serve"))
     return Index.open(path, device=device, model=model)
 
 

@@ -110,7 +110,7 @@ class PostsRequest(Strict):
     posts: list[NamedPostRequest] = Field(min_length=1)
 
 
-class Problem(BaseModel):
+class ProblemShown(BaseModel):
     """What is wrong with a formula or was repaired in it, and where."""
 
     message: str
@@ -135,7 +135,7 @@ class FormulaPiece(BaseModel):
     latex: str
     mathml: str | None
     display: bool
-    error: Problem | None
+    error: ProblemShown | None
 
 
 class PlacedText(TextPiece):
@@ -164,7 +164,7 @@ class QueryShown(BaseModel):
     notes: list[str]
 
 
-class FormulaHit(BaseModel):
+class FormulaHitShown(BaseModel):
     """A found formula at its best place."""
 
     id: str
@@ -186,7 +186,7 @@ class PlaceShown(BaseModel):
     inside: list[str]
 
 
-class Hit(BaseModel):
+class HitShown(BaseModel):
     """A post that was found, or in which a formula was found."""
 
     id: str
@@ -202,7 +202,7 @@ class Hit(BaseModel):
     source: str
     place: PlaceShown | None
     evidence: dict[str, float]
-    formula: FormulaHit | None
+    formula: FormulaHitShown | None
 
 
 class SearchAnswer(BaseModel):
@@ -215,10 +215,10 @@ class SearchAnswer(BaseModel):
     offset: int
     more: bool
     seconds: dict[str, float]
-    hits: list[Hit]
+    hits: list[HitShown]
 
 
-class Part(BaseModel):
+class PartShown(BaseModel):
     """What one vector of a query or post stands for."""
 
     kind: Literal["document", "sentence", "formula"]
@@ -245,8 +245,8 @@ class ExplainAnswer(BaseModel):
     id: str
     formula: str | None
     score: float
-    rows: list[Part]
-    columns: list[Part]
+    rows: list[PartShown]
+    columns: list[PartShown]
     matrix: list[list[float]]
     best: list[BestMatch]
     seconds: dict[str, float]
@@ -363,7 +363,7 @@ class RenderAnswer(BaseModel):
     display: bool
     slt: str
     opt: str
-    repairs: list[Problem]
+    repairs: list[ProblemShown]
 
 
 class TextAnswer(BaseModel):
@@ -381,12 +381,12 @@ class FormulaAnswer(BaseModel):
     latex: str
     mathml: str | None
     display: bool
-    error: Problem | None
+    error: ProblemShown | None
     slt: str | None
     opt: str | None
     slt_outline: list[str]
     opt_outline: list[str]
-    repairs: list[Problem]
+    repairs: list[ProblemShown]
     visual: str
     visual_id: str | None
     places: int

@@ -11,7 +11,7 @@ from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
 from mathamr.errors import MathAMRError
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.serve.access import Keys
 from mathamr.serve.errors import ApiError, from_error
 from mathamr.serve.lanes import Lane
@@ -52,9 +52,9 @@ class Service:
         """The index directory behind the index."""
         return self.index.archive
 
-    def archive_writer(self) -> ArchiveWriter:
+    def archive_writer(self) -> IndexWriter:
         """The index directory behind the index, for changes."""
-        if not isinstance(self.archive, ArchiveWriter):
+        if not isinstance(self.archive, IndexWriter):
             raise ApiError("read_only", "the index is open for reading only")
         return self.archive
 

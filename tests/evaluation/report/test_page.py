@@ -9,7 +9,7 @@ from lxml import html
 
 from mathamr import sample
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.assessment import Assessment, Sources, assess
+from mathamr.evaluation.assessment import Assessment, AssessmentSources, assess
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
@@ -25,7 +25,7 @@ FOLDER = sample.folder()
 
 @pytest.fixture(scope="module")
 def formulas_page() -> str:
-    sources = Sources(
+    sources = AssessmentSources(
         FOLDER / "qrels" / "task2.qrels",
         ("latex-ngrams",),
         "random",

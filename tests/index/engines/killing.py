@@ -21,7 +21,7 @@ from benchmarks._kills import content, differences, in_child
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.making.builder import BuildOptions, build_index
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.posts.post import Post
 from tests.models import sample_posts
 
@@ -145,7 +145,7 @@ class Killing:
 
         def work(out: Path) -> Callable[[Any], None]:
             def change(tell: Callable[[Any], None]) -> None:
-                with ArchiveWriter.open(out, device="cpu") as archive:
+                with IndexWriter.open(out, device="cpu") as archive:
                     for number, (what, post) in enumerate(steps):
                         archive.put([post]) if what == "put" else archive.delete([post.id])
                         tell(number)
@@ -158,7 +158,7 @@ class Killing:
             outcome = in_child(work(out), kill_at=point)
             self.kills += outcome.killed
             acknowledged = len(outcome.value)
-            in_child(lambda _, out=out: ArchiveWriter.open(out, device="cpu").close())
+            in_child(lambda _, out=out: IndexWriter.open(out, device="cpu").close())
             found = in_child(lambda _, out=out: content(out)).value
             assert not found["problems"], found["problems"]
             possible = [self._after(steps[:count]) for count in (acknowledged, acknowledged + 1)]

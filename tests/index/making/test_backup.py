@@ -16,7 +16,7 @@ from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.making import backup as module
 from mathamr.index.making.backup import backup, restore
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from tests.index.small import note, options
 
 
@@ -35,7 +35,7 @@ def test_a_restored_index_is_what_was_backed_up(index: Path, model_folder: Path,
 
 def test_a_backup_is_taken_while_posts_are_put(index: Path, model_folder: Path, tmp_path: Path) -> None:
     done = threading.Event()
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
 
         def write() -> None:
             for number in range(1000):

@@ -17,7 +17,7 @@ from mathamr.index.catalogue.journal import packed
 from mathamr.index.engines.entry import Entry
 from mathamr.index.making.check import check_index
 from mathamr.index.making.inspection import CheckReport
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.index.manifest import Manifest
 from mathamr.index.storage.lock import InUseError, WriterLock
 from tests.index.small import build, note
@@ -78,7 +78,7 @@ def test_a_missing_manifest_is_restored(index: Path, whole: Path) -> None:
 
 
 def test_lost_vectors_are_made_again(index: Path, whole: Path) -> None:
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         ids = sorted(archive.engine.ids("posts"))
         formula = sorted(archive.engine.ids("formulas"))[0]
         archive.engine.delete("posts", [ids[0]])
@@ -87,7 +87,7 @@ def test_lost_vectors_are_made_again(index: Path, whole: Path) -> None:
 
 
 def test_vectors_that_are_not_the_posts_own_are_made_again(index: Path, whole: Path) -> None:
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         first, second = sorted(archive.engine.ids("posts"))[:2]
         rows = {name: archive.engine[name].fetch([second])[second] for name in ("document", "parts")}
         payload = archive.engine.payloads("posts", [first])[first]
@@ -139,7 +139,7 @@ def test_a_missing_or_damaged_lexical_index_is_made_again(index: Path, whole: Pa
 
 
 def test_lost_and_strange_lexical_entries_are_put_right(index: Path, whole: Path) -> None:
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         post, look = sorted(archive.catalogue.ids())[0], sorted(archive.catalogue.look_keys())[0]
         archive.lexical.posts.update([("stranger", {"words": ["x"]})], [post])
         archive.lexical.formulas.update([("no look", {"latex": ["$x"]})], [look])
@@ -199,7 +199,7 @@ def test_what_cannot_be_read_again_is_told_to_be_lost(model_folder: Path, tmp_pa
     index = tmp_path / "index"
     build(index, [note("a", "from a file")], model_folder, "one.jsonl")
     build(index, [note("b", "from another")], model_folder, "two.jsonl")
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         archive.put([note("c", "from nowhere")])
     (tmp_path / "two.jsonl").unlink()
     (index / "catalogue.db").write_bytes(b"rubbish")
@@ -292,7 +292,7 @@ def test_a_manifest_that_was_changed_on_disk_is_taken_from_its_copy(index: Path,
 
 def test_posts_that_a_program_put_outlive_a_damaged_page(index: Path) -> None:
     posts = [note(f"put {number}", f"A note of a program, number {number}. " * 40) for number in range(60)]
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         archive.put(posts)
     database = index / "catalogue.db"
     sql(database, "PRAGMA wal_checkpoint(TRUNCATE)")

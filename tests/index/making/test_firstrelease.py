@@ -19,7 +19,7 @@ from mathamr.index.making import builder
 from mathamr.index.making.builder import BuildOptions, build_index
 from mathamr.index.making.check import check_index
 from mathamr.index.making.firstrelease import outdated_manifest
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from tests.index.small import build, note, options
 from tests.models import sample_posts
 
@@ -72,7 +72,7 @@ def of_first_release(index: Path) -> None:
 
 @pytest.fixture
 def old(index: Path) -> Path:
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         archive.put([note("mine", "Put by hand: $e^{i x}$.", tags=("own",))])
     of_first_release(index)
     return index
@@ -80,7 +80,7 @@ def old(index: Path) -> Path:
 
 def test_an_index_of_the_first_release_is_told_in_one_sentence_how_to_go_on(old: Path) -> None:
     told = rf"mathamr 0\.1\.0 made; bring it up to date, .* with: mathamr index --out {old} --rebuild$"
-    for opening in (Archive.open, ArchiveWriter.open, check_index):
+    for opening in (Archive.open, IndexWriter.open, check_index):
         with pytest.raises(MathAMRError, match=told):
             opening(old)
     with pytest.raises(MathAMRError, match=told):
@@ -94,7 +94,7 @@ def test_a_rebuild_keeps_graphs_inputs_and_posts_put_by_hand(
     assert summary.log.posts["graphs"] == 0
     assert summary.log.posts["vectors"] == 6
     build_index([tmp_path / "posts.jsonl"], tmp_path / "fresh", options(model_folder))
-    with ArchiveWriter.open(tmp_path / "fresh", device="cpu") as archive:
+    with IndexWriter.open(tmp_path / "fresh", device="cpu") as archive:
         archive.put([note("mine", "Put by hand: $e^{i x}$.", tags=("own",))])
     assert not differences(content(old), content(tmp_path / "fresh"))
     assert not content(old)["problems"]

@@ -11,14 +11,14 @@ from mathamr.errors import MathAMRError
 from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
 from mathamr.index.archive import Archive
 from mathamr.index.making.check import check_index
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.workers import Lost
 from tests.index.small import build, note, options
 from tests.models import sample_posts
 
 
 def test_a_post_that_is_put_is_found_at_once_and_after_reopening(index: Path) -> None:
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         archive.put([note("new", "Is $e^{i\\pi}+1=0$ beautiful?", tags=("taste",))])
         assert archive.catalogue.post("new").tags == ("taste",)
         assert archive.vectors("new").references[-1] == "new"
@@ -34,7 +34,7 @@ def test_a_post_that_is_put_is_found_at_once_and_after_reopening(index: Path) ->
 
 def test_a_deleted_post_is_gone_from_every_part(index: Path) -> None:
     victim = sample_posts(1)[0]
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         assert archive.delete([victim.id, "nobody", victim.id]) == [victim.id]
         assert victim.id not in archive.catalogue
         assert victim.id not in set(archive.engine.ids("posts")) | set(archive.lexical.posts.ids())
@@ -47,18 +47,18 @@ def test_a_deleted_post_is_gone_from_every_part(index: Path) -> None:
 
 def test_putting_equals_building(index: Path, model_folder: Path, tmp_path: Path) -> None:
     posts = sample_posts(7)
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         archive.put(posts[5:])
         archive.delete([posts[0].id])
     build(tmp_path / "fresh", posts[1:5], model_folder)
-    with ArchiveWriter.open(tmp_path / "fresh", device="cpu") as archive:
+    with IndexWriter.open(tmp_path / "fresh", device="cpu") as archive:
         archive.put(posts[5:])
     assert not differences(content(index), content(tmp_path / "fresh"))
 
 
 def test_what_was_put_stays_when_files_are_read_again(index: Path, model_folder: Path) -> None:
     posts = sample_posts(5)
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         archive.put([note(posts[0].id, "mine now"), note("new", "mine")])
     summary = build(index, posts, model_folder)
     assert summary.intake.others == 1
@@ -68,7 +68,7 @@ def test_what_was_put_stays_when_files_are_read_again(index: Path, model_folder:
 
 
 def test_a_post_that_cannot_be_held_is_refused_and_nothing_is_changed(index: Path) -> None:
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         before = archive.catalogue.revision
         with pytest.raises(MathAMRError, match="an id has 1 to"):
             archive.put([note("fine", "fine"), note("", "no id")])
@@ -79,7 +79,7 @@ def test_threads_read_while_one_writes(index: Path) -> None:
     """Every answer a reader gets is a post as it was at some time, never half of one."""
     failures: list[BaseException] = []
     stop = threading.Event()
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         query = archive.vectors(sample_posts(1)[0].id).vectors
 
         def read() -> None:
@@ -106,7 +106,7 @@ def test_threads_read_while_one_writes(index: Path) -> None:
 def test_a_post_that_takes_too_much_is_refused_and_nothing_of_the_write_is_stored(
     index: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with ArchiveWriter.open(index, device="cpu") as archive:
+    with IndexWriter.open(index, device="cpu") as archive:
         before = (list(archive.catalogue.ids()), archive.catalogue.revision)
         asked = archive.work._asked
 

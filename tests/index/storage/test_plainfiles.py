@@ -12,7 +12,7 @@ from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.making.builder import BuildOptions, build_index
 from mathamr.index.making.check import check_index
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.index.storage.durable import write_whole
 from mathamr.index.storage.lock import WriterLock
 from mathamr.index.storage.plainfiles import check_plain, sweep
@@ -37,7 +37,7 @@ def test_an_index_with_a_link_in_it_is_not_opened(index: Path, victim: Path, nam
     place.symlink_to(victim)
     for use in (
         lambda: Archive.open(index),
-        lambda: ArchiveWriter.open(index),
+        lambda: IndexWriter.open(index),
         lambda: check_index(index),
         lambda: build_index([], index, BuildOptions(device="cpu")),
     ):

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mathamr.amr.builtin.concepts import Draft
-from mathamr.amr.builtin.features import Node, type_of
-from mathamr.amr.builtin.relations import SAME, Scores
+from mathamr.amr.builtin.features import WordNode, type_of
+from mathamr.amr.builtin.relations import SAME, RelationScores
 from mathamr.amr.graph import Amr, string
 from mathamr.amr.notation import layout
 from mathamr.amr.variable import Names
@@ -49,7 +49,7 @@ class Sets:
         return kept != other
 
 
-def merge_mentions(draft: Draft, scores: Scores, labels: list[str], least: float) -> Sets:
+def merge_mentions(draft: Draft, scores: RelationScores, labels: list[str], least: float) -> Sets:
     """Which nodes are one node: pronouns with what they mean, most certain first."""
     merged = Sets(len(draft.nodes))
     if SAME not in labels or not scores.pairs:
@@ -65,7 +65,7 @@ def merge_mentions(draft: Draft, scores: Scores, labels: list[str], least: float
 
 
 def relate(
-    draft: Draft, scores: Scores, labels: list[str], thresholds: Thresholds
+    draft: Draft, scores: RelationScores, labels: list[str], thresholds: Thresholds
 ) -> tuple[list[tuple[int, str, int]], Sets]:
     """The edges of the graph: templates' own, then the most probable ones that fit."""
     nodes = draft.nodes
@@ -133,7 +133,7 @@ def _connect(draft: Draft, merged: Sets, parts: Sets, take: object) -> None:
         take(anchor, default_role(nodes[anchor], nodes[number]), number)  # type: ignore[operator]
 
 
-def default_role(source: Node, target: Node) -> str:
+def default_role(source: WordNode, target: WordNode) -> str:
     """The role of an edge that only serves to keep the graph connected."""
     if target.constant:
         return (
@@ -142,7 +142,7 @@ def default_role(source: Node, target: Node) -> str:
     return ":op" if type_of(source) == "conjunction" else ":mod"
 
 
-def number_operands(edges: list[tuple[int, str, int]], nodes: list[Node]) -> list[tuple[int, str, int]]:
+def number_operands(edges: list[tuple[int, str, int]], nodes: list[WordNode]) -> list[tuple[int, str, int]]:
     """Gives `:op` and `:snt` edges their numbers, in the order of the words."""
     counts: dict[tuple[int, str], list[int]] = defaultdict(list)
     for source, role, target in edges:
@@ -160,7 +160,7 @@ def number_operands(edges: list[tuple[int, str, int]], nodes: list[Node]) -> lis
     return [(s, numbers.get((s, role, t), role), t) for s, role, t in edges]
 
 
-def to_amr(draft: Draft, scores: Scores, labels: list[str], thresholds: Thresholds) -> Amr:
+def to_amr(draft: Draft, scores: RelationScores, labels: list[str], thresholds: Thresholds) -> Amr:
     """The graph of a draft; a draft without nodes becomes one `amr-empty` node."""
     tokens = tuple(draft.sentence.words)
     if all(node.constant for node in draft.nodes):

@@ -9,16 +9,25 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mathamr.amr.builtin.features import (
-    Node,
+    WordNode,
     core_features,
     neighbour_features,
     template_features,
     word_features,
 )
-from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, Candidate, Lexicon, number_value
+from mathamr.amr.builtin.lexicon import (
+    INSIDE,
+    NAME,
+    NONE,
+    NUMBER,
+    STRING,
+    FrameCandidate,
+    Lexicon,
+    number_value,
+)
 from mathamr.amr.builtin.mathematics import FORMULA
 from mathamr.amr.builtin.network import Array, Weights, sum_rows
-from mathamr.amr.builtin.syntax import Sentence
+from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.templates import PLAIN, Template
 
 MEMORY = 50_000
@@ -29,17 +38,17 @@ _PLURAL = re.compile(r"[A-Z0-9][A-Za-z0-9-]*[A-Z0-9]s$")
 class Draft:
     """The nodes of a sentence before they are related, and the edges that templates bring."""
 
-    sentence: Sentence
-    nodes: list[Node] = field(default_factory=list)
+    sentence: SyntaxSentence
+    nodes: list[WordNode] = field(default_factory=list)
     edges: list[tuple[int, str, int]] = field(default_factory=list)
 
-    def add(self, core: Node, template: Template) -> None:
+    def add(self, core: WordNode, template: Template) -> None:
         """Adds a core with what comes along."""
         first = len(self.nodes)
         self.nodes.append(core)
         for place, name in enumerate(template.nodes[1:], start=1):
             constant = name.startswith("=")
-            self.nodes.append(Node(name[1:] if constant else name, constant, core.token, place))
+            self.nodes.append(WordNode(name[1:] if constant else name, constant, core.token, place))
         self.edges.extend((first + s, role, first + t) for s, role, t in template.edges)
 
 
@@ -56,11 +65,11 @@ def ask_for_causes(draft: Draft) -> None:
     for number, node in enumerate(draft.nodes):
         if node.concept == "cause-01" and draft.sentence.lemmas[node.token] == "why":
             draft.edges.append((number, ":ARG0", len(draft.nodes)))
-            draft.nodes.append(Node("amr-unknown", False, node.token, 1))
+            draft.nodes.append(WordNode("amr-unknown", False, node.token, 1))
             return
 
 
-def head_of(sentence: Sentence, first: int, last: int) -> int:
+def head_of(sentence: SyntaxSentence, first: int, last: int) -> int:
     """The word of a span whose own head lies outside it; the last one of several."""
     for token in range(last, first - 1, -1):
         head = sentence.heads[token]
@@ -69,7 +78,7 @@ def head_of(sentence: Sentence, first: int, last: int) -> int:
     return last
 
 
-def context(sentence: Sentence) -> Array:
+def context(sentence: SyntaxSentence) -> Array:
     """Dense inputs of every word: its own vector and its head's."""
     return np.concatenate([sentence.vectors, sentence.vectors[sentence.heads]], axis=1)
 
@@ -78,7 +87,7 @@ def context(sentence: Sentence) -> Array:
 class _Known:
     """The candidates of a word, and the numbers of those features that do not depend on its neighbours."""
 
-    candidates: list[Candidate]
+    candidates: list[FrameCandidate]
     vectors: list[list[int]]
     details: list[list[int]]
 
@@ -108,7 +117,7 @@ class ConceptModel:
             [any(role == ":name" and t == 0 for _, role, t in x.edges) for x in self._templates]
         )
 
-    def identify(self, sentences: Sequence[Sentence]) -> list[Draft]:
+    def identify(self, sentences: Sequence[SyntaxSentence]) -> list[Draft]:
         """The nodes of each sentence."""
         contexts = [context(sentence) for sentence in sentences]
         described: dict[tuple[int, int], list[str]] = {}
@@ -117,7 +126,7 @@ class ConceptModel:
 
     def _choose_cores(
         self,
-        sentences: Sequence[Sentence],
+        sentences: Sequence[SyntaxSentence],
         contexts: Sequence[Array],
         described: dict[tuple[int, int], list[str]],
     ) -> list[list[str]]:
@@ -126,7 +135,7 @@ class ConceptModel:
         detail_rows: list[list[int]] = []
         owners: list[int] = []
         places: list[int] = []
-        options: list[list[Candidate]] = []
+        options: list[list[FrameCandidate]] = []
         place = 0
         for number, sentence in enumerate(sentences):
             for token in range(len(sentence)):
@@ -150,7 +159,7 @@ class ConceptModel:
         scores = (both @ self._output + self._details.fixed_sums(detail_rows))[:, 0]
         return self._read_cores(sentences, options, scores)
 
-    def _candidates(self, sentence: Sentence, token: int) -> _Known:
+    def _candidates(self, sentence: SyntaxSentence, token: int) -> _Known:
         """Candidates of a word with their features' numbers, remembered for the next time it comes alike."""
         word = sentence.words[token]
         following = tuple(sentence.lemmas[c] for c in sentence.children[token] if c > token)
@@ -170,7 +179,7 @@ class ConceptModel:
         return known
 
     def _read_cores(
-        self, sentences: Sequence[Sentence], options: list[list[Candidate]], scores: Array
+        self, sentences: Sequence[SyntaxSentence], options: list[list[FrameCandidate]], scores: Array
     ) -> list[list[str]]:
         chosen: list[list[str]] = []
         word = start = 0
@@ -193,7 +202,7 @@ class ConceptModel:
 
     def _add_templates(
         self,
-        sentences: Sequence[Sentence],
+        sentences: Sequence[SyntaxSentence],
         contexts: Sequence[Array],
         chosen: list[list[str]],
         described: dict[tuple[int, int], list[str]],
@@ -201,7 +210,7 @@ class ConceptModel:
         drafts = [Draft(sentence) for sentence in sentences]
         rows: list[list[int]] = []
         inputs: list[Array] = []
-        places: list[tuple[Draft, Node, bool]] = []
+        places: list[tuple[Draft, WordNode, bool]] = []
         for number, (draft, cores, dense) in enumerate(zip(drafts, chosen, contexts, strict=True)):
             sentence = draft.sentence
             for token, core in enumerate(cores):
@@ -237,7 +246,7 @@ class ConceptModel:
         return drafts
 
 
-def _core_node(sentence: Sentence, token: int, core: str, cores: list[str]) -> Node:
+def _core_node(sentence: SyntaxSentence, token: int, core: str, cores: list[str]) -> WordNode:
     word = sentence.words[token]
     if core == NAME:
         last = token
@@ -249,13 +258,13 @@ def _core_node(sentence: Sentence, token: int, core: str, cores: list[str]) -> N
         )
         if _PLURAL.fullmatch(text):
             text = text[:-1]
-        return Node(
+        return WordNode(
             "name", False, head_of(sentence, token, last), 0, tuple(text.replace('"', "").split()) or ("?",)
         )
     if core == NUMBER:
-        return Node(number_value(word) or word, True, token)
+        return WordNode(number_value(word) or word, True, token)
     if core == STRING:
-        return Node('"' + word.replace('"', "") + '"', True, token)
+        return WordNode('"' + word.replace('"', "") + '"', True, token)
     if core.startswith("=") and len(core) > 1:
-        return Node(core[1:], True, token)
-    return Node(core, False, token)
+        return WordNode(core[1:], True, token)
+    return WordNode(core, False, token)

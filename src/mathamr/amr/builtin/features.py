@@ -9,9 +9,9 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from mathamr.amr.builtin.frames import Frames, is_frame
-from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, Candidate
+from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, FrameCandidate
 from mathamr.amr.builtin.mathematics import FORMULA
-from mathamr.amr.builtin.syntax import Sentence
+from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.vocabulary import PRONOUNS
 
 MAX_PATH = 6
@@ -23,7 +23,7 @@ CONJUNCTIONS = frozenset({"and", "or", "contrast-01", "slash", "multi-sentence"}
 
 
 @dataclass
-class Node:
+class WordNode:
     """A node of the graph that is being built: `token` is its word, `place` its position in the word's template."""
 
     concept: str
@@ -33,7 +33,7 @@ class Node:
     text: tuple[str, ...] = ()
 
 
-def word_features(sentence: Sentence, token: int) -> list[str]:
+def word_features(sentence: SyntaxSentence, token: int) -> list[str]:
     """A word in its context."""
     words, lemmas, tags, deps = sentence.words, sentence.lemmas, sentence.tags, sentence.deps
     word, lemma, tag, dep, head = words[token], lemmas[token], tags[token], deps[token], sentence.heads[token]
@@ -101,7 +101,7 @@ def shape(word: str) -> str:
     return made
 
 
-def core_kind(candidate: Candidate, lemma: str) -> tuple[str, str]:
+def core_kind(candidate: FrameCandidate, lemma: str) -> tuple[str, str]:
     """The kind of a candidate, without and with the reason it is one."""
     core = candidate.core
     if core in (NONE, NAME, INSIDE, NUMBER, STRING) or core[0] == "=":
@@ -111,7 +111,9 @@ def core_kind(candidate: Candidate, lemma: str) -> tuple[str, str]:
     return name, name + candidate.reason if candidate.reason != "seen" else name
 
 
-def core_features(sentence: Sentence, token: int, candidate: Candidate) -> tuple[list[str], list[str]]:
+def core_features(
+    sentence: SyntaxSentence, token: int, candidate: FrameCandidate
+) -> tuple[list[str], list[str]]:
     """A candidate core of a word, whatever its neighbours: features with vectors, and features with a weight alone."""
     tag, dep, lemma, word = (
         sentence.tags[token],
@@ -145,7 +147,7 @@ def core_features(sentence: Sentence, token: int, candidate: Candidate) -> tuple
     )
 
 
-def neighbour_features(sentence: Sentence, token: int, candidate: Candidate) -> list[str]:
+def neighbour_features(sentence: SyntaxSentence, token: int, candidate: FrameCandidate) -> list[str]:
     """A candidate core of a word and the words around it: features with a weight alone."""
     core, head, lemmas = candidate.core, sentence.heads[token], sentence.lemmas
     _, kind = core_kind(candidate, lemmas[token])
@@ -169,7 +171,7 @@ def bucket(number: int) -> str:
     return str(1 << (number.bit_length() - 1))
 
 
-def type_of(node: Node) -> str:
+def type_of(node: WordNode) -> str:
     """The rough kind of a node."""
     concept = node.concept
     if node.constant:
@@ -189,7 +191,9 @@ def type_of(node: Node) -> str:
     return "thing"
 
 
-def node_features(sentence: Sentence, nodes: Sequence[Node], number: int, frames: Frames) -> list[str]:
+def node_features(
+    sentence: SyntaxSentence, nodes: Sequence[WordNode], number: int, frames: Frames
+) -> list[str]:
     """A node, by its concept and its word."""
     node = nodes[number]
     token = node.token
@@ -226,7 +230,7 @@ def node_features(sentence: Sentence, nodes: Sequence[Node], number: int, frames
 class Paths:
     """Dependency paths between the words of one sentence, as text."""
 
-    def __init__(self, sentence: Sentence) -> None:
+    def __init__(self, sentence: SyntaxSentence) -> None:
         self._heads = sentence.heads
         self._deps = sentence.deps
         self._inner = [
@@ -266,7 +270,12 @@ class Paths:
 
 
 def pair_features(
-    sentence: Sentence, source: Node, target: Node, kinds: tuple[str, str], path: str, roles: str
+    sentence: SyntaxSentence,
+    source: WordNode,
+    target: WordNode,
+    kinds: tuple[str, str],
+    path: str,
+    roles: str,
 ) -> list[str]:
     """Two nodes and the way from one to the other."""
     one, other = kinds

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.mathematics import FORMULA, NOUNS
-from mathamr.amr.builtin.syntax import Sentence
+from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.vocabulary import MONTHS, NEGATIVE_PREFIXES, NUMBER_WORDS, PRONOUNS
 
 NONE, NAME, INSIDE, NUMBER, STRING = "<none>", "<name>", "<inside>", "<number>", "<string>"
@@ -21,7 +21,7 @@ CERTAIN, CERTAIN_SHARE = 60, 0.997
 
 
 @dataclass(frozen=True, slots=True)
-class Candidate:
+class FrameCandidate:
     """A core that a word may have: why (`reason`), how often its lemma had it (`count` of `total`) and any lemma did."""
 
     core: str
@@ -55,8 +55,8 @@ class Lexicon:
             self.cores.update(cores)
 
     def candidates(
-        self, sentence: Sentence, token: int, seen: Mapping[tuple[str, str], int] | None = None
-    ) -> list[Candidate]:
+        self, sentence: SyntaxSentence, token: int, seen: Mapping[tuple[str, str], int] | None = None
+    ) -> list[FrameCandidate]:
         """The cores a word may have; only one where there is nothing to decide.
 
         `seen` holds the counts that come from the sentence itself; training takes them out, so that a model learns
@@ -64,16 +64,16 @@ class Lexicon:
         """
         word, lemma, tag = sentence.words[token], sentence.lemmas[token], sentence.tags[token]
         if FORMULA.fullmatch(word):
-            return [Candidate(word, "formula", 0, 0, 0)]
+            return [FrameCandidate(word, "formula", 0, 0, 0)]
         if tag[0] == "N" and lemma in NOUNS and sentence.mathematical:
-            return [Candidate(lemma, "noun", 0, 0, 0)]
+            return [FrameCandidate(lemma, "noun", 0, 0, 0)]
         counts = self.counts.get(lemma, {})
         total = self.totals.get(lemma, 0)
         if seen is not None:
             counts = {core: count - seen.get((lemma, core), 0) for core, count in counts.items()}
             total = sum(counts.values())
         elif total >= CERTAIN and counts.get(NONE, 0) >= CERTAIN_SHARE * total:
-            return [Candidate(NONE, "none", total, total, 0)]
+            return [FrameCandidate(NONE, "none", total, total, 0)]
         found: dict[str, str] = {NONE: "none"}
         if any(character.isalnum() for character in word):
             for core, reason in self._productive(sentence, token, word, lemma, tag):
@@ -84,7 +84,7 @@ class Lexicon:
                 found.setdefault(core, "seen")
         own = seen or {}
         return [
-            Candidate(
+            FrameCandidate(
                 core,
                 reason,
                 max(0, counts.get(core, 0)),
@@ -94,14 +94,14 @@ class Lexicon:
             for core, reason in found.items()
         ]
 
-    def _allowed(self, sentence: Sentence, lemma: str) -> frozenset[str] | None:
+    def _allowed(self, sentence: SyntaxSentence, lemma: str) -> frozenset[str] | None:
         """The cores a lemma had outside texts on biology, where the sentence is mathematical; None for any."""
         if self.general is None or not sentence.mathematical:
             return None
         return self.general.get(lemma, frozenset())
 
     def _productive(
-        self, sentence: Sentence, token: int, word: str, lemma: str, tag: str
+        self, sentence: SyntaxSentence, token: int, word: str, lemma: str, tag: str
     ) -> Iterable[tuple[str, str]]:
         low = word.lower()
         if low in PRONOUNS:
@@ -122,7 +122,7 @@ class Lexicon:
             yield INSIDE, "inside"
 
     def _senses(
-        self, sentence: Sentence, token: int, low: str, lemma: str, tag: str
+        self, sentence: SyntaxSentence, token: int, low: str, lemma: str, tag: str
     ) -> Iterable[tuple[str, str]]:
         frames = self.frames
         for child in sentence.children[token]:

@@ -16,7 +16,7 @@ from mathamr.amr.builtin.frames import TABLE, load_frames
 from mathamr.amr.builtin.lexicon import Lexicon
 from mathamr.amr.builtin.network import Weights
 from mathamr.amr.builtin.relations import RelationModel
-from mathamr.amr.builtin.syntax import MODELS, Analyser, Sentence
+from mathamr.amr.builtin.syntax import MODELS, SyntaxAnalyser, SyntaxSentence
 from mathamr.amr.graph import Amr
 from mathamr.errors import MathAMRError
 
@@ -56,7 +56,7 @@ class BuiltinParser:
                 f"no weights of the built-in parser at {self.path}; "
                 "train them with `python -m mathamr.amr.builtin.training` or give the path of a trained file"
             )
-        self.analyser = Analyser()
+        self.analyser = SyntaxAnalyser()
         self.thresholds = Thresholds()
 
     @cached_property
@@ -81,7 +81,7 @@ class BuiltinParser:
         """One graph for every sentence."""
         return [graph for batch in self._batches(sentences) for graph in self.build(batch)]
 
-    def build(self, sentences: Sequence[Sentence]) -> list[Amr]:
+    def build(self, sentences: Sequence[SyntaxSentence]) -> list[Amr]:
         """Graphs of sentences that are already analysed."""
         concepts, relations = self._models
         drafts = concepts.identify(sentences)
@@ -91,8 +91,8 @@ class BuiltinParser:
             for draft, scored in zip(drafts, scores, strict=True)
         ]
 
-    def _batches(self, sentences: Sequence[str]) -> Iterator[list[Sentence]]:
-        batch: list[Sentence] = []
+    def _batches(self, sentences: Sequence[str]) -> Iterator[list[SyntaxSentence]]:
+        batch: list[SyntaxSentence] = []
         words = 0
         for sentence in self.analyser.analyse(sentences):
             batch.append(sentence)

@@ -19,7 +19,7 @@ NEAR = 12
 
 
 @dataclass
-class Scores:
+class RelationScores:
     """Probabilities of relations for ordered pairs of nodes of one draft, and a score of each node as root."""
 
     pairs: list[tuple[int, int]]
@@ -44,7 +44,7 @@ class RelationModel:
         self.labels: list[str] = weights.table("relations", list)
         self.paths: frozenset[str] = frozenset(weights.table("paths", list))
 
-    def score(self, drafts: Sequence[Draft]) -> list[Scores]:
+    def score(self, drafts: Sequence[Draft]) -> list[RelationScores]:
         """Scores for each draft; all drafts go through the network together."""
         node_rows: list[list[int]] = []
         pair_rows: list[list[int]] = []
@@ -63,7 +63,7 @@ class RelationModel:
         width = len(self.labels)
         if not node_rows:
             empty = np.zeros((0, width), dtype=np.float32)
-            return [Scores([], empty, np.zeros(0, dtype=np.float32)) for _ in drafts]
+            return [RelationScores([], empty, np.zeros(0, dtype=np.float32)) for _ in drafts]
         stacked = np.array(dense, dtype=np.float32)
         sources = sum_rows(self._source, node_rows) + stacked @ self._source_dense + self._source_bias
         targets = sum_rows(self._target, node_rows) + stacked @ self._target_dense
@@ -116,12 +116,12 @@ class RelationModel:
         firsts: list[int],
         probabilities: Array,
         roots: NDArray[np.float32],
-    ) -> list[Scores]:
+    ) -> list[RelationScores]:
         made = []
         start = 0
         for draft, found, first in zip(drafts, pairs, firsts, strict=True):
             made.append(
-                Scores(
+                RelationScores(
                     found, probabilities[start : start + len(found)], roots[first : first + len(draft.nodes)]
                 )
             )

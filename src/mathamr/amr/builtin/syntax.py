@@ -1,4 +1,4 @@
-"""`Sentence`: words with tags, lemmas, dependencies and vectors, as spaCy's small English model sees them.
+"""`SyntaxSentence`: words with tags, lemmas, dependencies and vectors, as spaCy's small English model sees them.
 
 Only three parts of the model run (its shared vectors, tagger and dependency parser): named entities and the attribute
 rules cost more than all three together, and the concept models do not need them. Lemmas are made here from the model's
@@ -36,7 +36,7 @@ _UNIVERSAL = {"N": "noun", "V": "verb", "J": "adj", "R": "adv"}
 
 
 @dataclass
-class Sentence:
+class SyntaxSentence:
     """One analysed sentence; `heads[i] == i` marks a root."""
 
     words: list[str]
@@ -82,8 +82,8 @@ class Sentence:
         return depths
 
 
-class Analyser:
-    """Makes `Sentence`s; the spaCy model is loaded when the first sentence comes."""
+class SyntaxAnalyser:
+    """Makes `SyntaxSentence`s; the spaCy model is loaded when the first sentence comes."""
 
     def __init__(self, batch: int = 64) -> None:
         self.batch = batch
@@ -146,7 +146,7 @@ class Analyser:
                 return made
         return forms[0] if forms and len(forms[0]) > 2 and form not in index[kind] else form
 
-    def analyse(self, texts: Sequence[str]) -> Iterator[Sentence]:
+    def analyse(self, texts: Sequence[str]) -> Iterator[SyntaxSentence]:
         """The sentences of the texts, in order; each text is taken as one sentence whatever it holds."""
         language = self._language
         from spacy.tokens import Doc
@@ -165,12 +165,12 @@ class Analyser:
             for text, document in zip(texts, language.pipe(documents(), batch_size=self.batch), strict=True):
                 yield self._sentence(document, originals.popleft(), text)
 
-    def _sentence(self, document: Any, words: list[str], text: str) -> Sentence:
+    def _sentence(self, document: Any, words: list[str], text: str) -> SyntaxSentence:
         tags = [
             "NN" if FORMULA.fullmatch(word) else token.tag_
             for word, token in zip(words, document, strict=True)
         ]
-        return Sentence(
+        return SyntaxSentence(
             words=words,
             lemmas=[self.lemma(word, tag) for word, tag in zip(words, tags, strict=True)],
             tags=tags,

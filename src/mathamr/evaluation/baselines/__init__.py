@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from mathamr.evaluation.baselines.candidate import Candidate, candidates, query
-from mathamr.evaluation.runs import DEPTH, Hit, Run
+from mathamr.evaluation.runs import DEPTH, Run, RunHit
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Post
 from mathamr.registry import Registry
@@ -20,7 +20,7 @@ class Baseline(Protocol):
 
     def __init__(self, candidates: Sequence[Candidate]) -> None: ...
 
-    def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[Hit]]:
+    def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
         """For each query the best candidates, at most `depth`."""
         ...
 

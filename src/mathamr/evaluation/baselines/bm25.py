@@ -9,7 +9,7 @@ import numpy as np
 
 from mathamr.errors import MissingExtraError
 from mathamr.evaluation.baselines.candidate import Candidate
-from mathamr.evaluation.runs import Hit, ordered
+from mathamr.evaluation.runs import RunHit, ordered
 from mathamr.index.lexical.terms import LONGEST_NGRAM, latex_tokens, ngrams, word_tokens
 
 
@@ -38,7 +38,7 @@ class Bm25:
         if self._bm25 is not None:
             self._bm25.index((corpus, self._numbers), create_empty_token=False, show_progress=False)
 
-    def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[Hit]]:
+    def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
         """The best candidates of each query by score, those of equal score in a fixed order."""
         return [self._ranked(query, depth) for query in queries]
 
@@ -51,7 +51,7 @@ class Bm25:
             gram for latex in candidate.formulas for gram in ngrams(latex_tokens(latex), LONGEST_NGRAM)
         ]
 
-    def _ranked(self, query: Candidate, depth: int) -> list[Hit]:
+    def _ranked(self, query: Candidate, depth: int) -> list[RunHit]:
         known = [self._numbers[token] for token in self.tokens(query) if token in self._numbers]
         if self._bm25 is None or not known:
             return []
@@ -60,7 +60,7 @@ class Bm25:
         if len(chosen) > depth:
             least = np.partition(scores[chosen], -depth)[-depth]
             chosen = chosen[scores[chosen] >= least]
-        return list(ordered(Hit(self._ids[place], float(scores[place])) for place in chosen)[:depth])
+        return list(ordered(RunHit(self._ids[place], float(scores[place])) for place in chosen)[:depth])
 
 
 class Bm25OfWords(Bm25):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from mathamr.errors import MissingExtraError
 from mathamr.evaluation.baselines.candidate import Candidate
-from mathamr.evaluation.runs import Hit, ordered
+from mathamr.evaluation.runs import RunHit, ordered
 from mathamr.progress import Progress
 
 if TYPE_CHECKING:
@@ -32,15 +32,15 @@ class MiniLM:
         self._ids = [candidate.id for candidate in candidates]
         self._vectors = self._encoded("encoding candidates", candidates)
 
-    def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[Hit]]:
+    def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
         """The nearest candidates of each query."""
         vectors = self._encoded("encoding queries", queries)
         return [self._nearest(vector @ self._vectors.T, depth) for vector in vectors]
 
-    def _nearest(self, scores: NDArray[np.float32], depth: int) -> list[Hit]:
+    def _nearest(self, scores: NDArray[np.float32], depth: int) -> list[RunHit]:
         count = min(depth, len(scores))
         best = np.argpartition(-scores, count - 1)[:count] if count else np.empty(0, dtype=int)
-        return list(ordered(Hit(self._ids[place], float(scores[place])) for place in best))
+        return list(ordered(RunHit(self._ids[place], float(scores[place])) for place in best))
 
     def _encoded(self, task: str, texts: Sequence[Candidate]) -> NDArray[np.float32]:
         """The vectors of texts, in batches of texts of about the same length, so that little is padded."""

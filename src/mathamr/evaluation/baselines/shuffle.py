@@ -6,7 +6,7 @@ import random
 from collections.abc import Sequence
 
 from mathamr.evaluation.baselines.candidate import Candidate
-from mathamr.evaluation.runs import Hit
+from mathamr.evaluation.runs import RunHit
 
 
 class Shuffle:
@@ -15,11 +15,11 @@ class Shuffle:
     def __init__(self, candidates: Sequence[Candidate]) -> None:
         self._ids = [candidate.id for candidate in candidates]
 
-    def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[Hit]]:
+    def rank(self, queries: Sequence[Candidate], depth: int) -> list[list[RunHit]]:
         """A shuffle for each query; the scores fall by one a rank."""
         count = min(depth, len(self._ids))
         return [
-            [Hit(item, float(count - place)) for place, item in enumerate(self._sample(query, count))]
+            [RunHit(item, float(count - place)) for place, item in enumerate(self._sample(query, count))]
             for query in queries
         ]
 

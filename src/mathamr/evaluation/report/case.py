@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from mathamr.evaluation.comparison import Comparison
 from mathamr.evaluation.qrels import Qrels
-from mathamr.evaluation.runs import DEPTH, Hit, Run
+from mathamr.evaluation.runs import DEPTH, Run, RunHit
 from mathamr.posts.post import Formula, Post
 
 CASES = 5
@@ -32,7 +32,7 @@ class Case:
 
     topic: str
     values: tuple[float, ...]
-    hits: tuple[tuple[Hit, ...], ...]
+    hits: tuple[tuple[RunHit, ...], ...]
     standings: tuple[Standing, ...]
 
     @property

@@ -15,7 +15,7 @@ from mathamr.evaluation.comparison import Comparison
 from mathamr.evaluation.report.case import Case, Texts, case, differing, find_texts, hardest
 from mathamr.evaluation.report.chart import Bar, bars, difference_bars
 from mathamr.evaluation.report.rendering import body_html, formula_html, title_html
-from mathamr.evaluation.runs import Hit, Run
+from mathamr.evaluation.runs import Run, RunHit
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import LEVEL, mean_interval
 from mathamr.evaluation.table import p
@@ -227,7 +227,7 @@ def _question(topic: Topic | None) -> str:
     return f'<div class="question text">{head}{body_html(topic.post, topic.formula_id)}</div>'
 
 
-def _hits(run: Run, hits: Sequence[Hit], grades: Mapping[str, int], texts: Texts) -> str:
+def _hits(run: Run, hits: Sequence[RunHit], grades: Mapping[str, int], texts: Texts) -> str:
     shown = "".join(
         f'<div class="hit"><div class="head"><span>{rank}</span>{_grade(grades.get(hit.id))}'
         f"<span>{escape(hit.id)}{_place(hit.id, texts)}</span><span>{hit.score:.4g}</span></div>"

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from mathamr.experiments.experiment import JUDGED, Experiment, Published, System, Variant
+from mathamr.experiments.experiment import JUDGED, CitedSystem, Experiment, Published, Variant
 
 
-def _answers(name: str, *figures: float) -> System:
-    return System(name, "answers", dict(zip(JUDGED, figures, strict=False)))
+def _answers(name: str, *figures: float) -> CitedSystem:
+    return CitedSystem(name, "answers", dict(zip(JUDGED, figures, strict=False)))
 
 
-def _formulas(name: str, *figures: float) -> System:
-    return System(name, "formulas", dict(zip(JUDGED, figures, strict=False)))
+def _formulas(name: str, *figures: float) -> CitedSystem:
+    return CitedSystem(name, "formulas", dict(zip(JUDGED, figures, strict=False)))
 
 
 EXPERIMENT = Experiment(

@@ -30,7 +30,7 @@ from mathamr.index.making.firstrelease import carry_over, outdated_manifest
 from mathamr.index.making.intake import IntakeCounts, forget, input_record, take_in
 from mathamr.index.making.inventory import size_on_disk, take_stock
 from mathamr.index.making.parts import prepare_parts
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.index.manifest import (
     MANIFEST,
     EngineRecord,
@@ -151,7 +151,7 @@ def build_index(
         )
 
 
-def _opened(out: Path, options: BuildOptions, has_inputs: bool, crew: Crew) -> ArchiveWriter:
+def _opened(out: Path, options: BuildOptions, has_inputs: bool, crew: Crew) -> IndexWriter:
     """The index in the folder, open for writing, with the model, engine and parser that the options ask for."""
     if not (out / MANIFEST).exists():
         if not has_inputs:
@@ -180,7 +180,7 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, crew: Crew) -> A
     except BaseException:
         lock.release()
         raise
-    archive = ArchiveWriter(out, manifest, catalogue, lock, device=options.device, model=model)
+    archive = IndexWriter(out, manifest, catalogue, lock, device=options.device, model=model)
     try:
         if before is None or manifest != before:
             archive.manifest = manifest.write(out)
@@ -278,7 +278,7 @@ def _remembered(path: Path, manifest: Manifest) -> InputRecord:
     raise MathAMRError(f"no posts of the index came from {path}; its inputs: {known or 'none'}")
 
 
-def _remember(archive: ArchiveWriter, inputs: Sequence[InputRecord]) -> None:
+def _remember(archive: IndexWriter, inputs: Sequence[InputRecord]) -> None:
     """Writes the manifest of an index all of whose parts follow its posts."""
     counted = archive.catalogue.inputs()
     records = {record.path: record for record in archive.manifest.inputs} | {

@@ -24,7 +24,7 @@ from mathamr.index.making.inspection import CheckReport, Damage, inspect
 from mathamr.index.making.intake import IntakeCounts, take_in
 from mathamr.index.making.inventory import size_on_disk, take_stock
 from mathamr.index.making.parts import prepare_parts, remove, reset_lexical, reset_vectors
-from mathamr.index.making.writer import OWN_INPUT, ArchiveWriter
+from mathamr.index.making.writer import OWN_INPUT, IndexWriter
 from mathamr.index.manifest import MANIFEST, Manifest, OutdatedFormatError
 from mathamr.index.storage.durable import check_room
 from mathamr.index.storage.lock import WriterLock
@@ -62,11 +62,11 @@ def check_index(folder: Path, options: BuildOptions | None = None, *, repair: bo
         found = (
             Archive(folder, manifest, catalogue, device=options.device, model=options.model)
             if lock is None
-            else ArchiveWriter(folder, manifest, catalogue, lock, device=options.device, model=options.model)
+            else IndexWriter(folder, manifest, catalogue, lock, device=options.device, model=options.model)
         )
         with found as archive:
             damage = inspect(archive, report)
-            if isinstance(archive, ArchiveWriter) and report.problems:
+            if isinstance(archive, IndexWriter) and report.problems:
                 _mend(archive, damage, report, options)
             report.posts, report.formulas = len(catalogue), catalogue.count_formulas()
     finally:
@@ -156,7 +156,7 @@ def _read_again(
             take_in(catalogue, path, record, IntakeCounts(), read, crew, progress)
 
 
-def _mend(archive: ArchiveWriter, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
+def _mend(archive: IndexWriter, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
     """Makes again what is missing or damaged, and takes away what is too much."""
     catalogue = archive.catalogue
     _check_means(archive)
@@ -181,7 +181,7 @@ def _mend(archive: ArchiveWriter, damage: Damage, report: CheckReport, options: 
     report.problems += left.problems
 
 
-def _check_means(archive: ArchiveWriter) -> None:
+def _check_means(archive: IndexWriter) -> None:
     """Complains before anything is deleted where what would make it again is not there, or is another."""
     try:
         _ = archive.system, archive.work if archive.has_graphs else None
@@ -189,7 +189,7 @@ def _check_means(archive: ArchiveWriter) -> None:
         raise MathAMRError(f"{error}; until then nothing of the index is changed") from error
 
 
-def _mend_graphs(archive: ArchiveWriter, damage: Damage) -> None:
+def _mend_graphs(archive: IndexWriter, damage: Damage) -> None:
     if not archive.has_graphs:
         return
     if damage.whole_graphs:
@@ -202,7 +202,7 @@ def _mend_graphs(archive: ArchiveWriter, damage: Damage) -> None:
         archive.catalogue.unmark("graph", None if damage.whole_graphs else damage.graphs)
 
 
-def _mend_vectors(archive: ArchiveWriter, damage: Damage) -> None:
+def _mend_vectors(archive: IndexWriter, damage: Damage) -> None:
     if damage.whole_vectors:
         reset_vectors(archive)
         return
@@ -214,7 +214,7 @@ def _mend_vectors(archive: ArchiveWriter, damage: Damage) -> None:
         archive.catalogue.unmark_looks("vectors", damage.look_vectors)
 
 
-def _mend_lexical(archive: ArchiveWriter, damage: Damage) -> None:
+def _mend_lexical(archive: IndexWriter, damage: Damage) -> None:
     catalogue = archive.catalogue
     if damage.whole_lexical:
         reset_lexical(archive)

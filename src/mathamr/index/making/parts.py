@@ -10,10 +10,10 @@ from mathamr.index.archive import LEXICAL, VECTORS
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.making.graphstages import sweep_graphs
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 
 
-def prepare_parts(archive: ArchiveWriter) -> None:
+def prepare_parts(archive: IndexWriter) -> None:
     """Empties the parts that were made by another model, engine, parser or version than the manifest's, or are not there."""
     catalogue, manifest = archive.catalogue, archive.manifest
     graphs_by = manifest.parser.fingerprint if manifest.parser else ""
@@ -38,7 +38,7 @@ def prepare_parts(archive: ArchiveWriter) -> None:
             catalogue.set_meta("lexical by", terms_fingerprint())
 
 
-def reset_vectors(archive: ArchiveWriter) -> None:
+def reset_vectors(archive: IndexWriter) -> None:
     """Forgets all vectors; `prepare_parts` then makes an empty engine."""
     with archive.catalogue.transaction():
         archive.catalogue.unmark("vectors")
@@ -48,7 +48,7 @@ def reset_vectors(archive: ArchiveWriter) -> None:
     remove(archive.folder / VECTORS)
 
 
-def reset_lexical(archive: ArchiveWriter) -> None:
+def reset_lexical(archive: IndexWriter) -> None:
     """Forgets all lexical entries."""
     catalogue = archive.catalogue
     with catalogue.transaction():

@@ -1,4 +1,4 @@
-"""`ArchiveWriter`: an index directory, opened for changes, each acknowledged when it is safe.
+"""`IndexWriter`: an index directory, opened for changes, each acknowledged when it is safe.
 
 One process at a time holds it. What it opens it can also read and search, while it changes.
 """
@@ -27,7 +27,7 @@ OWN_INPUT = ""
 """The input of posts that came from no file: only `delete` removes them."""
 
 
-class ArchiveWriter(Archive):
+class IndexWriter(Archive):
     """An archive that this process holds for changes; its threads change it one after the other."""
 
     read_only: ClassVar[bool] = False

@@ -13,7 +13,7 @@ from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.guarded import TooMuchWorkError
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.picture import picture
-from mathamr.graphs.virtual import Part, flatten
+from mathamr.graphs.virtual import NodePart, flatten
 from mathamr.posts.jsonlines import markup_of
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
@@ -49,12 +49,12 @@ router = APIRouter(tags=["posts"])
 PICTURE = "image/svg+xml"
 _UNREACHABLE = frozenset([".", ".."])
 _KINDS = {
-    Part.CONCEPT: "amr",
-    Part.CONSTANT: "amr",
-    Part.FORMULA: "formula",
-    Part.OPT: "opt",
-    Part.SLT: "slt",
-    Part.VIRTUAL: "virtual",
+    NodePart.CONCEPT: "amr",
+    NodePart.CONSTANT: "amr",
+    NodePart.FORMULA: "formula",
+    NodePart.OPT: "opt",
+    NodePart.SLT: "slt",
+    NodePart.VIRTUAL: "virtual",
 }
 _TEXTS: dict[int | str, dict[str, Any]] = {
     200: {"content": {PICTURE: {"schema": {"type": "string"}}, "text/plain": {"schema": {"type": "string"}}}}

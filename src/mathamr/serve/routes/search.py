@@ -39,7 +39,7 @@ from mathamr.serve.service import Reader, Service, of_index, of_request
 from mathamr.systems.ranking import Task
 
 if TYPE_CHECKING:
-    from mathamr.search.alignment import Alignment, Part
+    from mathamr.search.alignment import AlignedPart, Alignment
     from mathamr.search.hits import Hit
 
 router = APIRouter(tags=["search"])
@@ -279,7 +279,7 @@ def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
     }
 
 
-def _part(part: Part, post: Post) -> dict[str, Any]:
+def _part(part: AlignedPart, post: Post) -> dict[str, Any]:
     formulas = {formula.id: (formula, post.macros) for formula in post.formulas}
     is_whole = part.level == "document"
     return {

@@ -17,7 +17,7 @@ from mathamr.amr.builtin.frames import load_frames
 from mathamr.amr.builtin.lexicon import Lexicon
 from mathamr.amr.builtin.network import Weights
 from mathamr.amr.builtin.parser import WEIGHTS
-from mathamr.amr.builtin.syntax import Analyser
+from mathamr.amr.builtin.syntax import SyntaxAnalyser
 from mathamr.amr.builtin.training.alignment import Aligner, numbered, translation_table
 from mathamr.amr.builtin.training.augmentation import with_formulas
 from mathamr.amr.builtin.training.corpus import Gold, split
@@ -30,7 +30,7 @@ def prepare(
     train: list[Gold], held: list[Gold], seed: int
 ) -> tuple[list[Example], list[Example], list[Example], set[str]]:
     """Aligned examples: of the gold graphs, of their copies with formulas and the patterns, and of the held-out part."""
-    frames, analyser = load_frames(), Analyser()
+    frames, analyser = load_frames(), SyntaxAnalyser()
     patterns = pattern_graphs(seed)
     gold = train + held + patterns
     pairs = [

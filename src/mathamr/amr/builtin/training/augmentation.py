@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from mathamr.amr.builtin.syntax import Sentence
+from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.training.alignment import AlignedGraph
 
 SHARE = 0.5
@@ -18,7 +18,9 @@ _PRONOUN_TAGS = ("PRP",)
 _PRONOUNS = {"it", "he", "she", "they", "this", "that"}
 
 
-def with_formulas(sentence: Sentence, graph: AlignedGraph, random: Random) -> tuple[str, AlignedGraph] | None:
+def with_formulas(
+    sentence: SyntaxSentence, graph: AlignedGraph, random: Random
+) -> tuple[str, AlignedGraph] | None:
     """A copy of a sentence and its graph with some phrases replaced, or None where nothing can be replaced."""
     names = {
         target: source for source, role, target in graph.edges if role == ":name" and target in graph.names
@@ -52,7 +54,7 @@ def with_formulas(sentence: Sentence, graph: AlignedGraph, random: Random) -> tu
     return " ".join(words), _without(replace(graph, concepts=concepts), dropped)
 
 
-def _noun_phrase(sentence: Sentence, token: int, concept: str) -> tuple[int, int] | None:
+def _noun_phrase(sentence: SyntaxSentence, token: int, concept: str) -> tuple[int, int] | None:
     tag, children = sentence.tags[token], sentence.children[token]
     if tag in _PRONOUN_TAGS and concept in _PRONOUNS and not children:
         return token, token

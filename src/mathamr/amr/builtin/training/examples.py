@@ -8,10 +8,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import combinations
 
-from mathamr.amr.builtin.features import Node
+from mathamr.amr.builtin.features import WordNode
 from mathamr.amr.builtin.frames import is_frame
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, number_value
-from mathamr.amr.builtin.syntax import Sentence
+from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.templates import PLAIN, Template
 from mathamr.amr.builtin.training.alignment import AlignedGraph, Aligner, tree_distances
 from mathamr.amr.builtin.vocabulary import PRONOUNS
@@ -24,10 +24,10 @@ _NUMBERED = re.compile(r"^:(op|snt)[0-9]+$")
 class Example:
     """Cores per word, templates per core (word, core, template), and the graph over the nodes they make."""
 
-    sentence: Sentence
+    sentence: SyntaxSentence
     cores: list[str]
     templates: list[tuple[int, str, str]]
-    nodes: list[Node]
+    nodes: list[WordNode]
     edges: dict[tuple[int, int], str]
     root: int
     corpus: str = ""
@@ -43,7 +43,7 @@ class _Group:
     template: Template
 
 
-def groups_of(sentence: Sentence, graph: AlignedGraph, aligner: Aligner) -> list[_Group]:
+def groups_of(sentence: SyntaxSentence, graph: AlignedGraph, aligner: Aligner) -> list[_Group]:
     """The gold nodes by word, each group with its core first."""
     by_token: dict[int, list[int]] = defaultdict(list)
     for node, token in enumerate(graph.tokens):
@@ -105,7 +105,7 @@ def shrink(graph: AlignedGraph, group: _Group, known: set[str]) -> None:
 
 
 def build(
-    pairs: list[tuple[Sentence, AlignedGraph]],
+    pairs: list[tuple[SyntaxSentence, AlignedGraph]],
     aligner: Aligner,
     known: set[str] | None = None,
     least: int = 3,
@@ -123,10 +123,10 @@ def build(
     return examples, known
 
 
-def _example(sentence: Sentence, graph: AlignedGraph, groups: Iterable[_Group]) -> Example:
+def _example(sentence: SyntaxSentence, graph: AlignedGraph, groups: Iterable[_Group]) -> Example:
     cores = [NONE] * len(sentence)
     templates: list[tuple[int, str, str]] = []
-    nodes: list[Node] = []
+    nodes: list[WordNode] = []
     number: dict[int, int] = {}
     internal = set()
     for group in groups:
@@ -140,7 +140,7 @@ def _example(sentence: Sentence, graph: AlignedGraph, groups: Iterable[_Group]) 
         for place, member in enumerate(group.members):
             number[member] = len(nodes)
             text = tuple(graph.names[member]) if member in graph.names else ()
-            nodes.append(Node(graph.concepts[member], graph.constant[member], group.anchor, place, text))
+            nodes.append(WordNode(graph.concepts[member], graph.constant[member], group.anchor, place, text))
         internal |= {(a, b) for a in group.members for b in group.members}
     mentions: dict[int, list[int]] = defaultdict(list)
     edges: dict[tuple[int, int], str] = {}
@@ -151,7 +151,7 @@ def _example(sentence: Sentence, graph: AlignedGraph, groups: Iterable[_Group]) 
             templates.append((token, pronoun, PLAIN))
             mentions[node].append(len(nodes))
             edges[len(nodes), number[node]] = SAME
-            nodes.append(Node(pronoun, False, token))
+            nodes.append(WordNode(pronoun, False, token))
     distances = tree_distances(sentence)
 
     def nearest(node: int, other: int) -> int:

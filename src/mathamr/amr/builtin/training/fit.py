@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from mathamr.amr.builtin.network import Array
 
 
-class Vocabulary:
+class FeatureVocabulary:
     """Numbers for the features that occur at least `least` times."""
 
     def __init__(self, rows: Iterable[Sequence[str]], least: int) -> None:
@@ -52,7 +52,7 @@ class Ragged:
         return torch.from_numpy(flat), torch.from_numpy(offsets)
 
 
-def bag(vocabulary: Vocabulary, width: int) -> nn.EmbeddingBag:
+def bag(vocabulary: FeatureVocabulary, width: int) -> nn.EmbeddingBag:
     """Feature vectors to be summed, small at the start."""
     made = nn.EmbeddingBag(max(1, len(vocabulary.words)), width, mode="sum", sparse=True)
     nn.init.normal_(made.weight, std=0.05)

@@ -27,7 +27,7 @@ from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.lexicon import Lexicon
 from mathamr.amr.builtin.network import Array
 from mathamr.amr.builtin.training.examples import Example
-from mathamr.amr.builtin.training.fit import Ragged, Vocabulary, bag, optimise, to_array
+from mathamr.amr.builtin.training.fit import FeatureVocabulary, Ragged, bag, optimise, to_array
 
 NO_RELATION = "none"
 
@@ -56,7 +56,7 @@ class Fitted:
         self.arrays: dict[str, Array] = {}
         self.tables: dict[str, object] = {}
 
-    def add(self, name: str, vocabulary: Vocabulary, module: nn.EmbeddingBag) -> None:
+    def add(self, name: str, vocabulary: FeatureVocabulary, module: nn.EmbeddingBag) -> None:
         """Keeps feature vectors and the features' names."""
         self.tables[name] = vocabulary.words
         self.arrays[name] = to_array(module.weight)
@@ -75,9 +75,9 @@ def fit_cores(
     torch.manual_seed(settings.seed)
     generator = np.random.default_rng(settings.seed)
     data = _core_data(examples, lexicon, leave_out=True)
-    words = Vocabulary(data.words, settings.least)
-    cores = Vocabulary(data.cores, settings.least)
-    details = Vocabulary(data.details, settings.least)
+    words = FeatureVocabulary(data.words, settings.least)
+    cores = FeatureVocabulary(data.cores, settings.least)
+    details = FeatureVocabulary(data.details, settings.least)
     data.encode(words, cores, details)
     test = _core_data(dev, lexicon, leave_out=False)
     test.encode(words, cores, details)
@@ -142,7 +142,7 @@ class _CoreData:
         self.content_list: list[bool] = []
         self.start_list: list[int] = [0]
 
-    def encode(self, words: Vocabulary, cores: Vocabulary, details: Vocabulary) -> None:
+    def encode(self, words: FeatureVocabulary, cores: FeatureVocabulary, details: FeatureVocabulary) -> None:
         self.word_ids = words.encode(self.words)
         self.core_ids = cores.encode(self.cores)
         self.detail_ids = details.encode(self.details)
@@ -184,7 +184,7 @@ def fit_templates(
     labels = sorted(known)
     rows, gold, dense = _template_data(examples, labels)
     test_rows, test_gold, test_dense = _template_data(dev, labels)
-    vocabulary = Vocabulary(rows, settings.least)
+    vocabulary = FeatureVocabulary(rows, settings.least)
     ids, test_ids = vocabulary.encode(rows), vocabulary.encode(test_rows)
     width = settings.width
     features = bag(vocabulary, width)
@@ -308,8 +308,8 @@ def fit_relations(
     known = known_paths(examples)
     data, test = _pair_data(examples, frames, labels, known), _pair_data(dev, frames, labels, known)
     node_words, pair_words = (
-        Vocabulary(data.nodes, settings.least),
-        Vocabulary(data.pairs, settings.pair_least),
+        FeatureVocabulary(data.nodes, settings.least),
+        FeatureVocabulary(data.pairs, settings.pair_least),
     )
     sets = []
     for part in (data, test):
@@ -371,7 +371,7 @@ def fit_relations(
 
 
 def _fit_root(
-    data: _PairData, nodes: Ragged, dense: Tensor, words: Vocabulary, settings: Settings,
+    data: _PairData, nodes: Ragged, dense: Tensor, words: FeatureVocabulary, settings: Settings,
     generator: np.random.Generator, fitted: Fitted,
 ) -> None:  # fmt: skip
     features = bag(words, 16)
