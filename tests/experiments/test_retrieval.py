@@ -1,103 +1,129 @@
-"""Rankings against loops that say the same in the plainest way."""
+"""An experiment ranks like a user: its run by a strategy is that of `mathamr run` on an index of the same posts."""
 
 from __future__ import annotations
 
-import numpy as np
+from pathlib import Path
+
 import pytest
 
+from mathamr.evaluation.retrieval import retrieve
+from mathamr.evaluation.runs import read_run
+from mathamr.experiments import vectors
+from mathamr.experiments.collection import TestCollection, collection_of
 from mathamr.experiments.experiment import Strategy
-from mathamr.experiments.retrieval import ExactAnswers, Formulas, NotApplicableError
-from mathamr.experiments.vectors import VectorTable
-from mathamr.graphs.virtual import Level
-from mathamr.systems.vectors import Vectors
+from mathamr.experiments.graphs import (
+    CorpusCatalogue,
+    ParserChoice,
+    build_both_tensors,
+    build_corpus,
+    build_topics,
+)
+from mathamr.experiments.retrieval import JudgedLooks, NotApplicableError, ranking_of, search
+from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.index.making.builder import BuildOptions, build_index
+from mathamr.search.library import Index
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.systems.ranking import MaxSim, Rerank
+from tests.models import tiny_model
 
-DRAW = np.random.default_rng(5)
-POSTS = 40
+PARSER = ParserChoice("tests.amr.rule_parser:RuleParser")
 
 
-def post(name: str, formulas: int, has_document: bool = True) -> Vectors:
-    count = formulas + has_document
-    rows = DRAW.normal(size=(count, 6)).astype(np.float32)
-    rows /= np.linalg.norm(rows, axis=1, keepdims=True)
-    levels = [Level.FORMULA] * formulas + [Level.DOCUMENT] * has_document
-    return Vectors(
-        rows,
-        np.array(levels, np.int32),
-        tuple(f"{name}.{n}" for n in range(formulas)) + (name,) * has_document,
+@pytest.fixture(scope="module")
+def made(corner: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TestCollection]:
+    """A corner of the sample with graphs, a tiny model, its vectors, and an index of the same posts."""
+    folder = tmp_path_factory.mktemp("made")
+    collection = collection_of([corner])
+    build_corpus(collection, folder / "graphs", folder / "corpus", PARSER, given=False, workers=1)
+    build_topics(collection, folder / "corpus", folder / "topics", PARSER, workers=1)
+    for mode in ("both", "none"):
+        build_both_tensors(folder / "corpus", folder / "topics", GraphConfiguration(mode), 1)  # type: ignore[arg-type]
+    model = tiny_model(folder / "model", folder / "corpus")
+    corpus = vectors.Corpus(
+        collection=collection,
+        catalogue=CorpusCatalogue.read(folder / "graphs"),
+        posts=folder / "corpus",
+        topics=folder / "topics",
     )
+    vectors.encode_all(model, corpus, folder / "index", "cpu")
+    build_index(
+        [corner / "Posts.xml"],
+        folder / "product",
+        BuildOptions(model=model, engine="flat", parser=PARSER.name, device="cpu"),
+    )
+    return folder, collection
 
 
-@pytest.fixture(scope="module")
-def posts() -> list[Vectors]:
-    return [post(f"p{number}", int(DRAW.integers(0, 5))) for number in range(POSTS)]
+@pytest.mark.parametrize("name", ["maxsim", "single", "rerank"])
+def test_a_run_of_answers_is_that_of_the_index(
+    made: tuple[Path, TestCollection], name: str, tmp_path: Path
+) -> None:
+    folder, collection = made
+    (test,) = [each for each in collection.tests if each.task == "answers"]
+    catalogue = CorpusCatalogue.read(folder / "graphs")
+    strategy = Strategy(name)  # type: ignore[arg-type]
+    search(test, strategy, MathAMRPlusSystem, folder / "index", "flat", catalogue, tmp_path / "it.run")
+    ours = read_run(tmp_path / "it.run")
+    with Index.open(folder / "product", device="cpu") as index:
+        theirs = retrieve(index, test.topics, "answers", strategy=name, depth=test.depth).run()
+    for topic in test.topics:
+        assert ours.ids(topic.id, test.depth) == theirs.ids(topic.id, test.depth)
+        assert [hit.score for hit in ours.rankings[topic.id]] == pytest.approx(
+            [hit.score for hit in theirs.rankings[topic.id]], abs=2e-6
+        )
 
 
-@pytest.fixture(scope="module")
-def topic() -> Vectors:
-    return post("topic", 3)
+def test_a_run_of_formulas_has_the_scores_of_the_index(
+    made: tuple[Path, TestCollection], tmp_path: Path
+) -> None:
+    folder, collection = made
+    (test,) = [each for each in collection.tests if each.task == "formulas"]
+    catalogue = CorpusCatalogue.read(folder / "graphs")
+    search(test, Strategy(), MathAMRPlusSystem, folder / "index", "flat", catalogue, tmp_path / "it.run")
+    ours = read_run(tmp_path / "it.run")
+    with Index.open(folder / "product", device="cpu") as index:
+        theirs = retrieve(index, test.topics, "formulas", strategy="maxsim", depth=test.depth).run()
+    for topic in test.topics:
+        # One look may have two visual ids, which share a score: their order may differ, their scores may not.
+        expected = {hit.id: hit.score for hit in theirs.rankings[topic.id]}
+        found = {hit.id: hit.score for hit in ours.rankings[topic.id]}
+        shared = expected.keys() & found.keys()
+        assert len(shared) >= 0.9 * min(len(expected), len(found)) > 0
+        best = max(found, key=lambda each: found[each])
+        assert max(expected.values()) == pytest.approx(found[best], abs=2e-6)
 
 
-def maxsim(topic: Vectors, other: Vectors) -> float:
-    return float(np.mean([max(float(a @ b) for b in other.vectors) for a in topic.vectors]))
+def test_a_share_of_the_candidates_is_the_pool_and_the_rest_follows() -> None:
+    ranking = ranking_of(Strategy("rerank", pool=0.03), MathAMRPlusSystem, "answers", 33_771)
+    assert isinstance(ranking, Rerank)
+    assert (ranking.pool, ranking.keeps_rest) == (1013, True)
+    assert ranking_of(Strategy(), MathAMRPlusSystem, "answers", 10) == MaxSim("parts")
 
 
-def document(topic: Vectors, other: Vectors) -> float:
-    return float(topic.vectors[-1] @ other.vectors[-1])
+def test_looks_are_those_of_the_judges() -> None:
+    looks = JudgedLooks({"a:0": "7", "b:0": "7", "b:1": "9"})
+    assert looks.looks_of(["b:0", "c:0"]) == {"b:0": "7"}
+    assert looks.with_look("7") == ["a:0", "b:0"]
+    assert looks.first_with(["9", "7", "8"]) == {"9": "b:1", "7": "a:0"}
 
 
-def test_maxsim_ranks_all_posts_by_the_mean_of_best_matches(posts: list[Vectors], topic: Vectors) -> None:
-    hits = ExactAnswers(VectorTable.of(posts, 6), Strategy("maxsim")).ranked(topic, 1000)
-    assert [hit.id for hit in hits] == [
-        each.post_id for each in sorted(posts, key=lambda each: -maxsim(topic, each))
-    ]
-    assert hits[0].score == pytest.approx(max(maxsim(topic, each) for each in posts), abs=1e-6)
+def test_what_graphs_do_not_have_cannot_be_found(made: tuple[Path, TestCollection], tmp_path: Path) -> None:
+    folder, collection = made
+    (test,) = [each for each in collection.tests if each.task == "formulas"]
+    catalogue = CorpusCatalogue.read(folder / "graphs")
+    with vectors.engine_in(tmp_path / "flat", "flat", _fields(folder)):
+        pass
+    with vectors.engine_in(tmp_path / vectors.TOPICS, "flat", _fields(folder)):
+        pass
+    with pytest.raises(NotApplicableError, match="no formulas to find"):
+        search(test, Strategy(), MathAMRPlusSystem, tmp_path, "flat", catalogue, tmp_path / "it.run")
 
 
-def test_single_vectors_rank_by_documents_alone(posts: list[Vectors], topic: Vectors) -> None:
-    hits = ExactAnswers(VectorTable.of(posts, 6), Strategy("single")).ranked(topic, 1000)
-    assert [hit.id for hit in hits] == [
-        each.post_id for each in sorted(posts, key=lambda each: -document(topic, each))
-    ]
+def _fields(folder: Path):  # type: ignore[no-untyped-def]
+    from mathamr.index.engines.engine import open_engine
 
-
-def test_reranking_orders_only_the_pool_that_documents_chose(posts: list[Vectors], topic: Vectors) -> None:
-    strategy = Strategy("rerank", pool=0.3)
-    hits = ExactAnswers(VectorTable.of(posts, 6), strategy).ranked(topic, 1000)
-    by_document = sorted(posts, key=lambda each: -document(topic, each))
-    pool, rest = by_document[:12], by_document[12:]
-    assert strategy.pool_size(POSTS) == 12
-    # What was not looked at again follows in the order of the documents.
-    assert [hit.id for hit in hits] == [
-        each.post_id for each in [*sorted(pool, key=lambda each: -maxsim(topic, each)), *rest]
-    ]
-
-
-def test_posts_without_document_vectors_cannot_be_ranked_by_them() -> None:
-    with pytest.raises(NotApplicableError, match="no document vector"):
-        ExactAnswers(VectorTable.of([post("p", 2, has_document=False)], 6), Strategy("single"))
-
-
-def test_formulas_that_look_the_same_count_once_at_their_best(posts: list[Vectors], topic: Vectors) -> None:
-    table = VectorTable.of(posts, 6)
-    named = [reference for reference in table.references if "." in reference]
-    looks = {name: f"look-{place % 7}" for place, name in enumerate(named) if place % 5}
-    found = Formulas(table, looks, {"topic": "topic.1"}).ranked(topic, 1000)
-    best: dict[str, float] = {}
-    for each in posts:
-        for reference, row in zip(each.references, each.vectors, strict=True):
-            if reference in looks:
-                score = float(topic.vectors[1] @ row)
-                best[looks[reference]] = max(score, best.get(looks[reference], -2))
-    assert [hit.id for hit in found] == sorted(best, key=lambda look: -best[look])
-    assert found[0].score == pytest.approx(max(best.values()), abs=1e-6)
-
-
-def test_a_topic_whose_formula_has_no_vector_finds_nothing(posts: list[Vectors], topic: Vectors) -> None:
-    table = VectorTable.of(posts, 6)
-    looks = {name: name for name in table.references if "." in name}
-    assert Formulas(table, looks, {"topic": "topic.9"}).ranked(topic, 1000) == []
-
-
-def test_graphs_without_formulas_have_none_to_find() -> None:
-    with pytest.raises(NotApplicableError, match="no formulas"):
-        Formulas(VectorTable.of([post("p", 0)], 6), {}, {})
+    engine = open_engine(folder / "index" / "flat", read_only=True)
+    try:
+        return engine.fields
+    finally:
+        engine.close()

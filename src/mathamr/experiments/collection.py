@@ -82,6 +82,8 @@ class TestCollection:
     `options` are those of the command that name it.
     """
 
+    __test__ = False  # no test of pytest's
+
     paths: tuple[Path, ...]
     tests: tuple[TestSet, ...]
     without: frozenset[str] = frozenset()
