@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -66,9 +67,18 @@ def command(
     repair: Annotated[
         bool, typer.Option("--repair/--no-repair", help="With --check: whether to mend what is wrong.")
     ] = True,
+    watch: Annotated[
+        bool,
+        typer.Option(
+            "--watch", help="Then follow the inputs: index again whenever a file changes, until Ctrl-C."
+        ),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="The summary as one JSON object.")] = False,
 ) -> None:
-    """Turn posts into a directory that can be searched; run it again to follow changes, or after a kill."""
+    """Turn posts into a directory that can be searched; run it again to follow changes, or after a kill.
+
+    Without a path the inputs that the index knows are read again.
+    """
     from mathamr.index.making.builder import BuildOptions, build_index
 
     if check and out is None and paths and len(paths) == 1:
@@ -98,9 +108,19 @@ def command(
         if not report.sound:
             raise typer.Exit(1)
         return
-    summary = build_index(paths or [], out, options, without=without or ())
+    summary = build_index(paths or [], out, options, without=without or (), again=True)
+    _print(summary, as_json)
+    if watch:
+        from mathamr.index.making.watching import changes
+
+        for names in changes([Path(record.path) for record in summary.manifest.inputs], out):
+            print(f"changed: {visible(', '.join(names))}", file=sys.stderr, flush=True)
+            _print(build_index([], out, options, again=True), as_json)
+
+
+def _print(summary: BuildSummary, as_json: bool) -> None:
     if as_json:
-        print(json.dumps(summary.to_json(), ensure_ascii=False, indent=2))
+        print(json.dumps(summary.to_json(), ensure_ascii=False, indent=2), flush=True)
     else:
         _show(summary)
 

@@ -111,17 +111,25 @@ class BuildSummary:
 
 
 def build_index(
-    paths: Sequence[Path], out: Path, options: BuildOptions | None = None, *, without: Sequence[Path] = ()
+    paths: Sequence[Path],
+    out: Path,
+    options: BuildOptions | None = None,
+    *,
+    without: Sequence[Path] = (),
+    again: bool = False,
 ) -> BuildSummary:
     """Builds the index of all posts in these files and folders, or brings an existing one up to date with them.
 
     Killed at any moment, the same call finishes it. Posts of other inputs stay as they are; those of `without` go.
-    Without any path, what was left undone is finished.
+    Without any path, what was left undone is finished; with `again` the inputs that the index knows are read again, as
+    far as they are there.
     """
     options = options or BuildOptions()
     started = time.perf_counter()
     inputs = [(path, input_record(path, options.format, options.beside)) for path in paths]
     out = out.expanduser()
+    if again and not inputs:
+        inputs = [(Path(record.path), record) for record in known_inputs(out)]
     if not (out / MANIFEST).exists():
         for path, record in inputs:  # what holds no posts is told before a folder is made for them
             read_posts(path, Report(), record.format, options.beside)
@@ -149,6 +157,13 @@ def build_index(
             sizes=sizes,
             memory=peak_memory(),
         )
+
+
+def known_inputs(out: Path) -> list[InputRecord]:
+    """The inputs that an index was made from and that are still there; none where there is no index of today's format."""
+    if not (out / MANIFEST).exists() or outdated_manifest(out) is not None:
+        return []
+    return [record for record in Manifest.read(out).inputs if Path(record.path).exists()]
 
 
 def _opened(out: Path, options: BuildOptions, has_inputs: bool, crew: Crew) -> IndexWriter:
