@@ -98,3 +98,21 @@ def test_pieces_of_a_text_have_their_places() -> None:
         ".",
     ]
     assert [piece["kind"] for piece in shown] == ["text", "formula", "text", "formula", "text"]
+
+
+def test_references_lead_to_posts_around_their_words() -> None:
+    body = r"By \hyperref[t]{the \emph{good} $x$}, \cref{lem:a,t}, \ref{t} and \ref{none}; \href{https://a.org}{b}."
+    html = body_html(Post("p", "proof", body, markup="latex"), 1000, (), {"#t": "a b#t", "#lem:a": "l"})
+    assert '<a href="?post=a%20b%23t" class="reference">the good <span class="formula"' in html
+    assert '<a href="?post=l" class="reference">lemma</a>' in html
+    assert '<a href="?post=a%20b%23t" class="reference">t</a> and ;' in html
+    assert html.count("<a ") == html.count("</a>") == 4
+
+
+def test_references_of_html_lead_to_posts_and_others_nowhere() -> None:
+    body = '<p><a href="#a&amp;b">one</a> <a href="#c">two</a> <a href="?post=x%22y">three</a> <a href="?post=x y">four</a></p>'
+    html = body_html(Post("p", "note", body), 1000, (), {"#a&b": 'q"<'})
+    assert html == (
+        '<p><a href="?post=q%22%3C" class="reference">one</a> <a>two</a> '
+        '<a href="?post=x%22y" class="reference">three</a> <a>four</a></p>'
+    )

@@ -17,6 +17,8 @@ LISTED = 50
 """Posts of one relation that are listed; their ids are all in the answer."""
 WIDTH = 140
 """About how many characters are shown of a post that has no title."""
+MOST_REFERENCES = 500
+"""References of a text that become links; a list of everything is no text."""
 _SPACE = Fragment("text", " ")
 
 
@@ -40,6 +42,16 @@ def neighbours(catalogue: Catalogue, post: Post, answers: Sequence[Post]) -> lis
 def _target(catalogue: Catalogue, link: Link) -> str:
     """The post that a link leads to: by its id, or by a label that a post of the index has."""
     return link.target or next(iter(catalogue.labelled(link.label)), "")
+
+
+def references(catalogue: Catalogue, post: Post) -> dict[str, str]:
+    """The posts that a post refers to, by how its text names them: `#label`, or the address itself."""
+    found: dict[str, str] = {}
+    for link in post.links[:MOST_REFERENCES]:
+        if target := _target(catalogue, link):
+            found.setdefault(f"#{link.label}" if link.label else target, target)
+    known = catalogue.posts(list(dict.fromkeys(found.values())))
+    return {name: target for name, target in found.items() if target in known}
 
 
 def _shown(relation: str, id: str, post: Post | None, accepted: str | None = None) -> dict[str, Any]:

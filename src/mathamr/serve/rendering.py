@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from html import escape
+from html import escape, unescape
 from pathlib import PurePath
 from typing import Any
+from urllib.parse import quote
 
 from mathamr.errors import MathAMRError, ParseError
 from mathamr.formulas.latex.display.formula import display_mathml
@@ -32,6 +34,7 @@ _BLOCKS = {
 _PAIRED = frozenset(["heading", "quote", "code"])
 """Blocks that a break begins and another one ends."""
 _LINE = "\u2028"
+_ANCHOR = re.compile(r'<a href="([^"<>]{1,2000})">')
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,27 +173,36 @@ def title_html(post: Post, names: Sequence[str] = ()) -> str:
     )
 
 
-def body_html(post: Post, longest: int, names: Sequence[str] = ()) -> str:
-    """The body of a post, or as much of it as may be shown, as safe HTML."""
-    body = post.body[:longest]
+def body_html(
+    post: Post, longest: int, names: Sequence[str] = (), references: Mapping[str, str] | None = None
+) -> str:
+    """The body of a post, or as much of it as may be shown, as safe HTML.
+
+    `references` are the posts that its references lead to, by how the text names them: `#label`, or an address.
+    """
+    body, known = post.body[:longest], references or {}
     try:
-        written = _html_body(body, post, names) if post.markup == "html" else _block_body(body, post, names)
+        written = (
+            _html_body(body, post, names, known)
+            if post.markup == "html"
+            else _block_body(body, post, names, known)
+        )
     except NestedTooDeeplyError:
-        written = _block_body(body, post, names)
+        written = _block_body(body, post, names, known)
     if len(body) < len(post.body):
         written += '\n<p class="faint">… (the rest of this post is not shown)</p>'
     return written
 
 
-def _block_body(body: str, post: Post, names: Sequence[str]) -> str:
+def _block_body(body: str, post: Post, names: Sequence[str], references: Mapping[str, str]) -> str:
     """Any markup as paragraphs."""
-    writer = _BlockWriter(post, _Formulas.of_body(post, names))
+    writer = _BlockWriter(post, _Formulas.of_body(post, names), references)
     for piece in pieces(body, post.markup):
         writer.add(piece)
     return writer.html()
 
 
-def _html_body(body: str, post: Post, names: Sequence[str]) -> str:
+def _html_body(body: str, post: Post, names: Sequence[str], references: Mapping[str, str]) -> str:
     """HTML with its own structure: formulas are cut out of the source, and come back as MathML."""
     body, formulas = without_places(body), _Formulas.of_body(post, names)
     parts: list[str] = []
@@ -205,7 +217,22 @@ def _html_body(body: str, post: Post, names: Sequence[str]) -> str:
             drawn.append(formula_html(formula, post.macros))
             done = piece.end
     parts.append(body[done:])
-    return sanitised_html("".join(parts), drawn)
+    return sanitised_html(_with_references("".join(parts), references), drawn)
+
+
+def _with_references(body: str, references: Mapping[str, str]) -> str:
+    """HTML whose links to labels and addresses of known posts lead to these posts on the page."""
+
+    def lead(match: re.Match[str]) -> str:
+        target = references.get(unescape(match[1]))
+        return f'<a href="{escape(post_link(target))}">' if target else match.group()
+
+    return _ANCHOR.sub(lead, body) if references else body
+
+
+def post_link(id: str) -> str:
+    """The address of a post on the page, which the page's own links have too."""
+    return f"?post={quote(id, safe='')}"
 
 
 def formula_html(formula: Formula, macros: tuple[str, ...] = ()) -> str:
@@ -250,8 +277,11 @@ class _Formulas:
 class _BlockWriter:
     """Writes the pieces of a post that is not HTML as paragraphs."""
 
-    def __init__(self, post: Post, formulas: _Formulas) -> None:
-        self._post, self._formulas = post, formulas
+    def __init__(self, post: Post, formulas: _Formulas, references: Mapping[str, str]) -> None:
+        self._post, self._formulas, self._references = post, formulas, references
+        self._linked: tuple[int, int, str] | None = (
+            None  # where the link ends that is open, where it began, its label
+        )
         self._blocks: list[str] = []
         self._inside: list[str] = []
         self._block = "paragraph"
@@ -259,6 +289,8 @@ class _BlockWriter:
 
     def add(self, piece: Piece) -> None:
         """Writes one more piece."""
+        if self._linked and (piece.start >= self._linked[0] or piece.kind in ("break", "link")):
+            self._end_link()
         if piece.kind == "break":
             self._end_block(piece.text)
         elif piece.kind == "formula":
@@ -268,6 +300,8 @@ class _BlockWriter:
             self._inside.append(code if self._block == "code" else f"<code>{code}</code>")
         elif piece.kind == "image":
             self._inside.append(f'<span class="picture">[picture: {escape(piece.text)}]</span>')
+        elif piece.kind == "link" and piece.text.startswith("#"):
+            self._begin_link(piece)
         elif piece.kind == "link":
             if target := safe_link(piece.text):
                 self._inside.append(
@@ -276,8 +310,24 @@ class _BlockWriter:
         else:
             self._inside.append(escape(piece.text).replace(_LINE, "<br>"))
 
+    def _begin_link(self, piece: Piece) -> None:
+        """A reference by labels: a link to the first of them that is known, around the words that stand for it."""
+        labels = [label.strip() for label in piece.text[1:].split(",")]
+        found = next((label for label in labels if f"#{label}" in self._references), None)
+        if found is not None:
+            address = escape(post_link(self._references[f"#{found}"]))
+            self._inside.append(f'<a href="{address}" class="reference">')
+            self._linked = (piece.end, len(self._inside), found)
+
+    def _end_link(self) -> None:
+        if self._linked:
+            _, begun, label = self._linked
+            self._inside.append("</a>" if len(self._inside) > begun else f"{escape(label)}</a>")
+            self._linked = None
+
     def html(self) -> str:
         """All that was written."""
+        self._end_link()
         self._end_block("paragraph")
         return "\n".join(self._blocks)
 

@@ -49,6 +49,8 @@ _HEADINGS = {"h1": "h3", "h2": "h4", "h3": "h5", "h4": "h6", "h5": "h6", "h6": "
 """A post stands below the headings of its page."""
 _SCHEMES = ("http", "https", "mailto")
 _NUMBER = re.compile(r"-?[0-9]{1,6}")
+_OWN_LINK = re.compile(r"\?post=[A-Za-z0-9%._~-]{1,3000}")
+"""To another post on the same page."""
 _SPAN = re.compile(r"[1-9][0-9]?")
 _PLACE = re.compile(f"{MARK}([0-9]+){MARK}")
 _LINK_RELATION = "nofollow noopener noreferrer"
@@ -179,7 +181,9 @@ class _Writer:
 def _attributes(tag: str, element: Any) -> str:
     given = element.attrib
     kept: dict[str, str] = {}
-    if tag == "a" and (target := safe_link(given.get("href", ""))):
+    if tag == "a" and _OWN_LINK.fullmatch(given.get("href", "")):
+        kept = {"href": given["href"], "class": "reference"}
+    elif tag == "a" and (target := safe_link(given.get("href", ""))):
         kept = {"href": target, "rel": _LINK_RELATION}
     elif tag in ("td", "th"):
         kept = {name: given[name] for name in ("colspan", "rowspan") if _SPAN.fullmatch(given.get(name, ""))}

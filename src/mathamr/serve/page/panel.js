@@ -157,7 +157,8 @@ export class Panel {
     return element(
       "p",
       { class: "about" },
-      element("span", { class: `kind ${post.kind}` }, post.kind),
+      element("span", { class: "kind" }, post.kind),
+      post.place ? element("span", { class: "place" }, `${post.place.path}:${post.place.line}`) : null,
       Number.isFinite(post.votes) ? element("span", {}, counted(post.votes, "vote")) : null,
       post.date ? element("time", { datetime: post.date }, day(post.date)) : null,
       ...post.tags.map((tag) => this.link({ tags: [tag], page: 1, ...CLOSED }, { class: "tag" }, tag)),
@@ -176,6 +177,10 @@ export class Panel {
       if (formula?.latex && !span.closest("a")) activated(span, formula);
       if (matched.has(span.dataset.formula)) span.classList.add("matched");
       if (span.nextSibling?.nodeType === Node.TEXT_NODE) span.nextSibling.data = joined(span.nextSibling.data);
+    }
+    for (const anchor of text.querySelectorAll('a.reference[href^="?post="]')) {
+      const post = new URLSearchParams(anchor.getAttribute("href")).get("post");
+      anchor.replaceWith(this.link({ ...CLOSED, post }, { class: "reference" }, ...anchor.childNodes));
     }
     return text;
   }

@@ -21,7 +21,7 @@ from mathamr.posts.report import Report
 from mathamr.posts.text import cleaned
 from mathamr.serve.errors import ApiError
 from mathamr.serve.identifiers import ANY
-from mathamr.serve.neighbours import neighbours
+from mathamr.serve.neighbours import neighbours, references
 from mathamr.serve.rendering import (
     body_html,
     draw_formula,
@@ -128,7 +128,7 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
         "kind": stored.kind,
         "title": title_shown(stored, names),
         "title_html": title_html(stored, names),
-        "html": body_html(stored, longest, names),
+        "html": body_html(stored, longest, names, of_index(lambda: references(catalogue, stored))),
         "truncated": len(stored.body) > longest,
         "markup": stored.markup,
         "source_title": stored.title[:longest],
