@@ -11,6 +11,7 @@ from mathamr.amr import parser as parsers
 from mathamr.errors import MathAMRError
 from mathamr.evaluation.retrieval import rerank_results, retrieve
 from mathamr.evaluation.topics import read_topics
+from mathamr.index.engines.entry import Filter
 from mathamr.index.making.builder import BuildOptions, build_index
 from mathamr.index.making.check import check_index
 from mathamr.posts.post import Post
@@ -23,7 +24,7 @@ from tests.systems.tiny import TINY, NodeSystem, WordSystem
 POSTS = [
     note("groups", "Every subgroup of a cyclic group is cyclic: $gH = Hg$."),
     note("sums", "The sum of squares $a^2+b^2=c^2$ has many solutions."),
-    note("roots", "A root of $x^2-2$ is irrational; so is one of $a^2+b^2$."),
+    note("roots", "A root of $x^2-2$ is irrational; so is one of $a^2+b^2$.", tags=("roots",)),
     note("words", "No formula at all, only continuous words."),
 ]
 
@@ -86,6 +87,15 @@ def test_looks_are_found_by_a_system_of_nodes(by_nodes: Index, strategy: str) ->
     assert hits[0].formula.latex == "x^2-2"
     assert hits[0].id == "roots"
     assert {hit.formula.latex for hit in hits if hit.formula} >= {"a^2+b^2", "a^2+b^2=c^2"}
+
+
+@pytest.mark.parametrize("strategy", NodeSystem.rankings["formulas"])
+def test_filters_narrow_looks_by_the_posts_they_stand_in(by_nodes: Index, strategy: str) -> None:
+    """The engine has no entries of posts or formulas here: the posts themselves say what they are found by."""
+    hits = by_nodes.search("$a^2+b^2$", "formulas", strategy, where=Filter(tags=("roots",)))
+    assert hits
+    assert {hit.id for hit in hits} == {"roots"}
+    assert not by_nodes.search("$a^2+b^2$", "formulas", strategy, where=Filter(tags=("poems",)))
 
 
 def test_a_task_that_the_system_lacks_is_told(by_words: Index, by_nodes: Index) -> None:

@@ -13,6 +13,7 @@ To change it, open it as an `IndexWriter`.
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
@@ -23,7 +24,8 @@ from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.engines.engine import Engine, open_engine
+from mathamr.index.catalogue.payloads import formula_payloads, post_payloads
+from mathamr.index.engines.engine import Engine, Kind, Payload, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest, ModelRecord
@@ -179,6 +181,14 @@ class Archive:
                 f"post {post_id!r} has no vectors of the field {field!r}; if it should have, mend them with:"
                 f" mathamr index --check --out {self.folder}"
             )
+        return found
+
+    def payloads(self, of: Kind, ids: Sequence[str]) -> dict[str, Payload]:
+        """What posts or formulas are found by: as the engine knows it, or as their posts say where it has no entry."""
+        found = self.engine.payloads(of, ids)
+        missing = [identifier for identifier in ids if identifier not in found]
+        if missing and of != "looks":
+            found |= (post_payloads if of == "posts" else formula_payloads)(self.catalogue, missing)
         return found
 
     def close_engine(self) -> None:

@@ -13,7 +13,7 @@ from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.posts.post import Formula
 from mathamr.search.asked import Asked
 from mathamr.search.ranked import Demand, Ranked
-from mathamr.search.ranker import FoundHits, Ranker, filtered, of_rows
+from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows
 from mathamr.search.wildcards import Fit, fit, has_wildcards
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
 
@@ -52,9 +52,14 @@ class FormulaRanker(Ranker):
     """Ranks looks by the fields of formulas and of looks, and by the terms of their trees."""
 
     def __init__(
-        self, asked: Asked, engine: Engine, lexicon: Callable[[], LexicalPart], looks: Looks
+        self,
+        asked: Asked,
+        engine: Engine,
+        lexicon: Callable[[], LexicalPart],
+        looks: Looks,
+        payloads: Payloads | None = None,
     ) -> None:
-        super().__init__(asked, engine, lexicon)
+        super().__init__(asked, engine, lexicon, payloads)
         self._looks = looks
         self._places: dict[str, str] = {}
         """The formula that stands for a look: the one that fits best, as far as is known."""
@@ -133,7 +138,7 @@ class FormulaRanker(Ranker):
             return ids[0] if ids else None
         for start in range(0, len(ids), _PLACES_AT_A_TIME):
             few = ids[start : start + _PLACES_AT_A_TIME]
-            payloads = self.engine.payloads("formulas", few)
+            payloads = self._payloads("formulas", few)
             for each in few:
                 if each in payloads and where.passes(payloads[each]):
                     return each

@@ -233,9 +233,9 @@ class Index:
     def _ranker(self, asked: Asked, task: Task) -> Ranker:
         archive = self.archive
         if task == "answers":
-            return PostRanker(asked, archive.engine, lambda: archive.lexical.posts)
+            return PostRanker(asked, archive.engine, lambda: archive.lexical.posts, archive.payloads)
         looks = CatalogueLooks(archive.catalogue)
-        return FormulaRanker(asked, archive.engine, lambda: archive.lexical.formulas, looks)
+        return FormulaRanker(asked, archive.engine, lambda: archive.lexical.formulas, looks, archive.payloads)
 
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:
         """Why a post is found: every part of the query against every part of the post.

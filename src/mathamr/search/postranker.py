@@ -29,7 +29,7 @@ class PostRanker(Ranker):
 
     def _by_words(self, lexicon: LexicalPart, demand: Demand) -> list[Scored]:
         def passing(ids: Sequence[str]) -> set[str]:
-            payloads = self.engine.payloads("posts", ids)
+            payloads = self._payloads("posts", ids)
             return {
                 identifier
                 for identifier, payload in payloads.items()

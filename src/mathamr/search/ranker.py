@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.engine import Engine
+from mathamr.index.engines.engine import Engine, Kind, Payload
 from mathamr.index.engines.entry import Scored
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.search.asked import Asked
@@ -35,11 +35,22 @@ class FoundHits:
         return {name: scores[identifier] for name, scores in self.evidence.items() if identifier in scores}
 
 
+Payloads = Callable[[Kind, Sequence[str]], dict[str, Payload]]
+
+
 class Ranker(ABC):
     """Ranks the entries of one task for one query."""
 
-    def __init__(self, asked: Asked, engine: Engine, lexicon: Callable[[], LexicalPart]) -> None:
+    def __init__(
+        self,
+        asked: Asked,
+        engine: Engine,
+        lexicon: Callable[[], LexicalPart],
+        payloads: Payloads | None = None,
+    ) -> None:
         self.asked, self.engine, self._lexicon = asked, engine, lexicon
+        self._payloads = payloads or engine.payloads
+        """What entries are found by; an index knows it also of those that its engine has no vectors of."""
 
     def rank(self, ranking: Ranking, demand: Demand, name: str) -> list[Ranked]:
         """What a ranking finds, best first; `name` is the component's where there is only one."""

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.index.catalogue.journal import PendingPost, Sketch
+from mathamr.index.catalogue.payloads import payload_of
 from mathamr.index.engines.entry import Entry, Floats, Payload
 from mathamr.posts.post import Post
 from mathamr.systems.field import Field, Kind
@@ -27,22 +28,6 @@ class PostEntries:
 
     post: Entry | None = None
     formulas: tuple[Entry, ...] = ()
-
-
-def is_tagged_by_question(post: Post) -> bool:
-    """Whether a post is found by the tags of its question: forums tag questions only."""
-    return post.role == "answer" and not post.tags
-
-
-def payload_of(post: Post, tags: tuple[str, ...] | None = None) -> Payload:
-    """What a post is found by; `tags` are those of its question, if not its own."""
-    return Payload(
-        kind=post.kind,
-        tags=post.tags if tags is None else tags,
-        date=post.date,
-        score=post.score,
-        source=post.source,
-    )
 
 
 def entries_of(

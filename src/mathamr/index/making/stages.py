@@ -17,13 +17,13 @@ from mathamr.graphs.corpus import use_vocabularies
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.journal import PendingPost, Sketch
+from mathamr.index.catalogue.payloads import is_tagged_by_question
 from mathamr.index.engines.entry import Entry
 from mathamr.index.making.buildlog import BuildLog
 from mathamr.index.making.crew import FEW, Crew
 from mathamr.index.making.entries import (
     PostEntries,
     entries_of,
-    is_tagged_by_question,
     look_entry,
     sketch,
 )

@@ -1,0 +1,50 @@
+"""What posts and formulas are found by, from the posts themselves: also where an engine has no entry for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.engines.entry import Payload
+from mathamr.posts.post import Post
+
+
+def is_tagged_by_question(post: Post) -> bool:
+    """Whether a post is found by the tags of its question: forums tag questions only."""
+    return post.role == "answer" and not post.tags
+
+
+def payload_of(post: Post, tags: tuple[str, ...] | None = None) -> Payload:
+    """What a post is found by; `tags` are those of its question, if not its own."""
+    return Payload(
+        kind=post.kind,
+        tags=post.tags if tags is None else tags,
+        date=post.date,
+        score=post.score,
+        source=post.source,
+    )
+
+
+def post_payloads(catalogue: Catalogue, ids: Sequence[str]) -> dict[str, Payload]:
+    """What posts are found by; unknown ids are left out."""
+    posts = catalogue.posts(ids)
+    questions = catalogue.posts(
+        sorted({post.parent for post in posts.values() if post.parent and is_tagged_by_question(post)})
+    )
+    payloads = {}
+    for post_id, post in posts.items():
+        question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
+        payloads[post_id] = payload_of(post, question.tags if question else None)
+    return payloads
+
+
+def formula_payloads(catalogue: Catalogue, ids: Sequence[str]) -> dict[str, Payload]:
+    """What formulas are found by, their posts' payloads; unknown ids are left out."""
+    formulas = catalogue.formulas(ids)
+    posts = post_payloads(catalogue, list({entry.post for entry in formulas.values()}))
+    return {
+        formula_id: replace(posts[entry.post], post=entry.post, look=entry.look)
+        for formula_id, entry in formulas.items()
+        if entry.post in posts
+    }
