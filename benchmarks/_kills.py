@@ -48,17 +48,21 @@ class _Steps:
         """Makes everything that reaches the disk a step, before and after it happens."""
         step = self.step
 
-        class Connection(sqlite3.Connection):
-            def execute(self, sql: str, *values: Any) -> Any:
-                if not sql.startswith(("COMMIT", "PRAGMA wal")):
-                    return super().execute(sql, *values)
-                step()
-                result = super().execute(sql, *values)
-                step()
-                return result
-
         connect = sqlite3.connect
-        sqlite3.connect = lambda *given, **named: connect(*given, factory=Connection, **named)  # type: ignore[assignment]
+
+        def counted(*given: Any, factory: Any = sqlite3.Connection, **named: Any) -> Any:
+            class Connection(factory):  # type: ignore[misc]
+                def execute(self, sql: str, *values: Any) -> Any:
+                    if not sql.startswith(("COMMIT", "PRAGMA wal")):
+                        return super().execute(sql, *values)
+                    step()
+                    result = super().execute(sql, *values)
+                    step()
+                    return result
+
+            return connect(*given, factory=Connection, **named)
+
+        sqlite3.connect = counted  # type: ignore[assignment]
         for owner, name in ((os, "fsync"), (Path, "replace"), (shutil, "rmtree"), (Path, "write_text")):
             setattr(owner, name, self._counted(getattr(owner, name)))
 

@@ -23,7 +23,9 @@ from mathamr.index.archive import Archive
 from mathamr.index.making.builder import BuildOptions, build_index
 from mathamr.index.making.writer import IndexWriter
 from mathamr.posts.post import Post
+from mathamr.systems.system import SYSTEMS
 from tests.models import sample_posts
+from tests.systems.tiny import TINY
 
 FULL_DISKS = (5_000, 40_000, 140_000)
 """The largest file a full disk takes: enough for nothing, for the parts of an index, for all but its catalogue."""
@@ -189,7 +191,8 @@ def _readable(out: Path) -> None:
         with Archive.open(out, device="cpu") as archive:
             for post_id in archive.catalogue.ids():
                 archive.catalogue.post(post_id)
-            archive.engine.count("posts")
+            for field in archive.engine.fields:
+                archive.engine[field.name].count()
             archive.lexical.posts.count()
     except MathAMRError:
         pass
@@ -201,6 +204,7 @@ def _same(found: Any, expected: Any, what: str, other: str) -> None:
 
 
 if __name__ == "__main__":
+    SYSTEMS._entries.update(TINY)
     model, folder, engine, points, seed = sys.argv[1:]
     killing = Killing(Path(model), Path(folder), engine, int(points), int(seed))
     killing.run()

@@ -6,15 +6,25 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.conftest import ROOT
+from tests.systems.tiny import NodeSystem
 
 POINTS = 6
 
 
+@pytest.mark.parametrize("system", ["mathamrplus", "tiny-nodes"])
 def test_whatever_is_killed_nothing_acknowledged_is_lost_and_nothing_doubled(
-    model_folder: Path, tmp_path: Path
+    model_folder: Path, tmp_path: Path, system: str
 ) -> None:
-    """Some twenty kills of builds, updates and single changes; `python -m benchmarks kills` does many more."""
+    """Some twenty kills of builds, updates and single changes; `python -m benchmarks kills` does many more.
+
+    MathAMR+ has graphs and vectors of posts and formulas, the other system vectors of looks.
+    """
+    if system == "tiny-nodes":
+        model_folder = tmp_path / "model"
+        NodeSystem().save(model_folder)
     done = subprocess.run(
         [
             sys.executable,
