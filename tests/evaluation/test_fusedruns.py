@@ -10,7 +10,7 @@ import pytest
 from mathamr.errors import MathAMRError
 from mathamr.evaluation.fusedruns import fuse_runs, rerank_run
 from mathamr.evaluation.runs import Run, read_run, write_run
-from mathamr.index.engines.entry import Scored
+from mathamr.index.scored import Scored
 from mathamr.search.fusion import FUSIONS, fuse
 
 MINE = Run.of("mine", {"A.1": [("1", 9.0), ("2", 8.0), ("3", 7.0)], "A.2": [("4", 1.0)]})

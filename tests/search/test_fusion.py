@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.index.engines.entry import Scored
+from mathamr.index.scored import Scored
 from mathamr.search.fusion import (
     FUSIONS,
     NORMALISATIONS,

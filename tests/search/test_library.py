@@ -14,8 +14,8 @@ from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.virtual import Level
-from mathamr.index.engines.entry import Scored, best
 from mathamr.index.lexical.terms import post_terms
+from mathamr.index.scored import Scored, best
 from mathamr.search.fragment import plain
 from mathamr.search.fusion import FUSIONS
 from mathamr.search.library import UnknownPostError

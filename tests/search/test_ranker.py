@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.index.engines.entry import Scored
 from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.scored import Scored
 from mathamr.search.asked import Asked
 from mathamr.search.fusion import FUSIONS, WeightedSum
 from mathamr.search.query import Query

@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from mathamr.graphs import notation
 from mathamr.graphs.guarded import GuardedGraphs
-from mathamr.index.engines.entry import LONGEST_ID
+from mathamr.index.identifiers import LONGEST_ID
 from mathamr.index.making.intake import LONGEST_POST_ID
 from mathamr.index.making.writer import IndexWriter
 from mathamr.posts.post import Post

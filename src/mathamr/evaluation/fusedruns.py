@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from mathamr.errors import MathAMRError
 from mathamr.evaluation.runs import DEPTH, Run, few
-from mathamr.index.engines.entry import Scored
+from mathamr.index.scored import Scored
 from mathamr.search.fusion import fuse
 
 

@@ -12,7 +12,8 @@ from mathamr.evaluation.runs import DEPTH, Run, few
 from mathamr.evaluation.topics import Topic
 from mathamr.formulas.parse import FormulaError
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.index.engines.entry import Filter, Scored
+from mathamr.index.engines.entry import Filter
+from mathamr.index.scored import Scored
 from mathamr.posts.kinds import ANSWERING
 from mathamr.progress import Progress
 from mathamr.search.library import Index

@@ -17,8 +17,8 @@ from mathamr.experiments.graphs import CorpusCatalogue
 from mathamr.experiments.stage import Figures
 from mathamr.experiments.vectors import TOPICS, StoredQueries
 from mathamr.index.engines.engine import Engine, open_engine
-from mathamr.index.engines.entry import Scored
 from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.scored import Scored
 from mathamr.posts.post import Formula
 from mathamr.search.asked import Asked
 from mathamr.search.formularanker import FormulaRanker

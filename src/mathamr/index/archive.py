@@ -24,11 +24,11 @@ from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.catalogue.payloads import formula_payloads, post_payloads
 from mathamr.index.engines.engine import Engine, Kind, Payload, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest, ModelRecord
+from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.index.storage.plainfiles import check_plain
 from mathamr.systems.modelfolder import box, boxed, load_system
 from mathamr.systems.system import SYSTEMS, Need, System

@@ -8,8 +8,9 @@ from typing import Protocol
 from mathamr.formulas.tree import Opt
 from mathamr.formulas.trees import trees_of
 from mathamr.index.engines.engine import Engine, FieldReader
-from mathamr.index.engines.entry import Filter, Scored
+from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.scored import Scored
 from mathamr.posts.post import Formula
 from mathamr.search.asked import Asked
 from mathamr.search.ranked import Demand, Ranked

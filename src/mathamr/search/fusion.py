@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 from typing import Protocol
 
 from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.index.engines.entry import Scored
+from mathamr.index.scored import Scored
 from mathamr.registry import Registry
 
 RANK_OFFSET = 60

@@ -21,7 +21,8 @@ from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
-from mathamr.index.engines.entry import Filter, Scored
+from mathamr.index.engines.entry import Filter
+from mathamr.index.scored import Scored
 from mathamr.posts.kinds import KINDS
 from mathamr.posts.post import Post
 from mathamr.search.alignment import Alignment, align

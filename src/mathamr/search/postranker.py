@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mathamr.index.engines.engine import FieldReader
-from mathamr.index.engines.entry import Scored
 from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.scored import Scored
 from mathamr.search.ranked import Demand, Ranked
 from mathamr.search.ranker import FoundHits, Ranker, filtered, of_rows, unsuited
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows

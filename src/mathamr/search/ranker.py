@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, Kind, Payload
-from mathamr.index.engines.entry import Scored
 from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.scored import Scored
 from mathamr.search.asked import Asked
 from mathamr.search.fusion import fuse, takes_normalisation
 from mathamr.search.ranked import Demand, Ranked

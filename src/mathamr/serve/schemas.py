@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
-from mathamr.index.engines.entry import LONGEST_ID
+from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.kinds import Kind
 from mathamr.posts.post import LinkType, Markup
 from mathamr.systems.ranking import Task

@@ -23,7 +23,8 @@ from mathamr.index.engines.engine import (
     ScoredRow,
     create_engine,
 )
-from mathamr.index.engines.entry import DECIMALS, Floats
+from mathamr.index.engines.entry import Floats
+from mathamr.index.scored import DECIMALS
 from mathamr.systems.vectors import Vectors
 
 SIZE, SMALL = 8, 5

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from mathamr.errors import MathAMRError
 from mathamr.graphs.virtual import Level
-from mathamr.index.engines.entry import Entry, Filter, Payload, Scored, best, checked, seconds
+from mathamr.index.engines.entry import Entry, Filter, Payload, checked, seconds
+from mathamr.index.scored import Scored, best
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 

@@ -16,7 +16,7 @@ from mathamr.index.engines.entry import Entry
 from mathamr.index.making.builder import BuildOptions, BuildSummary, build_index
 from mathamr.index.making.check import check_index
 from mathamr.index.making.lookkeys import look_keys
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.posts.post import Post
 from mathamr.systems.system import SYSTEMS
 from tests.index.small import build, note, options, write_posts
@@ -114,12 +114,12 @@ def test_updates_and_single_changes_equal_a_new_build(tmp_path: Path, engine: st
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
     made(tmp_path / "one", POSTS, engine)
-    with ArchiveWriter.open(tmp_path / "one" / "index") as archive:
+    with IndexWriter.open(tmp_path / "one" / "index") as archive:
         archive.put([note("d", "Four $x^2$ and $w$.")])
         archive.delete(["a"])
         archive.put([note("d", "Four $w^3$.")])
     made(tmp_path / "two", POSTS[1:], engine)
-    with ArchiveWriter.open(tmp_path / "two" / "index") as archive:
+    with IndexWriter.open(tmp_path / "two" / "index") as archive:
         archive.put([note("d", "Four $w^3$.")])
     found, expected = content(tmp_path / "one" / "index"), content(tmp_path / "two" / "index")
     assert differences(found, expected) == ["posts", "inputs", "checksums"]  # the files lie elsewhere
@@ -129,7 +129,7 @@ def test_updates_and_single_changes_equal_a_new_build(tmp_path: Path, engine: st
 def test_lost_wrong_and_strange_looks_are_put_right(tmp_path: Path) -> None:
     made(tmp_path, POSTS)
     before = content(tmp_path / "index")
-    with ArchiveWriter.open(tmp_path / "index") as archive:
+    with IndexWriter.open(tmp_path / "index") as archive:
         rows = archive.engine["nodes"].fetch([key("x^2")])[key("x^2")]
         archive.engine.delete("looks", [key("y")])
         archive.engine.upsert(

@@ -13,7 +13,7 @@ from pathlib import Path
 from mathamr.errors import MathAMRError
 from mathamr.index.catalogue.journal import Journal, packed, unpacked
 from mathamr.index.catalogue.occurrences import Occurrences
-from mathamr.index.engines.entry import LONGEST_ID
+from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.kinds import ANSWERING
 from mathamr.posts.post import Formula, Post
 

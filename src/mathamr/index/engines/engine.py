@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.entry import Entry, Filter, Floats, Payload, Scored, ScoredRow
+from mathamr.index.engines.entry import Entry, Filter, Floats, Payload, ScoredRow
+from mathamr.index.scored import Scored
 from mathamr.index.storage.durable import write_whole
 from mathamr.registry import Registry
 from mathamr.systems.field import KINDS, Field, Kind

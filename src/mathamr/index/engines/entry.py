@@ -1,4 +1,4 @@
-"""`Entry`, `Payload`, `Filter`, `Scored`: what goes into an engine, what narrows a search, what comes out."""
+"""`Entry`, `Payload`, `Filter`: what goes into an engine, what narrows a search; `ScoredRow`, what comes out beside `Scored`."""
 
 from __future__ import annotations
 
@@ -12,15 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.index.identifiers import check_id
+from mathamr.index.scored import DECIMALS
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
 Floats = npt.NDArray[np.float32]
 
-DECIMALS = 6
-"""Scores that agree to so many decimals are equal: rounding of sums must not decide an order."""
-LONGEST_ID = 4096
-"""Characters an id may have."""
 MOST_LEVEL = 127
 """Levels are kept in a byte each."""
 
@@ -99,13 +97,6 @@ class Filter:
                 or (payload.score is not None and payload.score >= self.minimum_score)
             )
         )
-
-
-class Scored(NamedTuple):
-    """A found entry and how well it fits, from -1 to 1."""
-
-    id: str
-    score: float
 
 
 class ScoredRow(NamedTuple):
@@ -195,17 +186,6 @@ def _valid_text(text: str) -> str:
         return text.encode("utf-8", "replace").decode()
 
 
-def check_id(identifier: str) -> None:
-    """Refuses what cannot be an id."""
-    if not identifier or len(identifier) > LONGEST_ID:
-        shown = f"one of {len(identifier):,} characters" if identifier else "an empty one"
-        raise MathAMRError(f"an id has 1 to {LONGEST_ID:,} characters, not {shown}")
-    try:
-        identifier.encode()
-    except UnicodeEncodeError as error:
-        raise MathAMRError(f"the id {identifier!r} is no valid Unicode") from error
-
-
 def unit(vectors: Floats, size: int, what: str, *, dimensions: int) -> Floats:
     """Vectors of length one in float32, or zero; what has another size or is no number is refused."""
     array = np.asarray(vectors, np.float32)
@@ -229,40 +209,12 @@ def unit(vectors: Floats, size: int, what: str, *, dimensions: int) -> Floats:
     )
 
 
-def check_k(k: int) -> int:
-    """How many results are wanted: a positive number."""
-    if k < 1:
-        raise MathAMRError(f"the number of results must be at least 1, not {k}")
-    return k
-
-
 def unit_query(vectors: Floats, size: int) -> Floats:
     """The vectors of a query, one row at least, made unit."""
     query = unit(vectors, size, "the query's vectors", dimensions=2)
     if not len(query):
         raise MathAMRError("the query has no vectors")
     return query
-
-
-def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> list[Scored]:
-    """The k best of scored ids, best first, equal ones by id.
-
-    >>> best(["b", "a", "c"], [0.5, 0.5, 0.75], 2)
-    [Scored(id='c', score=0.75), Scored(id='a', score=0.5)]
-    """
-    rounded = np.round(np.asarray(scores, np.float64), DECIMALS) + 0.0
-    order = np.argsort(-rounded, kind="stable")
-    ranked = rounded[order]
-    (ends,) = np.nonzero(np.diff(ranked, append=-np.inf))
-    names = [ids[row] for row in order.tolist()]
-    start = 0
-    for end in ends.tolist():
-        if end > start:
-            names[start : end + 1] = sorted(names[start : end + 1])
-        start = end + 1
-        if start >= k:
-            break
-    return list(map(Scored, names[:k], ranked[:k].tolist()))
 
 
 def best_rows(rows: Sequence[ScoredRow], k: int) -> list[ScoredRow]:

@@ -21,10 +21,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.index.engines.entry import Scored, best, check_id, check_k
+from mathamr.index.identifiers import check_id
 from mathamr.index.lexical.bags import Bag, bag_of, term_number
 from mathamr.index.lexical.segments import Change, Segments, create, tidy
 from mathamr.index.lexical.terms import FIELDS, Terms
+from mathamr.index.scored import Scored, best, check_k
 
 BATCH = 5_000
 """Entries of an update that are held in memory at a time; a larger one writes several segments."""

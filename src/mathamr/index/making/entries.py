@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.index.catalogue.journal import PendingPost, Sketch
-from mathamr.index.catalogue.payloads import payload_of
 from mathamr.index.engines.entry import Entry, Floats, Payload
+from mathamr.index.payloads import payload_of
 from mathamr.posts.post import Post
 from mathamr.systems.field import Field, Kind
 from mathamr.systems.system import Encoded

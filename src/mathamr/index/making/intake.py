@@ -15,7 +15,7 @@ from pathlib import Path
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
-from mathamr.index.engines.entry import LONGEST_ID, check_id
+from mathamr.index.identifiers import LONGEST_ID, check_id
 from mathamr.index.making.crew import Crew
 from mathamr.index.making.naming import Naming
 from mathamr.index.manifest import InputRecord

@@ -17,7 +17,6 @@ from mathamr.graphs.corpus import use_vocabularies
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.journal import PendingPost, Sketch
-from mathamr.index.catalogue.payloads import is_tagged_by_question
 from mathamr.index.engines.entry import Entry
 from mathamr.index.making.buildlog import BuildLog
 from mathamr.index.making.crew import FEW, Crew
@@ -28,6 +27,7 @@ from mathamr.index.making.entries import (
     sketch,
 )
 from mathamr.index.making.graphstages import graph_input, make_graphs, make_tensors, tensor_of
+from mathamr.index.payloads import is_tagged_by_question
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.field import Kind
 from mathamr.systems.system import Encoded, Item, Look

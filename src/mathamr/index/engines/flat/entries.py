@@ -14,11 +14,8 @@ from mathamr.index.engines.entry import (
     Filter,
     Floats,
     Payload,
-    Scored,
     ScoredRow,
-    best,
     best_rows,
-    check_k,
     checked,
     unit,
     unit_query,
@@ -27,6 +24,7 @@ from mathamr.index.engines.flat.columns import Mask, Rows
 from mathamr.index.engines.flat.fieldrows import FieldRows
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.segment import FlatSegment
+from mathamr.index.scored import Scored, best, check_k
 from mathamr.systems.field import Field, Kind
 from mathamr.systems.vectors import Vectors
 

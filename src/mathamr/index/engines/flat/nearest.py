@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr.index.engines.entry import DECIMALS, Floats
+from mathamr.index.engines.entry import Floats
 from mathamr.index.engines.flat.columns import Rows
+from mathamr.index.scored import DECIMALS
 
 TIE = np.float32(1.5 * 10.0**-DECIMALS)
 """Scores nearer than this may be equal once they are rounded."""

@@ -7,19 +7,9 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from mathamr.batches import batches
-from mathamr.index.engines.entry import (
-    DECIMALS,
-    Filter,
-    Floats,
-    Scored,
-    ScoredRow,
-    best,
-    best_rows,
-    check_k,
-    unit,
-    unit_query,
-)
+from mathamr.index.engines.entry import Filter, Floats, ScoredRow, best_rows, unit, unit_query
 from mathamr.index.engines.qdrant.collection import QdrantCollection
+from mathamr.index.scored import DECIMALS, Scored, best, check_k
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 

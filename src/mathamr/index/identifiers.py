@@ -1,0 +1,19 @@
+"""What may be the id of a post, a formula or a look."""
+
+from __future__ import annotations
+
+from mathamr.errors import MathAMRError
+
+LONGEST_ID = 4096
+"""Characters an id may have."""
+
+
+def check_id(identifier: str) -> None:
+    """Refuses what cannot be an id."""
+    if not identifier or len(identifier) > LONGEST_ID:
+        shown = f"one of {len(identifier):,} characters" if identifier else "an empty one"
+        raise MathAMRError(f"an id has 1 to {LONGEST_ID:,} characters, not {shown}")
+    try:
+        identifier.encode()
+    except UnicodeEncodeError as error:
+        raise MathAMRError(f"the id {identifier!r} is no valid Unicode") from error

@@ -1,0 +1,49 @@
+"""`Scored`: what a search of any part of an index gives, in an order that no rounding decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.errors import MathAMRError
+
+DECIMALS = 6
+"""Scores that agree to so many decimals are equal: rounding of sums must not decide an order."""
+
+
+class Scored(NamedTuple):
+    """A found entry and how well it fits, from -1 to 1."""
+
+    id: str
+    score: float
+
+
+def check_k(k: int) -> int:
+    """How many results are wanted: a positive number."""
+    if k < 1:
+        raise MathAMRError(f"the number of results must be at least 1, not {k}")
+    return k
+
+
+def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> list[Scored]:
+    """The k best of scored ids, best first, equal ones by id.
+
+    >>> best(["b", "a", "c"], [0.5, 0.5, 0.75], 2)
+    [Scored(id='c', score=0.75), Scored(id='a', score=0.5)]
+    """
+    rounded = np.round(np.asarray(scores, np.float64), DECIMALS) + 0.0
+    order = np.argsort(-rounded, kind="stable")
+    ranked = rounded[order]
+    (ends,) = np.nonzero(np.diff(ranked, append=-np.inf))
+    names = [ids[row] for row in order.tolist()]
+    start = 0
+    for end in ends.tolist():
+        if end > start:
+            names[start : end + 1] = sorted(names[start : end + 1])
+        start = end + 1
+        if start >= k:
+            break
+    return list(map(Scored, names[:k], ranked[:k].tolist()))
