@@ -88,6 +88,8 @@ def test_notation_of_physics_is_short_for_the_long_one(latex: str, same: str) ->
     [
         (r"a\\[2ex]b", r"a\\b"),
         (r"a\newline[10pt]b", r"a\newline b"),
+        (r"a\\[-5px]b\\[.5\jot]c\\[\baselineskip]d", r"a\\b\\c\\d"),
+        (r"\MoveEqLeft[3]a", "a"),
         (r"\sideset{a}{b}X", "aXb"),
         (r"\bigl. x \bigr|_0^1", r"\left. x \right|_0^1"),
         (r"a\kern{1em}b", r"a\kern1em b"),

@@ -10,8 +10,11 @@ MAX_DEPTH = 60
 """Arguments within each other; a formula nested deeper is refused."""
 
 
-DIMENSION = re.compile(r"\s*([+-]?[0-9]*[.,]?[0-9]*)\s*(pt|em|ex|mu|cm|mm|in|pc|bp|dd|cc|sp)?")
+DIMENSION = re.compile(r"\s*([+-]?[0-9]*[.,]?[0-9]*)\s*(pt|em|ex|mu|cm|mm|in|pc|bp|dd|cc|sp|px)?")
 """A length: number and unit."""
+_LENGTH = re.compile(
+    DIMENSION.pattern.removesuffix("?") + r"|\s*[+-]?[0-9.]*\\(jot|[a-z]*(skip|width|height|sep|depth))"
+)
 _STRETCH = re.compile(r"(\s*(plus|minus)\s*[0-9.]+\s*[a-z]{2,5})+")
 _LONGEST_LENGTH = 24
 """Tokens of a length at most."""
@@ -140,8 +143,7 @@ class Cursor:
         if self.peek() != "[":
             return
         inside, closing, _ = "".join(self.tokens[self.i + 1 : self.i + 1 + _LONGEST_LENGTH]).partition("]")
-        length = DIMENSION.match(inside)
-        if closing and length is not None and length[2]:
+        if closing and _LENGTH.match(inside):
             self.raw_optional()
         elif not spaced:
             self.repair("the brackets behind \\\\ hold no length", self.i)

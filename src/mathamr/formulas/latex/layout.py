@@ -9,7 +9,7 @@ from mathamr.formulas.latex.symbols import SPACES
 
 _POINTS = {
     "pt": 1.0, "em": 10.0, "ex": 4.3, "mu": 1 / 1.8, "cm": 28.45, "mm": 2.845, "in": 72.27, "pc": 12.0, "bp": 1.00375,
-    "dd": 1.07, "cc": 12.84, "sp": 1 / 65536,
+    "px": 0.75, "dd": 1.07, "cc": 12.84, "sp": 1 / 65536,
 }  # fmt: skip
 
 
@@ -163,7 +163,7 @@ TRACELESS = (
     "\\hline", "\\hdashline", "\\toprule", "\\midrule", "\\bottomrule", "\\displaybreak", "\\allowdisplaybreaks", "\\nobreakdash",
     "\\vline", "\\", "\\everymath", "\\singlespacing", "\\selectfont",
     "\\goodbreak", "\\bigbreak", "\\medbreak", "\\smallbreak", "\\newpage", "\\adjustlimits", "\\mathsurround",
-    "\\[", "\\]", "\\(", "\\)", "\\cr", "\\crcr", "\\tabularnewline", "\\MoveEqLeft", "\\thinmuskip",
+    "\\[", "\\]", "\\(", "\\)", "\\cr", "\\crcr", "\\tabularnewline", "\\thinmuskip",
 )  # fmt: skip
 """Commands that leave no trace in a formula."""
 
@@ -195,3 +195,8 @@ def _black_box(reader: Reader, nodes: list[Node]) -> None:
     reader.raw_optional()
     reader.raw_argument()
     reader.raw_argument()
+
+
+@command("\\MoveEqLeft")
+def _outdented(reader: Reader, nodes: list[Node]) -> None:
+    reader.raw_optional()

@@ -370,3 +370,8 @@ def _nothing(setter: Typesetter, atoms: list[Atom]) -> None:
 
 for _name in TRACELESS:
     COMMANDS.setdefault(_name, _nothing)
+
+
+@command("\\MoveEqLeft")
+def _outdented(setter: Typesetter, atoms: list[Atom]) -> None:
+    setter.raw_optional()
