@@ -10,8 +10,11 @@ import pytest
 from benchmarks._kills import content, differences
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
+from mathamr.index.lexical.terms import post_terms
 from mathamr.index.making.builder import BuildOptions, build_index
+from mathamr.index.making.check import check_index
 from mathamr.index.storage.lock import WriterLock
+from mathamr.posts.post import Post
 from tests.index.small import build, note, options, write_posts
 from tests.models import sample_posts
 
@@ -95,6 +98,22 @@ def test_a_folder_that_moved_is_not_encoded_again(model_folder: Path, tmp_path: 
     assert differences(content(out), before)  # the files are told by their new paths
     (new / "one.md").write_text("# one\nLet $x > 1$ be.\n")
     assert build_index([new], out, options(model_folder)).log.posts["vectors"] == 1
+
+
+def test_a_note_that_says_nothing_is_found_by_its_name_and_is_near_to_nothing(
+    model_folder: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "contents.md").write_text("# Contents of algebra\n\n```{toctree}\nrings\n```\n")
+    (tmp_path / "notes" / "rings.md").write_text("# Rings\nA ring has two operations.\n")
+    (tmp_path / "notes" / "units.md").write_text("# Units\n$ab = 1$\n")
+    out = tmp_path / "index"
+    build_index([tmp_path / "notes"], out, options(model_folder))
+    with Archive.open(out) as archive:
+        assert set(archive.engine.ids("posts")) == {"rings.md", "units.md"}
+        terms = post_terms(Post("query", "question", "contents of algebra", markup="text"))
+        assert archive.lexical.posts.search(terms, 1)[0].id == "contents.md"
+    assert not check_index(out, options(model_folder)).problems
 
 
 def test_only_posts_of_the_inputs_that_are_read_can_disappear(model_folder: Path, tmp_path: Path) -> None:

@@ -13,11 +13,14 @@ import numpy.typing as npt
 from mathamr.index.catalogue.journal import PendingPost, Sketch
 from mathamr.index.engines.entry import Entry, Floats, Payload
 from mathamr.index.payloads import payload_of
+from mathamr.posts.markup import pieces
 from mathamr.posts.post import Post
 from mathamr.systems.field import Field, Kind
 from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
 
+FEWEST_WORDS = 3
+"""A note with fewer words below its title, and no formula, is found by its words only."""
 SKETCH_TOLERANCE = 0.003
 """Engines may keep half precision: so far may the sketch of one vector stray."""
 
@@ -28,6 +31,28 @@ class PostEntries:
 
     post: Entry | None = None
     formulas: tuple[Entry, ...] = ()
+
+
+def says_nothing(post: Post) -> bool:
+    """Whether a note has a title and hardly more: a part's page, a table of contents, a stub.
+
+    Its vectors would be near to everything. It is found by its words.
+
+    >>> says_nothing(Post("a", "section", "\\\\maketitle", "Part II", "latex"))
+    True
+    >>> says_nothing(Post("a", "note", "Let $x > 0$.", markup="text"))
+    False
+    """
+    if post.role != "note" or not post.title or post.formulas:
+        return False
+    count = 0
+    for piece in pieces(post.body, post.markup):
+        if piece.kind == "formula":
+            return False
+        count += len(piece.text.split()) if piece.kind in ("text", "code") else 0
+        if count >= FEWEST_WORDS:
+            return False
+    return True
 
 
 def entries_of(

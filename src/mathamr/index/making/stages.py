@@ -24,6 +24,7 @@ from mathamr.index.making.entries import (
     PostEntries,
     entries_of,
     look_entry,
+    says_nothing,
     sketch,
 )
 from mathamr.index.making.graphstages import graph_input, make_graphs, make_tensors, tensor_of
@@ -162,7 +163,8 @@ class IndexStages:
         for each, post in living:
             encoded = kept.get(each.id) or next(made)
             question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
-            yield entries_of(each, post, encoded, question.tags if question else None)
+            made_of = entries_of(each, post, encoded, question.tags if question else None)
+            yield PostEntries() if says_nothing(post) else made_of
 
     def _item(self, store: GraphStore | None, post: Post) -> Item:
         """A post with what the system needs of it."""
