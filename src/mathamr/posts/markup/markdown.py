@@ -263,7 +263,10 @@ class _Reader:
             return
         yield Piece("link", *run.origin(start, end), f"[[{page}]]")
         if not token.meta["embed"]:  # what an embed shows is another note's text
-            shown = alias or page.partition("#^")[0].replace("#", " ")
+            name, _, heading = page.partition("#^")[0].partition("#")
+            shown = alias or " ".join(part for part in (name.rpartition("/")[2], heading) if part)
+            if not shown:
+                return
             yield Piece("text", *run.origin(inner, end - 2), shown)
 
     def _role(self, token: Token, run: Run, start: int, end: int) -> Iterator[Piece]:
