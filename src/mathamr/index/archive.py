@@ -13,7 +13,8 @@ To change it, open it as an `IndexWriter`.
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import ClassVar, Self
@@ -24,11 +25,12 @@ from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.engines.engine import Engine, Kind, Payload, open_engine
+from mathamr.index.engines.engine import ENGINES, Engine, Kind, Payload, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest, ModelRecord
 from mathamr.index.payloads import formula_payloads, post_payloads
+from mathamr.index.snapshot import Snapshot, take_snapshot
 from mathamr.index.storage.plainfiles import check_plain
 from mathamr.systems.modelfolder import box, boxed, load_system
 from mathamr.systems.system import SYSTEMS, Need, System
@@ -56,13 +58,94 @@ class Archive:
         model: Path | str | None = None,
     ) -> None:
         SYSTEMS.check(manifest.model.system)
-        self.folder, self.manifest, self.catalogue = folder, manifest, catalogue
+        self.folder, self.manifest, self._live = folder, manifest, catalogue
         self.device, self._model = device, model
         self._loading = threading.RLock()
         self._system: System | None = None
         self._work: GuardedGraphs | None = None
         self._engine: Engine | None = None
         self._lexical: LexicalIndex | None = None
+        self._seen = threading.local()
+        self._moving = threading.Lock()
+        self._snapshot: Snapshot | None = None
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Whatever this thread reads inside is of one revision of all parts, the newest that is whole.
+
+        A later one begins with what was written since, by whatever process.
+        """
+        if self._view is not None:
+            yield
+            return
+        self._seen.view = self._newest()
+        try:
+            yield
+        finally:
+            self._seen.view = None
+
+    @property
+    def _view(self) -> Snapshot | None:
+        """What this thread reads just now."""
+        found: Snapshot | None = getattr(self._seen, "view", None)
+        return found
+
+    def _newest(self) -> Snapshot:
+        """The newest state, where it is whole; while it is being made, or another thread opens it, the one before."""
+        known = self._snapshot
+        if known is not None and known.revision == self._live.revision:
+            return known
+        if not self._moving.acquire(blocking=known is None):
+            assert known is not None
+            return known
+        try:
+            known = self._snapshot
+            if known is not None and (known.revision == self._live.revision or not self._is_same_index()):
+                return known
+            fresh = take_snapshot(
+                self.folder, self._live, self._fresh_engine, self._fresh_lexical, settled=known is not None
+            )
+            if fresh is not None:
+                # The one before is not closed: others may still read it. It goes with the last of them.
+                self._snapshot = known = fresh
+            assert known is not None
+            return known
+        finally:
+            self._moving.release()
+
+    def _is_same_index(self) -> bool:
+        """Whether model and parser are still those that queries are read with here."""
+        try:
+            now = Manifest.read(self.folder)
+        except MathAMRError:
+            return False
+        same = (now.model, now.parser, now.engine) == (
+            self.manifest.model,
+            self.manifest.parser,
+            self.manifest.engine,
+        )
+        if same:
+            self.manifest = now
+        return same
+
+    def _fresh_engine(self) -> Engine:
+        if not ENGINES[self.manifest.engine.name].capabilities.concurrent:
+            return self._base_engine()  # nobody else can write it meanwhile
+        return open_engine(self.folder / VECTORS, read_only=True)
+
+    def _fresh_lexical(self) -> LexicalIndex:
+        if self._live.meta("lexical by") != terms_fingerprint():
+            raise MathAMRError(
+                f"the lexical entries of the index {self.folder} were made by another version of mathamr;"
+                f" bring them up to date with: mathamr index --out {self.folder}"
+            )
+        return LexicalIndex.open(self.folder / LEXICAL, read_only=self.read_only)
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """The posts."""
+        view = self._view
+        return self._live if view is None else view.catalogue
 
     @classmethod
     def open(cls, folder: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Self:
@@ -134,6 +217,10 @@ class Archive:
     @property
     def engine(self) -> Engine:
         """Where the vectors are."""
+        view = self._view
+        return self._base_engine() if view is None else view.engine
+
+    def _base_engine(self) -> Engine:
         with self._loading:
             if self._engine is None:
                 self._engine = open_engine(self.folder / VECTORS, read_only=self.read_only)
@@ -142,14 +229,11 @@ class Archive:
     @property
     def lexical(self) -> LexicalIndex:
         """Where words and symbols are."""
+        if self._view is not None:
+            return self._view.lexical
         with self._loading:
             if self._lexical is None:
-                if self.catalogue.meta("lexical by") != terms_fingerprint():
-                    raise MathAMRError(
-                        f"the lexical entries of the index {self.folder} were made by another version of mathamr;"
-                        f" bring them up to date with: mathamr index --out {self.folder}"
-                    )
-                self._lexical = LexicalIndex.open(self.folder / LEXICAL, read_only=self.read_only)
+                self._lexical = self._fresh_lexical()
             return self._lexical
 
     def graphs(self) -> GraphStore:
@@ -207,7 +291,11 @@ class Archive:
 
     def close(self) -> None:
         """Lets go of everything; closing twice is no error."""
+        snapshot, self._snapshot = self._snapshot, None
         try:
+            if snapshot is not None:
+                self._engine = None if snapshot.engine is self._engine else self._engine
+                snapshot.close()
             self.close_engine()
             self.close_lexical()
             with self._loading:
@@ -215,7 +303,7 @@ class Archive:
                 if work is not None:
                     work.close()
         finally:
-            self.catalogue.close()
+            self._live.close()
 
     def __enter__(self) -> Self:
         return self

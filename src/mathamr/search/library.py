@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Concatenate, ParamSpec, Self, TypeVar
 
 import numpy as np
 
@@ -42,9 +43,23 @@ from mathamr.search.stopwatch import Stopwatch
 from mathamr.systems.field import Field
 from mathamr.systems.ranking import TASKS, Ranking, Task, fields_of, uses_words
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 
 class UnknownPostError(MathAMRError):
     """An id that no post or formula of the index has."""
+
+
+def _of_one_state(method: Callable[Concatenate[Index, P], T]) -> Callable[Concatenate[Index, P], T]:
+    """Everything that the method reads is of one revision of the index, the newest."""
+
+    @wraps(method)
+    def reading(self: Index, /, *given: P.args, **named: P.kwargs) -> T:
+        with self.archive.reading():
+            return method(self, *given, **named)
+
+    return reading
 
 
 class Index:
@@ -124,6 +139,7 @@ class Index:
         for task in self.tasks:
             self.search("$x$", task, k=1)
 
+    @_of_one_state
     def search(
         self,
         query: Query | Post | str,
@@ -177,10 +193,12 @@ class Index:
             notes=(*asked.query.notes, *notes),
         )
 
+    @_of_one_state
     def within(self, folders: Sequence[str], where: Filter | None = None) -> Filter:
         """A filter that also asks for posts of files in some folders, named by any stretch of their paths."""
         return within(self.archive.catalogue, folders, where or Filter())
 
+    @_of_one_state
     def rank(
         self,
         query: Query | Post | str,
@@ -199,6 +217,7 @@ class Index:
         found = self._ranked(asked, task, chosen, Demand(depth, where or None, exact, pool))
         return found, notes + _remarks(found, chosen[1], where, empty=not len(self))
 
+    @_of_one_state
     def score(
         self,
         query: Query | Post | str,
@@ -238,6 +257,7 @@ class Index:
         looks = CatalogueLooks(archive.catalogue)
         return FormulaRanker(asked, archive.engine, lambda: archive.lexical.formulas, looks, archive.payloads)
 
+    @_of_one_state
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:
         """Why a post is found: every part of the query against every part of the post.
 
@@ -302,10 +322,10 @@ class Index:
         parents = catalogue.posts(sorted({post.parent for post in posts.values() if post.parent}))
         near = self._similarities(list(posts), asked) if asked is not None else {}
         hits: list[Hit] = []
-        for place, each in enumerate(page, offset + 1):
-            post = posts.get(of_post[each.id])
-            if post is None:
-                continue  # deleted between the search and now
+        # An index that is being built anew may have let go of a post already: places are numbered without it.
+        found = [each for each in page if of_post[each.id] in posts]
+        for place, each in enumerate(found, offset + 1):
+            post = posts[of_post[each.id]]
             entry = entries.get(each.id)
             inside = entry.formula.id if entry else None
             hits.append(

@@ -70,11 +70,16 @@ class Service:
 
     async def search(self, work: Callable[[], T]) -> T:
         """The result of a search, within its time."""
-        return await self.searches.run(work, self.limits.seconds)
+        return await self.searches.run(lambda: self._viewed(work), self.limits.seconds)
 
     async def look(self, work: Callable[[], T]) -> T:
         """The result of quick work, within its time."""
-        return await self.quick.run(work, self.limits.seconds)
+        return await self.quick.run(lambda: self._viewed(work), self.limits.seconds)
+
+    def _viewed(self, work: Callable[[], T]) -> T:
+        """Everything that one answer says is of one state of the index."""
+        with self.archive.reading():
+            return work()
 
     async def write(self, work: Callable[[], T]) -> T:
         """The result of a write, whenever it is durable."""

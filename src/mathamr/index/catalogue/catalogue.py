@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Container, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain, count
@@ -92,6 +93,15 @@ class Catalogue(Journal, Occurrences):
         """Posts by id; what is not there (any more) is left out."""
         sql = "SELECT id, digest, post FROM posts WHERE deleted = 0 AND id IN "
         return {post_id: self._verified(*row) for post_id, *row in self._chosen(sql, ids)}
+
+    def with_inputs(self, ids: Sequence[str]) -> dict[str, tuple[Post, str]]:
+        """Posts by id, each with the input it came from; damaged ones are left out."""
+        sql = "SELECT id, input, digest, post FROM posts WHERE deleted = 0 AND id IN "
+        found: dict[str, tuple[Post, str]] = {}
+        for post_id, source, digest, blob in self._chosen(sql, list(dict.fromkeys(ids))):
+            with suppress(MathAMRError):
+                found[post_id] = self._verified(digest, blob), source
+        return found
 
     def _verified(self, digest: bytes, blob: bytes) -> Post:
         """A post as it was stored; one that was changed on disk since then is told and not shown."""

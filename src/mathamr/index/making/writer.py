@@ -6,10 +6,12 @@ One process at a time holds it. What it opens it can also read and search, while
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import ClassVar, Self
 
+from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive, check_finished
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.making.buildlog import BuildLog
@@ -21,6 +23,7 @@ from mathamr.index.making.stages import IndexStages
 from mathamr.index.manifest import Manifest
 from mathamr.index.storage.lock import WriterLock
 from mathamr.index.storage.plainfiles import check_plain, sweep
+from mathamr.index.storage.sharing import SharedLock
 from mathamr.posts.post import Post
 
 OWN_INPUT = ""
@@ -45,6 +48,7 @@ class IndexWriter(Archive):
         super().__init__(folder, manifest, catalogue, device=device, model=model)
         self._lock = lock
         self._writing = threading.RLock()
+        self._sharing = SharedLock()
         self.stages = IndexStages(self)
 
     @classmethod
@@ -92,22 +96,49 @@ class IndexWriter(Archive):
             if self.has_graphs:
                 self.work.prepare([post.to_json() for post in posts], [post.id for post in posts])
             looks = [look_keys(post) for post in posts]
-            with self.catalogue.transaction():
-                for post, keys in zip(posts, looks, strict=True):
-                    self.catalogue.put(post, OWN_INPUT, keys)
-            self.settle()
+            with self._sharing.alone(), self._undone([post.id for post in posts]):
+                with self.catalogue.transaction():
+                    for post, keys in zip(posts, looks, strict=True):
+                        self.catalogue.put(post, OWN_INPUT, keys)
+                self.settle()
 
     def delete(self, ids: Sequence[str]) -> list[str]:
         """Deletes posts; the ids that were there. When it returns they are gone, also after a crash.
 
         A post of a file comes back when the file is read again.
         """
-        with self._writing:
+        with self._writing, self._sharing.alone(), self._undone(ids):
             with self.catalogue.transaction():
                 gone = [post_id for post_id in dict.fromkeys(ids) if self.catalogue.delete(post_id)]
             if gone:
                 self.settle()
         return gone
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Whatever this thread reads inside is of one moment between two changes; see `Archive.reading`."""
+        with self._sharing.shared():
+            yield
+
+    @contextmanager
+    def _undone(self, ids: Sequence[str]) -> Iterator[None]:
+        """A change that fails half-way is taken back, so that a write that was answered with an error is not stored."""
+        before = self.catalogue.with_inputs(ids)
+        try:
+            yield
+        except BaseException as failure:
+            try:
+                with self.catalogue.transaction():
+                    for post_id in dict.fromkeys(ids):
+                        if post_id in before:
+                            post, source = before[post_id]
+                            self.catalogue.put(post, source, look_keys(post))
+                        else:
+                            self.catalogue.delete(post_id)
+                self.settle()
+            except MathAMRError as error:
+                failure.add_note(f"what was written before could not be brought back at once: {error}")
+            raise
 
     def settle(self, *, crew: Crew | None = None, log: BuildLog | None = None) -> BuildLog:
         """Lets all parts follow the catalogue; nothing to do is done at once."""

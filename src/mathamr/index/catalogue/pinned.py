@@ -1,0 +1,45 @@
+"""`PinnedCatalogue`: the catalogue as it was at one moment, for any number of threads, whatever is written since."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mathamr.index.catalogue.catalogue import Catalogue
+
+
+class PinnedCatalogue(Catalogue):
+    """One connection inside one transaction, which SQLite shows one state; threads take turns.
+
+    While it is open, the file beside the database that writers add to grows with what they write.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._one: sqlite3.Connection | None = None
+        self._turn = threading.RLock()
+        super().__init__(path, read_only=True)
+        with self._turn, self._errors():
+            self._db.execute("BEGIN")
+        self.pinned = super().revision
+        """The revision of what is seen."""
+
+    @property
+    def _db(self) -> sqlite3.Connection:
+        with self._turn:
+            if self._one is None:
+                self._one = self._connected()
+                self._connections.append(self._one)
+            return self._one
+
+    def _rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        with self._turn:
+            return super()._rows(sql, values)
+
+    def close(self) -> None:
+        """Lets the state go."""
+        with self._turn:
+            super().close()
+            self._one = None

@@ -1,0 +1,148 @@
+"""A search sees one revision of all parts, and the next search moves on by itself."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from mathamr.errors import MathAMRError
+from mathamr.index.making.check import check_index
+from mathamr.index.making.stages import IndexStages as Stages
+from mathamr.index.making.writer import ArchiveWriter
+from mathamr.search.library import Index
+from tests.index.small import build, note, options
+from tests.models import sample_posts
+
+WORDS = "zebra quagga"
+Opened = Callable[[], Index]
+
+
+def pair(version: int) -> list[object]:
+    """Two posts that always say the same version."""
+    return [note(name, f"The {WORDS} of version {version} in {name}.") for name in ("left", "right")]
+
+
+@pytest.fixture
+def folder(model_folder: Path, tmp_path: Path) -> Path:
+    build(tmp_path / "index", [*sample_posts(4), *pair(0)], model_folder)  # type: ignore[list-item]
+    return tmp_path / "index"
+
+
+@pytest.fixture
+def writer(folder: Path) -> Iterator[ArchiveWriter]:
+    with ArchiveWriter.open(folder, device="cpu") as archive:
+        yield archive
+
+
+@pytest.fixture(params=["another process's reader", "the writer itself"])
+def reader(request: pytest.FixtureRequest, writer: ArchiveWriter, folder: Path) -> Iterator[Index]:
+    if request.param == "the writer itself":
+        yield Index(writer)
+        return
+    with Index.open(folder, device="cpu") as opened:
+        yield opened
+
+
+def versions(index: Index) -> list[str]:
+    """The versions that one search finds, after it was looked at whether its hits hold together."""
+    hits = index.search(WORDS, strategy="lexical", k=20)
+    assert [hit.rank for hit in hits] == list(range(1, len(hits) + 1))
+    text = [str(piece) for hit in hits for piece in hit.snippet]
+    return re.findall(r"version (\d+)", "".join(text))
+
+
+def test_a_reader_moves_on_by_itself(reader: Index, writer: ArchiveWriter) -> None:
+    assert versions(reader) == ["0", "0"]
+    writer.put(pair(1))  # type: ignore[arg-type]
+    assert versions(reader) == ["1", "1"]
+    writer.put([note("third", f"Another {WORDS} of version 1.")])
+    assert versions(reader) == ["1", "1", "1"]
+    assert reader.explain(WORDS, "third").post_id == "third"
+    writer.delete(["left", "right"])
+    assert versions(reader) == ["1"]
+
+
+def test_a_reader_sees_the_state_before_while_the_next_is_being_made(
+    folder: Path, writer: ArchiveWriter, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[list[str]] = []
+    with Index.open(folder, device="cpu") as reader:
+        assert versions(reader) == ["0", "0"]
+        for name in ("make_vectors", "make_lexical"):
+            make = getattr(Stages, name)
+
+            def made(*given: object, make: Callable[..., None] = make) -> None:
+                seen.append(versions(reader))
+                make(*given)
+                seen.append(versions(reader))
+
+            monkeypatch.setattr(Stages, name, made)
+        writer.put(pair(1))  # type: ignore[arg-type]
+        assert seen[:3] == [["0", "0"]] * 3
+        assert seen[3] in (["0", "0"], ["1", "1"]), "never a bit of each"
+        assert versions(reader) == ["1", "1"]
+
+
+def test_every_search_is_answered_from_one_state_while_posts_are_replaced(
+    reader: Index, writer: ArchiveWriter
+) -> None:
+    done, wrong, found = threading.Event(), [], set()
+
+    def look() -> None:
+        while not done.is_set():
+            try:
+                seen = versions(reader)
+                reader.explain(WORDS, "left")
+                reader.search("$x^2$", "formulas")
+            except Exception as error:
+                wrong.append(error)
+                return
+            found.add(seen[0] if seen else "none")
+            if len(seen) != 2 or len(set(seen)) != 1:
+                wrong.append(seen)
+
+    threads = [threading.Thread(target=look) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for version in range(1, 9):
+        writer.put(pair(version))  # type: ignore[arg-type]
+    done.set()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    assert versions(reader) == ["8", "8"]
+
+
+def test_a_write_that_fails_is_not_stored(
+    reader: Index, writer: ArchiveWriter, folder: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    flush = writer.engine.flush
+    failures = iter([True])
+
+    def fail() -> None:
+        if next(failures, False):
+            raise MathAMRError("no room is left")
+        flush()
+
+    monkeypatch.setattr(writer.engine, "flush", fail)
+    with pytest.raises(MathAMRError, match="no room"):
+        writer.put([*pair(7), note("new", f"A new {WORDS} of version 7.")])  # type: ignore[list-item]
+    assert "new" not in writer.catalogue
+    assert versions(reader) == ["0", "0"]
+    writer.put(pair(1))  # type: ignore[arg-type]
+    assert versions(reader) == ["1", "1"]
+    reader.close()
+    writer.close()
+    assert check_index(folder, options(model_folder)).problems == []
+
+
+def test_an_index_that_is_read_again_is_followed(folder: Path, model_folder: Path) -> None:
+    with Index.open(folder, device="cpu") as reader:
+        assert versions(reader) == ["0", "0"]
+        build(folder, [*sample_posts(2), *pair(5)], model_folder)  # type: ignore[list-item]
+        assert versions(reader) == ["5", "5"]
+        assert len(reader.search(WORDS, k=50)) <= 4
