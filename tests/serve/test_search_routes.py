@@ -187,28 +187,28 @@ def test_what_is_not_there_cannot_be_explained(client: TestClient) -> None:
 
 
 @pytest.mark.parametrize("what", ["post", "formula"])
-@pytest.mark.parametrize("moment", ["vectors", "explain"])
-def test_a_post_that_is_deleted_meanwhile_is_not_there(
-    serving: Serving, own_index: Index, what: str, moment: str, monkeypatch: pytest.MonkeyPatch
+def test_a_post_that_is_deleted_meanwhile_is_explained_whole_and_then_gone(
+    serving: Serving, own_index: Index, what: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = own_index.archive
     assert isinstance(writer, IndexWriter)
     hit = next(iter(own_index.search(QUERY, "formulas", k=1)))
     assert hit.formula is not None
-    if moment == "vectors":  # after the post was looked up
-        vectors = writer.vectors
-        monkeypatch.setattr(writer, "vectors", lambda post_id: writer.delete([post_id]) and vectors(post_id))
-    else:  # after it was explained
-        explain = own_index.explain
+    deleting = threading.Thread(target=writer.delete, args=([hit.id],))
+    vectors = writer.vectors
 
-        def explained(*asked: Any) -> Any:
-            alignment = explain(*asked)
-            writer.delete([alignment.post_id])
-            return alignment
+    def meanwhile(post_id: str) -> Any:
+        deleting.start()
+        return vectors(post_id)
 
-        monkeypatch.setattr(own_index, "explain", explained)
+    monkeypatch.setattr(writer, "vectors", meanwhile)
     identifier = hit.id if what == "post" else hit.formula.id
-    response = serving(over=own_index).get("/v1/explain", params={"q": QUERY, "id": identifier})
+    client = serving(over=own_index)
+    response = client.get("/v1/explain", params={"q": QUERY, "id": identifier})
+    assert (response.status_code, response.json()["id"]) == (200, hit.id)
+    deleting.join()
+    monkeypatch.undo()
+    response = client.get("/v1/explain", params={"q": QUERY, "id": identifier})
     assert (response.status_code, error(response)["code"]) == (404, "unknown_post")
     assert hit.id not in writer.catalogue
 

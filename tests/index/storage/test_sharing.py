@@ -6,7 +6,7 @@ from mathamr.index.storage.sharing import SharedLock
 
 
 def test_nobody_reads_while_one_changes() -> None:
-    lock, inside, wrong, changes = SharedLock(), [0], [], 0
+    lock, inside, wrong = SharedLock(), [0], []
 
     def read() -> None:
         for _ in range(300):

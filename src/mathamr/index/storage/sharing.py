@@ -49,6 +49,8 @@ class SharedLock:
     @contextmanager
     def alone(self) -> Iterator[None]:
         """While this is held, nobody else reads or changes."""
+        if getattr(self._own, "reads", False):
+            raise RuntimeError("a thread that reads would wait for itself")
         me = threading.get_ident()
         with self._changed:
             if self._writer != me:
