@@ -14,6 +14,7 @@ from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.virtual import Level
+from mathamr.index.catalogue.pinned import PinnedCatalogue
 from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored, best
 from mathamr.search.fragment import plain
@@ -327,7 +328,7 @@ def test_a_formula_whose_post_is_deleted_meanwhile_cannot_be_explained(
 ) -> None:
     hit = index.search("$x^2$", "formulas", k=1)[0]
     assert hit.formula is not None
-    monkeypatch.setattr(index.archive.catalogue, "posts", lambda ids: {})
+    monkeypatch.setattr(PinnedCatalogue, "posts", lambda self, ids: {})
     with pytest.raises(UnknownPostError, match="no post or formula"):
         index.explain("$x^2$", hit.formula.id)
 

@@ -11,7 +11,7 @@ import pytest
 
 from mathamr.errors import MathAMRError
 from mathamr.index.making.check import check_index
-from mathamr.index.making.stages import IndexStages as Stages
+from mathamr.index.making.stages import IndexStages
 from mathamr.index.making.writer import ArchiveWriter
 from mathamr.search.library import Index
 from tests.index.small import build, note, options
@@ -73,14 +73,14 @@ def test_a_reader_sees_the_state_before_while_the_next_is_being_made(
     with Index.open(folder, device="cpu") as reader:
         assert versions(reader) == ["0", "0"]
         for name in ("make_vectors", "make_lexical"):
-            make = getattr(Stages, name)
+            make = getattr(IndexStages, name)
 
             def made(*given: object, make: Callable[..., None] = make) -> None:
                 seen.append(versions(reader))
                 make(*given)
                 seen.append(versions(reader))
 
-            monkeypatch.setattr(Stages, name, made)
+            monkeypatch.setattr(IndexStages, name, made)
         writer.put(pair(1))  # type: ignore[arg-type]
         assert seen[:3] == [["0", "0"]] * 3
         assert seen[3] in (["0", "0"], ["1", "1"]), "never a bit of each"
