@@ -197,9 +197,9 @@ def test_a_post_that_is_deleted_meanwhile_is_explained_whole_and_then_gone(
     deleting = threading.Thread(target=writer.delete, args=([hit.id],))
     vectors = writer.vectors
 
-    def meanwhile(post_id: str) -> Any:
+    def meanwhile(*asked: str) -> Any:
         deleting.start()
-        return vectors(post_id)
+        return vectors(*asked)
 
     monkeypatch.setattr(writer, "vectors", meanwhile)
     identifier = hit.id if what == "post" else hit.formula.id
