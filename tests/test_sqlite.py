@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from pathlib import Path
 
 import pytest
 
+from mathamr import sqlite as module
 from mathamr.errors import MathAMRError
-from mathamr.sqlite import connect
+from mathamr.sqlite import connect, inflated
 
 
 def made(path: Path, *statements: str) -> Path:
@@ -56,3 +58,11 @@ def test_a_name_with_signs_of_its_own_is_only_a_name(tmp_path: Path) -> None:
     with pytest.raises(sqlite3.OperationalError, match="readonly"):
         connection.execute("DELETE FROM posts")
     connection.close()
+
+
+def test_a_row_unpacks_to_no_more_than_a_post_can_be(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "MOST_UNPACKED", 1000)
+    assert inflated(zlib.compress(b"x" * 1000)) == b"x" * 1000
+    for blob in (zlib.compress(b"x" * 1001), zlib.compress(b"x" * 500)[:-2], b"", b"rubbish"):
+        with pytest.raises(zlib.error):
+            inflated(blob)

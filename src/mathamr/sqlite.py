@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,6 +20,18 @@ from mathamr.errors import MathAMRError
 _ACTING = (
     "SELECT name FROM sqlite_master WHERE type IN ('trigger', 'view') OR sql LIKE 'CREATE VIRTUAL%' LIMIT 1"
 )
+
+
+MOST_UNPACKED = 512 << 20
+
+
+def inflated(blob: bytes) -> bytes:
+    """What zlib packed into a row, as far as any post or graph goes: a row may have been made to unpack to gigabytes."""
+    unpacker = zlib.decompressobj()
+    content = unpacker.decompress(blob, MOST_UNPACKED)
+    if not unpacker.eof:
+        raise zlib.error("it is cut short" if not unpacker.unconsumed_tail else "it unpacks to too much")
+    return content
 
 
 class DamagedDatabaseError(MathAMRError):

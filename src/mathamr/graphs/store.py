@@ -23,7 +23,7 @@ from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.posts.kinds import ANSWERING
-from mathamr.sqlite import told_connection
+from mathamr.sqlite import inflated, told_connection
 
 FORMAT = 1
 _REMEDY = "; make it again, or mend an index with: mathamr index --check --out DIR"
@@ -300,6 +300,6 @@ class GraphStore:
 
 def _text(blob: bytes, post_id: str) -> str:
     try:
-        return zlib.decompress(blob).decode("utf-8", "surrogatepass")
+        return inflated(blob).decode("utf-8", "surrogatepass")
     except (zlib.error, UnicodeDecodeError, TypeError) as error:
         raise MathAMRError(f"the stored graph of {post_id!r} is damaged ({error}); build it again") from error

@@ -15,6 +15,7 @@ from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.virtual import FlatGraph, Level, flatten
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
+from mathamr.sqlite import inflated
 
 Ints = npt.NDArray[np.int32]
 _MAGIC = b"MG1"
@@ -83,7 +84,7 @@ class GraphTensor:
             raise MathAMRError("these bytes are no stored graph of this version; build the store again")
         try:
             head_size = int.from_bytes(blob[3:7], "little")
-            content = zlib.decompress(blob[7:])
+            content = inflated(blob[7:])
             post_id, (nodes, edges, count), references = json.loads(content[:head_size])
             ints = nodes + 3 * edges + 2 * count
             numbers: Any = np.frombuffer(content, "<i4", ints, head_size).astype(np.int32)

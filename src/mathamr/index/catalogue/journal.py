@@ -16,6 +16,7 @@ from typing import Literal
 from mathamr.errors import MathAMRError
 from mathamr.index.storage.database import Database
 from mathamr.posts.post import Post
+from mathamr.sqlite import inflated
 
 Stage = Literal["graph", "vectors", "lexical"]
 STAGES: tuple[Stage, ...] = ("graph", "vectors", "lexical")
@@ -259,7 +260,7 @@ def packed(post: Post) -> bytes:
 def unpacked(blob: bytes) -> Post:
     """The inverse of `packed`."""
     try:
-        return Post.from_json(zlib.decompress(blob).decode("utf-8", "surrogatepass"))
+        return Post.from_json(inflated(blob).decode("utf-8", "surrogatepass"))
     except (zlib.error, ValueError, TypeError, KeyError, AttributeError) as error:
         raise MathAMRError(
             f"a post of the catalogue is damaged ({error}); check it with: mathamr index --check"
