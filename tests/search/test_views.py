@@ -12,7 +12,7 @@ import pytest
 from mathamr.errors import MathAMRError
 from mathamr.index.making.check import check_index
 from mathamr.index.making.stages import IndexStages
-from mathamr.index.making.writer import ArchiveWriter
+from mathamr.index.making.writer import IndexWriter
 from mathamr.search.library import Index
 from tests.index.small import build, note, options
 from tests.models import sample_posts
@@ -33,13 +33,13 @@ def folder(model_folder: Path, tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def writer(folder: Path) -> Iterator[ArchiveWriter]:
-    with ArchiveWriter.open(folder, device="cpu") as archive:
+def writer(folder: Path) -> Iterator[IndexWriter]:
+    with IndexWriter.open(folder, device="cpu") as archive:
         yield archive
 
 
 @pytest.fixture(params=["another process's reader", "the writer itself"])
-def reader(request: pytest.FixtureRequest, writer: ArchiveWriter, folder: Path) -> Iterator[Index]:
+def reader(request: pytest.FixtureRequest, writer: IndexWriter, folder: Path) -> Iterator[Index]:
     if request.param == "the writer itself":
         yield Index(writer)
         return
@@ -55,7 +55,7 @@ def versions(index: Index) -> list[str]:
     return re.findall(r"version (\d+)", "".join(text))
 
 
-def test_a_reader_moves_on_by_itself(reader: Index, writer: ArchiveWriter) -> None:
+def test_a_reader_moves_on_by_itself(reader: Index, writer: IndexWriter) -> None:
     assert versions(reader) == ["0", "0"]
     writer.put(pair(1))  # type: ignore[arg-type]
     assert versions(reader) == ["1", "1"]
@@ -67,7 +67,7 @@ def test_a_reader_moves_on_by_itself(reader: Index, writer: ArchiveWriter) -> No
 
 
 def test_a_reader_sees_the_state_before_while_the_next_is_being_made(
-    folder: Path, writer: ArchiveWriter, monkeypatch: pytest.MonkeyPatch
+    folder: Path, writer: IndexWriter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen: list[list[str]] = []
     with Index.open(folder, device="cpu") as reader:
@@ -88,7 +88,7 @@ def test_a_reader_sees_the_state_before_while_the_next_is_being_made(
 
 
 def test_every_search_is_answered_from_one_state_while_posts_are_replaced(
-    reader: Index, writer: ArchiveWriter
+    reader: Index, writer: IndexWriter
 ) -> None:
     done, wrong, found = threading.Event(), [], set()
 
@@ -118,7 +118,7 @@ def test_every_search_is_answered_from_one_state_while_posts_are_replaced(
 
 
 def test_a_write_that_fails_is_not_stored(
-    reader: Index, writer: ArchiveWriter, folder: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
+    reader: Index, writer: IndexWriter, folder: Path, model_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     flush = writer.engine.flush
     failures = iter([True])
