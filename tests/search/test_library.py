@@ -377,3 +377,11 @@ def test_the_catalogue_names_a_look_by_its_first_place_for_each_visual_id(index:
             entry = catalogue.formula(formula)
             assert (entry.post, entry.visual_id, entry.look) == (post, visual_id, key)
     assert set(catalogue.looks(keys)) == set(keys)
+
+
+def test_a_formula_in_other_letters_is_found_by_its_trees(index: Index) -> None:
+    hits = index.search("$\\sum_{j=1}^\\infty \\frac{1}{j^2}$", "formulas", "aligned", k=5)
+    assert hits[0].formula is not None
+    assert hits[0].formula.latex == r"\sum_{n=1}^{\infty}\frac{1}{n^2}=\frac{\pi^2}{6}"
+    assert hits[0].evidence["aligned"] == max(hit.evidence["aligned"] for hit in hits)
+    assert set(hits[0].evidence) >= {"lexical", "aligned"}

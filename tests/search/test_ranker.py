@@ -15,6 +15,7 @@ from mathamr.search.query import Query
 from mathamr.search.ranked import Demand, Ranked
 from mathamr.search.ranker import FoundHits, Ranker, filtered, followed, of_rows
 from mathamr.systems.ranking import (
+    Aligned,
     Component,
     Fuse,
     MaxSim,
@@ -50,6 +51,9 @@ class Listed(Ranker):
 
     def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
         return [hit for hit in RANKINGS[name] if hit.id in ids]
+
+    def _aligned(self, ids: Sequence[str]) -> list[Scored]:
+        return [Scored(each, 1.0 / place) for place, each in enumerate(sorted(ids), 1)]
 
     def _promoted(self, found: FoundHits) -> FoundHits:
         return FoundHits(sorted(found.hits, key=lambda hit: hit.id != "c"), found.evidence)
@@ -133,6 +137,15 @@ def test_a_ranking_says_which_fields_it_reads_and_whether_words_count() -> None:
 def test_rows_bring_their_entries_by_their_best() -> None:
     rows = [[Scored("a", 0.5), Scored("b", 0.4)], [Scored("b", 0.9)]]
     assert of_rows(rows) == [Scored("b", 0.9), Scored("a", 0.5)]
+
+
+def test_trees_are_aligned_of_what_was_found_and_evidence_stays() -> None:
+    again = Fuse(parts=(Component("words", Nearest("words")), Component("trees", Aligned())), fusion="rrf")
+    found = Listed().rank(Rerank(first=Nearest("words"), then=again), Demand(10), "it")
+    assert found[0].evidence == {"words": 9.0, "trees": 1.0}
+    assert [each.id for each in found] == ["a", "b", "c"]
+    with pytest.raises(MathAMRError, match="put it into a Rerank"):
+        ids(Aligned())
 
 
 def test_a_filter_asks_for_more_until_there_are_enough() -> None:

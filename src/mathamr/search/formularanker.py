@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
+from mathamr.formulas.alignment import similarity
 from mathamr.formulas.tree import Opt
 from mathamr.formulas.trees import trees_of
 from mathamr.index.engines.engine import Engine, FieldReader
@@ -131,6 +132,15 @@ class FormulaRanker(Ranker):
             best.setdefault(look_of[hit.id], hit)
         self._places.update({look: hit.id for look, hit in best.items()})
         return [Scored(look, hit.score) for look, hit in best.items()]
+
+    def _aligned(self, ids: Sequence[str]) -> list[Scored]:
+        formula = self.asked.formula
+        trees = (None, None) if formula is None else self.asked.query.trees[formula.id]
+        scored = [
+            Scored(look, similarity(trees, trees_of(found)[0]))
+            for look, found in self._looks.readable(ids).items()
+        ]
+        return sorted(scored, key=lambda each: (-each.score, each.id))
 
     def _first_place(self, look: str, where: Filter | None) -> str | None:
         """The first formula with that look that passes the filter."""

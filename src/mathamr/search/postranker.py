@@ -48,6 +48,9 @@ class PostRanker(Ranker):
             raise unsuited(f"by the field {name!r} of {field.field.of}", "answers")
         return field
 
+    def _aligned(self, ids: Sequence[str]) -> list[Scored]:
+        raise unsuited("that aligns trees of formulas", "answers")
+
     def _promoted(self, found: FoundHits) -> FoundHits:
         raise unsuited("that promotes what is identical", "answers")
 

@@ -17,7 +17,17 @@ from mathamr.index.scored import Scored
 from mathamr.search.asked import Asked
 from mathamr.search.fusion import fuse, takes_normalisation
 from mathamr.search.ranked import Demand, Ranked
-from mathamr.systems.ranking import Fuse, Lexical, MaxSim, Nearest, NearestRows, Promote, Ranking, Rerank
+from mathamr.systems.ranking import (
+    Aligned,
+    Fuse,
+    Lexical,
+    MaxSim,
+    Nearest,
+    NearestRows,
+    Promote,
+    Ranking,
+    Rerank,
+)
 
 _CHECKED_AT_A_TIME = 100
 
@@ -62,21 +72,30 @@ class Ranker(ABC):
 
     def score(self, ranking: Ranking, ids: Sequence[str]) -> list[Scored]:
         """Given results, best first, by what a ranking ranks by; those that the index lacks are left out."""
-        if not ids:
-            return []
+        return self._scored(ranking, ids).hits if ids else []
+
+    def _scored(self, ranking: Ranking, ids: Sequence[str]) -> FoundHits:
         match ranking:
             case Rerank(then=then):
-                return self.score(then, ids)
+                return self._scored(then, ids)
             case Fuse():
-                return _fused(ranking, {part.name: self.score(part.ranking, ids) for part in ranking.asked})
+                parts = {part.name: self._scored(part.ranking, ids).hits for part in ranking.asked}
+                # A part that knows nothing of a result is no evidence for it.
+                evidence = {
+                    name: {hit.id: hit.score for hit in hits if hit.score} for name, hits in parts.items()
+                }
+                return FoundHits(_fused(ranking, parts), evidence)
             case Promote(inner):
-                return self._promoted(FoundHits(self.score(inner, ids))).hits
+                return self._promoted(self._scored(inner, ids))
             case Lexical():
                 with self.asked.watch("search"):
-                    return self._lexicon().score(self.asked.terms, ids)
+                    return FoundHits(self._lexicon().score(self.asked.terms, ids))
+            case Aligned():
+                with self.asked.watch("align"):
+                    return FoundHits(self._aligned(ids))
             case Nearest(name) | MaxSim(name) | NearestRows(name):
                 with self.asked.watch("search"):
-                    return self._field_scores(name, ids)
+                    return FoundHits(self._field_scores(name, ids))
 
     def _found(self, ranking: Ranking, demand: Demand) -> FoundHits:
         match ranking:
@@ -98,15 +117,21 @@ class Ranker(ABC):
             case Nearest() | MaxSim() | NearestRows():
                 with self.asked.watch("search"):
                     return FoundHits(self._by_field(ranking, demand))
+            case Aligned():
+                raise MathAMRError(
+                    "trees are aligned of what was found already: put it into a Rerank, as `then`"
+                )
 
     def _reranked(self, ranking: Rerank, demand: Demand) -> FoundHits:
         pool = ranking.pool or max(demand.pool, demand.depth)
         deep = replace(demand, depth=max(pool, demand.depth) if ranking.keeps_rest else pool)
-        first = self._found(ranking.first, deep).hits
-        again = self.score(ranking.then, [hit.id for hit in first[:pool]])
+        first = self._found(ranking.first, deep)
+        pooled = [hit.id for hit in first.hits[:pool]]
+        again = self._scored(ranking.then, pooled) if pooled else FoundHits([])
         if not ranking.keeps_rest:
-            return FoundHits(again[: demand.depth])
-        return FoundHits(followed(again, first[pool:])[: demand.depth])
+            return FoundHits(again.hits[: demand.depth], again.evidence)
+        evidence = {name: first.evidence.get(name, {}) | found for name, found in again.evidence.items()}
+        return FoundHits(followed(again.hits, first.hits[pool:]), evidence)
 
     @abstractmethod
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
@@ -119,6 +144,10 @@ class Ranker(ABC):
     @abstractmethod
     def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
         """Given results by vectors, best first."""
+
+    @abstractmethod
+    def _aligned(self, ids: Sequence[str]) -> list[Scored]:
+        """Given results by how their trees align with the query's, best first."""
 
     @abstractmethod
     def _promoted(self, found: FoundHits) -> FoundHits:

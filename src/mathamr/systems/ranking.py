@@ -44,6 +44,11 @@ class Lexical:
     """By BM25 over words, LaTeX and paths of formula trees."""
 
 
+@dataclass(frozen=True, slots=True)
+class Aligned:
+    """Formulas by how well their trees lie on the query's, names of variables aside; to order again what was found."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerank:
     """The first `pool` of one ranking, ordered again by another; without `pool` as many as the search asks for.
@@ -102,7 +107,7 @@ class Promote:
     ranking: Ranking
 
 
-Ranking = Nearest | MaxSim | NearestRows | Lexical | Rerank | Fuse | Promote
+Ranking = Nearest | MaxSim | NearestRows | Lexical | Aligned | Rerank | Fuse | Promote
 Rankings = Mapping[Task, Mapping[str, Ranking]]
 """The named rankings of a system by task; the first of each is the default."""
 
@@ -120,7 +125,7 @@ def fields_of(ranking: Ranking) -> Iterator[str]:
                 yield from fields_of(part.ranking)
         case Promote(inner):
             yield from fields_of(inner)
-        case Lexical():
+        case Lexical() | Aligned():
             return
 
 

@@ -13,7 +13,18 @@ from mathamr.graphs.virtual import Level
 from mathamr.posts.post import Post
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder, save_post_encoder
-from mathamr.systems.ranking import Component, Fuse, Lexical, MaxSim, Nearest, Promote, Rankings, Rerank, Task
+from mathamr.systems.ranking import (
+    Aligned,
+    Component,
+    Fuse,
+    Lexical,
+    MaxSim,
+    Nearest,
+    Promote,
+    Rankings,
+    Rerank,
+    Task,
+)
 from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
 from mathamr.systems.vectors import Vectors
 
@@ -21,6 +32,9 @@ DOCUMENT, PARTS, FORMULA = "document", "parts", "formula"
 
 _LEXICAL, _SINGLE, _MAXSIM = Lexical(), Nearest(DOCUMENT), MaxSim(PARTS)
 _FORMULA = Nearest(FORMULA)
+_FORMULA_PARTS = (Component("lexical", _LEXICAL, 1.0), Component("single", _FORMULA, 0.25))
+ALIGNED_POOL = 100
+"""Formulas of the first ranks whose trees are aligned with the query's."""
 
 
 class MathAMRPlusSystem:
@@ -49,9 +63,16 @@ class MathAMRPlusSystem:
         },
         "formulas": {
             "hybrid": Promote(
-                Fuse(
-                    parts=(Component("lexical", _LEXICAL, 1.0), Component("single", _FORMULA, 0.25)),
-                    normalisation="z",
+                Fuse(parts=_FORMULA_PARTS, normalisation="z"),
+            ),
+            "aligned": Promote(
+                Rerank(
+                    first=Fuse(parts=_FORMULA_PARTS, normalisation="z"),
+                    then=Fuse(
+                        parts=(*_FORMULA_PARTS, Component("aligned", Aligned(), 1.0)), normalisation="z"
+                    ),
+                    pool=ALIGNED_POOL,
+                    keeps_rest=True,
                 )
             ),
             "maxsim": _FORMULA,
