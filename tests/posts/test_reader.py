@@ -321,3 +321,10 @@ def test_files_and_folders_that_lead_to_themselves_stop_nothing(tmp_path):
     assert {post.kind for post in read_posts(tmp_path, Report())} <= {"note", "section", "document"}
     with pytest.raises(MathAMRError, match="no such file"):
         list(read_posts(tmp_path / "loop", Report()))
+
+
+def test_a_list_of_numbers_beside_a_dump_is_no_text(tmp_path):
+    (tmp_path / "questions.txt").write_text("17\n208\n3194\n")
+    (tmp_path / "short.txt").write_text("Is $2$ odd?\n")
+    assert detect(tmp_path / "questions.txt") is None
+    assert detect(tmp_path / "short.txt") == "text"

@@ -18,6 +18,7 @@ from mathamr.posts.report import Report
 SUFFIXES = (".txt", ".text")
 _GAP = re.compile(r"\n[ \t\r]*\n\s*|\f")
 _WORD = re.compile(r"\S+")
+_LETTERS = re.compile(r"[^\W\d_]{2}|[^\x00-\x7f]|\$")  # what a list of numbers beside a dump has none of
 _UNDERLINE = re.compile(r"[=\-~*]{3,}")
 _NOT_PROSE = re.compile(
     r"(?:requirements.*|constraints.*|robots|humans|cmakelists|top_level|entry_points|sources|manifest)"
@@ -38,6 +39,7 @@ class PlainTextReader:
         return (
             head.suffix in SUFFIXES
             and "\0" not in head.text
+            and (not head.start or _LETTERS.search(head.text) is not None)
             and not _NOT_PROSE.fullmatch(Path(head.name).stem)
         )
 
