@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from urllib.parse import quote
 from xml.etree import ElementTree
 
@@ -116,14 +117,24 @@ def test_the_graph_of_a_post_in_three_forms(client: TestClient, index: Index) ->
     assert not {node["kind"] for node in without["nodes"]} & {"opt", "slt"}
 
 
-def test_the_graph_of_a_post_that_is_deleted_meanwhile_is_not_there(
-    writing: TestClient, own_index: Index, monkeypatch: pytest.MonkeyPatch
+def test_the_graph_of_a_post_that_is_deleted_meanwhile_is_whole_and_then_gone(
+    serving: Serving, own_index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     writer = own_index.archive
     assert isinstance(writer, IndexWriter)
-    graph = writer.graph
-    monkeypatch.setattr(writer, "graph", lambda id: writer.delete([id]) and graph(id))
-    response = writing.get(at(next(writer.catalogue.ids()), "graphs"))
+    post = next(writer.catalogue.ids())
+    graph, deleting = writer.graph, threading.Thread(target=writer.delete, args=([post],))
+
+    def meanwhile(id: str) -> object:
+        deleting.start()
+        return graph(id)
+
+    monkeypatch.setattr(writer, "graph", meanwhile)
+    client = serving(over=own_index)
+    assert client.get(at(post, "graphs")).json()["id"] == post
+    deleting.join()
+    monkeypatch.undo()
+    response = client.get(at(post, "graphs"))
     assert (response.status_code, error(response)["code"]) == (404, "unknown_post")
 
 
