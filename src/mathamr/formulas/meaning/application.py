@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from mathamr.formulas.latex.node import APPLY, Node
 from mathamr.formulas.meaning.fences import parts
-from mathamr.formulas.meaning.grammar import Grammar
+from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import Group, Item, is_middle, is_sign, role, scripts_end
 from mathamr.formulas.meaning.letters import (
     ARGUMENTS,
@@ -24,7 +24,7 @@ _MARKED = frozenset(["derivative", "inverse", "prime", "upper-index"])
 _OPERATORS_OF_CHANCE = frozenset(["P", "E", "ℙ", "𝔼"])
 
 
-def is_applied(head: Node, meaning: Node, group: Group, grammar: Grammar) -> bool:
+def is_applied(head: Node, meaning: Node, group: Group, grammar: MeaningGrammar) -> bool:
     """Whether a letter (with its scripts: `meaning`) is applied to the group behind it; the decision is noted."""
     name = letter(head)
     choice, reason = _judged(head, meaning, group, grammar)
@@ -40,7 +40,7 @@ def is_applied(head: Node, meaning: Node, group: Group, grammar: Grammar) -> boo
     return choice
 
 
-def _judged(head: Node, meaning: Node, group: Group, grammar: Grammar) -> tuple[bool, str]:
+def _judged(head: Node, meaning: Node, group: Group, grammar: MeaningGrammar) -> tuple[bool, str]:
     name = letter(head)
     context = grammar.notes.context
     inside = list(_letters(group.items))

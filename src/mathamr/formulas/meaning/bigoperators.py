@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mathamr.formulas.latex.node import Node, apply
 from mathamr.formulas.meaning.construction import bound, named, product, qualifier, symbolic, whole, words
 from mathamr.formulas.meaning.derivatives import differentials, is_fraction, without
-from mathamr.formulas.meaning.grammar import Grammar
+from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import Item, is_sign, is_words, place, role, split
 from mathamr.formulas.meaning.logic import bound_by
 from mathamr.formulas.meaning.relations import approached
@@ -34,7 +34,7 @@ def is_big(items: Sequence[Item], position: int) -> bool:
     return kind == "LIMITOP" and item.meaning not in _FUNCTIONS
 
 
-def big(head: Node, scripts: Sequence[Node], body: Sequence[Item], grammar: Grammar) -> Node:
+def big(head: Node, scripts: Sequence[Node], body: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """A big operator with its scripts, applied to the rest of its term."""
     below = next((script.children[0] for script in scripts if script.role.endswith("SUBSCRIPT")), None)
     above = next((script.children[0] for script in scripts if script.role.endswith("SUPERSCRIPT")), None)
@@ -45,7 +45,7 @@ def big(head: Node, scripts: Sequence[Node], body: Sequence[Item], grammar: Gram
     return apply(head, *inner, *operands)
 
 
-def _range(below: Node | None, above: Node | None, grammar: Grammar) -> list[Node]:
+def _range(below: Node | None, above: Node | None, grammar: MeaningGrammar) -> list[Node]:
     """Bound variables, then limits or a condition."""
     operands: list[Node] = []
     if below is not None:
@@ -55,7 +55,7 @@ def _range(below: Node | None, above: Node | None, grammar: Grammar) -> list[Nod
     return operands
 
 
-def ranged(items: Sequence[Item], grammar: Grammar) -> list[Node]:
+def ranged(items: Sequence[Item], grammar: MeaningGrammar) -> list[Node]:
     """What stands below an operator: `i=1`, `i\\in I`, `x\\to a`, `k`, or words."""
     if len(items) == 1 and is_words(items[0]) and isinstance(items[0], Node):
         return [named("condition", words(items[0]))]
@@ -87,7 +87,7 @@ def ranged(items: Sequence[Item], grammar: Grammar) -> list[Node]:
 
 
 def _integral(
-    head: Node, below: Node | None, above: Node | None, body: Sequence[Item], grammar: Grammar
+    head: Node, below: Node | None, above: Node | None, body: Sequence[Item], grammar: MeaningGrammar
 ) -> Node:
     """An integral: what is integrated, the variables of its differentials, its limits or its domain."""
     integrand, variables = without(body, _own(body), grammar)
@@ -122,7 +122,7 @@ def _own(body: Sequence[Item]) -> list[tuple[int, int]]:
     return found[-1:] if len(found) > len(inner) else []
 
 
-def _from_fraction(items: Sequence[Item], grammar: Grammar) -> tuple[Node | None, list[Node]]:
+def _from_fraction(items: Sequence[Item], grammar: MeaningGrammar) -> tuple[Node | None, list[Node]]:
     """`\\int\\frac{dx}{x}`: the differential stands in a numerator."""
     for position, item in enumerate(items):
         if isinstance(item, Node) and is_fraction(item):
@@ -136,7 +136,7 @@ def _from_fraction(items: Sequence[Item], grammar: Grammar) -> tuple[Node | None
     return None, []
 
 
-def sequence(item: Node, scripts: Sequence[Node], grammar: Grammar) -> Node | None:
+def sequence(item: Node, scripts: Sequence[Node], grammar: MeaningGrammar) -> Node | None:
     """`(a_n)_{n\\in\\mathbb N}`, `\\{a_n\\}_{n=1}^\\infty`: a sequence, where the index binds a variable."""
     below = next((script.children[0] for script in scripts if script.role == "POSTSUBSCRIPT"), None)
     above = next((script.children[0] for script in scripts if script.role == "POSTSUPERSCRIPT"), None)

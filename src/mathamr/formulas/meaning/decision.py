@@ -33,7 +33,7 @@ EMPTY = Context()
 
 
 @dataclass(slots=True)
-class Notes:
+class DecisionNotes:
     """What one reading knows beforehand, finds out, decides and has spent."""
 
     budget: Budget

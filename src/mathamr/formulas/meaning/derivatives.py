@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mathamr.formulas.latex.node import ABSENT, APPLY, TOKEN, Node, apply, operator
 from mathamr.formulas.meaning.construction import bound
-from mathamr.formulas.meaning.grammar import Grammar
+from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import Item, is_group, is_sign, role, scripts_end
 from mathamr.formulas.meaning.letters import DIFFERENTIABLE, DIFFERENTIALS, is_letter, letter
 
@@ -85,7 +85,7 @@ def differentials(items: Sequence[Item]) -> list[tuple[int, int]]:
 
 
 def without(
-    items: Sequence[Item], spans: Sequence[tuple[int, int]], grammar: Grammar
+    items: Sequence[Item], spans: Sequence[tuple[int, int]], grammar: MeaningGrammar
 ) -> tuple[list[Item], list[Node]]:
     """The list without some of its differentials, and the variables that they bind."""
     taken = {position for start, end in spans for position in range(start, end)}
@@ -93,7 +93,7 @@ def without(
     return left, [bound(grammar.sum(items[start + 1 : end])) for start, end in spans]
 
 
-def derivative(above: Sequence[Item], below: Sequence[Item], grammar: Grammar) -> Node | None:
+def derivative(above: Sequence[Item], below: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
     """The derivative that a fraction writes, or None; one without its function has an absent one."""
     sign = above[0] if above else None
     if sign is None or not below or not (is_d(sign) or _is_partial(sign)):
@@ -114,7 +114,7 @@ def derivative(above: Sequence[Item], below: Sequence[Item], grammar: Grammar) -
     return apply(operator("differential" if is_same is is_d else PARTIAL), function, *variables)
 
 
-def _variables(below: Sequence[Item], partial: bool, grammar: Grammar) -> list[Node] | None:
+def _variables(below: Sequence[Item], partial: bool, grammar: MeaningGrammar) -> list[Node] | None:
     """The variables of a denominator, each with its order: `dx^2`, `\\partial x\\partial y`."""
     is_same = _is_partial if partial else is_d
     variables: list[Node] = []

@@ -15,7 +15,7 @@ from mathamr.formulas.meaning.derivatives import (
     is_usual_differential,
 )
 from mathamr.formulas.meaning.fences import arguments
-from mathamr.formulas.meaning.grammar import Grammar
+from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import (
     SCRIPTS,
     Group,
@@ -39,10 +39,10 @@ _INVERSES = {
 }  # fmt: skip
 
 
-class Run:
+class FactorRun:
     """Factors side by side, read from the left."""
 
-    def __init__(self, items: Sequence[Item], grammar: Grammar) -> None:
+    def __init__(self, items: Sequence[Item], grammar: MeaningGrammar) -> None:
         self.items = items
         self.grammar = grammar
         self.i = 0
@@ -300,7 +300,7 @@ class Run:
         return applied(node, [self._factor()])
 
 
-def _variables_of(below: Node, scripts: Sequence[Node], grammar: Grammar) -> list[Node]:
+def _variables_of(below: Node, scripts: Sequence[Node], grammar: MeaningGrammar) -> list[Node]:
     """The variables in the index of a partial derivative: `\\partial_{xy}`, `\\partial_x^2`."""
     orders = [grammar.node(script.children[0]) for script in scripts if script.role.endswith("SUPERSCRIPT")]
     items = grammar.items(below.children[0])

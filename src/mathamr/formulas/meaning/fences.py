@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from mathamr.formulas.latex.node import ABSENT, TOKEN, Node, apply, operator
 from mathamr.formulas.meaning.construction import named
-from mathamr.formulas.meaning.grammar import Grammar
+from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import (
     SCRIPTS,
     Group,
@@ -33,7 +33,7 @@ def parts(items: Sequence[Item]) -> list[list[Item]]:
     return [piece for piece in split(items, lambda item: role(item) == "PUNCT") if piece]
 
 
-def fenced(group: Group, grammar: Grammar) -> Node:
+def fenced(group: Group, grammar: MeaningGrammar) -> Node:
     """What a group means where it is no argument."""
     around = group.opening + group.closing
     grammar.notes.spend()
@@ -54,7 +54,7 @@ def fenced(group: Group, grammar: Grammar) -> Node:
     return grammar.formula(group.items)
 
 
-def _index(items: Sequence[Item], grammar: Grammar) -> Node | None:
+def _index(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
     """`[K:F]`, `|G:H|`: the degree of an extension, the index of a subgroup."""
     colon = place(items, lambda item: is_sign(item, "colon", ":"))
     if colon > 0 and colon + 1 < len(items) and not any(role(item) in ("RELOP", "ARROW") for item in items):
@@ -62,7 +62,7 @@ def _index(items: Sequence[Item], grammar: Grammar) -> Node | None:
     return None
 
 
-def _bracketed(group: Group, grammar: Grammar) -> Node:
+def _bracketed(group: Group, grammar: MeaningGrammar) -> Node:
     """Brackets around one thing: an index, a class, or just parentheses."""
     found = _index(group.items, grammar)
     if found is not None:
@@ -75,7 +75,7 @@ def _bracketed(group: Group, grammar: Grammar) -> Node:
     return inner
 
 
-def _several(group: Group, pieces: Sequence[Sequence[Item]], grammar: Grammar) -> Node:
+def _several(group: Group, pieces: Sequence[Sequence[Item]], grammar: MeaningGrammar) -> Node:
     """Items between parentheses or brackets: an interval, a pair, a tuple, a commutator."""
     around = group.opening + group.closing
     nodes = [_item(piece, grammar) for piece in pieces]
@@ -99,7 +99,7 @@ def _several(group: Group, pieces: Sequence[Sequence[Item]], grammar: Grammar) -
     return named(_LISTS.get(group.opening, "list"), *nodes)
 
 
-def _item(piece: Sequence[Item], grammar: Grammar) -> Node:
+def _item(piece: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """One item of a tuple: also a sign alone, as in `(\\mathbb R,+)`."""
     if len(piece) == 1 and isinstance(piece[0], Node) and piece[0].kind == TOKEN:
         return piece[0]
@@ -119,7 +119,7 @@ def _has_tuple(piece: Sequence[Item]) -> bool:
     return any(isinstance(item, Group) and len(parts(item.items)) > 1 for item in piece)
 
 
-def _set(group: Group, grammar: Grammar) -> Node:
+def _set(group: Group, grammar: MeaningGrammar) -> Node:
     """`{x | x>0}`, `{x : x>0}`, `{1,2,3}`."""
     bar = place(group.items, is_middle)
     if bar < 0:
@@ -132,7 +132,7 @@ def _set(group: Group, grammar: Grammar) -> Node:
     return named("set", *(_item(piece, grammar) for piece in parts(group.items)))
 
 
-def _angled(group: Group, pieces: Sequence[Sequence[Item]], grammar: Grammar) -> Node:
+def _angled(group: Group, pieces: Sequence[Sequence[Item]], grammar: MeaningGrammar) -> Node:
     """`\\langle x,y\\rangle` is an inner product, `\\langle a,b\\mid r\\rangle` a presentation."""
     bars = [position for position, item in enumerate(group.items) if is_middle(item)]
     if len(bars) == 1 and 0 < bars[0] < len(group.items) - 1:
@@ -156,7 +156,7 @@ def _angled(group: Group, pieces: Sequence[Sequence[Item]], grammar: Grammar) ->
     return named("list", *nodes)
 
 
-def arguments(group: Group, grammar: Grammar) -> list[Node]:
+def arguments(group: Group, grammar: MeaningGrammar) -> list[Node]:
     """The arguments of a function; a bar is a condition (`P(A|B)`)."""
     bar = place(group.items, is_middle)
     if 0 < bar < len(group.items) - 1:

@@ -1,4 +1,4 @@
-"""`Grammar`: what the modules of this reading ask of each other, so that none needs to import its neighbours."""
+"""`MeaningGrammar`: what the modules of this reading ask of each other, so that none needs to import its neighbours."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from mathamr.formulas.latex.node import Node
-from mathamr.formulas.meaning.decision import Notes
+from mathamr.formulas.meaning.decision import DecisionNotes
 from mathamr.formulas.meaning.items import Group, Item
 
 
-class Grammar(Protocol):
+class MeaningGrammar(Protocol):
     """One reading of one formula."""
 
-    notes: Notes
+    notes: DecisionNotes
 
     def node(self, node: Node) -> Node:
         """What a node of the list means, read anew where it was made of a list."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mathamr.formulas.latex.construction import formulae, listed, relation
 from mathamr.formulas.latex.node import ABSENT, HINT, INVISIBLE_COMMA, Node, apply, operator
 from mathamr.formulas.meaning.construction import bound, named
-from mathamr.formulas.meaning.grammar import Grammar
+from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import (
     SCRIPTS,
     Group,
@@ -41,7 +41,7 @@ _QUANTIFIERS = {"for-all": "for-all", "exists": "exists", "not-exists": "not-exi
 _ADMITTED = frozenset(["such that", "s.t.", "st", "we have", "so that", "with"])
 
 
-def formula(items: Sequence[Item], grammar: Grammar) -> Node:
+def formula(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """What a list means, from the loosest binding inwards."""
     items = _trimmed(items)
     grammar.notes.spend(1 + len(items))
@@ -74,7 +74,7 @@ def _trimmed(items: Sequence[Item]) -> Sequence[Item]:
     return items[start:end]
 
 
-def _connected(items: Sequence[Item], grammar: Grammar) -> Node | None:
+def _connected(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
     """Formulas with words between them: `x>0 \\text{ and } y>0`."""
     at = place(items, lambda item: is_words(item) and _phrase(item) in (_CONNECTIVES.keys() | _SEPARATING))
     if at <= 0 or at == len(items) - 1:
@@ -92,7 +92,7 @@ def _phrase(item: Item) -> str:
     return " ".join(item.text.split()).strip(",;: ").lower() if isinstance(item, Node) else ""
 
 
-def _implied(items: Sequence[Item], grammar: Grammar) -> Node | None:
+def _implied(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
     """Implications bind loosest; a chain of them is a chain of relations."""
     found = [
         _IMPLICATIONS.get(item.text, "") if isinstance(item, Node) and item.text else "" for item in items
@@ -131,7 +131,7 @@ def _is_logical(items: Sequence[Item]) -> bool:
     )
 
 
-def _conjoined(items: Sequence[Item], grammar: Grammar) -> Node | None:
+def _conjoined(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
     """Relations with a logical sign between them: `a=b \\land b=c`; between terms it binds tighter than relations."""
     for meaning in ("or", "and"):
         pieces = split(items, lambda item, meaning=meaning: is_sign(item, meaning))  # type: ignore[misc]
@@ -151,7 +151,7 @@ def _is_quantifier(item: Item) -> bool:
     return isinstance(item, Node) and item.meaning in _QUANTIFIERS and role(item) in ("BIGOP", "FUNCTION")
 
 
-def _quantified(items: Sequence[Item], grammar: Grammar, body: Sequence[Item] = ()) -> Node:
+def _quantified(items: Sequence[Item], grammar: MeaningGrammar, body: Sequence[Item] = ()) -> Node:
     """A quantifier with its variables, their condition, and the formula it holds for.
 
     The formula follows a comma, a colon, words, or nothing at all; or the quantifier stands behind it.
@@ -192,7 +192,9 @@ def _separates(item: Item) -> bool:
     )
 
 
-def _declared(items: Sequence[Item], start: int, grammar: Grammar) -> tuple[int, list[Node], Node | None]:
+def _declared(
+    items: Sequence[Item], start: int, grammar: MeaningGrammar
+) -> tuple[int, list[Node], Node | None]:
     """The variables that a quantifier declares, and their condition: `x,y \\in A`, `\\varepsilon>0`, `x`."""
     end = _variable_end(items, start)
     pieces = [items[start:end]]
@@ -250,7 +252,7 @@ def _condition_end(items: Sequence[Item], start: int) -> int:
     return scripts_end(items, end + 1)
 
 
-def _listed(items: Sequence[Item], grammar: Grammar) -> Node:
+def _listed(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """Formulas or expressions with punctuation between them.
 
     What stands before the first relation belongs to it (`x,y\\in A`), what follows one without its own belongs to
@@ -300,7 +302,7 @@ def _as_list(nodes: Sequence[Node]) -> Node:
     return listed(parts)
 
 
-def bound_by(items: Sequence[Item], grammar: Grammar) -> tuple[list[Node], Node | None]:
+def bound_by(items: Sequence[Item], grammar: MeaningGrammar) -> tuple[list[Node], Node | None]:
     """The variables that a condition binds, and the condition: `i\\in I`, `0\\le i<j`, `d\\mid n`, or just `k`."""
     pieces = [piece for piece in split(items, lambda item: role(item) == "PUNCT") if piece]
     variables: list[Node] = []

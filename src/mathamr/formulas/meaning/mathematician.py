@@ -9,7 +9,7 @@ from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.latex.grammar.rules import TooDeepError
 from mathamr.formulas.latex.node import APPLY, ARRAY, DUAL, HINT, ROW, TEXT, TOKEN, Node, apply, operator, row
 from mathamr.formulas.meaning.construction import words
-from mathamr.formulas.meaning.decision import EMPTY, Context, Decision, Notes
+from mathamr.formulas.meaning.decision import EMPTY, Context, Decision, DecisionNotes
 from mathamr.formulas.meaning.derivatives import derivative, is_fraction
 from mathamr.formulas.meaning.fences import fenced
 from mathamr.formulas.meaning.items import Group, Item, UnreadableError, grouped
@@ -48,11 +48,11 @@ def meaning(node: Node, budget: Budget, context: Context = EMPTY) -> Meaning:
 
     Where a letter turns out to be a function only after it was read as something else, the formula is read again.
     """
-    notes = Notes(budget, context)
+    notes = DecisionNotes(budget, context)
     try:
         found = Mathematician(notes).read(node)
         if notes.functions & notes.doubted:
-            notes = Notes(budget, context, functions=set(notes.functions))
+            notes = DecisionNotes(budget, context, functions=set(notes.functions))
             found = Mathematician(notes).read(node)
     except (SpentError, TooDeepError, RecursionError):
         return Meaning(node, (KEPT,), frozenset(), frozenset())
@@ -67,7 +67,7 @@ def meaning(node: Node, budget: Budget, context: Context = EMPTY) -> Meaning:
 class Mathematician:
     """One reading of one formula: the modules beside this one, tied together."""
 
-    def __init__(self, notes: Notes) -> None:
+    def __init__(self, notes: DecisionNotes) -> None:
         self.notes = notes
         self._depth = 0
         self._known: dict[int, tuple[Node, Node]] = {}

@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from mathamr.formulas.latex.node import HINT, SCRIPT, TOKEN, Node
 from mathamr.formulas.latex.symbols import SYMBOLS
-from mathamr.formulas.meaning.decision import Notes
+from mathamr.formulas.meaning.decision import DecisionNotes
 from mathamr.formulas.meaning.items import SIGNS
 from mathamr.formulas.meaning.letters import is_plain, spelled
 
@@ -26,7 +26,7 @@ _ALONE = frozenset(["sine", "cosine", "tangent", "logarithm"])
 """Functions that are found even behind another letter: `xsinx`."""
 
 
-def joined(nodes: Sequence[Node], notes: Notes) -> list[Node]:
+def joined(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
     """The list with such neighbours joined; space is left out."""
     shown = [_typed(node) for node in nodes if node.kind != HINT or node.role]
     return _functions(_thousands(_binary(shown), notes), notes)
@@ -63,7 +63,7 @@ def _is_comma(node: Node) -> bool:
     return node.kind == TOKEN and node.text == ","
 
 
-def _thousands(nodes: Sequence[Node], notes: Notes) -> list[Node]:
+def _thousands(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
     """`1,000,000` is a number outside of groups; inside them only if a part begins with a zero."""
     result: list[Node] = []
     depth = position = 0
@@ -117,7 +117,7 @@ def _stands_alone(nodes: Sequence[Node], start: int, end: int) -> bool:
     return not before and not behind
 
 
-def _functions(nodes: Sequence[Node], notes: Notes) -> list[Node]:
+def _functions(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
     """Letters that spell a function: `sin x`."""
     result: list[Node] = []
     position = 0

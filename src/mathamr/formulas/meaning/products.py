@@ -15,8 +15,8 @@ from mathamr.formulas.meaning.derivatives import (
     derivative,
     differential_end,
 )
-from mathamr.formulas.meaning.factors import Run
-from mathamr.formulas.meaning.grammar import Grammar
+from mathamr.formulas.meaning.factors import FactorRun
+from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import (
     SCRIPTS,
     Group,
@@ -34,11 +34,11 @@ from mathamr.formulas.meaning.letters import DIVIDED, DIVIDING, is_letter, is_st
 _TIMES = frozenset(["⋅", "×", "*", "∙"])
 
 
-def multiplied(items: Sequence[Item], grammar: Grammar) -> Node:
+def multiplied(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """The list as a product."""
     grammar.notes.spend(1 + len(items))
     if len(items) == 1 and not is_big(items, 0):
-        return Run(items, grammar).node()
+        return FactorRun(items, grammar).node()
     items = _evaluated(_with_big(items, grammar), grammar)
     quotient = _inline_derivative(items, grammar)
     if quotient is not None:
@@ -51,13 +51,13 @@ def multiplied(items: Sequence[Item], grammar: Grammar) -> Node:
         if len(factors) > 1 and all(factors):  # a slash binds tighter: 1/2 × 1/2
             return product([grammar.product(each) for each in factors])
     runs, signs = _runs(items)
-    nodes = [Run(run, grammar).node() if run else ABSENT for run in runs]
+    nodes = [FactorRun(run, grammar).node() if run else ABSENT for run in runs]
     if len(nodes) == 1:
         return nodes[0]
     return _joined(runs, nodes, signs, grammar)
 
 
-def _with_big(items: Sequence[Item], grammar: Grammar) -> Sequence[Item]:
+def _with_big(items: Sequence[Item], grammar: MeaningGrammar) -> Sequence[Item]:
     """The list with its first big operator and the rest of the term, which belongs to it, as one item."""
     for position in range(len(items)):
         if is_big(items, position):
@@ -69,7 +69,7 @@ def _with_big(items: Sequence[Item], grammar: Grammar) -> Sequence[Item]:
     return items
 
 
-def _evaluated(items: Sequence[Item], grammar: Grammar) -> Sequence[Item]:
+def _evaluated(items: Sequence[Item], grammar: MeaningGrammar) -> Sequence[Item]:
     """A bar with bounds behind a product: the product at those bounds."""
     bar = place(items, is_middle)
     if bar <= 0:
@@ -82,7 +82,7 @@ def _evaluated(items: Sequence[Item], grammar: Grammar) -> Sequence[Item]:
     return [grammar.settled(shown), *items[end:]]
 
 
-def _inline_derivative(items: Sequence[Item], grammar: Grammar) -> Node | None:
+def _inline_derivative(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
     """`dy/dx`."""
     slash = place(items, lambda item: is_sign(item, "/"))
     if slash <= 0:
@@ -126,7 +126,9 @@ def _runs(items: Sequence[Item]) -> tuple[list[list[Item]], list[Node]]:
     return runs, signs
 
 
-def _joined(runs: list[list[Item]], nodes: list[Node], signs: Sequence[Node], grammar: Grammar) -> Node:
+def _joined(
+    runs: list[list[Item]], nodes: list[Node], signs: Sequence[Node], grammar: MeaningGrammar
+) -> Node:
     """Runs joined from the left: products as one, quotients where structures are divided."""
     result = nodes[0]
     previous: Node | None = None
@@ -158,7 +160,9 @@ def _joined(runs: list[list[Item]], nodes: list[Node], signs: Sequence[Node], gr
     return result
 
 
-def _divided(result: Node, left: Sequence[Item], run: Sequence[Item], node: Node, grammar: Grammar) -> Node:
+def _divided(
+    result: Node, left: Sequence[Item], run: Sequence[Item], node: Node, grammar: MeaningGrammar
+) -> Node:
     """`a/bc` is `a/(bc)`, but a number divided by a number is a fraction: `1/2x` is half of x."""
     division = operator("divide")
     if len(run) > 1 and role(run[0]) == "NUMBER" and len(left) == 1 and role(left[0]) == "NUMBER":

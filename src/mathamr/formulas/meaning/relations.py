@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mathamr.formulas.latex.construction import decorated, joined_relation, listed, relation
 from mathamr.formulas.latex.node import ABSENT, APPLY, DUAL, INVISIBLE_COMMA, TOKEN, Node, apply, operator
 from mathamr.formulas.meaning.construction import named, symbolic
-from mathamr.formulas.meaning.grammar import Grammar
+from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import (
     SCRIPTS,
     Group,
@@ -45,7 +45,7 @@ def is_relation(item: Item) -> bool:
 
 def related(
     items: Sequence[Item],
-    grammar: Grammar,
+    grammar: MeaningGrammar,
     left: Sequence[Sequence[Item]] = (),
     right: Sequence[Sequence[Item]] = (),
 ) -> Node:
@@ -83,7 +83,7 @@ def related(
     return relation(parts)
 
 
-def _side(items: Sequence[Item], sign: Node | None, grammar: Grammar) -> Node:
+def _side(items: Sequence[Item], sign: Node | None, grammar: MeaningGrammar) -> Node:
     """One side of a relation; behind an arrow it may be a point that is approached from one side."""
     if not items:
         return ABSENT
@@ -94,7 +94,7 @@ def _side(items: Sequence[Item], sign: Node | None, grammar: Grammar) -> Node:
     )
 
 
-def approached(items: Sequence[Item], arrow: Node, grammar: Grammar) -> Node:
+def approached(items: Sequence[Item], arrow: Node, grammar: MeaningGrammar) -> Node:
     """The point of a limit, perhaps from one side: `0^+`."""
     side = _APPROACHES.get(arrow.text, "")
     last = items[-1]
@@ -143,7 +143,7 @@ def _sign(items: Sequence[Item], position: int) -> tuple[int, Node]:
     return position, sign
 
 
-def _meaning(sign: Node, left: Node, right: Sequence[Item], grammar: Grammar) -> Node:
+def _meaning(sign: Node, left: Node, right: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """What a sign between two sides means."""
     if role(sign) in ("VERTBAR", "MIDDLE"):
         if sign.text in ("|", "∣"):
@@ -195,7 +195,7 @@ def as_intervals(side: Sequence[Item]) -> None:
             return
 
 
-def _map(items: Sequence[Item], grammar: Grammar, left: Sequence[Sequence[Item]]) -> Node | None:
+def _map(items: Sequence[Item], grammar: MeaningGrammar, left: Sequence[Sequence[Item]]) -> Node | None:
     """`f: A \\to B`, `A \\xrightarrow{f} B`, `f: x \\mapsto y`."""
     colon = place(items, lambda item: is_sign(item, "colon", ":"))
     arrow = place(items, lambda item: role(item) == "ARROW", colon + 1)
@@ -227,7 +227,7 @@ def _map(items: Sequence[Item], grammar: Grammar, left: Sequence[Sequence[Item]]
     return named(kind, grammar.node(above), grammar.sum(items[:arrow]), grammar.sum(items[arrow + 1 :]))
 
 
-def _sets(items: Sequence[Item], grammar: Grammar) -> Node:
+def _sets(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """A domain: the factors of a product of letters are sets."""
     pieces = split(items, lambda item: is_sign(item, "times", "×"))
     if len(pieces) > 1 and all(pieces):
@@ -248,7 +248,7 @@ def _above(arrow: Node) -> Node | None:
     return None
 
 
-def _modulus(items: Sequence[Item], grammar: Grammar) -> tuple[Sequence[Item], Node | None]:
+def _modulus(items: Sequence[Item], grammar: MeaningGrammar) -> tuple[Sequence[Item], Node | None]:
     """What stands before `\\pmod n`, `\\bmod n` or `(mod n)` at the end, and the modulus."""
     if not items:
         return items, None

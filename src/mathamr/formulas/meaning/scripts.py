@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mathamr.formulas.latex.node import SCRIPT, TEXT, Node
 from mathamr.formulas.meaning.construction import indexed, named, power, whole, word
 from mathamr.formulas.meaning.fences import parts
-from mathamr.formulas.meaning.grammar import Grammar
+from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import Group, Item, is_group, is_sign, role, split
 from mathamr.formulas.meaning.letters import DIFFERENTIABLE, FUNCTIONS, WORDS, is_letter, is_plain, letter
 from mathamr.formulas.meaning.sums import is_negative_one
@@ -18,7 +18,7 @@ _ANGLES = frozenset("αβγθφϕψxyn")
 _LONGEST_INDEX = 4
 
 
-def is_function(base: Item, grammar: Grammar) -> bool:
+def is_function(base: Item, grammar: MeaningGrammar) -> bool:
     """Whether a letter is a function by its name, by the formula or by the post."""
     if not isinstance(base, Node) or not is_letter(base):
         return False
@@ -27,7 +27,7 @@ def is_function(base: Item, grammar: Grammar) -> bool:
     return name in FUNCTIONS or name in notes.functions or name in notes.context.functions
 
 
-def scripted(base: Item, meaning: Node, scripts: Sequence[Node], grammar: Grammar) -> Node:
+def scripted(base: Item, meaning: Node, scripts: Sequence[Node], grammar: MeaningGrammar) -> Node:
     """The base with its scripts, indices first: `x^2_i` is the square of `x_i`."""
     node = meaning
     for script in scripts:
@@ -39,7 +39,7 @@ def scripted(base: Item, meaning: Node, scripts: Sequence[Node], grammar: Gramma
     return node
 
 
-def _below(base: Item, node: Node, index: Node, grammar: Grammar) -> Node:
+def _below(base: Item, node: Node, index: Node, grammar: MeaningGrammar) -> Node:
     """An index; letters side by side are several, and a word is a word."""
     items = grammar.items(index)
     text = "".join(item.text for item in items if isinstance(item, Node))
@@ -59,7 +59,7 @@ def _below(base: Item, node: Node, index: Node, grammar: Grammar) -> Node:
     return indexed(node, grammar.node(index))
 
 
-def _above(base: Item, node: Node, exponent: Node, grammar: Grammar) -> Node:
+def _above(base: Item, node: Node, exponent: Node, grammar: MeaningGrammar) -> Node:
     """A superscript: what it marks, or a power."""
     items = grammar.items(exponent)
     if items and role(items[0]) == "SUPOP":
@@ -102,7 +102,7 @@ def _count(item: Item) -> int:
     return len(item.text) if isinstance(item, Node) else 1
 
 
-def _primed(base: Item, node: Node, items: Sequence[Item], grammar: Grammar) -> Node:
+def _primed(base: Item, node: Node, items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """Primes, and perhaps a power behind them."""
     count = 0
     position = 0
@@ -114,7 +114,7 @@ def _primed(base: Item, node: Node, items: Sequence[Item], grammar: Grammar) -> 
     return power(made, grammar.sum(rest)) if rest else made
 
 
-def _with_primes(base: Item, node: Node, count: int, grammar: Grammar) -> Node:
+def _with_primes(base: Item, node: Node, count: int, grammar: MeaningGrammar) -> Node:
     notes = grammar.notes
     orders = [whole(count)] if count > 1 else []
     name = letter(base) if isinstance(base, Node) and is_letter(base) else ""
@@ -133,7 +133,7 @@ def _with_primes(base: Item, node: Node, count: int, grammar: Grammar) -> Node:
     return named("prime", node, *orders)
 
 
-def _circled(base: Item, node: Node, grammar: Grammar) -> Node:
+def _circled(base: Item, node: Node, grammar: MeaningGrammar) -> Node:
     """`90^\\circ` is an angle, `A^\\circ` the interior of a set."""
     name = letter(base) if isinstance(base, Node) and is_letter(base) else ""
     if role(base) == "NUMBER" or name in _ANGLES or isinstance(base, Group):

@@ -9,7 +9,7 @@ from mathamr.formulas.latex.construction import LIMIT_FROM, decorated, left_asso
 from mathamr.formulas.latex.node import ABSENT, Node, apply
 from mathamr.formulas.meaning.construction import named
 from mathamr.formulas.meaning.derivatives import has_differential
-from mathamr.formulas.meaning.grammar import Grammar
+from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import SCRIPTS, Item, is_sign, place, role
 from mathamr.formulas.meaning.relations import as_intervals
 
@@ -42,7 +42,7 @@ class _Term:
     items: list[Item] = field(default_factory=list)
 
 
-def summed(items: Sequence[Item], grammar: Grammar) -> Node:
+def summed(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """The list as a sum of products."""
     grammar.notes.spend(1 + len(items))
     if not items:
@@ -113,7 +113,7 @@ def _has_integral(items: Sequence[Item]) -> bool:
     return any(role(item) == "INTOP" for item in items)
 
 
-def _joined(terms: Sequence[_Term], grammar: Grammar) -> Node:
+def _joined(terms: Sequence[_Term], grammar: MeaningGrammar) -> Node:
     """Terms joined by the loosest signs first; equal ones from the left."""
     levels = [
         _TIGHTEST if term.joint is None else _LOOSENESS.get(term.joint.meaning, _TIGHTEST) for term in terms
@@ -129,7 +129,7 @@ def _joined(terms: Sequence[_Term], grammar: Grammar) -> Node:
     )
 
 
-def _added(terms: Sequence[_Term], grammar: Grammar) -> Node:
+def _added(terms: Sequence[_Term], grammar: MeaningGrammar) -> Node:
     nodes: list[Node] = []
     joints: list[Node] = []
     for term in terms:

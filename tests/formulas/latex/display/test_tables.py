@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from mathamr.formulas.latex.display.tables import MATRIX, Cell, Line, columns_of, table
+from mathamr.formulas.latex.display.tables import MATRIX, Cell, TableLine, columns_of, table
 from mathamr.formulas.mathml.element import Element
 from tests.formulas.latex.display.drawing import drawn, first, styles_of, text_of
 
@@ -52,5 +52,8 @@ def test_every_row_has_the_height_of_a_line_and_what_is_asked_for() -> None:
 
 
 def test_short_lines_are_filled_up() -> None:
-    lines = [Line([Cell(Element("mi", "a"))]), Line([Cell(Element("mi", "b")), Cell(Element("mi", "c"))])]
+    lines = [
+        TableLine([Cell(Element("mi", "a"))]),
+        TableLine([Cell(Element("mi", "b")), Cell(Element("mi", "c"))]),
+    ]
     assert [len(row.children) for row in table(lines, MATRIX).children] == [2, 2]

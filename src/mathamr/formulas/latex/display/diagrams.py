@@ -6,7 +6,7 @@ from mathamr.formulas.latex.display.accents import long_arrow
 from mathamr.formulas.latex.display.atom import ORD, SCRIPT, TEXT, Atom, arranged, in_row, operator
 from mathamr.formulas.latex.display.environments import ENVIRONMENTS, in_braces, plain
 from mathamr.formulas.latex.display.fractions import in_style
-from mathamr.formulas.latex.display.tables import DIAGRAM, MATRIX, Cell, Line, table
+from mathamr.formulas.latex.display.tables import DIAGRAM, MATRIX, Cell, TableLine, table
 from mathamr.formulas.latex.display.typesetter import Typesetter, command
 from mathamr.formulas.mathml.element import Element
 
@@ -23,13 +23,13 @@ def _commutative(setter: Typesetter, atoms: list[Atom], name: str) -> None:
     while end < setter.count and setter.tokens[end] != "\\end":
         end += 1
     count, setter.count = setter.count, end
-    lines = [Line()]
+    lines = [TableLine()]
     style, setter.style = setter.style, TEXT
     while setter.peek():
         token = setter.peek()
         if token in _ROW_ENDS:
             setter.i += 1
-            lines.append(Line())
+            lines.append(TableLine())
         elif token == "@":
             setter.i += 1
             _arrow(setter, lines[-1])
@@ -40,7 +40,7 @@ def _commutative(setter: Typesetter, atoms: list[Atom], name: str) -> None:
     atoms.append(Atom(table([_with_columns(line) for line in lines], DIAGRAM), ORD, style))
 
 
-def _arrow(setter: Typesetter, line: Line) -> None:
+def _arrow(setter: Typesetter, line: TableLine) -> None:
     sign = setter.peek()
     setter.i += 1
     if sign in _HORIZONTAL:
@@ -88,14 +88,14 @@ def _beside(label: Element | None, hidden: bool) -> Element | None:
     return Element("mphantom", "", (small,)) if hidden else small
 
 
-def _with_columns(line: Line) -> Line:
+def _with_columns(line: TableLine) -> TableLine:
     """Lines of upright arrows have an empty cell between two of them, under the arrows of the line above."""
     if not any(_is_upright(cell) for cell in line.cells):
         return line
     cells: list[Cell] = []
     for cell in line.cells:
         cells.extend([Cell(Element("mrow")), cell] if cells else [cell])
-    return Line(cells, gap=0.3)
+    return TableLine(cells, gap=0.3)
 
 
 def _is_upright(cell: Cell) -> bool:

@@ -21,7 +21,7 @@ from mathamr.formulas.latex.display.tables import (
     SMALL_MATRIX,
     STACK,
     Layout,
-    Line,
+    TableLine,
     columns_of,
     lines_of,
     table,
@@ -177,7 +177,7 @@ ENVIRONMENTS: dict[str, Environment] = {
 
 
 def in_braces(
-    build: Callable[[Typesetter, Sequence[Line]], Atom], style: int, aligned: bool = False
+    build: Callable[[Typesetter, Sequence[TableLine]], Atom], style: int, aligned: bool = False
 ) -> Callable[[Typesetter, list[Atom]], None]:
     """A table written as an argument: `\\substack{a\\\\b}`, `\\matrix{a&b\\cr c&d}`."""
 
@@ -199,7 +199,7 @@ def in_braces(
     return put
 
 
-def plain(layout: Layout) -> Callable[[Typesetter, Sequence[Line]], Atom]:
+def plain(layout: Layout) -> Callable[[Typesetter, Sequence[TableLine]], Atom]:
     """A table without delimiters."""
     return lambda setter, lines: Atom(table(lines, layout), ORD, setter.style)
 

@@ -18,7 +18,7 @@ from mathamr.formulas.latex.display import (
     text,
 )
 from mathamr.formulas.latex.display.atom import DISPLAY, TEXT
-from mathamr.formulas.latex.display.tables import Line, in_lines, lines_of
+from mathamr.formulas.latex.display.tables import TableLine, in_lines, lines_of
 from mathamr.formulas.latex.display.typesetter import Typesetter
 from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize
 from mathamr.formulas.latex.macros import Macros, expanded
@@ -81,5 +81,5 @@ def _drawn(latex: str, macros: Macros, display: bool, budget: Budget) -> Element
     return None if _is_empty(lines) else in_lines(lines, display)
 
 
-def _is_empty(lines: list[Line]) -> bool:
+def _is_empty(lines: list[TableLine]) -> bool:
     return all(line.is_empty() and line.tag is None for line in lines)

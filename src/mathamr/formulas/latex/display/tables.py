@@ -46,7 +46,7 @@ class Cell:
 
 
 @dataclass(slots=True)
-class Line:
+class TableLine:
     """One row: its cells, the rules above it (class, first and last column), the space below, its number."""
 
     cells: list[Cell] = field(default_factory=list)
@@ -59,14 +59,14 @@ class Line:
         return all(cell.element.tag == "mrow" and not cell.element.children for cell in self.cells)
 
 
-def lines_of(setter: Typesetter, stops: frozenset[str], style: int, aligned: bool = False) -> list[Line]:
+def lines_of(setter: Typesetter, stops: frozenset[str], style: int, aligned: bool = False) -> list[TableLine]:
     """The cells of a table, line by line; an empty line at the end is dropped, its rules stay.
 
     In an alignment every second cell begins with an unseen operand, so that a relation is spaced as one. Short lines
     will be filled up, which is paid for here.
     """
     font, outer_style, outer_tag = setter.font, setter.style, setter.tag
-    lines = [Line()]
+    lines = [TableLine()]
     _read_rules(setter, lines[-1])
     while True:
         setter.font, setter.style, setter.tag = font, style, None
@@ -81,7 +81,7 @@ def lines_of(setter: Typesetter, stops: frozenset[str], style: int, aligned: boo
             continue
         if token in ("\\\\", "\\newline"):
             line.gap = line_gap(setter)
-        lines.append(Line())
+        lines.append(TableLine())
         _read_rules(setter, lines[-1])
     setter.font, setter.style, setter.tag = font, outer_style, outer_tag
     setter.budget.spend(len(lines) * max(len(line.cells) for line in lines))
@@ -101,7 +101,7 @@ def _cell(setter: Typesetter, stops: frozenset[str], before: int | None) -> Cell
     return Cell(element, classes, max(span, 1))
 
 
-def _read_rules(setter: Typesetter, line: Line) -> None:
+def _read_rules(setter: Typesetter, line: TableLine) -> None:
     while (token := setter.peek()) in _RULES or token in _PARTIAL_RULES:
         setter.i += 1
         if token in _RULES:
@@ -181,7 +181,7 @@ DIAGRAM = Layout("tight", (0.9, 0.5))
 LINES = Layout("line", attributes=_LARGE)
 
 
-def table(lines: Sequence[Line], layout: Layout) -> Element:
+def table(lines: Sequence[TableLine], layout: Layout) -> Element:
     """Lines as a table; the rules of an empty last line stand below the line before it."""
     drawn = list(lines)
     below: list[tuple[str, int, int]] = []
@@ -197,7 +197,9 @@ def table(lines: Sequence[Line], layout: Layout) -> Element:
     return Element("mtable", "", rows, dict(layout.attributes))
 
 
-def _cells(line: Line, width: int, layout: Layout, below: Sequence[tuple[str, int, int]]) -> list[Element]:
+def _cells(
+    line: TableLine, width: int, layout: Layout, below: Sequence[tuple[str, int, int]]
+) -> list[Element]:
     """The cells of one line, filled up to the width of the table; a strut in the first gives the line its height."""
     height, depth = layout.strut
     strut = Element(
@@ -226,7 +228,7 @@ def _cells(line: Line, width: int, layout: Layout, below: Sequence[tuple[str, in
     return made
 
 
-def in_lines(lines: Sequence[Line], display: bool) -> Element:
+def in_lines(lines: Sequence[TableLine], display: bool) -> Element:
     """A whole formula: one line, or several under each other; numbers stand behind."""
     lines = [line for line in lines if not line.is_empty() or line.tag is not None]
     if len(lines) == 1 and len(lines[0].cells) == 1:
