@@ -7,10 +7,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from mathamr.index.making.writer import IndexWriter
+from mathamr.posts.post import Place
 from mathamr.search.hits import Hits
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
+from mathamr.serve.service import Service
 from tests.serve.conftest import READ_KEY, WRITE_KEY, Serving
 from tests.serve.test_sanitiser import inspected
 
@@ -267,3 +269,23 @@ def test_trouble_with_the_index_is_told_without_its_files(
     response = client.get("/v1/search", params={"q": "x"})
     assert (response.status_code, error(response)["code"]) == (503, "unavailable")
     assert "ada" not in response.text
+
+
+def test_paths_of_files_are_told_only_where_an_editor_is_named(client: TestClient, index: Index) -> None:
+    (hit,) = client.get("/v1/search", params={"q": "converge", "strategy": "lexical", "k": 1}).json()["hits"]
+    assert hit["open"] is None
+    assert client.get(f"/v1/posts/{hit['id']}").json()["open"] is None
+    service = Service(index, Limits(), editor="vscode")
+    assert service.opened("/a/b.tex", Place("b.tex", 3)) == "vscode://file/a/b.tex:3"
+    assert service.opened("forum", None) is None
+    service.close()
+
+
+def test_a_folder_narrows_a_search_and_one_that_is_not_there_is_told(client: TestClient) -> None:
+    asked = {"q": "converge", "strategy": "lexical"}
+    everything = client.get("/v1/search", params=asked).json()["hits"]
+    source = everything[0]["source"]
+    assert client.get("/v1/search", params=asked | {"folder": source}).json()["hits"] == everything
+    wrong = client.get("/v1/search", params=asked | {"folder": "nowhere"})
+    assert (wrong.status_code, error(wrong)["code"]) == (422, "invalid")
+    assert "nowhere" in error(wrong)["message"]

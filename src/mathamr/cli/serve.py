@@ -35,6 +35,12 @@ def command(
             help="A limit as NAME=VALUE, such as seconds=5; may be repeated; docs/api.md lists them."
         ),
     ] = None,
+    editor: Annotated[
+        str | None,
+        typer.Option(
+            help="Let the page open posts in this editor, as in mathamr search; tells clients the full paths of files."
+        ),
+    ] = None,
     log_queries: Annotated[
         bool, typer.Option("--log-queries", help="Write the text of queries to the log.")
     ] = False,
@@ -59,5 +65,6 @@ def command(
         device=device,
         limits=limit or (),
         log_queries=log_queries,
+        editor=editor,
         quiet=quiet,
     )

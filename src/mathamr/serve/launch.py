@@ -14,6 +14,7 @@ from mathamr.amr.parser import check_recorded
 from mathamr.amr.workers import ParallelParser
 from mathamr.errors import MathAMRError
 from mathamr.index.making.writer import IndexWriter
+from mathamr.search.editors import check_editor
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
@@ -38,6 +39,7 @@ def serve(
     device: str = "auto",
     limits: Iterable[str] = (),
     log_queries: bool = False,
+    editor: str | None = None,
     quiet: bool = False,
     announce: Callable[[str], None] = print,
 ) -> None:
@@ -45,6 +47,8 @@ def serve(
 
     `announce` is told the address of the page as soon as the server answers there.
     """
+    if editor is not None:
+        check_editor(editor)
     keys = Keys(API_KEY.value, READ_KEY.value)
     allowed = Limits().changed(limits)
     set_up_log(quiet)
@@ -61,7 +65,7 @@ def serve(
         if told := warning(host, bool(keys.read)):
             _say(told)
         where = address(host, listening.getsockname()[1])
-        service = Service(index, allowed, keys)
+        service = Service(index, allowed, keys, editor=editor)
         app = create_app(service, allowed_hosts(host, hosts), log_queries)
         with announced(path, where):
             try:

@@ -201,6 +201,7 @@ class HitShown(BaseModel):
     votes: int | None
     source: str
     place: PlaceShown | None
+    open: str | None
     evidence: dict[str, float]
     formula: FormulaHitShown | None
 
@@ -295,6 +296,7 @@ class PostAnswer(BaseModel):
     votes: int | None
     source: str
     place: PlaceShown | None
+    open: str | None
     links: list[LinkShown]
     formulas: list[FormulaPiece]
 

@@ -12,6 +12,8 @@ from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBea
 
 from mathamr.errors import MathAMRError
 from mathamr.index.making.writer import IndexWriter
+from mathamr.posts.post import Place
+from mathamr.search.editors import address_in
 from mathamr.serve.access import Keys
 from mathamr.serve.errors import ApiError, from_error
 from mathamr.serve.lanes import Lane
@@ -38,6 +40,12 @@ class Service:
     limits: Limits = field(default_factory=Limits)
     keys: Keys = field(default_factory=Keys)
     metrics: Metrics = field(default_factory=Metrics)
+    editor: str | None = None
+    """What opens the files of posts on the reader's machine, which is this one; clients are told full paths then."""
+
+    def opened(self, source: str, place: Place | None) -> str | None:
+        """The address that opens a post in the editor of whoever runs the server."""
+        return address_in(self.editor, source, place.line if place else 1) if self.editor else None
 
     def __post_init__(self) -> None:
         limits = self.limits

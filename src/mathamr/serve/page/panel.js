@@ -5,7 +5,7 @@ import { AlignmentMap } from "./alignment.js";
 import { CLOSED } from "./address.js";
 import { element, icon } from "./dom.js";
 import { htmlNodes, mathNode } from "./markup.js";
-import { heading, neighbours } from "./neighbours.js";
+import { heading, neighbours, placeOf } from "./neighbours.js";
 import { failure } from "./notice.js";
 import { counted, day, score } from "./numbers.js";
 import { activated, joined, pieceNodes } from "./pieces.js";
@@ -158,7 +158,7 @@ export class Panel {
       "p",
       { class: "about" },
       element("span", { class: "kind" }, post.kind),
-      post.place ? element("span", { class: "place" }, `${post.place.path}:${post.place.line}`) : null,
+      placeOf(post),
       Number.isFinite(post.votes) ? element("span", {}, counted(post.votes, "vote")) : null,
       post.date ? element("time", { datetime: post.date }, day(post.date)) : null,
       ...post.tags.map((tag) => this.link({ tags: [tag], page: 1, ...CLOSED }, { class: "tag" }, tag)),

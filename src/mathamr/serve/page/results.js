@@ -2,7 +2,7 @@
 
 import { CLOSED } from "./address.js";
 import { element, icon } from "./dom.js";
-import { answerTo } from "./neighbours.js";
+import { answerTo, placeOf } from "./neighbours.js";
 import { counted, day, score } from "./numbers.js";
 import { pieceNodes, plainText } from "./pieces.js";
 
@@ -117,7 +117,7 @@ export class Results {
       element("span", { class: "score", title: parts.join(", ") || null }, `score ${score(hit.score)}`),
       Number.isFinite(hit.votes) ? element("span", {}, counted(hit.votes, "vote")) : null,
       hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
-      hit.place ? element("span", { class: "place" }, `${hit.place.path}:${hit.place.line}`) : null,
+      placeOf(hit),
     ];
   }
 

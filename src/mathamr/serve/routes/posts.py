@@ -142,6 +142,7 @@ def _shown(service: Service, id: str) -> dict[str, Any]:
         "votes": stored.score,
         "source": source_shown(stored.source),
         "place": place_shown(stored.place),
+        "open": service.opened(stored.source, stored.place),
         "links": [
             {"target": link.target, "type": link.type, "words": link.words, "label": link.label}
             for link in stored.links

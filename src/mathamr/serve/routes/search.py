@@ -141,7 +141,7 @@ def _found(service: Service, asked: SearchRequest, where: Filter) -> dict[str, A
     )
     drawing = time.perf_counter()
     posts = _posts(service, hits)
-    shown = [_hit(hit, posts) for hit in hits]
+    shown = [_hit(hit, posts) | {"open": service.opened(hit.source, hit.place)} for hit in hits]
     now = time.perf_counter()
     return {
         "query": _query_shown(query, hits.notes),
