@@ -64,8 +64,8 @@ def test_filters_narrow_the_results_and_can_be_taken_back(page: Page, site: Site
     )  # the tick is not read out
     chip.click()
     expect(chip).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(".hit .kind.question")).to_have_count(0)
-    expect(page.locator(".hit .kind.note").first).to_be_visible()
+    expect(page.locator(".hit .kind[data-kind=question]")).to_have_count(0)
+    expect(page.locator(".hit .kind[data-kind=note]").first).to_be_visible()
     assert "kind=note" in page.url
     page.locator("#filters").get_by_role("button", name=re.compile("^matrices")).click()
     expect(page.locator(".hit")).to_have_count(1)

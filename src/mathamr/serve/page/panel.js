@@ -157,7 +157,7 @@ export class Panel {
     return element(
       "p",
       { class: "about" },
-      element("span", { class: "kind" }, post.kind),
+      element("span", { class: "kind", data: { kind: post.kind } }, post.kind),
       placeOf(post),
       Number.isFinite(post.votes) ? element("span", {}, counted(post.votes, "vote")) : null,
       post.date ? element("time", { datetime: post.date }, day(post.date)) : null,

@@ -113,7 +113,7 @@ export class Results {
   facts(hit) {
     const parts = Object.entries(hit.evidence ?? {}).map(([name, value]) => `${name} ${score(value)}`);
     return [
-      element("span", { class: "kind" }, hit.kind),
+      element("span", { class: "kind", data: { kind: hit.kind } }, hit.kind),
       element("span", { class: "score", title: parts.join(", ") || null }, `score ${score(hit.score)}`),
       Number.isFinite(hit.votes) ? element("span", {}, counted(hit.votes, "vote")) : null,
       hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
