@@ -33,7 +33,7 @@ _WORD = re.compile(r"\S+")
 
 
 @dataclass(eq=False)
-class Part:
+class ArticlePart:
     """A post in the making: `html` is its body, `headings` the titles above it and its own."""
 
     kind: Kind
@@ -43,8 +43,8 @@ class Part:
     html: list[str] = field(default_factory=list)
     inside: list[str] = field(default_factory=list)
     links: list[tuple[str, str]] = field(default_factory=list)
-    statement: Part | None = None
-    proofs: list[Part] = field(default_factory=list)
+    statement: ArticlePart | None = None
+    proofs: list[ArticlePart] = field(default_factory=list)
     id: str = ""
 
     @property
@@ -73,25 +73,25 @@ class Article:
     """Where the article lies, if that is not what it is called."""
 
     def __post_init__(self) -> None:
-        self._parts = [Part(self.first, (), self.line)]
+        self._parts = [ArticlePart(self.first, (), self.line)]
         self._section = self._parts[0]
         self._above: list[tuple[int, str]] = []
-        self._open: list[Part] = []
-        self._statement: Part | None = None
+        self._open: list[ArticlePart] = []
+        self._statement: ArticlePart | None = None
 
     def heading(self, level: int, title: str, line: int, label: str = "", kind: Kind = "section") -> None:
         """A section begins; its title is plain text with formulas between dollars."""
         while self._above and self._above[-1][0] >= level:
             self._above.pop()
         self._above.append((level, title))
-        self._section = Part(kind, tuple(name for _, name in self._above), line, label)
+        self._section = ArticlePart(kind, tuple(name for _, name in self._above), line, label)
         self._parts.append(self._section)
         self._open.clear()
         self._statement = None
 
     def begin(self, kind: Kind, title: str, line: int, label: str = "") -> None:
         """A theorem, a definition, a proof begins; a proof belongs to the statement before it."""
-        part = Part(kind, (title,) if title else (), line, label)
+        part = ArticlePart(kind, (title,) if title else (), line, label)
         if kind in ANSWERING and self._statement is not None:
             part.statement = self._statement
             self._statement.proofs.append(part)
@@ -112,7 +112,7 @@ class Article:
             self._open.pop()
 
     @property
-    def current(self) -> Part:
+    def current(self) -> ArticlePart:
         """The part that is being written."""
         return self._open[-1] if self._open else self._section
 
@@ -157,12 +157,12 @@ class Article:
                 place=Place(self.file or self.path, part.line, part.label, inside),
             )
 
-    def _title(self, part: Part) -> str:
+    def _title(self, part: ArticlePart) -> str:
         if part.kind not in ("section", "note", "page", "article"):
             return ": ".join(part.headings)
         return ": ".join(dict.fromkeys(name for name in (self.title, *part.headings) if name))
 
-    def _joined(self) -> Iterator[Part]:
+    def _joined(self) -> Iterator[ArticlePart]:
         """The parts that become posts: sections of a short article, and short sections, are one with others."""
         counts = {id(part): part.words for part in self._parts if part.kind in (self.first, "section")}
         is_short = sum(counts.values()) < WHOLE_BELOW
@@ -181,7 +181,7 @@ class Article:
                 kept = part
                 yield part
 
-    def _identify(self, parts: list[Part]) -> dict[str, str]:
+    def _identify(self, parts: list[ArticlePart]) -> dict[str, str]:
         taken: dict[str, int] = {}
         for place, part in enumerate(parts):
             if part.statement is not None:
@@ -198,7 +198,9 @@ class Article:
                 labels.setdefault(name, part.id)
         return labels
 
-    def _links(self, part: Part, labels: dict[str, str], known: frozenset[str] | None) -> Iterator[Link]:
+    def _links(
+        self, part: ArticlePart, labels: dict[str, str], known: frozenset[str] | None
+    ) -> Iterator[Link]:
         for target, words in part.links:
             path, _, label = target.partition("#")
             if not path:
@@ -212,7 +214,7 @@ class Article:
                 yield Link(path if not label else "", "mention", words, label or "")
 
 
-def _anchor(part: Part) -> str:
+def _anchor(part: ArticlePart) -> str:
     """A name for a part without a label that stays when others are inserted."""
     told = "" if part.kind == "section" else " ".join("\n".join(part.html).split())[:300]
     return stable_name(part.headings[-1] if part.headings else part.kind, *part.headings, part.kind, told)

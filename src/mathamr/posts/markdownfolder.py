@@ -10,7 +10,7 @@ from mathamr.posts.files import STDIN, Head, read_text, shown, stem
 from mathamr.posts.frontmatter import FrontMatter
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.notelinks import Notes
-from mathamr.posts.noteoutline import Part, outline
+from mathamr.posts.noteoutline import NotePart, outline
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
@@ -50,7 +50,7 @@ class MarkdownReader:
 def note_posts(
     text: str,
     front: FrontMatter,
-    parts: list[Part],
+    parts: list[NotePart],
     notes: Notes,
     note: str,
     path: str,

@@ -51,7 +51,7 @@ class Heading:
 
 
 @dataclass(slots=True)
-class Part:
+class NotePart:
     """A part of a note that becomes a post: `anchor` is empty for the note itself.
 
     `spans` are the stretches of the note's text that are its body; `line` counts from 1.
@@ -64,8 +64,8 @@ class Part:
     spans: list[tuple[int, int]]
     label: str = ""
     inside: tuple[str, ...] = ()
-    proves: Part | None = None
-    proofs: list[Part] = field(default_factory=list)
+    proves: NotePart | None = None
+    proofs: list[NotePart] = field(default_factory=list)
 
     def body(self, text: str) -> str:
         """The text of the part."""
@@ -87,7 +87,7 @@ def labels_in(text: str) -> Iterator[str]:
         yield f"^{match['block']}" if match["block"] else next(filter(None, match.groups()))
 
 
-def outline(text: str, front: FrontMatter, name: str) -> list[Part]:
+def outline(text: str, front: FrontMatter, name: str) -> list[NotePart]:
     """The parts of a note: itself or its sections, and after each the statements that stand in it.
 
     The title is that of the front matter, or a first heading of level 1 with no words above it, or the file's name. A
@@ -136,9 +136,9 @@ class _Outline:
             self._headings = found[1:]
         self.title = self.title or name
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[NotePart]:
         """The note's parts in order, each section followed by its statements."""
-        found: list[Part] = []
+        found: list[NotePart] = []
         sections = self._sections()
         taken: dict[str, int] = {part.anchor: 0 for part in sections}
         for section in sections:
@@ -157,8 +157,10 @@ class _Outline:
             found += following
         return found
 
-    def _sections(self) -> list[Part]:
-        parts = [Part("note", "", (self.title,), self._line, [(self._start, len(self._text))], self._label)]
+    def _sections(self) -> list[NotePart]:
+        parts = [
+            NotePart("note", "", (self.title,), self._line, [(self._start, len(self._text))], self._label)
+        ]
         if self._words(self._start, len(self._text)) < WHOLE_BELOW:
             return parts
         above: list[Heading] = []
@@ -174,14 +176,14 @@ class _Outline:
                 span = (self._starts[heading.last], len(self._text))
                 line = self._first_line + heading.first
                 anchor = _unique(heading.label or slug(heading.text), taken)
-                parts.append(Part("section", anchor, titles, line, [span], heading.label))
+                parts.append(NotePart("section", anchor, titles, line, [span], heading.label))
         return parts
 
     def _stated(
         self, statements: list[_Statement], titles: tuple[str, ...], taken: dict[str, int]
-    ) -> Iterator[Part]:
+    ) -> Iterator[NotePart]:
         """The posts of statements; a proof belongs to the statement before it."""
-        asked: Part | None = None
+        asked: NotePart | None = None
         for each in statements:
             span = (self._starts[each.begin], self._starts[each.end])
             body = self._text[slice(*span)]
@@ -190,7 +192,7 @@ class _Outline:
             anchor = each.label or (slug(each.title) if each.title else f"{each.kind}-{_digest(body)}")
             if proves is not None and not each.label:
                 anchor = f"{proves.anchor}/{each.kind}"
-            part = Part(
+            part = NotePart(
                 each.kind,
                 _unique(anchor, taken),
                 (*titles, named),

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal
 
 from mathamr.posts.markup import formula_id, pieces, title_pieces
-from mathamr.posts.markup.piece import Note, Piece, Run, ignore
+from mathamr.posts.markup.piece import Note, Piece, PieceRun, ignore
 from mathamr.posts.post import Post
 from mathamr.posts.sentences import DISPLAY, INLINE, LINE, PARAGRAPH, STARTERS, sentences
 
@@ -179,7 +179,7 @@ class _Builder:
 
     def _reset(self) -> None:
         self._texts: list[str] = []
-        self._run = Run()
+        self._run = PieceRun()
         self._formulas: list[Piece] = []
         self._paragraph_start = 0
 

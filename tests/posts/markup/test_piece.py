@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr.posts.markup.piece import Piece, Run
+from mathamr.posts.markup.piece import Piece, PieceRun
 
 
 def test_a_piece_read_one_for_one_maps_each_character() -> None:
@@ -23,7 +23,7 @@ def test_a_decoded_piece_maps_to_its_whole_source() -> None:
 def test_origins_of_a_run_agree_with_a_character_by_character_map(
     atoms: list[tuple[str, bool]], data: st.DataObject
 ) -> None:
-    run, where, source = Run(), [], 0
+    run, where, source = PieceRun(), [], 0
     for text, decoded in atoms:
         length = 9 if decoded else len(text)
         run.add(text, source, source + length)
@@ -38,7 +38,7 @@ def test_origins_of_a_run_agree_with_a_character_by_character_map(
 
 
 def test_held_pieces_come_back_in_their_place() -> None:
-    run = Run()
+    run = PieceRun()
     run.add("ab", 0, 2)
     formula = Piece("formula", 2, 9, "x")
     run.hold([formula], 2, 9, "$x$")

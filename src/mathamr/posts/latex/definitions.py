@@ -46,7 +46,7 @@ def macros_in(text: str, macros: dict[str, str]) -> None:
     >>> list(found.items())
     [('R', '\\\\newcommand{\\\\R}{\\\\mathbb{R}}'), ('half', '\\\\def\\\\half#1{\\\\frac{#1}{2}}')]
     """
-    groups = Groups(text)
+    groups = DefinitionGroups(text)
     for match in _MACRO.finditer(text):
         end = groups.end(match.end(), LONGEST_MACRO)
         name = next(filter(None, match.groups()), None)
@@ -62,7 +62,7 @@ def theorems_in(text: str, theorems: dict[str, TheoremStyle]) -> None:
     >>> [(name, style.shown) for name, style in found.items()]
     [('satz', 'Satz'), ('rule', 'Rule')]
     """
-    groups = Groups(text)
+    groups = DefinitionGroups(text)
     for match in _THEOREM.finditer(text):
         name = match["name"] or match["box"] or match["declared"]
         prefix = None
@@ -78,7 +78,7 @@ def theorems_in(text: str, theorems: dict[str, TheoremStyle]) -> None:
             theorems[name] = TheoremStyle(_plain(title) or name.rstrip("*").capitalize(), prefix)
 
 
-def _third_group(groups: Groups, position: int) -> str:
+def _third_group(groups: DefinitionGroups, position: int) -> str:
     """What the labels of `\\newtcbtheorem{name}{Title}{options}{prefix}` begin with, given where the title ends."""
     options = groups.end(position, LONGEST_MACRO)
     end = groups.end(options, LONGEST_MACRO) if options else None
@@ -89,7 +89,7 @@ def _plain(title: str) -> str:
     return " ".join(_MARKS.sub(" ", title).split())
 
 
-class Groups:
+class DefinitionGroups:
     """The groups in braces of one text, all found at the first question: no group is looked through twice."""
 
     def __init__(self, text: str) -> None:

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 
 from mathamr.posts.kinds import Kind, kind_named
-from mathamr.posts.latex.definitions import Groups, TheoremStyle
+from mathamr.posts.latex.definitions import DefinitionGroups, TheoremStyle
 from mathamr.posts.report import Report
 
 STATEMENTS = {
@@ -44,7 +44,7 @@ _LONGEST_TITLE = 1000
 
 
 @dataclass
-class Part:
+class OutlinePart:
     """A post in the making: its text, its place in the document, what belongs to it.
 
     `headings` are the titles of the sections around it, the document's first; `start` is where its own mark
@@ -58,8 +58,8 @@ class Part:
     headings: tuple[str, ...] = ()
     spans: list[tuple[int, int]] = field(default_factory=list)
     label: str = ""
-    statement: Part | None = None
-    proofs: list[Part] = field(default_factory=list)
+    statement: OutlinePart | None = None
+    proofs: list[OutlinePart] = field(default_factory=list)
     number: int = 0
     id: str = ""
     body: str = ""
@@ -77,17 +77,17 @@ class Outline:
         self._text = text
         self._report = report
         self._theorems = {known: TheoremStyle(shown) for known, shown in STATEMENTS.items()} | theorems
-        self._groups = Groups(text)
+        self._groups = DefinitionGroups(text)
         title = _TITLE.search(text)
         document = _BODY.search(text)
         self._begin, self._end = document.span(1) if document else (0, len(text))
         self._titles: dict[int, str] = {-1: (self._title_at(title.end())[0] if title else "") or name}
-        self._section = Part("note", "document", self._begin, self._title(), self._headings())
+        self._section = OutlinePart("note", "document", self._begin, self._title(), self._headings())
         self._parts = [self._section]
-        self._before: Part | None = None
-        self._by_label: dict[str, Part] = {}
+        self._before: OutlinePart | None = None
+        self._by_label: dict[str, OutlinePart] = {}
 
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[OutlinePart]:
         """The parts in the order in which they begin."""
         begin = position = self._begin
         while match := _MARK.search(self._text, position, self._end):
@@ -125,7 +125,7 @@ class Outline:
         level = _LEVELS[name]
         self._titles = {above: held for above, held in self._titles.items() if above < level}
         self._titles[level] = title
-        self._section = Part("section", name, match.start(), self._title(), self._headings())
+        self._section = OutlinePart("section", name, match.start(), self._title(), self._headings())
         self._parts.append(self._section)
         self._before = None
         if label := _LABEL.match(self._text, position):
@@ -148,7 +148,7 @@ class Outline:
         heading = self._titles[max(self._titles)]
         title = f"{style.shown} ({given.strip()})" if given.strip() else f"{style.shown}: {heading}"
         kind = kind_named(style.shown) or kind_named(name) or "statement"
-        part = Part(kind, name.rstrip("*"), match.start(), title, self._headings(), [(position, end)])
+        part = OutlinePart(kind, name.rstrip("*"), match.start(), title, self._headings(), [(position, end)])
         labels = (found.group(1) for found in _ANY_LABEL.finditer(self._text, position, end))
         part.label = label or next(
             (name.strip() for name in labels if name and not name.strip().startswith("eq")), ""
@@ -168,7 +168,9 @@ class Outline:
                 statement = self._by_label.get(named.group(1).strip(), statement)
             position = option.end()
         if statement is not None:
-            proof = Part(PROOFS[match["name"]], match["name"], match.start(), headings=self._headings())
+            proof = OutlinePart(
+                PROOFS[match["name"]], match["name"], match.start(), headings=self._headings()
+            )
             proof.spans, proof.statement = [(position, end)], statement
             statement.proofs.append(proof)
             proof.number = len(statement.proofs)

@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from mathamr.posts.files import STDIN, Head, shown, stem
 from mathamr.posts.identifiers import stable_name
-from mathamr.posts.latex.outline import Outline, Part
+from mathamr.posts.latex.outline import Outline, OutlinePart
 from mathamr.posts.latex.source import SUFFIXES, Source, Sources
 from mathamr.posts.markup import formulas_of, pieces
 from mathamr.posts.markup.piece import Piece
@@ -84,11 +84,11 @@ def _relative(file: Path, root: Path, unnamed: str) -> str:
     return file.relative_to(inside).as_posix()
 
 
-def _identify(parts: list[Part], document: str) -> dict[str, Part]:
+def _identify(parts: list[OutlinePart], document: str) -> dict[str, OutlinePart]:
     """Give every part its id; returns the part that each label of the document leads to."""
     taken: set[str] = {document}
     counts: dict[str, int] = {}
-    labels: dict[str, Part] = {}
+    labels: dict[str, OutlinePart] = {}
     parts[0].id = document
     for part in parts[1:]:
         if part.statement is not None:
@@ -109,7 +109,7 @@ def _identify(parts: list[Part], document: str) -> dict[str, Part]:
     return labels
 
 
-def _anchor(part: Part) -> str:
+def _anchor(part: OutlinePart) -> str:
     """A name for a part without a label: what it is, and a digest of where it stands and how it begins."""
     if part.kind == "section":
         name, told = part.headings[-1] if part.headings else "section", ""
@@ -118,7 +118,7 @@ def _anchor(part: Part) -> str:
     return stable_name(name, *part.headings, part.name, told)
 
 
-def _mentions(body: str, labels: dict[str, Part], report: Report) -> Iterator[Link]:
+def _mentions(body: str, labels: dict[str, OutlinePart], report: Report) -> Iterator[Link]:
     """The links of a text: each reference, with the words that a page shows in its place."""
     if not _REFERS.search(body):
         return
@@ -139,7 +139,7 @@ def _mentions(body: str, labels: dict[str, Part], report: Report) -> Iterator[Li
 
 
 def _references(
-    body: str, piece: Piece, words: str, before: str, labels: dict[str, Part], report: Report
+    body: str, piece: Piece, words: str, before: str, labels: dict[str, OutlinePart], report: Report
 ) -> Iterator[Link]:
     is_citation = _CITATION.match(body, piece.start) is not None
     if not words and not is_citation and (word := _LAST_WORD.search(before)):

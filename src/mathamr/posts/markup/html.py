@@ -13,7 +13,7 @@ from html import unescape
 from typing import NamedTuple
 
 from mathamr.posts.markup.delimiters import without_punctuation
-from mathamr.posts.markup.piece import Note, Piece, Run
+from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import inline
 
 TOKEN = re.compile(
@@ -109,7 +109,7 @@ class _Reader:
     def __init__(self, text: str, note: Note) -> None:
         self._text = text
         self._note = note
-        self._run = Run()
+        self._run = PieceRun()
         self._position = 0
         self._unclosed: set[str] = set()
         self._line_break = -1
@@ -164,7 +164,7 @@ class _Reader:
 
     def _flush(self) -> Iterator[Piece]:
         if len(self._run):
-            run, self._run = self._run, Run()
+            run, self._run = self._run, PieceRun()
             yield from inline(run, self._note)
 
     def _follows_line_break(self, start: int, end: int) -> bool:

@@ -14,7 +14,7 @@ from functools import cached_property
 
 from mathamr.posts.markup import latexcommands as known
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, without_punctuation
-from mathamr.posts.markup.piece import Note, Piece, Run
+from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import formula
 
 _TOKEN = re.compile(
@@ -54,7 +54,7 @@ class _Reader:
     def __init__(self, text: str, note: Note) -> None:
         self._text = text
         self._note = note
-        self._run = Run()
+        self._run = PieceRun()
         self._run.add(text, 0, len(text))
         self._scanner = MathScanner(_without_comments(text) if "%" in text else text, money=False)
         self._position = 0

@@ -18,7 +18,7 @@ from mathamr.posts.markup.delimiters import OPENING, MathScanner, without_punctu
 from mathamr.posts.markup.directive import OPTION, QUARTO, Directive
 from mathamr.posts.markup.html import pieces as html_pieces
 from mathamr.posts.markup.markdownblocks import NESTING, Parser
-from mathamr.posts.markup.piece import Note, Piece, Run
+from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import formula
 
 DEEPEST_DIRECTIVE = 8
@@ -75,7 +75,7 @@ def with_line_feeds(text: str) -> str:
 
 def pieces(text: str, note: Note) -> Iterator[Piece]:
     """The pieces of a Markdown text without front matter."""
-    run = Run()
+    run = PieceRun()
     run.add(with_line_feeds(text), 0, len(text))
     return _Reader(note).pieces(run)
 
@@ -87,7 +87,7 @@ class _Reader:
         self._note = note
         self._references: dict[str, Any] = {}
 
-    def pieces(self, source: Run, depth: int = 0) -> Iterator[Piece]:
+    def pieces(self, source: PieceRun, depth: int = 0) -> Iterator[Piece]:
         """The pieces of a text that came from `source`: the whole, or what a directive holds."""
         if not len(source):
             return
@@ -117,7 +117,7 @@ class _Reader:
             quoted = token.type == "blockquote_open" or (quoted and token.type == "paragraph_open")
             heading = {"heading_open": token.markup, "td_open": "|", "th_open": "|"}.get(token.type, "")
 
-    def _callout(self, run: Run, start: int, env: dict[str, object]) -> Iterator[Piece]:
+    def _callout(self, run: PieceRun, start: int, env: dict[str, object]) -> Iterator[Piece]:
         """The first paragraph of a call-out: its title is the rest of its first line."""
         text = run.text()
         newline = text.find("\n", start)
@@ -131,7 +131,7 @@ class _Reader:
         directive: Directive | None = token.meta.get("directive")
         yield Piece("break", *lines.point(token), "heading")
         if directive and directive.title and token.map:
-            run = Run()
+            run = PieceRun()
             start, end = lines.place(token.map[0], directive.at, len(directive.title))
             run.add(directive.title, start, end)
             yield from self._inline(run, 0, len(run), env)
@@ -159,7 +159,7 @@ class _Reader:
             yield from self.pieces(run, depth + 1)
         yield Piece("break", *lines.point(token), "paragraph")
 
-    def _displayed(self, run: Run) -> Iterator[Piece]:
+    def _displayed(self, run: PieceRun) -> Iterator[Piece]:
         """The formula of a fence: LaTeX without delimiters, or with them all the same."""
         text = run.text()
         inner = len(text) - len(text.lstrip())
@@ -170,7 +170,7 @@ class _Reader:
         else:
             yield from self._latex(run, 0, len(text), text, True)
 
-    def _latex(self, run: Run, start: int, end: int, latex: str, display: bool) -> Iterator[Piece]:
+    def _latex(self, run: PieceRun, start: int, end: int, latex: str, display: bool) -> Iterator[Piece]:
         bare, mark = without_punctuation(latex)
         if not bare:
             self._note("empty formula", run.origin(start, end)[0])
@@ -189,19 +189,19 @@ class _Reader:
             point = (end, end)
         yield Piece("break", *point, "code")
 
-    def _html(self, run: Run) -> Iterator[Piece]:
+    def _html(self, run: PieceRun) -> Iterator[Piece]:
         if len(run):
             for piece in html_pieces(run.text(), self._note):
                 last = max(piece.end, piece.start + 1)
                 start, end = run.origin(min(piece.start, len(run) - 1), min(last, len(run)))
                 yield piece._replace(start=start, end=end)
 
-    def _inline(self, run: Run, first: int, last: int, env: dict[str, object]) -> Iterator[Piece]:
+    def _inline(self, run: PieceRun, first: int, last: int, env: dict[str, object]) -> Iterator[Piece]:
         """The pieces of [first, last) of a run of inline text."""
         if first >= last:
             return
         if first or last < len(run):
-            part = Run()
+            part = PieceRun()
             for piece in run.pieces(first, last):
                 part.add(piece.text, piece.start, piece.end)
             run = part
@@ -221,7 +221,7 @@ class _Reader:
         for token, end in zip(tokens, places, strict=True):
             yield from self._token(token, run, token.meta["at"], token.meta.get("end", end))
 
-    def _token(self, token: Token, run: Run, start: int, end: int) -> Iterator[Piece]:
+    def _token(self, token: Token, run: PieceRun, start: int, end: int) -> Iterator[Piece]:
         kind, content = token.type, token.content
         if kind == "text" and content:
             yield Piece("text", *run.origin(start, start + len(content)), content)
@@ -242,7 +242,7 @@ class _Reader:
         elif kind == "image" and content:
             yield Piece("image", *run.origin(start, end), content)
         elif kind in ("element", "html_inline"):
-            part = Run()
+            part = PieceRun()
             for piece in run.pieces(start, start + len(content)):
                 part.add(piece.text, piece.start, piece.end)
             yield from self._html(part)
@@ -255,7 +255,7 @@ class _Reader:
         elif kind == "citation":
             yield from self._citation(content, run, start, end)
 
-    def _wiki(self, token: Token, run: Run, start: int, end: int) -> Iterator[Piece]:
+    def _wiki(self, token: Token, run: PieceRun, start: int, end: int) -> Iterator[Piece]:
         page, alias, inner = token.meta["page"], token.content, token.meta["inner"]
         if token.meta["embed"] and _PICTURE.search(page):
             if alias and not alias.isdigit():
@@ -269,7 +269,7 @@ class _Reader:
                 return
             yield Piece("text", *run.origin(inner, end - 2), shown)
 
-    def _role(self, token: Token, run: Run, start: int, end: int) -> Iterator[Piece]:
+    def _role(self, token: Token, run: PieceRun, start: int, end: int) -> Iterator[Piece]:
         name, content, inner = token.meta["name"].lower(), token.content, token.meta["inner"]
         place = run.origin(inner, inner + len(content)) if content else run.origin(start, end)
         if name == "math":
@@ -285,7 +285,7 @@ class _Reader:
             named = _NAMED_TARGET.match(content)
             yield Piece("text", *place, named.group(1) if named else content)
 
-    def _citation(self, content: str, run: Run, start: int, end: int) -> Iterator[Piece]:
+    def _citation(self, content: str, run: PieceRun, start: int, end: int) -> Iterator[Piece]:
         """Cross-references lead somewhere and are read as what they name; a cited book is not text."""
         place = run.origin(start, end)
         for label in _CITED.findall(content):
@@ -299,7 +299,7 @@ class _Reader:
 class _Lines:
     """The lines of a text that is parsed, and where each came from in the post."""
 
-    def __init__(self, source: Run) -> None:
+    def __init__(self, source: PieceRun) -> None:
         self._source = source
         self.text = source.text()
         self._lines = self.text.split("\n")
@@ -329,22 +329,22 @@ class _Lines:
         line = (token.map or [0])[0]
         return Directive.of_fence(token.info, max(0, len(self._lines[line]) - len(token.info)))
 
-    def run(self, content: str, first: int) -> Run:
+    def run(self, content: str, first: int) -> PieceRun:
         """The content of a block, whose lines are the ends of the lines from `first` on."""
-        run = Run()
+        run = PieceRun()
         for number, text in enumerate(content.split("\n"), first):
             if number >= len(self._lines):
                 break
             self._add(run, text, number, len(self._lines[number].rstrip()) - len(text.strip()))
         return run
 
-    def inline(self, token: Token, inside: str) -> Run:
+    def inline(self, token: Token, inside: str) -> PieceRun:
         """The text of a paragraph, of a heading with `#`, or of a cell of a table."""
         first = (token.map or [0])[0]
         if inside not in ("|",) and not inside.startswith("#"):
             return self.run(token.content, first)
         line = self._lines[first]
-        run = Run()
+        run = PieceRun()
         if inside == "|":
             column = self._cell[1] if self._cell[0] == first else 0
             found = line.find(token.content, column)
@@ -360,7 +360,7 @@ class _Lines:
             self._add(run, token.content, first, start)
         return run
 
-    def _add(self, run: Run, text: str, number: int, column: int) -> None:
+    def _add(self, run: PieceRun, text: str, number: int, column: int) -> None:
         """A line of a block, character for character where it stands in the source, with its line end."""
         bare = text.strip()
         lead = text[: len(text) - len(text.lstrip())] if bare else ""

@@ -1,4 +1,4 @@
-"""`Piece`: a run of a post's source that means one thing; and `Run`, the inline text between two breaks."""
+"""`Piece`: a run of a post's source that means one thing; and `PieceRun`, the inline text between two breaks."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class Piece(NamedTuple):
 _begin = itemgetter(0)
 
 
-class Run:
+class PieceRun:
     """Inline text collected from atoms of source, so that math can be found across tags and entities.
 
     Pieces that are known already (a formula's own element, inline code) are held in their place in the text, where
     one NUL character stands for them.
 
-    >>> run = Run()
+    >>> run = PieceRun()
     >>> run.add("a ", 0, 2); run.add("<", 2, 6); run.add(" b", 6, 8)
     >>> run.text(), run.origin(2, 4)
     ('a < b', (2, 7))

@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from itertools import zip_longest
 
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, Region
-from mathamr.posts.markup.piece import Note, Piece, Run
+from mathamr.posts.markup.piece import Note, Piece, PieceRun
 
 _PARAGRAPH = re.compile(r"\n[ \t\r]*\n\s*")
 
 
 def pieces(text: str, note: Note) -> Iterator[Piece]:
     """The pieces of plain text: formulas, and a paragraph break at each empty line."""
-    run = Run()
+    run = PieceRun()
     if text:
         run.add(text, 0, len(text))
     for piece in inline(run, note):
@@ -35,7 +35,7 @@ def _paragraphs(piece: Piece) -> Iterator[Piece]:
         yield Piece("text", piece.start + done, piece.end, piece.text[done:])
 
 
-def inline(run: Run, note: Note, money: bool = True) -> Iterator[Piece]:
+def inline(run: PieceRun, note: Note, money: bool = True) -> Iterator[Piece]:
     """The text and formula pieces of a run of inline text."""
     text = run.text()
     if "$" not in text and "\\" not in text:
@@ -63,7 +63,7 @@ def inline(run: Run, note: Note, money: bool = True) -> Iterator[Piece]:
     yield from run.pieces(done, len(text))
 
 
-def formula(run: Run, region: Region, note: Note) -> Iterator[Piece]:
+def formula(run: PieceRun, region: Region, note: Note) -> Iterator[Piece]:
     """The formula of a region, the formulas held inside it, and the punctuation that ended it as text."""
     start, end = run.origin(region.start, region.end)
     latex = region.latex.replace("\u2028", "\n")
