@@ -212,11 +212,13 @@ def test_a_run_that_cannot_be_reranked_is_told(
     first.write_text("T.1 Q0 104 1 2 x\n", encoding="utf-8")
     assert "run 'first' has none of the topics" in mathamr(*arguments, "--task", "answers").stderr
     first.write_text("A.1 Q0 q_9 1 2 x\nA.1 Q0 q_8 2 1 x\n", encoding="utf-8")
-    assert "none of its 2 results is a post of the index" in mathamr(*arguments, "--task", "answers").stderr
-    assert mathamr(*arguments, "--task", "formulas").returncode == 2
+    assert "none of its 2 results is in the index" in mathamr(*arguments, "--task", "answers").stderr
+    of_formulas = mathamr(*arguments, "--task", "formulas")
+    assert of_formulas.returncode == 1
+    assert "names no formula" in of_formulas.stderr
     first.write_text("A.1 Q0 gone 1 3 x\nA.1 Q0 104 2 2 x\nT.1 Q0 104 1 2 x\n", encoding="utf-8")
     partly = mathamr(*arguments, "--task", "answers", "--strategy", "lexical")
     assert [line.split()[2] for line in partly.stdout.splitlines()] == ["104", "gone"]
-    assert "first: 1 of 2 results are no posts of the index; they come after the others" in partly.stderr
+    assert "first: 1 of 2 results are not in the index; they come after the others" in partly.stderr
     assert "first: lacks 19 of 20 topics" in partly.stderr
     assert "first: 1 of its topics are not asked for, and left out (T.1)" in partly.stderr

@@ -47,7 +47,8 @@ def test_the_thesis_s_figures_stand_beside_every_variant(experiment: Experiment)
     best, means, costs = experiment.tables
     for variant in experiment.variants:
         published = variant.published
-        assert published.best or published.spread
+        # The thesis names one way to leave formulas out; dropping the placeholders as well is beyond its tables.
+        assert published.best or published.spread or variant.name == "absent"
         assert set(published.stars) <= set(published.best) <= set(JUDGED)
         for value in [*published.best.values(), *(mean for mean, _ in published.spread.values())]:
             assert 0 < value < 1
@@ -59,7 +60,7 @@ def test_the_thesis_s_figures_stand_beside_every_variant(experiment: Experiment)
 def test_the_conditions_are_the_thesis_s() -> None:
     modes = {variant.graphs.formulas for variant in EXPERIMENTS["formula-representations"].variants}
     edges = {variant.graphs.auxiliary for variant in EXPERIMENTS["connectivity"].variants}
-    assert modes == {"both", "opt", "slt", "none"}
+    assert modes == {"both", "opt", "slt", "none", "absent"}
     assert edges == {"none", "sequential", "circular", "full"}
     starts = set()
     for variant in EXPERIMENTS["initialisation"].variants:

@@ -119,7 +119,7 @@ def test_every_figure_is_in_the_csv() -> None:
     assert (row["thesis_best"], row["thesis_mean"], row["thesis_deviation"]) == ("0.497", "0.494", "0.002")
     (cost,) = [row for row in rows if (row["variant"], row["measure"]) == ("opt", "seconds")]
     assert (cost["value"], cost["thesis_best"]) == ("12.5", "362.4")
-    assert len(rows) == 4 * 2 * 4 + 4 * 2
+    assert len(rows) == 4 * 2 * 4 + 5 * 2
 
 
 def test_the_benchmark_names_the_systems_of_the_thesis() -> None:

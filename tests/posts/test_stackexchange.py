@@ -136,8 +136,8 @@ def test_a_folder_of_a_dump_reads_its_posts_and_names_what_else_lies_there(tmp_p
     assert list(posts) == ["7", "9"]
     assert posts["7"].links == (Link("9", "related"),)
     assert not report.skipped
-    assert dict(report.ignored) == {"not posts": 1}
-    assert report.examples["not posts"][0].file == str(tmp_path / "Users.xml")
+    assert dict(report.ignored) == {"not posts: .xml files": 1}
+    assert report.examples["not posts: .xml files"][0].file == str(tmp_path / "Users.xml")
 
 
 def test_the_dumps_of_several_sites_are_kept_apart(tmp_path):

@@ -39,7 +39,8 @@ class Listed(Ranker):
     """Finds what is listed for a field; asks no index."""
 
     def __init__(self) -> None:
-        super().__init__(Asked(Query.of_text("x"), None), None, None)  # type: ignore[arg-type]
+        asked = Asked(Query.of_text("x"), None)  # type: ignore[arg-type]
+        super().__init__(asked, None, None, lambda of, ids: {})  # type: ignore[arg-type]
         self.asked_for: list[tuple[str, int]] = []
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
