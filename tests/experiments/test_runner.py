@@ -120,7 +120,7 @@ def _check_representations(plan: Plan) -> None:
     task1, task2 = found.tests
     assert {row.variant.name for row in task2.rows if not row.scores} == {"none", "absent"}
     assert [scores.run for scores in task1.references] == ["random order of the judged items", "bm25"]
-    assert len(task1.differences) == 12
+    assert len(task1.differences) == 16
     index = {name: costs["index"].mean for name, costs in found.costs.items()}
     assert index["none"] < index["both"] == index["opt"] == index["slt"]
     assert "thesis nDCG'" in (plan.setting.out / "formula-representations" / "results.md").read_text("utf-8")
