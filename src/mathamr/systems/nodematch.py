@@ -1,0 +1,39 @@
+"""Which node of a formula met which node of another: what an explanation of a found formula is made of.
+
+A system that compares formulas node by node hands its pairs over as they are; the picture, the page and
+`mathamr explain` draw them on both trees, whoever found them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+from mathamr.formulas.alignment import Met
+from mathamr.systems.system import Look
+
+View = Literal["opt", "slt"]
+"""Which tree of a formula: operators or layout."""
+
+
+@dataclass(frozen=True, slots=True)
+class TreeMatch:
+    """The nodes of one view of the query that met nodes of the found formula, and how good the match is.
+
+    Nodes are numbered as in `Opt.labels` or `Slt.labels`. Every pair has its own worth, from 0 to 1 (a cosine, say);
+    several nodes may meet the same one, and what met nothing is left out. `score` is what the system ranks by.
+    """
+
+    view: View
+    score: float
+    met: tuple[Met, ...]
+
+
+@runtime_checkable
+class MatchesNodes(Protocol):
+    """A system that can say which nodes met; those that cannot are explained by the alignment of trees alone."""
+
+    def match_nodes(self, query: Look, found: Look) -> Sequence[TreeMatch]:
+        """The pairs of nodes by view, for the views that the system compares."""
+        ...
