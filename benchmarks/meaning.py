@@ -9,7 +9,6 @@ Posts: Task 1 and the known items of arqmath-mini, and the held-out pairs, on wh
 
 from __future__ import annotations
 
-import csv
 import gzip
 import json
 import os
@@ -20,8 +19,7 @@ from functools import partial
 from pathlib import Path
 
 from benchmarks._data import data_folder
-from benchmarks._layout import latex_of
-from mathamr.errors import MathAMRError
+from benchmarks._pool import Pool
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels, read_qrels
 from mathamr.evaluation.runs import DEPTH, Run
@@ -29,14 +27,12 @@ from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.significance import paired_t_test
 from mathamr.evaluation.table import aligned
 from mathamr.evaluation.topics import Topic, read_topics
-from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.parse import READINGS, FormulaError, context_of, parse
 from mathamr.formulas.term import term
-from mathamr.formulas.tree import Opt, Slt
 from mathamr.index.lexical.bags import bag_of, post_bag
 from mathamr.index.lexical.lexicalindex import LexicalIndex
-from mathamr.index.lexical.terms import Terms, post_terms, terms_of, terms_of_trees
-from mathamr.posts.post import Formula, Post
+from mathamr.index.lexical.terms import Terms, post_terms, terms_of
+from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.settings import READING
@@ -122,69 +118,23 @@ def _task2(folder: Path) -> dict[str, Scores]:
 
 
 def _pool(folder: Path) -> dict[str, Scores]:
-    formulas: dict[str, TermsOf] = {}
-    grades: dict[str, dict[str, int]] = {}
-    official: set[str] = set()
-    known = 0
-    for row in _rows(folder / "judged.tsv"):
-        grades.setdefault(row["topic"], {})[row["visual_id"]] = int(row["grade"])
-        if row["official"] == "1":
-            official.add(row["topic"])
-        if row["visual_id"] not in formulas:
-            made = _of_trees(row["slt"], row["opt"], row["latex_if_known"])
-            known += made.func is terms_of
-            formulas[row["visual_id"]] = made
-    queries: dict[str, TermsOf] = {
-        topic: partial(terms_of, Formula("", latex), ())
-        for topic, latex, *_ in csv.reader(
-            (folder / "queries.tsv").read_text(encoding="utf-8").splitlines(),
-            delimiter="\t",
-            quoting=csv.QUOTE_NONE,
-        )
-    }
+    pool = Pool.read(folder)
+    formulas: dict[str, TermsOf] = {name: formula.terms for name, formula in pool.formulas.items()}
+    queries: dict[str, TermsOf] = {topic: formula.terms for topic, formula in pool.queries.items()}
+    known = sum(formula.is_legible for formula in pool.formulas.values())
     print(f"\npool: {known:,} of {len(formulas):,} formulas can be read anew")
-    judged = Qrels(grades).with_relevant()
-    scores = _compare("pool of ARQMath-1, all topics", formulas, queries, judged, grades)
+    scores = _compare("pool of ARQMath-1, all topics", formulas, queries, pool.qrels(), pool.grades)
     _report(
         "pool of ARQMath-1, official topics",
         {
             reading: {
-                measure: {topic: value for topic, value in values.items() if topic in official}
+                measure: {topic: value for topic, value in values.items() if topic in pool.official}
                 for measure, values in found.values.items()
             }
             for reading, found in scores.items()
         },
     )
     return scores
-
-
-def _rows(path: Path) -> list[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        return list(csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE))
-
-
-def _of_trees(slt: str, opt: str, latex: str) -> partial[Terms]:
-    """The terms of a formula known by its trees: read anew where its LaTeX is laid out alike."""
-    try:
-        layout, operators = slt_from_string(slt), opt_from_string(opt)
-    except MathAMRError:
-        return partial(_kept, None, None, latex)
-    written = latex_of(layout)
-    try:
-        if _alike(to_string(parse(written).slt)) == _alike(slt):
-            return partial(terms_of, Formula("", written), ())
-    except FormulaError:
-        pass
-    return partial(_kept, layout, operators, written)
-
-
-def _kept(slt: Slt | None, opt: Opt | None, latex: str, reading: str = "") -> Terms:
-    return terms_of_trees(latex, opt, slt)
-
-
-def _alike(tree: str) -> str:
-    """A tree as older LaTeXML writes it."""
-    return tree.replace("−", "-").replace("∥", "‖").replace("||", "‖")
 
 
 def _compare(
