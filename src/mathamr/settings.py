@@ -36,6 +36,11 @@ DATA = Setting(
     "MATHAMR_DATA", "../shared/data", "folder of evaluation data for tests, benchmarks and training"
 )
 CACHE = Setting("MATHAMR_CACHE", "~/.cache/mathamr", "folder for caches that may be deleted at any time")
+MPNET = Setting(
+    "MATHAMR_MPNET",
+    "",
+    "folder with all-mpnet-base-v2 in sixteen bits, for the large model; empty joins it from the installed packages",
+)
 
 API_KEY = Setting(
     "MATHAMR_API_KEY", "", "key that clients of `mathamr serve` need to add or delete posts", secret=True
@@ -59,4 +64,4 @@ READING = Setting(
     "how formulas are read for lexical search, published or mathematician; an index made with the other is brought up to date",
 )
 
-SETTINGS = (DATA, CACHE, READING, API_KEY, READ_KEY, QDRANT_URL, QDRANT_API_KEY)
+SETTINGS = (DATA, CACHE, MPNET, READING, API_KEY, READ_KEY, QDRANT_URL, QDRANT_API_KEY)

@@ -1,4 +1,7 @@
-"""The transformer of the text encoder: BERT's layers (Devlin et al., 2019), over rows of word pieces."""
+"""The transformer of the text encoder: BERT's layers (Devlin et al., 2019), over rows of word pieces.
+
+With buckets of relative positions they are MPNet's (Song et al., 2020).
+"""
 
 from __future__ import annotations
 
@@ -11,13 +14,15 @@ from torch.nn import functional
 
 from mathamr.configured import known_fields
 from mathamr.errors import MathAMRError
+from mathamr.layers.language.relativepositions import RelativePositions
 
 
 @dataclass(frozen=True, slots=True)
 class TransformerConfiguration:
     """The shape of the transformer; the defaults are those of MiniLM-L6-H384 (Wang et al., 2020).
 
-    `projection` is the size of a result; zero leaves the states as they are.
+    `projection` is the size of a result; zero leaves the states as they are. `buckets` above zero add relative
+    positions to attention; `epsilon` is that of the normalisations.
     """
 
     pieces: int = 30522
@@ -28,6 +33,8 @@ class TransformerConfiguration:
     positions: int = 512
     projection: int = 0
     dropout: float = 0.1
+    buckets: int = 0
+    epsilon: float = 1e-12
 
     def __post_init__(self) -> None:
         for name in ("pieces", "size", "layers", "heads", "inner", "positions"):
@@ -38,10 +45,17 @@ class TransformerConfiguration:
                 f"a transformer of size {self.size} cannot have {self.heads} heads, projection {self.projection}"
                 f" and dropout {self.dropout}"
             )
+        if not (self.buckets == 0 or 4 <= self.buckets <= 1024) or not 0 < self.epsilon < 1:
+            raise MathAMRError(
+                f"a transformer has no buckets of relative positions, or 4 to 1,024, not {self.buckets},"
+                f" and an epsilon between 0 and 1, not {self.epsilon}"
+            )
 
     def to_json(self) -> dict[str, Any]:
-        """For a model's folder."""
-        return asdict(self)
+        """For a model's folder; what came after the first models is told only where it is used."""
+        row = asdict(self)
+        later = {"buckets": 0, "epsilon": 1e-12}
+        return {name: value for name, value in row.items() if name not in later or value != later[name]}
 
     @classmethod
     def from_json(cls, row: dict[str, Any]) -> TransformerConfiguration:
@@ -58,7 +72,10 @@ class Transformer(nn.Module):
         size = configuration.size
         self.pieces = nn.Embedding(configuration.pieces, size)
         self.positions = nn.Embedding(configuration.positions, size)
-        self.norm = nn.LayerNorm(size, eps=1e-12)
+        self.relative = (
+            RelativePositions(configuration.buckets, configuration.heads) if configuration.buckets else None
+        )
+        self.norm = nn.LayerNorm(size, eps=configuration.epsilon)
         self.dropout = nn.Dropout(configuration.dropout)
         self.layers = nn.ModuleList(TransformerLayer(configuration) for _ in range(configuration.layers))
         self.head = (
@@ -69,9 +86,11 @@ class Transformer(nn.Module):
         """The states of rows of pieces (rows, width); what lies beyond a row's length is never looked at."""
         places = torch.arange(numbers.shape[1], device=numbers.device)
         x: Tensor = self.dropout(self.norm(self.pieces(numbers) + self.positions(places)))
-        looked_at = (places < lengths[:, None])[:, None, None, :]
+        mask = (places < lengths[:, None])[:, None, None, :]
+        if self.relative is not None:
+            mask = self.relative(mask)
         for layer in self.layers:
-            x = layer(x, looked_at)
+            x = layer(x, mask)
         return x
 
     def pooled(self, states: Tensor, members: Tensor, offsets: Tensor) -> Tensor:
@@ -91,20 +110,20 @@ class TransformerLayer(nn.Module):
         self.heads, self.rate = configuration.heads, configuration.dropout
         self.attention = nn.Linear(size, 3 * size)
         self.attended = nn.Linear(size, size)
-        self.attention_norm = nn.LayerNorm(size, eps=1e-12)
+        self.attention_norm = nn.LayerNorm(size, eps=configuration.epsilon)
         self.inner = nn.Linear(size, inner)
         self.outer = nn.Linear(inner, size)
-        self.outer_norm = nn.LayerNorm(size, eps=1e-12)
+        self.outer_norm = nn.LayerNorm(size, eps=configuration.epsilon)
         self.dropout = nn.Dropout(self.rate)
 
-    def forward(self, x: Tensor, looked_at: Tensor) -> Tensor:
-        """The refined states."""
+    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+        """The refined states; the mask says what is looked at, or what is added to the likeness of two pieces."""
         rows, width, size = x.shape
         query, key, value = (
             self.attention(x).view(rows, width, 3, self.heads, size // self.heads).permute(2, 0, 3, 1, 4)
         )
         attended = functional.scaled_dot_product_attention(
-            query, key, value, attn_mask=looked_at, dropout_p=self.rate if self.training else 0.0
+            query, key, value, attn_mask=mask, dropout_p=self.rate if self.training else 0.0
         )
         attended = attended.transpose(1, 2).reshape(rows, width, size)
         x = self.attention_norm(x + self.dropout(self.attended(attended)))

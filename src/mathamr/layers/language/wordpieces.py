@@ -16,7 +16,9 @@ from mathamr.errors import MathAMRError
 if TYPE_CHECKING:
     from mathamr.layers.language.wording import Wording
 
-PAD, UNKNOWN, BEGIN, END = "[PAD]", "[UNK]", "[CLS]", "[SEP]"
+UNKNOWN = "[UNK]"
+MARKS = (("<pad>", "<s>", "</s>"), ("[PAD]", "[CLS]", "[SEP]"))
+"""What fills up, begins and ends a row: MPNet's, whose vocabulary has BERT's inside, and BERT's."""
 MOST_CHARACTERS = 20_000
 """A wording beyond this is cut before it is read: the encoder reads some hundred pieces of it anyway."""
 
@@ -56,13 +58,14 @@ class WordPieces:
     def __init__(self, vocabulary: Sequence[str]) -> None:
         self.vocabulary = tuple(vocabulary)
         number = {piece: place for place, piece in enumerate(self.vocabulary)}
-        missing = [mark for mark in (PAD, UNKNOWN, BEGIN, END) if mark not in number]
+        marks = next((marks for marks in MARKS if number.keys() >= set(marks)), MARKS[-1])
+        missing = [mark for mark in (UNKNOWN, *marks) if mark not in number]
         if missing or len(number) != len(self.vocabulary) or len(number) > 2**16:
             raise MathAMRError(
                 f"these {len(self.vocabulary)} lines are no vocabulary of word pieces"
                 + (f": {', '.join(missing)} is missing" if missing else ": pieces repeat, or are too many")
             )
-        self.pad, self.begin, self.end = number[PAD], number[BEGIN], number[END]
+        self.pad, self.begin, self.end = (number[mark] for mark in marks)
         self._number = number
 
     @cached_property
