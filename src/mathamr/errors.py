@@ -61,3 +61,7 @@ class ParseError(MathAMRError):
         caret = " " * (len(left) + self.offset - start) + "^"
         place = f"{self.source}: " if self.source else ""
         return f"{place}{self.message} (at offset {self.offset})\n  {left}{shown}{right}\n  {caret}"
+
+
+class VectorsMissingError(MathAMRError):
+    """Something that takes vectors was asked of an index whose vectors are still being made."""

@@ -10,6 +10,7 @@ import pytest
 from benchmarks._kills import content, differences
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.making.builder import build_index
 from mathamr.index.making.writer import IndexWriter
 from mathamr.index.manifest import Manifest
@@ -28,6 +29,8 @@ def test_an_archive_for_reading_cannot_be_changed(index: Path) -> None:
 
 def test_an_index_that_was_never_finished_says_so(index: Path) -> None:
     replace(Manifest.read(index), finished=False).write(index)
+    with Catalogue(index / CATALOGUE) as catalogue, catalogue.transaction():
+        catalogue.unmark("lexical")
     for kind in (Archive, IndexWriter):
         with pytest.raises(MathAMRError, match="is not finished; finish it with: mathamr index --out"):
             kind.open(index)

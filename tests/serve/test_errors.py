@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.errors import MathAMRError, VectorsMissingError
 from mathamr.formulas.parse import FormulaError
 from mathamr.serve.errors import CODES, ApiError, from_error, from_status, from_validation
 from tests.conftest import ROOT
@@ -52,6 +52,12 @@ def test_a_parse_error_keeps_its_place_and_not_its_text() -> None:
 
 def test_other_errors_are_about_the_request() -> None:
     assert from_error(MathAMRError("no such thing")).code == "invalid"
+
+
+def test_vectors_that_are_still_being_made_are_no_fault_of_the_request() -> None:
+    told = from_error(VectorsMissingError("the index /home/ada/notes cannot do this yet"))
+    assert (told.code, told.status) == ("unavailable", 503)
+    assert "ada" not in told.message
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from types import TracebackType
 from typing import ClassVar, Self
 
 from mathamr.amr.parser import check_recorded
-from mathamr.errors import MathAMRError
+from mathamr.errors import MathAMRError, VectorsMissingError
 from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore
@@ -93,18 +93,16 @@ class Archive:
     def _newest(self) -> Snapshot:
         """The newest state, where it is whole; while it is being made, or another thread opens it, the one before."""
         known = self._snapshot
-        if known is not None and known.revision == self._live.revision:
+        if known is not None and self._is_newest(known):
             return known
         if not self._moving.acquire(blocking=known is None):
             assert known is not None
             return known
         try:
             known = self._snapshot
-            if known is not None and (known.revision == self._live.revision or not self._is_same_index()):
+            if known is not None and (self._is_newest(known) or not self._is_same_index()):
                 return known
-            fresh = take_snapshot(
-                self.folder, self._live, self._fresh_engine, self._fresh_lexical, settled=known is not None
-            )
+            fresh = take_snapshot(self.folder, self._live, self._fresh_engine, self._fresh_lexical, known)
             if fresh is not None:
                 # The one before is not closed: others may still read it. It goes with the last of them.
                 self._snapshot = known = fresh
@@ -112,6 +110,21 @@ class Archive:
             return known
         finally:
             self._moving.release()
+
+    def _is_newest(self, known: Snapshot) -> bool:
+        return known.revision == self._live.revision and not (known.words_only and self._live.settled)
+
+    @property
+    def words_only(self) -> bool:
+        """Whether what is read just now has posts and words, and vectors are still being made."""
+        return self._view is not None and self._view.words_only
+
+    def vectors_made(self) -> str:
+        """How far the making of vectors has come by now, for people."""
+        made, total = self._live.vectors_made()
+        if made < total:
+            return f"vectors: {made:,} of {total:,} made"
+        return f"vectors: all {total:,} of posts made, those of formulas not yet"
 
     def _is_same_index(self) -> bool:
         """Whether model and parser are still those that queries are read with here."""
@@ -149,15 +162,23 @@ class Archive:
 
     @classmethod
     def open(cls, folder: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Self:
-        """The index in a folder; one that was never finished, or of another format, is refused with the way out.
+        """The index in a folder; one without words yet, or of another format, is refused with the way out.
 
+        One whose vectors are still being made is read by its words until they are there.
         `model` is the folder or the name of the index's model, if no longer where it was.
         """
         folder = Path(folder).expanduser()
         check_plain(folder)
         manifest = Manifest.read(folder)
-        check_finished(manifest, folder)
+        if not (folder / CATALOGUE).is_file():
+            check_finished(manifest, folder)
         catalogue = Catalogue(folder / CATALOGUE, read_only=True)
+        if not (catalogue.has_words and len(catalogue)):
+            try:
+                check_finished(manifest, folder)
+            except MathAMRError:
+                catalogue.close()
+                raise
         return cls(folder, manifest, catalogue, device=device, model=model)
 
     @property
@@ -216,9 +237,15 @@ class Archive:
 
     @property
     def engine(self) -> Engine:
-        """Where the vectors are."""
+        """Where the vectors are; there is none while they are being made."""
         view = self._view
-        return self._base_engine() if view is None else view.engine
+        if view is None:
+            return self._base_engine()
+        if view.engine is None:
+            raise VectorsMissingError(
+                f"the index {self.folder} cannot do this yet ({self.vectors_made()}); it can search by words"
+            )
+        return view.engine
 
     def _base_engine(self) -> Engine:
         with self._loading:
@@ -251,7 +278,7 @@ class Archive:
 
     def vectors(self, post_id: str, field: str | None = None) -> Vectors:
         """The vectors of a post in a field, and what each stands for; by default in the first of posts with many rows."""
-        fields = [each for each in self.engine.fields if each.of == "posts"]
+        fields = [each for each in self.manifest.model.fields if each.of == "posts"]
         if field is None:
             if not fields:
                 raise MathAMRError(
@@ -269,7 +296,7 @@ class Archive:
 
     def payloads(self, of: Kind, ids: Sequence[str]) -> dict[str, Payload]:
         """What posts or formulas are found by: as the engine knows it, or as their posts say where it has no entry."""
-        found = self.engine.payloads(of, ids)
+        found = {} if self.words_only else self.engine.payloads(of, ids)
         missing = [identifier for identifier in ids if identifier not in found]
         if missing and of != "looks":
             found |= (post_payloads if of == "posts" else formula_payloads)(self.catalogue, missing)

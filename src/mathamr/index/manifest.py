@@ -79,7 +79,7 @@ class Manifest:
 
     `parser` is `None` where the model's system reads no graphs, and so is `graphs`, the name of their configuration,
     where it reads no tensors of them.
-    `finished` is false until the first build has come to its end: before that there is nothing to search.
+    `finished` is false until the first build has come to its end: before that there are words to search at most.
     `checksums` are those of the files that never change and of the posts as a whole; they and the counts are of the
     catalogue's `revision`, which single changes leave behind until the index is closed.
     """

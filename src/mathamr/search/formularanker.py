@@ -56,7 +56,7 @@ class FormulaRanker(Ranker):
     def __init__(
         self,
         asked: Asked,
-        engine: Engine,
+        engine: Engine | None,
         lexicon: Callable[[], LexicalPart],
         looks: Looks,
         payloads: Payloads | None = None,

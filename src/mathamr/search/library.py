@@ -18,7 +18,7 @@ from typing import Concatenate, ParamSpec, Self, TypeVar
 import numpy as np
 
 from mathamr.amr.parser import AmrParser, recorded_parser
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.errors import MathAMRError, UnknownNameError, VectorsMissingError
 from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
@@ -41,7 +41,10 @@ from mathamr.search.ranker import Ranker
 from mathamr.search.snippet import Wanted, snippet, title
 from mathamr.search.stopwatch import Stopwatch
 from mathamr.systems.field import Field
-from mathamr.systems.ranking import TASKS, Ranking, Task, fields_of, uses_words
+from mathamr.systems.ranking import TASKS, Ranking, Task, fields_of, uses_words, without_vectors
+
+BY_WORDS = "lexical"
+"""What the ranking is called that is left while vectors are being made."""
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -167,7 +170,9 @@ class Index:
         watch = Stopwatch()
         with watch("parse"):
             asked, notes = self._asked(query, task, watch)
-        name, ranking = self.ranking(task, strategy)
+        name, ranking = self._possible(*self.ranking(task, strategy))
+        if self.archive.words_only:
+            notes.append(f"{self.archive.vectors_made()}; found by words until the rest is there")
         demand = Demand(offset + k + 1, where or None, exact, pool)
         ranked = self._ranked(asked, task, (name, ranking), demand)
         if task == "answers":
@@ -210,7 +215,10 @@ class Index:
         where: Filter | None = None,
         pool: int = POOL,
     ) -> tuple[list[Ranked], list[str]]:
-        """Only ids and scores, best first, and notes: what an evaluation needs of a search."""
+        """Only ids and scores, best first, and notes: what an evaluation needs of a search.
+
+        Nothing is left out silently: while vectors are being made, a ranking that takes some is refused.
+        """
         _check(task, where)
         chosen = self.ranking(task, strategy)
         asked, notes = self._asked(query, task, Stopwatch())
@@ -227,6 +235,8 @@ class Index:
     ) -> list[Scored]:
         """Given posts or looks, whoever found them, best first by a strategy; what the index lacks is left out."""
         _, ranking = self.ranking(task, strategy)
+        if any(True for _ in fields_of(ranking)):
+            _ = self.archive.engine  # tells where there is none yet
         asked, _ = self._asked(query, task, Stopwatch())
         return self._ranker(asked, task).score(ranking, ids)
 
@@ -239,11 +249,23 @@ class Index:
         formula, note = query.target() if task == "formulas" else (None, None)
         return Asked(query, self._analyser, formula=formula, watch=watch), [note] if note else []
 
+    def _possible(self, name: str, ranking: Ranking) -> tuple[str, Ranking]:
+        """A ranking, or what is left of it while vectors are being made."""
+        if not self.archive.words_only:
+            return name, ranking
+        left = without_vectors(ranking)
+        if left is None:
+            raise VectorsMissingError(
+                f"the strategy {name!r} takes vectors, which are still being made ({self.archive.vectors_made()});"
+                f" until they are there, search with the strategy {BY_WORDS!r}"
+            )
+        return BY_WORDS, left
+
     def _ranked(self, asked: Asked, task: Task, chosen: tuple[str, Ranking], demand: Demand) -> list[Ranked]:
         name, ranking = chosen
         with asked.watch("load"):
             ranker = self._ranker(asked, task)
-            fields = [ranker.engine[each].field for each in fields_of(ranking)]
+            fields = [self.archive.engine[each].field for each in fields_of(ranking)]
             if uses_words(ranking):
                 _ = self.archive.lexical
         for field in fields:
@@ -252,10 +274,11 @@ class Index:
 
     def _ranker(self, asked: Asked, task: Task) -> Ranker:
         archive = self.archive
+        engine = None if archive.words_only else archive.engine
         if task == "answers":
-            return PostRanker(asked, archive.engine, lambda: archive.lexical.posts, archive.payloads)
+            return PostRanker(asked, engine, lambda: archive.lexical.posts, archive.payloads)
         looks = CatalogueLooks(archive.catalogue)
-        return FormulaRanker(asked, archive.engine, lambda: archive.lexical.formulas, looks, archive.payloads)
+        return FormulaRanker(asked, engine, lambda: archive.lexical.formulas, looks, archive.payloads)
 
     @_of_one_state
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:
@@ -278,7 +301,6 @@ class Index:
                 " stand for parts of posts: there is nothing to align"
             )
         asked, _ = self._asked(query, "formulas" if formula else "answers", Stopwatch())
-        vectors = asked.rows(field)
         shown = self._titled(post, catalogue.posts([post.parent]) if post.parent else {})
         formula_id = formula.formula.id if formula else None
         try:
@@ -287,7 +309,7 @@ class Index:
             if post.id not in catalogue:  # deleted between the first look and now
                 raise self._unknown(identifier) from error
             raise
-        return align(asked.query.post, vectors, post, stored, plain(title(shown)), formula_id)
+        return align(asked.query.post, asked.rows(field), post, stored, plain(title(shown)), formula_id)
 
     def _unknown(self, identifier: str) -> UnknownPostError:
         return UnknownPostError(
@@ -365,7 +387,7 @@ class Index:
 
     def _aligned_field(self) -> Field | None:
         """The field whose rows stand for the parts of posts, if the system has one."""
-        fields = self.archive.engine.fields
+        fields = self.archive.manifest.model.fields
         return next((field for field in fields if field.of == "posts" and field.many), None)
 
     def _similarities(self, ids: Sequence[str], asked: Asked) -> dict[str, dict[int, float]]:

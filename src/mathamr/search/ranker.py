@@ -54,13 +54,20 @@ class Ranker(ABC):
     def __init__(
         self,
         asked: Asked,
-        engine: Engine,
+        engine: Engine | None,
         lexicon: Callable[[], LexicalPart],
         payloads: Payloads | None = None,
     ) -> None:
-        self.asked, self.engine, self._lexicon = asked, engine, lexicon
-        self._payloads = payloads or engine.payloads
+        self.asked, self._engine, self._lexicon = asked, engine, lexicon
+        self._payloads = payloads or self.engine.payloads
         """What entries are found by; an index knows it also of those that its engine has no vectors of."""
+
+    @property
+    def engine(self) -> Engine:
+        """Where vectors are searched; words need none."""
+        if self._engine is None:
+            raise MathAMRError("there are no vectors to rank by")
+        return self._engine
 
     def rank(self, ranking: Ranking, demand: Demand, name: str) -> list[Ranked]:
         """What a ranking finds, best first; `name` is the component's where there is only one."""

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from mathamr.errors import MathAMRError, ParseError
+from mathamr.errors import MathAMRError, ParseError, VectorsMissingError
 
 CODES: dict[str, int] = {
     "bad_request": 400,
@@ -70,6 +70,8 @@ def from_error(error: MathAMRError) -> ApiError:
     """An error of a room below, for a client: a parse error keeps its place, the rest is about the request."""
     if isinstance(error, ApiError):
         return error
+    if isinstance(error, VectorsMissingError):
+        return ApiError("unavailable", "vectors are still being made; until then only words are searched")
     if isinstance(error, ParseError):
         return ApiError("broken_formula", error.message, offset=error.offset)
     return ApiError("invalid", str(error))

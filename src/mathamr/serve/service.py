@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from mathamr.errors import MathAMRError
+from mathamr.errors import MathAMRError, VectorsMissingError
 from mathamr.index.making.writer import IndexWriter
 from mathamr.posts.post import Place
 from mathamr.search.editors import address_in
@@ -148,8 +148,8 @@ def of_index(work: Callable[[], T]) -> T:
     """Work on the index itself: an error there is the server's, and its text (paths, files) is for the log only."""
     try:
         return work()
-    except ApiError:
-        raise
+    except (ApiError, VectorsMissingError) as error:
+        raise from_error(error) from error
     except MathAMRError as error:
         LOG.error("the index cannot answer: %s", error)
         raise ApiError(

@@ -7,7 +7,7 @@ runs and experiments alike. A ranking knows fields by name, never an engine.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from mathamr.errors import MathAMRError
@@ -142,3 +142,27 @@ def uses_words(ranking: Ranking) -> bool:
             return uses_words(inner)
         case _:
             return False
+
+
+def without_vectors(ranking: Ranking) -> Ranking | None:
+    """What is left of a ranking while there are no vectors; `None` where that is nothing.
+
+    >>> hybrid = Fuse(parts=(Component("words", Lexical()), Component("parts", MaxSim("parts"))))
+    >>> without_vectors(hybrid).parts
+    (Component(name='words', ranking=Lexical(), weight=1.0),)
+    """
+    match ranking:
+        case Nearest() | MaxSim() | NearestRows():
+            return None
+        case Lexical() | Aligned():
+            return ranking
+        case Promote(inner):
+            left = without_vectors(inner)
+            return None if left is None else Promote(left)
+        case Rerank(first=first, then=then):
+            found, again = without_vectors(first), without_vectors(then)
+            return found if found is None or again is None else replace(ranking, first=found, then=again)
+        case Fuse():
+            parts = ((part, without_vectors(part.ranking)) for part in ranking.asked)
+            kept = tuple(replace(part, ranking=left) for part, left in parts if left is not None)
+            return replace(ranking, parts=kept) if kept else None

@@ -63,6 +63,17 @@ class Journal(Database):
             self.stale_looks(stage, 1) for stage in LOOK_STAGES
         )
 
+    @property
+    def has_words(self) -> bool:
+        """Whether the lexical entries follow all posts and looks: there is something to search, though not by vectors."""
+        return not self.count_pending("lexical") and not self.stale_looks("lexical", 1)
+
+    def vectors_made(self) -> tuple[int, int]:
+        """How many posts have their vectors, and how many there are."""
+        total = int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))
+        waiting = int(self._value("SELECT count(*) FROM posts WHERE vectors = 0 AND deleted = 0"))
+        return total - waiting, total
+
     def stale_looks(self, stage: LookStage, most: int) -> list[str]:
         """Some of the looks that part does not follow yet."""
         sql = f"SELECT look FROM looks WHERE {stage} = 0 ORDER BY look LIMIT ?"

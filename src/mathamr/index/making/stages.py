@@ -1,5 +1,6 @@
-"""The stages that derive an index from its catalogue: graphs, tensors, vectors, lexical entries.
+"""The stages that derive an index from its catalogue: lexical entries first, then graphs, tensors, vectors.
 
+Words are made in moments, and from then on they are searched while the rest is made.
 What the system of the index does not need is not made. Each stage takes the posts or looks that its part does not
 follow yet, some at a time, writes and flushes them, and only then marks them in the catalogue. Doing some of it twice
 changes nothing, so a kill at any moment costs no more than the work on what was not marked yet.
@@ -53,19 +54,23 @@ class IndexStages:
         log, crew = log or BuildLog(), crew or Crew()
         archive, catalogue = self._archive, self._archive.catalogue
         self._skip_needless()
+        self._follow_words(crew, log)
         if catalogue.count_pending("graph"):
             make_graphs(archive, crew.workers, log)
+            self._follow_words(crew, log)  # posts without a graph were taken out
         if count := catalogue.count_pending("vectors"):
             if count > FEW and "tensor" in archive.needs:
                 make_tensors(archive, crew.workers, log)
             self.make_vectors(log)
         if catalogue.stale_looks("vectors", 1):
             self.make_look_vectors(log)
-        if catalogue.count_pending("lexical") or catalogue.stale_looks("lexical", 1):
-            self.make_lexical(crew, log)
         with catalogue.transaction():
             catalogue.purge()
         return log
+
+    def _follow_words(self, crew: Crew, log: BuildLog) -> None:
+        if not self._archive.catalogue.has_words:
+            self.make_lexical(crew, log)
 
     def _skip_needless(self) -> None:
         """What the system does not need, no post waits for."""

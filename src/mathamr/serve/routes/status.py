@@ -46,9 +46,10 @@ async def metrics(service: Reader) -> Response:
 
 def _ready(service: Service) -> int:
     """Reads a little of every part; a part that cannot be read is an error."""
-    engine = service.archive.engine
-    for field in engine.fields:
-        engine[field.name].count()
+    if not service.archive.words_only:
+        engine = service.archive.engine
+        for field in engine.fields:
+            engine[field.name].count()
     service.archive.lexical.posts.count()
     return len(service.archive.catalogue)
 
