@@ -16,10 +16,10 @@ from mathamr.experiments.experiment import Strategy
 from mathamr.experiments.graphs import CorpusCatalogue
 from mathamr.experiments.stage import Figures
 from mathamr.experiments.vectors import TOPICS, StoredQueries
+from mathamr.formulas.trees import Trees
 from mathamr.index.engines.engine import Engine, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
-from mathamr.posts.post import Formula
 from mathamr.search.asked import Asked
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.postranker import PostRanker
@@ -58,8 +58,8 @@ class JudgedLooks:
         """The first formula with each visual id."""
         return {look: self._formulas[look][0] for look in looks if look in self._formulas}
 
-    def readable(self, looks: Sequence[str]) -> dict[str, Formula]:
-        """Nothing: no judged topic has wildcards."""
+    def trees(self, looks: Sequence[str]) -> dict[str, Trees]:
+        """Nothing: experiments compare vectors, not trees."""
         return {}
 
 

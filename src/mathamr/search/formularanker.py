@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from mathamr.formulas.alignment import similarity
+from mathamr.formulas.alignment import LARGEST, similarity
+from mathamr.formulas.renaming import FEWEST_SYMBOLS, form_key
 from mathamr.formulas.tree import Opt
-from mathamr.formulas.trees import trees_of
+from mathamr.formulas.trees import Trees
 from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
-from mathamr.posts.post import Formula
 from mathamr.search.asked import Asked
 from mathamr.search.ranked import Demand, Ranked
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows
@@ -21,11 +21,16 @@ from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
 
 PATTERN_CANDIDATES = 400
 """Formulas of the best ranks that are tried against the wildcards of a query."""
+FORM_CANDIDATES = 100
+"""Formulas of the best ranks that are looked at for the query's form in other letters."""
+ALIGNED_NODES = 400_000
+"""Pairs of nodes that are compared for one query: trees are aligned, best ranks first, until they are spent."""
 
 _PLACES_AT_A_TIME = 32
 _SPARE = 20
 """Looks beyond the wanted depth, should some have lost their last place since."""
 _FIT_BONUS: dict[Fit, float] = {"whole": 1.0, "inside": 0.5}
+_FORM_BONUS = 0.5
 _BELOW_A_BONUS = 0.49
 """What the best score counts beside a bonus: less than the difference of two bonuses."""
 
@@ -45,8 +50,8 @@ class Looks(Protocol):
         """The first formula with each look; looks that nothing has are left out."""
         ...
 
-    def readable(self, looks: Sequence[str]) -> dict[str, Formula]:
-        """One formula of each look, to be read."""
+    def trees(self, looks: Sequence[str]) -> dict[str, Trees]:
+        """The trees of one formula of each look; what cannot be read has none."""
         ...
 
 
@@ -134,13 +139,27 @@ class FormulaRanker(Ranker):
         return [Scored(look, hit.score) for look, hit in best.items()]
 
     def _aligned(self, ids: Sequence[str]) -> list[Scored]:
-        formula = self.asked.formula
-        trees = (None, None) if formula is None else self.asked.query.trees[formula.id]
-        scored = [
-            Scored(look, similarity(trees, trees_of(found)[0]))
-            for look, found in self._looks.readable(ids).items()
-        ]
+        opt, slt = self._asked_trees
+        known = self._looks.trees(ids)
+        left = ALIGNED_NODES
+        scored: list[Scored] = []
+        for look in ids:
+            if look not in known:
+                continue
+            left -= sum(
+                min(len(ours), LARGEST) * min(len(theirs), LARGEST)
+                for ours, theirs in zip((opt, slt), known[look], strict=True)
+                if ours is not None and theirs is not None
+            )
+            if left < 0 and scored:
+                break
+            scored.append(Scored(look, similarity((opt, slt), known[look])))
         return sorted(scored, key=lambda each: (-each.score, each.id))
+
+    @property
+    def _asked_trees(self) -> Trees:
+        formula = self.asked.formula
+        return (None, None) if formula is None else self.asked.query.trees[formula.id]
 
     def _first_place(self, look: str, where: Filter | None) -> str | None:
         """The first formula with that look that passes the filter."""
@@ -156,17 +175,17 @@ class FormulaRanker(Ranker):
         return None
 
     def _promoted(self, found: FoundHits) -> FoundHits:
-        """What is just what was asked for, then what holds it inside, then the rest by their scores.
+        """What is just what was asked for, then the same in other letters, then the rest by their scores.
 
-        Without wildcards that is the same look; with them, whatever fits.
+        With wildcards: whatever fits them, then what holds such a part inside, then the rest.
         """
-        formula = self.asked.formula
-        opt = None if formula is None else self.asked.query.trees[formula.id][0]
-        bonuses = {"identical": {self.asked.look: _FIT_BONUS["whole"]}}
+        opt, slt = self._asked_trees
         if opt is not None and has_wildcards(opt):
-            candidates = [each.id for each in found.hits[:PATTERN_CANDIDATES]]
-            fits = {look: _fit(opt, each) for look, each in self._looks.readable(candidates).items()}
-            bonuses = {"pattern": {look: _FIT_BONUS[each] for look, each in fits.items() if each}}
+            bonuses = {"pattern": self._fitting(opt, found)}
+        else:
+            bonuses = {"identical": {self.asked.look: _FIT_BONUS["whole"]}}
+            if slt is not None and len(slt) >= FEWEST_SYMBOLS:
+                bonuses["renamed"] = self._renamed(form_key(slt), found)
         scale = _BELOW_A_BONUS / (max((each.score for each in found.hits), default=0.0) or 1.0)
         raised = [
             Scored(each.id, scale * each.score + sum(part.get(each.id, 0.0) for part in bonuses.values()))
@@ -175,6 +194,19 @@ class FormulaRanker(Ranker):
         return FoundHits(
             sorted(raised, key=lambda each: (-each.score, each.id)), {**found.evidence, **bonuses}
         )
+
+    def _fitting(self, pattern: Opt, found: FoundHits) -> dict[str, float]:
+        known = self._looks.trees([each.id for each in found.hits[:PATTERN_CANDIDATES]])
+        fits = {look: fit(pattern, opt) for look, (opt, _) in known.items() if opt is not None}
+        return {look: _FIT_BONUS[each] for look, each in fits.items() if each}
+
+    def _renamed(self, form: str, found: FoundHits) -> dict[str, float]:
+        known = self._looks.trees([each.id for each in found.hits[:FORM_CANDIDATES]])
+        return {
+            look: _FORM_BONUS
+            for look, (_, slt) in known.items()
+            if look != self.asked.look and slt is not None and form_key(slt) == form
+        }
 
     def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
         """Looks as formulas at their best places."""
@@ -194,8 +226,3 @@ class FormulaRanker(Ranker):
             if len(finished) == demand.depth:
                 break
         return finished
-
-
-def _fit(pattern: Opt, formula: Formula) -> Fit | None:
-    (opt, _), _ = trees_of(formula)
-    return fit(pattern, opt) if opt is not None else None

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.posts.post import Formula
 
 
 class CatalogueLooks:
@@ -26,8 +26,12 @@ class CatalogueLooks:
         """The first formula with each look."""
         return {look: known[0][0] for look, known in self._catalogue.looks(looks).items()}
 
-    def readable(self, looks: Sequence[str]) -> dict[str, Formula]:
-        """One formula of each look, to be read."""
+    def trees(self, looks: Sequence[str]) -> dict[str, Trees]:
+        """The trees of one formula of each look."""
         first = self.first_with(looks)
         entries = self._catalogue.formulas(list(first.values()))
-        return {look: entries[place].formula for look, place in first.items() if place in entries}
+        return {
+            look: trees_of(entries[place].formula, entries[place].macros)[0]
+            for look, place in first.items()
+            if place in entries
+        }

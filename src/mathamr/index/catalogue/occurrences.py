@@ -29,6 +29,8 @@ class FormulaEntry:
     position: int
     look: str
     formula: Formula
+    macros: tuple[str, ...] = ()
+    """Those of its post, which it is read with."""
 
     @property
     def latex(self) -> str:
@@ -61,7 +63,9 @@ class Occurrences(Database):
         once = cache(unpacked)  # several may be of one post
         sql = f"SELECT f.id, p.id, position, look, p.post {_LIVING} AND f.id IN "
         return {
-            name: FormulaEntry(name, post_id, position, look, once(blob).formulas[position])
+            name: FormulaEntry(
+                name, post_id, position, look, once(blob).formulas[position], once(blob).macros
+            )
             for name, post_id, position, look, blob in self._chosen(sql, ids)
         }
 
@@ -77,7 +81,7 @@ class Occurrences(Database):
             return []
         post = unpacked(rows[0][3])
         return [
-            FormulaEntry(name, post_id, position, look, post.formulas[position])
+            FormulaEntry(name, post_id, position, look, post.formulas[position], post.macros)
             for name, position, look, _ in rows[1:]
         ]
 
