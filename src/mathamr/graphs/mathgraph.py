@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from mathamr.amr.graph import Amr
 from mathamr.formulas.tree import Opt, Slt
+from mathamr.posts.renaming import renamed
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,3 +45,11 @@ class MathGraph:
     def formula_map(self) -> dict[str, str]:
         """Placeholder to formula id, as the thesis keeps it for formula retrieval."""
         return {formula.placeholder: formula.formula_id for formula in self.formulas}
+
+    def renamed(self, post_id: str) -> MathGraph:
+        """The graph of the same post under another id."""
+        formulas = tuple(
+            replace(each, formula_id=renamed(each.formula_id, self.post_id, post_id))
+            for each in self.formulas
+        )
+        return replace(self, post_id=post_id, formulas=formulas)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import zlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.virtual import FlatGraph, Level, flatten
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
+from mathamr.posts.renaming import renamed
 from mathamr.sqlite import inflated
 
 Ints = npt.NDArray[np.int32]
@@ -59,6 +60,16 @@ class GraphTensor:
         if len(self.levels) and self.levels[-1] == Level.DOCUMENT:
             return int(self.representatives[-1])
         return None
+
+    def renamed(self, post_id: str) -> GraphTensor:
+        """The tensor of the same post under another id."""
+        references = tuple(
+            renamed(reference, self.post_id, post_id)
+            if level in (Level.DOCUMENT, Level.FORMULA)
+            else reference
+            for level, reference in zip(self.levels, self.references, strict=True)
+        )
+        return replace(self, post_id=post_id, references=references)
 
     def to_bytes(self) -> bytes:
         """Compact bytes without pickles; inverse edges are left out, for they follow from the others."""

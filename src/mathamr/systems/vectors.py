@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.graphs.virtual import Level
+from mathamr.posts.renaming import renamed
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -41,6 +42,14 @@ class Vectors:
         """What the vectors of one level stand for, and these vectors."""
         (rows,) = np.nonzero(self.levels == level)
         return tuple(self.references[row] for row in rows), self.vectors[rows]
+
+    def renamed(self, old: str, new: str) -> Vectors:
+        """The same rows of a post that has another id now."""
+        names = tuple(
+            renamed(reference, old, new) if level in (Level.DOCUMENT, Level.FORMULA) else reference
+            for level, reference in zip(self.levels, self.references, strict=True)
+        )
+        return Vectors(self.vectors, self.levels, names)
 
     def take(self, rows: Sequence[int]) -> Vectors:
         """Some rows, in that order."""

@@ -16,6 +16,7 @@ from typing import Literal
 from mathamr.errors import MathAMRError
 from mathamr.index.storage.database import Database
 from mathamr.posts.post import Post
+from mathamr.posts.renaming import with_id
 from mathamr.sqlite import inflated
 
 Stage = Literal["graph", "vectors", "lexical"]
@@ -47,6 +48,16 @@ class Sketch:
 
     rows: int = 0
     value: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Twin:
+    """A post that says or said the same as another: its id, and what its vectors in the engine are like."""
+
+    id: str
+    post: Sketch
+    formulas: int
+    """How many rows its formulas have."""
 
 
 class Journal(Database):
@@ -185,6 +196,26 @@ class Journal(Database):
             if (post := named[number].post) is not None and meaning == meaning_of(post)
         }
 
+    def twins(self, pending: Iterable[PendingPost]) -> dict[str, Twin]:
+        """For posts whose own vectors do not say what they say: another whose vectors in the engine do."""
+        living = [each for each in pending if each.post is not None]
+        own = self.encoded(living)
+        wanted = {each.id: meaning_of(each.post) for each in living if each.post and each.id not in own}
+        sql = (
+            "SELECT e.meaning, p.id, e.rows, p.sketch, e.formulas FROM encoded e"
+            " JOIN posts p ON p.number = e.post WHERE e.meaning IN "
+        )
+        known = {
+            meaning: Twin(name, Sketch(rows, value), formulas)
+            for meaning, name, rows, value, formulas in self._chosen(sql, list(set(wanted.values())))
+        }
+        return {name: known[meaning] for name, meaning in wanted.items() if meaning in known}
+
+    @property
+    def has_vectors(self) -> bool:
+        """Whether the engine has vectors of any post."""
+        return bool(self._rows("SELECT 1 FROM encoded LIMIT 1"))
+
     def mark_looks(self, stage: LookStage, looks: Iterable[str], gone: Iterable[str] = ()) -> None:
         """That part now follows these looks, and has let go of those that no formula has any more."""
         self._db.executemany(f"UPDATE looks SET {stage} = 1 WHERE look = ?", ((each,) for each in looks))
@@ -247,9 +278,9 @@ class Journal(Database):
 
 
 def meaning_of(post: Post) -> bytes:
-    """What tells one content of a post from another as far as vectors are made of it: not its votes, tags or place."""
+    """What tells one content of a post from another as far as vectors are made of it: not its votes, tags, place or id."""
     said = replace(
-        post,
+        with_id(post, ""),
         parent=None,
         accepted_answer=None,
         tags=(),

@@ -8,6 +8,7 @@ from pathlib import PurePath
 
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.post import Link, Post
+from mathamr.posts.renaming import with_id
 
 
 class Naming:
@@ -37,17 +38,10 @@ class Naming:
         names = self._names
         identifier = names.get(post.id, post.id)
         return replace(
-            post,
-            id=identifier,
+            with_id(post, identifier),
             parent=names.get(post.parent or "", post.parent),
             accepted_answer=names.get(post.accepted_answer or "", post.accepted_answer),
             links=tuple(self._link(link) for link in post.links),
-            formulas=tuple(
-                replace(each, id=identifier + each.id.removeprefix(post.id))
-                if each.id.startswith(f"{post.id}:")
-                else each
-                for each in post.formulas
-            ),
         )
 
     def _link(self, link: Link) -> Link:

@@ -29,11 +29,11 @@ from mathamr.index.making.entries import (
     sketch,
 )
 from mathamr.index.making.graphstages import graph_input, make_graphs, make_tensors, tensor_of
+from mathamr.index.making.twins import fetched, take_over
 from mathamr.index.payloads import is_tagged_by_question
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.field import Kind
 from mathamr.systems.system import Encoded, Item, Look
-from mathamr.systems.vectors import Vectors
 
 BATCH = 1024
 """Posts or looks whose vectors are written, flushed and marked at a time."""
@@ -55,6 +55,7 @@ class IndexStages:
         archive, catalogue = self._archive, self._archive.catalogue
         self._skip_needless()
         self._follow_words(crew, log)
+        take_over(archive)
         if catalogue.count_pending("graph"):
             make_graphs(archive, crew.workers, log)
             self._follow_words(crew, log)  # posts without a graph were taken out
@@ -125,8 +126,10 @@ class IndexStages:
         """The vectors of posts of which only votes, tags or the place changed, as the engine has them, whole."""
         wanted = self._archive.catalogue.encoded(batch)
         chosen = [(each, each.post) for each in batch if each.post is not None and each.id in wanted]
-        posts = self._fetched("posts", [each.id for each, _ in chosen])
-        formulas = self._fetched("formulas", [name for each, _ in chosen for name, _ in each.formulas])
+        posts = fetched(self._archive, "posts", [each.id for each, _ in chosen])
+        formulas = fetched(
+            self._archive, "formulas", [name for each, _ in chosen for name, _ in each.formulas]
+        )
         found: dict[str, Encoded] = {}
         for each, post in chosen:
             names = zip(post.formulas, each.formulas, strict=True)
@@ -138,15 +141,6 @@ class IndexStages:
             rows = sum(map(len, encoded.post.values()))
             if wanted[each.id] == (rows, sum(len(own) for _, by in encoded.formulas for own in by.values())):
                 found[each.id] = encoded
-        return found
-
-    def _fetched(self, of: Kind, ids: list[str]) -> dict[str, dict[str, Vectors]]:
-        """The vectors of entries by field, as the engine has them."""
-        found: dict[str, dict[str, Vectors]] = {}
-        for field in self._archive.manifest.model.fields:
-            if field.of == of and ids:
-                for name, rows in self._archive.engine[field.name].fetch(ids).items():
-                    found.setdefault(name, {})[field.name] = rows
         return found
 
     def _upsert(self, of: Kind, entries: list[Entry]) -> None:
