@@ -174,7 +174,8 @@ class Index:
         if self.archive.words_only:
             notes.append(f"{self.archive.vectors_made()}; found by words until the rest is there")
         demand = Demand(offset + k + 1, where or None, exact, pool)
-        ranked = self._ranked(asked, task, (name, ranking), demand)
+        ranked, more = self._ranked(asked, task, (name, ranking), demand)
+        notes += more
         if task == "answers":
             ranked = labelled_first(
                 self.archive.catalogue, asked.query.text, ranked, demand.where, demand.depth
@@ -222,8 +223,8 @@ class Index:
         _check(task, where)
         chosen = self.ranking(task, strategy)
         asked, notes = self._asked(query, task, Stopwatch())
-        found = self._ranked(asked, task, chosen, Demand(depth, where or None, exact, pool))
-        return found, notes + _remarks(found, chosen[1], where, empty=not len(self))
+        found, more = self._ranked(asked, task, chosen, Demand(depth, where or None, exact, pool))
+        return found, notes + more + _remarks(found, chosen[1], where, empty=not len(self))
 
     @_of_one_state
     def score(
@@ -261,7 +262,10 @@ class Index:
             )
         return BY_WORDS, left
 
-    def _ranked(self, asked: Asked, task: Task, chosen: tuple[str, Ranking], demand: Demand) -> list[Ranked]:
+    def _ranked(
+        self, asked: Asked, task: Task, chosen: tuple[str, Ranking], demand: Demand
+    ) -> tuple[list[Ranked], list[str]]:
+        """What a ranking finds, and what should be known about it."""
         name, ranking = chosen
         with asked.watch("load"):
             ranker = self._ranker(asked, task)
@@ -270,13 +274,15 @@ class Index:
                 _ = self.archive.lexical
         for field in fields:
             asked.rows(field)
-        return ranker.rank(ranking, demand, name)
+        return ranker.rank(ranking, demand, name), ranker.notes if uses_words(ranking) else []
 
     def _ranker(self, asked: Asked, task: Task) -> Ranker:
         archive = self.archive
         engine = None if archive.words_only else archive.engine
         if task == "answers":
-            return PostRanker(asked, engine, lambda: archive.lexical.posts, archive.payloads)
+            return PostRanker(
+                asked, engine, lambda: archive.lexical.posts, archive.payloads, archive.catalogue.posts
+            )
         looks = CatalogueLooks(archive.catalogue)
         return FormulaRanker(asked, engine, lambda: archive.lexical.formulas, looks, archive.payloads)
 

@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
-from mathamr.index.engines.engine import FieldReader
+from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.lexical.terms import Terms
 from mathamr.index.scored import Scored
+from mathamr.search.asked import Asked
+from mathamr.search.barename import BareName, Posts
 from mathamr.search.ranked import Demand, Ranked
-from mathamr.search.ranker import FoundHits, Ranker, filtered, of_rows, unsuited
+from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows, unsuited
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
 
 
 class PostRanker(Ranker):
-    """Ranks posts by their fields and their words."""
+    """Ranks posts by their fields and their words; names are looked for where `posts` gives texts."""
+
+    def __init__(
+        self,
+        asked: Asked,
+        engine: Engine | None,
+        lexicon: Callable[[], LexicalPart],
+        payloads: Payloads | None = None,
+        posts: Posts | None = None,
+    ) -> None:
+        super().__init__(asked, engine, lexicon, payloads)
+        self._posts = posts
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
         field = self._field(leaf.field)
@@ -36,7 +51,28 @@ class PostRanker(Ranker):
                 if demand.where is None or demand.where.passes(payload)
             }
 
-        return filtered(lambda k: lexicon.search(self.asked.terms, k), demand, passing)
+        terms = self._terms()
+        return filtered(lambda k: lexicon.search(terms, k), demand, passing)
+
+    @cached_property
+    def _name(self) -> BareName | None:
+        """What the query names, if it is only a name and texts can be read."""
+        if self._posts is None:
+            return None
+        return BareName.of(self.asked.query, self._lexicon(), self._posts)
+
+    def _terms(self) -> Terms:
+        """The terms of the query, and the words that misspelt ones were taken for."""
+        terms = self.asked.terms
+        if self._name is None or not self._name.corrected:
+            return terms
+        more = self._name.terms
+        return {field: [*own, *more.get(field, ())] for field, own in terms.items()}
+
+    @property
+    def notes(self) -> list[str]:
+        """What the person should know about how the query was read."""
+        return self._name.notes if self._name is not None else []
 
     def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
         field = self._field(name)
@@ -52,7 +88,12 @@ class PostRanker(Ranker):
         raise unsuited("that aligns trees of formulas", "answers")
 
     def _promoted(self, found: FoundHits) -> FoundHits:
-        raise unsuited("that promotes what is identical", "answers")
+        """What has the name that was asked for, where only a name was."""
+        if self._name is None or self._posts is None:
+            return found
+        with self.asked.watch("rank"):
+            hits, named = self._name.first(found.hits, self._posts)
+        return FoundHits(hits, {**found.evidence, "name": named} if named else found.evidence)
 
     def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
         return [Ranked(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]

@@ -69,6 +69,11 @@ class Ranker(ABC):
             raise MathAMRError("there are no vectors to rank by")
         return self._engine
 
+    @property
+    def notes(self) -> list[str]:
+        """What the person should know about how the query was read."""
+        return []
+
     def rank(self, ranking: Ranking, demand: Demand, name: str) -> list[Ranked]:
         """What a ranking finds, best first; `name` is the component's where there is only one."""
         found = self._found(ranking, demand)

@@ -102,7 +102,11 @@ class Fuse:
 
 @dataclass(frozen=True, slots=True)
 class Promote:
-    """Formulas that are just what was asked for first, then those that hold it inside, then the rest as ranked."""
+    """What is just what was asked for first, then the rest as ranked.
+
+    Of formulas: the same one, then those that hold it inside. Of posts, where only a name was asked for: those with the
+    whole name in their title, then in their text, then with its rare words.
+    """
 
     ranking: Ranking
 

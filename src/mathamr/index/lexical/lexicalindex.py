@@ -116,6 +116,37 @@ class LexicalPart:
             list(state.ids(chosen)), _total(state, terms, weighting or self.weighting)[chosen], len(chosen)
         )
 
+    def frequencies(self, field: str, terms: Collection[str]) -> dict[str, int]:
+        """How many entries have each of some terms in a field."""
+        return {term: sum(map(len, rows)) for term, rows in self._holding(self._state, field, terms).items()}
+
+    def holding(self, field: str, terms: Collection[str]) -> dict[str, list[str]]:
+        """The ids of the entries that have each of some terms in a field."""
+        state = self._state
+        return {
+            term: [
+                name
+                for (segment, _), own in zip(state.parts, rows, strict=True)
+                for name in segment.ids_of(own)
+            ]
+            for term, rows in self._holding(state, field, terms).items()
+        }
+
+    def _holding(
+        self, state: Segments, field: str, terms: Collection[str]
+    ) -> dict[str, list[npt.NDArray[np.intp]]]:
+        """The living rows of every segment that have each of some terms."""
+        named = {term: term_number(term) for term in terms}
+        numbers = np.array(sorted(set(named.values())), np.int64)
+        places = {int(number): place for place, number in enumerate(numbers)}
+        found: dict[str, list[npt.NDArray[np.intp]]] = {term: [] for term in named}
+        for segment, alive in state.parts:
+            postings = segment.postings(field, numbers)
+            for term, number in named.items():
+                rows = np.sort(postings.rows[postings.terms == places[number]]).astype(np.intp)
+                found[term].append(rows[alive[rows]])
+        return found
+
     def evidence(
         self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None
     ) -> dict[str, dict[str, float]]:

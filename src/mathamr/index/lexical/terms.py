@@ -109,16 +109,26 @@ def names(post: Post, found: Sequence[str]) -> list[str]:
     >>> names(post, [])
     ['zorn', 'zorn', 'lemma', '~lemma', '~emma', '~lmma', '~lema', '~lemm']
     """
-    called = [] if post.role == "answer" else words(" \n".join((_title_text(post), *post.aliases)))
+    called = title_names(post)
     if not called and not post.title and len(found) <= LONGEST_NAME:
         called = list(found)
-    terms: list[str] = []
-    for word in called[:MOST_NAMES]:
-        terms.append(word)
-        if len(word) >= SHORTEST_MISSPELT and word.isalpha():
-            terms.append(f"~{word}")
-            terms.extend(dict.fromkeys(f"~{word[:place]}{word[place + 1 :]}" for place in range(len(word))))
-    return terms
+    return [term for word in called[:MOST_NAMES] for term in (word, *misspellings(word))]
+
+
+def title_names(post: Post) -> list[str]:
+    """The words of a post's title and aliases; an answer has its question's title, which is no name of its own."""
+    return [] if post.role == "answer" else words(" \n".join((_title_text(post), *post.aliases)))
+
+
+def misspellings(word: str) -> dict[str, None]:
+    """What is left of a word without any one letter, and the word: two that share one are spelt alike.
+
+    >>> list(misspellings("lemma"))
+    ['~lemma', '~emma', '~lmma', '~lema', '~lemm']
+    """
+    if len(word) < SHORTEST_MISSPELT or not word.isalpha():
+        return {}
+    return dict.fromkeys((f"~{word}", *(f"~{word[:place]}{word[place + 1 :]}" for place in range(len(word)))))
 
 
 def _title_text(post: Post) -> str:

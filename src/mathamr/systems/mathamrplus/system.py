@@ -48,13 +48,15 @@ class MathAMRPlusSystem:
     needs: ClassVar[frozenset[Need]] = frozenset({"tensor", "wording"})
     rankings: ClassVar[Rankings] = {
         "answers": {
-            "hybrid": Fuse(
-                parts=(
-                    Component("lexical", _LEXICAL, 1.0),
-                    Component("single", _SINGLE, 2.0),
-                    Component("maxsim", _MAXSIM, 4.0),
-                ),
-                normalisation="z",
+            "hybrid": Promote(
+                Fuse(
+                    parts=(
+                        Component("lexical", _LEXICAL, 1.0),
+                        Component("single", _SINGLE, 2.0),
+                        Component("maxsim", _MAXSIM, 4.0),
+                    ),
+                    normalisation="z",
+                )
             ),
             "maxsim": _MAXSIM,
             "rerank": Rerank(first=_SINGLE, then=_MAXSIM),

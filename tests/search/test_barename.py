@@ -1,0 +1,112 @@
+"""Whoever types a name finds what is called so first, misspelt or not, whatever vectors say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mathamr.posts.post import Post
+from mathamr.search.barename import BareName
+from mathamr.search.library import Index
+from mathamr.search.query import Query
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.systems.ranking import Promote
+from tests.index.small import build
+
+LEMMAS = ("Zorn", "Gauss", "Nakayama", "Fatou", "Schur", "Yoneda", "Urysohn", "Burnside")
+
+
+def named(identifier: str, title: str, body: str) -> Post:
+    return Post(identifier, "note", body, title=title, markup="text")
+
+
+POSTS = [
+    *(named(who, f"{who}'s lemma", f"The lemma of {who}, a lemma that everybody knows.") for who in LEMMAS),
+    named("test", "Testing identities", "Whether a polynomial vanishes: evaluate it at random, says Zippel."),
+    named("sz", "The Schwartz\u2013Zippel lemma", "A polynomial of low degree has few zeros in a grid."),
+    named("holder", "H\u00f6lder's inequality", "Norms of a product, for conjugate exponents."),
+    named("jensen", "Jensen's inequality", "An inequality for convex functions, the mother of inequalities."),
+    named("baire", "Meagre sets", "A union of nowhere dense sets; each is nowhere dense by itself."),
+    named(
+        "mixed", "Dense graphs", "The function is dense in values and nowhere is it continuous. Dense, dense."
+    ),
+]
+
+
+@pytest.fixture(scope="module")
+def index(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    folder = tmp_path_factory.mktemp("names")
+    build(folder / "index", POSTS, model_folder)
+    with Index.open(folder / "index", device="cpu") as opened:
+        yield opened
+
+
+def first(index: Index, query: str, count: int = 1) -> list[str]:
+    return [hit.id for hit in index.search(query)][:count]
+
+
+@pytest.mark.parametrize(
+    "query", ["Zippel lemma", "Zippels lemma", "zippel  Lemma", "Zipel lemma"]
+)
+def test_the_rare_word_comes_first_in_the_title_then_in_the_text(index: Index, query: str) -> None:
+    assert first(index, query, 2) == ["sz", "test"]
+
+
+@pytest.mark.parametrize(
+    "query", ["H\u00f6lder inequality", "Holder inequalty", "H\u00f6lder inequalty", "Hoelder"]
+)
+def test_a_misspelt_common_word_does_not_hide_the_rare_one(index: Index, query: str) -> None:
+    assert first(index, query) == ["holder"]
+
+
+def test_words_of_a_name_count_side_by_side_before_scattered_ones(index: Index) -> None:
+    hits = index.search("nowhere dense")
+    assert [hit.id for hit in hits][:2] == ["baire", "mixed"]
+    assert hits[0].evidence["name"] > hits[1].evidence["name"] == 1.0
+
+
+def test_what_was_corrected_is_said(index: Index) -> None:
+    assert "no post has 'zipel'; searched for 'zippel' too" in index.search("Zipel lemma").notes
+    assert not any("searched for" in note for note in index.search("Zippel lemma").notes)
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "Zippel lemma?",
+        "how does the Zippel lemma work",
+        "Zippel lemma for $x^2$",
+        "a polynomial of low degree has few zeros",
+        "lemma",
+        "xyzzy",
+    ],
+)
+def test_what_says_more_than_a_name_or_nothing_rare_is_ranked_as_ever(index: Index, query: str) -> None:
+    archive = index.archive
+    assert BareName.of(Query.of_text(query), archive.lexical.posts, archive.catalogue.posts) is None
+    hybrid = MathAMRPlusSystem.rankings["answers"]["hybrid"]
+    assert isinstance(hybrid, Promote)
+    plain, _ = index.rank(query, strategy=hybrid.ranking)
+    assert index.rank(query)[0] == plain
+
+
+def test_a_filter_holds_for_names_too(index: Index) -> None:
+    from mathamr.index.engines.entry import Filter
+
+    assert not index.search("Zippel lemma", where=Filter(kinds=("theorem",))).hits
+
+
+def test_without_its_promotion_vectors_would_have_won(index: Index) -> None:
+    hybrid = MathAMRPlusSystem.rankings["answers"]["hybrid"]
+    assert isinstance(hybrid, Promote)
+    queries = {
+        "Zippel lemma": ["sz", "test"],
+        "Zipel lemma": ["sz", "test"],
+        "nowhere dense": ["baire", "mixed"],
+    }
+    plain = {
+        query: [each.id for each in index.rank(query, strategy=hybrid.ranking)[0]][:2] for query in queries
+    }
+    assert plain != queries
