@@ -47,7 +47,7 @@ def main(arguments: list[str]) -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.fuzz", description=__doc__)
     parser.add_argument("--inputs", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--workers", type=int, default=2, help="processes at a time")
     parser.add_argument("--log", type=Path, help="JSON lines of the blocks that are done, to go on from")
     parser.add_argument("--block", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--progress", type=Path, help=argparse.SUPPRESS)
@@ -71,7 +71,7 @@ def _blocks(options: argparse.Namespace) -> Iterator[dict[str, Any]]:
                 yield block
     missing = [number for number in wanted if number not in done]
     started = time.monotonic()
-    with ThreadPoolExecutor(options.processes) as pool:
+    with ThreadPoolExecutor(options.workers) as pool:
         results = pool.map(lambda number: _in_process(options.seed, number), missing)
         for count, block in enumerate(results, 1):
             if options.log is not None:
