@@ -43,6 +43,8 @@ from mathamr.settings import CACHE
 CONNECTIONS = 20
 WRITING_SECONDS = 15
 QUERIES_BY_STAGE = 25
+GROWING_QUERIES = int(os.environ.get("MATHAMR_BENCH_GROWTH", "5000"))
+"""Queries after which the server's memory is compared with what it was."""
 SECONDS = float(os.environ.get("MATHAMR_BENCH_SECONDS", "60"))
 KEY = "benchmark-" + "k" * 20
 HOST = "127.0.0.1"
@@ -157,6 +159,40 @@ async def load(port: int, seconds: float, asked: Iterator[str], task: str = "ans
     return outcome
 
 
+async def ask_many(port: int, number: int, asked: Iterator[str]) -> Counter[int]:
+    """So many queries over four connections; the statuses of the answers."""
+    statuses: Counter[int] = Counter()
+    waiting = iter(range(number))
+
+    async def one() -> None:
+        client = Client(port)
+        for _ in waiting:
+            status, _body = await client.ask("GET", f"/v1/search?q={quote(next(asked))}")
+            statuses[status] += 1
+        client.close()
+
+    await asyncio.gather(*(one() for _ in range(4)))
+    return statuses
+
+
+def show_growth(index: Path, asked: Iterator[str]) -> None:
+    """How much larger the server is after thousands of queries, each a new one: what it remembers must have an end."""
+    server = Server(index)
+    try:
+        asyncio.run(ask_many(server.port, GROWING_QUERIES // 10, asked))
+        sizes, statuses = [server.memory], Counter[int]()
+        for _ in range(5):
+            statuses += asyncio.run(ask_many(server.port, GROWING_QUERIES // 5, asked))
+            sizes.append(server.memory)
+    finally:
+        server.kill()
+    told = ", ".join(f"{size:.0f}" for size in sizes)
+    print(
+        f"   {sum(statuses.values()):,} queries ({dict(statuses)}): memory {told} MB, grown by {sizes[-1] - sizes[0]:.0f} MB",
+        flush=True,
+    )
+
+
 async def write(port: int, seconds: float) -> tuple[list[str], list[float]]:
     """One connection that puts post after post; which were acknowledged, and after how long."""
     client, acknowledged, took = Client(port), [], []
@@ -228,6 +264,7 @@ def measure(index: Path) -> None:
             times = processor_times(copy, wanted, task)
             told = ", ".join(f"{stage} {value:.1f}" for stage, value in times.items())
             print(f"   {task}, ms of processor time a query: {told}", flush=True)
+        show_growth(copy, asked)
         alone = in_process(copy, asked, min(SECONDS, 20))
         server = Server(copy)
         try:

@@ -1,11 +1,12 @@
-"""Code that might not end, run in a process of its own with limits on processor time and memory."""
+"""Code under the limits of an operating system: on processor time and memory, and on the size of files."""
 
 from __future__ import annotations
 
 import resource
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 
 def bounded(
@@ -25,3 +26,14 @@ def bounded(
         check=False,
         preexec_fn=limit,
     )
+
+
+@contextmanager
+def full_disk() -> Iterator[None]:
+    """No file of this process can grow meanwhile: the operating system refuses it, as on a disk without room."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))

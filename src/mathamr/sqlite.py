@@ -90,18 +90,32 @@ def told(connection: sqlite3.Connection) -> Iterator[None]:
     except sqlite3.OperationalError as error:
         if getattr(error, "sqlite_errorname", "").startswith(_DAMAGE):
             raise DamagedDatabaseError(f"{path} is damaged ({error}){remedy}") from error
-        raise MathAMRError(f"cannot use {path}: {error}") from error
+        raise MathAMRError(f"cannot use {path}: {in_words(error)}") from error
     except sqlite3.DatabaseError as error:
         raise DamagedDatabaseError(f"{path} is damaged ({error}){remedy}") from error
 
 
 _DAMAGE = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+_NO_ROOM = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_SHM", "SQLITE_IOERR_TRUNCATE")
+
+
+def in_words(error: sqlite3.Error) -> str:
+    """What SQLite says, and what it means where it speaks of a disk without room as of any other trouble with it."""
+    if getattr(error, "sqlite_errorname", "").startswith(_NO_ROOM):
+        return (
+            f"the disk is full, or a quota is ({error}); make room and try again, nothing of it was changed"
+        )
+    return str(error)
 
 
 def told_connection(path: Path, *, read_only: bool = False, remedy: str = "") -> ToldConnection:
     """As `connect`, with errors of ours; `remedy` is what to do about damage."""
     try:
         connection = connect(path, read_only=read_only, factory=ToldConnection)
+    except sqlite3.OperationalError as error:
+        if not getattr(error, "sqlite_errorname", "").startswith(_NO_ROOM):
+            raise DamagedDatabaseError(f"{path} cannot be read ({error}){remedy}") from error
+        raise MathAMRError(f"cannot use {path}: {in_words(error)}") from error
     except sqlite3.DatabaseError as error:
         raise DamagedDatabaseError(f"{path} cannot be read ({error}){remedy}") from error
     assert isinstance(connection, ToldConnection)
@@ -123,10 +137,22 @@ def connect(
     if path.is_symlink() or (path.exists() and not path.is_file()):
         raise MathAMRError(f"{path} is a link or no file; put the database itself there")
     place = (path.parent.resolve() / path.name).as_uri()
-    if read_only:
-        # On a medium that cannot be written, SQLite cannot make the files beside it that it shares with writers.
-        alone = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
-        place += "?mode=ro" + ("&immutable=1" if alone else "")
+    if not read_only:
+        return _opened(path, place, timeout, factory)
+    # On a medium that cannot be written, SQLite cannot make the files beside it that it shares with writers.
+    alone = not os.access(path.parent, os.W_OK) and not path.with_name(path.name + "-wal").exists()
+    place += "?mode=ro" + ("&immutable=1" if alone else "")
+    try:
+        return _opened(path, place, timeout, factory)
+    except (sqlite3.OperationalError, MathAMRError) as error:
+        cause = error if isinstance(error, sqlite3.Error) else error.__cause__
+        if not getattr(cause, "sqlite_errorname", "").startswith(_NO_ROOM):
+            raise
+        # On a full disk one of these files has no room, either; a reader can do with memory of its own instead.
+        return _opened(path, place + "&readonly_shm=1", timeout, factory)
+
+
+def _opened(path: Path, place: str, timeout: float, factory: type[sqlite3.Connection]) -> sqlite3.Connection:
     connection = sqlite3.connect(
         place, uri=True, isolation_level=None, timeout=timeout, check_same_thread=False, factory=factory
     )

@@ -17,6 +17,7 @@ from mathamr.search.library import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
 from mathamr.workers import Lost
+from tests.bounded import full_disk
 from tests.serve.conftest import WRITE_KEY, Serving
 from tests.serve.hostile import IDS
 from tests.serve.test_sanitiser import inspected
@@ -270,3 +271,16 @@ def test_a_post_that_takes_too_much_is_told_and_not_stored(
     assert writing.get(at("poison")).status_code == 404
     monkeypatch.undo()
     assert writing.put(at("poison"), json={"body": "." * 400_000}).status_code == 201
+
+
+def test_searches_are_answered_while_the_disk_is_full_and_writes_are_sent_away(writing: TestClient) -> None:
+    query = {"q": "rhombicuboctahedron", "strategy": "lexical"}
+    note = {"body": "A rhombicuboctahedron."}
+    assert writing.put(at("first"), json=note).status_code == 201
+    with full_disk():
+        assert error(writing.put(at("second"), json=note))["code"] == "unavailable"
+        assert [hit["id"] for hit in writing.get("/v1/search", params=query).json()["hits"]] == ["first"]
+        assert writing.get(at("first")).status_code == 200
+        assert writing.get("/v1/ready").status_code == 200
+    assert writing.put(at("second"), json=note).status_code == 201
+    assert len(writing.get("/v1/search", params=query).json()["hits"]) == 2

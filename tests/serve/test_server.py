@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import json
 import os
+import resource
 import shutil
 import signal
 import socket
@@ -216,13 +217,20 @@ def test_a_port_that_is_taken_is_told() -> None:
 class Process:
     """`mathamr serve` as a process of its own."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, files: int | None = None) -> None:
+        """`files` is how many the operating system lets it have open."""
+
+        def limit() -> None:
+            if files is not None:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
         self.process = subprocess.Popen(
             [sys.executable, "-m", "mathamr", "serve", str(folder), "--port", "0", "--device", "cpu"],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             env={**os.environ, "MATHAMR_API_KEY": WRITE_KEY},
             text=True,
+            preexec_fn=limit,
         )
         assert self.process.stdout is not None
         where = self.process.stdout.readline()
@@ -242,12 +250,15 @@ class Process:
         return self.process.returncode, log
 
 
-def test_a_killed_server_keeps_every_write_it_acknowledged(index_folder: Path, tmp_path: Path) -> None:
+def test_a_killed_server_with_few_files_and_many_idle_clients_keeps_every_write_it_acknowledged(
+    index_folder: Path, tmp_path: Path
+) -> None:
     folder = tmp_path / "index"
     shutil.copytree(index_folder, folder)
     with Index.open(folder, device="cpu") as opened:
         victim = next(iter(opened.archive.catalogue.ids()))
-    first = Process(folder)
+    first = Process(folder, files=256)
+    idle = [connected(first.port) for _ in range(300)]
     acknowledged: list[str] = []
     assert first.ask("DELETE", f"/v1/posts/{quote(victim, safe='')}")[0] == 200
 
@@ -259,7 +270,7 @@ def test_a_killed_server_keeps_every_write_it_acknowledged(index_folder: Path, t
                 )
                 assert status == 201
                 acknowledged.append(f"kept/{number}")
-                if number == 3:
+                if number == 12:
                     enough.set()
         except (OSError, http.client.HTTPException):
             pass  # the server was killed while it answered
@@ -268,6 +279,9 @@ def test_a_killed_server_keeps_every_write_it_acknowledged(index_folder: Path, t
     writer = threading.Thread(target=write, daemon=True)
     writer.start()
     assert enough.wait(PATIENCE)
+    assert first.ask("GET", "/v1/search?q=icosahedron")[0] == 200
+    for connection in idle:
+        connection.close()
     assert first.stop(signal.SIGKILL)[0] == -signal.SIGKILL
     writer.join(PATIENCE)
     second = Process(folder)

@@ -66,7 +66,7 @@ class Archive:
         self._engine: Engine | None = None
         self._lexical: LexicalIndex | None = None
         self._seen = threading.local()
-        self._moving = threading.Lock()
+        self._moving, self._counting = threading.Lock(), threading.Lock()
         self._snapshot: Snapshot | None = None
 
     @contextmanager
@@ -78,17 +78,37 @@ class Archive:
         if self._view is not None:
             yield
             return
-        self._seen.view = self._newest()
+        view = self._seen.view = self._entered()
         try:
             yield
         finally:
             self._seen.view = None
+            with self._counting:
+                view.readers -= 1
+            self._let_go(view)
 
     @property
     def _view(self) -> Snapshot | None:
         """What this thread reads just now."""
         found: Snapshot | None = getattr(self._seen, "view", None)
         return found
+
+    def _entered(self) -> Snapshot:
+        """The newest state, with one reader more."""
+        while True:
+            view = self._newest()
+            with self._counting:
+                if not view.closed:
+                    view.readers += 1
+                    return view
+
+    def _let_go(self, view: Snapshot) -> None:
+        """Closes a state that is no longer the newest as soon as its last reader has left: it holds files open."""
+        with self._counting:
+            if view is self._snapshot or view.readers or view.closed:
+                return
+            view.closed = True
+        view.close(shared=self._engine)
 
     def _newest(self) -> Snapshot:
         """The newest state, where it is whole; while it is being made, or another thread opens it, the one before."""
@@ -104,8 +124,10 @@ class Archive:
                 return known
             fresh = take_snapshot(self.folder, self._live, self._fresh_engine, self._fresh_lexical, known)
             if fresh is not None:
-                # The one before is not closed: others may still read it. It goes with the last of them.
-                self._snapshot = known = fresh
+                before, self._snapshot = known, fresh
+                known = fresh
+                if before is not None:
+                    self._let_go(before)
             assert known is not None
             return known
         finally:
@@ -321,8 +343,7 @@ class Archive:
         snapshot, self._snapshot = self._snapshot, None
         try:
             if snapshot is not None:
-                self._engine = None if snapshot.engine is self._engine else self._engine
-                snapshot.close()
+                snapshot.close(shared=self._engine)
             self.close_engine()
             self.close_lexical()
             with self._loading:

@@ -26,14 +26,16 @@ SHARE_WAITING = 0.1
 """While more of the posts than this wait for vectors, words alone, of all posts, say more than the state before."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True, eq=False)
 class Snapshot:
-    """The parts of one revision; they go when nobody uses them any more."""
+    """The parts of one revision, and how many read them just now."""
 
     catalogue: PinnedCatalogue
     engine: Engine | None
     """`None` while vectors are being made."""
     lexical: LexicalIndex
+    readers: int = 0
+    closed: bool = False
 
     @property
     def revision(self) -> int:
@@ -45,10 +47,11 @@ class Snapshot:
         """Whether the vectors of this revision were not there yet."""
         return self.engine is None
 
-    def close(self) -> None:
-        """Lets go of the parts, for whoever knows that nobody uses them."""
+    def close(self, shared: Engine | None = None) -> None:
+        """Lets go of the parts, for whoever knows that nobody uses them; an engine that others use stays open."""
+        self.closed = True
         try:
-            if self.engine is not None:
+            if self.engine is not None and self.engine is not shared:
                 self.engine.close()
             self.lexical.close()
         finally:

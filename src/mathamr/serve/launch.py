@@ -18,6 +18,7 @@ from mathamr.search.editors import check_editor
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
+from mathamr.serve.descriptors import fitting
 from mathamr.serve.limits import Limits
 from mathamr.serve.presence import announced
 from mathamr.serve.server import address, server, set_up_log, warning
@@ -50,8 +51,13 @@ def serve(
     if editor is not None:
         check_editor(editor)
     keys = Keys(API_KEY.value, READ_KEY.value)
-    allowed = Limits().changed(limits)
+    wanted = Limits().changed(limits)
+    allowed = fitting(wanted)
     set_up_log(quiet)
+    if allowed.connections < wanted.connections:
+        _say(
+            f"the system allows few open files (ulimit -n), so at most {allowed.connections} connections are kept open"
+        )
     signal.signal(signal.SIGTERM, _stop)
     with (
         closing(bound(host, port)) as listening,

@@ -17,6 +17,10 @@ from mathamr.serve.gate import Gate
 from mathamr.serve.limits import Limits
 
 STOPPING_SECONDS = 5
+AT_ONCE = 16
+"""Connections taken in one go: each needs a file descriptor before the one that makes room for it is closed."""
+WAITING = 1024
+"""Connections that the operating system keeps until they are taken."""
 
 
 def protocol(limits: Limits) -> type[H11Protocol]:
@@ -115,6 +119,8 @@ class AnnouncingServer(Server):
         """Begins to listen."""
         await self._gate.warm()
         await super().startup(sockets)
+        for each in sockets or ():
+            each.listen(WAITING)
         self._say_started()
 
 
@@ -125,6 +131,7 @@ def server(app: Gate, limits: Limits, started: Callable[[], None]) -> Server:
         http=protocol(limits),
         ws="none",
         lifespan="off",
+        backlog=AT_ONCE,
         access_log=False,
         log_config=None,
         server_header=False,

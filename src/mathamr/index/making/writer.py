@@ -21,6 +21,7 @@ from mathamr.index.making.inventory import take_stock
 from mathamr.index.making.lookkeys import look_keys
 from mathamr.index.making.stages import IndexStages
 from mathamr.index.manifest import Manifest
+from mathamr.index.storage.durable import check_room
 from mathamr.index.storage.lock import WriterLock
 from mathamr.index.storage.plainfiles import check_plain, sweep
 from mathamr.index.storage.sharing import SharedLock
@@ -28,6 +29,10 @@ from mathamr.posts.post import Post
 
 OWN_INPUT = ""
 """The input of posts that came from no file: only `delete` removes them."""
+_RESERVE = 8 << 20
+"""Bytes that must be free before a change begins, so that one that fails half-way can also be taken back."""
+_ROOM = 30
+"""Bytes that everything derived of a post takes at most, for a byte of the post, with room to spare."""
 
 
 class IndexWriter(Archive):
@@ -92,9 +97,11 @@ class IndexWriter(Archive):
         """
         for post in posts:
             check_usable(post)
+        rows = [post.to_json() for post in posts]
         with self._writing:
+            check_room(self.folder, _RESERVE + _ROOM * sum(map(len, rows)))
             if self.has_graphs:
-                self.work.prepare([post.to_json() for post in posts], [post.id for post in posts])
+                self.work.prepare(rows, [post.id for post in posts])
             looks = [look_keys(post) for post in posts]
             with self._sharing.alone(), self._undone([post.id for post in posts]):
                 with self.catalogue.transaction():
@@ -107,6 +114,7 @@ class IndexWriter(Archive):
 
         A post of a file comes back when the file is read again.
         """
+        check_room(self.folder, _RESERVE)
         with self._writing, self._sharing.alone(), self._undone(ids):
             with self.catalogue.transaction():
                 gone = [post_id for post_id in dict.fromkeys(ids) if self.catalogue.delete(post_id)]

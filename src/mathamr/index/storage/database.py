@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from mathamr.errors import MathAMRError
-from mathamr.sqlite import connect
+from mathamr.sqlite import connect, in_words
 
 _AT_A_TIME = 500
 
@@ -63,7 +63,7 @@ class Database:
         try:
             yield
         except sqlite3.OperationalError as error:
-            raise MathAMRError(f"cannot use {self.path}: {error}") from error
+            raise MathAMRError(f"cannot use {self.path}: {in_words(error)}") from error
         except sqlite3.DatabaseError as error:
             raise MathAMRError(
                 f"{self.path} is damaged ({error}); see what is lost with: mathamr index --check --out {self.path.parent}"

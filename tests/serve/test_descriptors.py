@@ -1,0 +1,62 @@
+"""Connections leave room for the files of the index."""
+
+from __future__ import annotations
+
+import resource
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from mathamr.index.making.writer import IndexWriter
+from mathamr.search.library import Index
+from mathamr.serve.descriptors import OWN, fitting
+from mathamr.serve.limits import Limits
+from tests.index.small import build, note
+
+
+@pytest.fixture(autouse=True)
+def limit_kept() -> Iterator[None]:
+    before = resource.getrlimit(resource.RLIMIT_NOFILE)
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, before)
+
+
+def test_connections_are_as_many_as_there_are_descriptors_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    for given, connections in ((256, 96), (100, 8), (500 + OWN, 500), (resource.RLIM_INFINITY, 500)):
+        monkeypatch.setattr(resource, "getrlimit", lambda _, given=given: (given, given))
+        monkeypatch.setattr(resource, "setrlimit", lambda *_: pytest.fail("there is no more to be had"))
+        if given != 256 and given != 100:
+            assert fitting(Limits()).connections == connections
+            continue
+        monkeypatch.setattr(resource, "setrlimit", lambda *_: None)
+        assert fitting(Limits()).connections == connections
+
+
+def test_more_descriptors_are_asked_of_the_system_where_it_has_them() -> None:
+    hard = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    if hard != resource.RLIM_INFINITY and hard < 500 + OWN:
+        pytest.skip("the system has no more")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (256, hard))
+    assert fitting(Limits()).connections == 500
+    assert resource.getrlimit(resource.RLIMIT_NOFILE)[0] == 500 + OWN
+
+
+def test_open_files_do_not_grow_with_writes(model_folder: Path, tmp_path: Path) -> None:
+    """A writer and a reader in one process, which is more than a server has."""
+    build(tmp_path / "index", [note("first", "The first $x$.")], model_folder)
+
+    def opened() -> int:
+        return len(list(Path("/proc/self/fd").iterdir()))
+
+    before, most = opened(), 0
+    with (
+        IndexWriter.open(tmp_path / "index", device="cpu") as writer,
+        Index.open(tmp_path / "index", device="cpu") as reader,
+    ):
+        for number in range(12):
+            writer.put([note(f"n{number}", f"Zebra {number} and $z_{{{number}}}$.")])
+            assert reader.search("zebra", strategy="lexical", k=50).hits
+            most = max(most, opened() - before)
+    assert most < OWN // 2
+    assert opened() <= before + 2
