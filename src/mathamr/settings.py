@@ -58,10 +58,15 @@ QDRANT_API_KEY = Setting(
     "MATHAMR_QDRANT_API_KEY", "", "API key of that server; it is never written to disk", secret=True
 )
 
+TEXT = Setting(
+    "MATHAMR_TEXT",
+    "auto",
+    "how text is encoded on a processor: auto, in eight bits where ONNX Runtime is installed, or float, by torch",
+)
 READING = Setting(
     "MATHAMR_READING",
     "mathematician",
     "how formulas are read for lexical search, published or mathematician; an index made with the other is brought up to date",
 )
 
-SETTINGS = (DATA, CACHE, MPNET, READING, API_KEY, READ_KEY, QDRANT_URL, QDRANT_API_KEY)
+SETTINGS = (DATA, CACHE, MPNET, TEXT, READING, API_KEY, READ_KEY, QDRANT_URL, QDRANT_API_KEY)

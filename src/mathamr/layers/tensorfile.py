@@ -7,7 +7,6 @@ https://huggingface.co/docs/safetensors describes the format.
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -16,9 +15,8 @@ import torch
 from torch import Tensor
 
 from mathamr.errors import MathAMRError
+from mathamr.layers.arrayfile import METADATA, check_header, read_header
 
-METADATA = "__metadata__"
-LONGEST_HEADER = 100_000_000
 _KINDS = {
     "I64": torch.int64,
     "F64": torch.float64,
@@ -67,9 +65,9 @@ def read_tensors(path: Path) -> dict[str, Tensor]:
     """The tensors of a file; anything but safetensors is refused."""
     try:
         with path.open("rb") as file:
-            header = _header(file.read(8), file.read)
+            header = read_header(file.read(8), file.read)
             data = bytearray(file.read())
-        _check(header, len(data))
+        check_header(header, len(data))
         return {name: _tensor(row, data) for name, row in header.items() if name != METADATA}
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise MathAMRError(f"{path} is no safetensors file, or it is damaged: {error}") from error
@@ -79,38 +77,10 @@ def read_metadata(path: Path) -> dict[str, str]:
     """What a file says about itself; no tensor is read."""
     try:
         with path.open("rb") as file:
-            header = _header(file.read(8), file.read)
+            header = read_header(file.read(8), file.read)
         return {str(name): str(value) for name, value in dict(header.get(METADATA) or {}).items()}
     except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise MathAMRError(f"{path} is no safetensors file, or it is damaged: {error}") from error
-
-
-def _header(length: bytes, read: Any) -> dict[str, Any]:
-    size = int.from_bytes(length, "little")
-    if len(length) < 8 or size > LONGEST_HEADER:
-        raise ValueError("it has no header")
-    text = read(size)
-    if len(text) < size:
-        raise ValueError("its header is cut off")
-    header = json.loads(text)
-    if not isinstance(header, dict):
-        raise ValueError("its header is no object")
-    return header
-
-
-def _check(header: dict[str, Any], size: int) -> None:
-    """The tensors fill the file without a gap, each with as many bytes as its shape needs."""
-    at = 0
-    rows = [row for name, row in header.items() if name != METADATA]
-    for row in sorted(rows, key=lambda row: tuple(row["data_offsets"])):
-        begin, end = row["data_offsets"]
-        if not all(isinstance(number, int) and number >= 0 for number in (begin, end, *row["shape"])):
-            raise ValueError("a shape or an offset is no number")
-        if begin != at or end - begin != math.prod(row["shape"]) * _KINDS[row["dtype"]].itemsize:
-            raise ValueError("its tensors do not lie end to end")
-        at = end
-    if at != size:
-        raise ValueError(f"it holds {size} bytes of numbers, its header tells of {at}")
 
 
 def _tensor(row: dict[str, Any], data: bytearray) -> Tensor:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from mathamr.layers.language import encoder as encoders
-from mathamr.layers.language.encoder import WINDOW, WINDOWS
+from mathamr.layers.language.windows import WINDOW, WINDOWS
 from mathamr.layers.language.wording import Span, Wording
 from tests.layers.language.small import small_text_encoder
 

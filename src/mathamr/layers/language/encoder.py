@@ -15,6 +15,7 @@ from torch import Tensor
 
 from mathamr.layers.device import chosen_device
 from mathamr.layers.language.transformer import Transformer
+from mathamr.layers.language.windows import WINDOW, WINDOWS
 from mathamr.layers.language.wordpieces import Pieces, WordPieces
 from mathamr.layers.memory import give_back
 from mathamr.layers.textvectors import TextVectors
@@ -22,10 +23,6 @@ from mathamr.layers.textvectors import TextVectors
 if TYPE_CHECKING:
     from mathamr.layers.language.wording import Wording
 
-WINDOW = 254
-"""Pieces that are read in one context; with the marks of begin and end they are 256, as MiniLM was trained."""
-WINDOWS = 4
-"""Windows of a post that are read at most; formulas and sentences beyond them have no text vector."""
 AT_A_TIME = 256
 """Posts that are sorted by length before they are encoded, so that little is padded."""
 BUDGET = 4_096

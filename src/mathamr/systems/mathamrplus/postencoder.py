@@ -30,7 +30,7 @@ from mathamr.systems.modelfolder import CONFIG, described
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
-    from mathamr.layers.language.encoder import TextEncoder
+    from mathamr.layers.language.reading import TextReader
 
 FORMAT = 1
 JOINED = "joined"
@@ -69,7 +69,7 @@ class PostEncoder:
     def __init__(
         self,
         graph: GraphEncoder,
-        text: TextEncoder | None = None,
+        text: TextReader | None = None,
         shares: Shares | None = None,
         name: str = "",
     ) -> None:
@@ -134,9 +134,9 @@ def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
         shares = Shares(**row["shares"])
     except (KeyError, TypeError) as error:
         raise MathAMRError(f"{folder / CONFIG} does not say how vectors are joined: {error}") from error
-    from mathamr.layers.language.files import load_text_encoder
+    from mathamr.layers.language.reading import load_text_reader
 
-    graph, text = GraphEncoder.load(folder / GRAPH, device), load_text_encoder(folder / TEXT, device)
+    graph, text = GraphEncoder.load(folder / GRAPH, device), load_text_reader(folder / TEXT, device)
     return PostEncoder(graph, text, shares, str(row.get("name", "")))
 
 
@@ -146,9 +146,10 @@ def save_post_encoder(folder: Path, encoder: PostEncoder) -> None:
         encoder.graph.save(folder)
         return
     from mathamr.layers.language.files import save_text_encoder
+    from mathamr.layers.language.reading import exact_encoder
 
     encoder.graph.save(folder / GRAPH)
-    save_text_encoder(folder / TEXT, encoder.text)
+    save_text_encoder(folder / TEXT, exact_encoder(encoder.text))
     save_joined(folder, encoder.name, encoder.shares)
 
 

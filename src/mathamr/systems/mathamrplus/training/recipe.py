@@ -89,8 +89,8 @@ class MathAMRPlusRecipe:
     def _prepare_texts(
         self, sources: TrainingSources, folder: Path, say: Callable[[str], None]
     ) -> list[Path]:
-        from mathamr.layers.language.encoder import WINDOW
         from mathamr.layers.language.minilm import packaged_minilm
+        from mathamr.layers.language.windows import WINDOW
         from mathamr.posts.reader import read_posts
         from mathamr.posts.report import Report
 

@@ -1,0 +1,126 @@
+"""Graphs of operations for ONNX Runtime, written as the bytes it reads: the few messages of ONNX that we need.
+
+https://onnx.ai/onnx/repo-docs/IR.html describes the format. It is protocol buffers: numbered fields, each a number or
+a run of bytes, so that a page of code stands for a package of its own.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+IR_VERSION = 8
+OPSET = 18
+MICROSOFT = "com.microsoft"
+"""The domain of ONNX Runtime's own operations; its first version is the only one."""
+_KINDS = {np.dtype(np.float32): 1, np.dtype(np.uint8): 2, np.dtype(np.int8): 3, np.dtype(np.int64): 7}
+_FLOAT, _INTEGER = 1, 2
+Array = npt.NDArray[Any]
+
+
+class OnnxGraph:
+    """A graph that grows operation by operation; every result has a name of its own."""
+
+    def __init__(self) -> None:
+        self._nodes: list[bytes] = []
+        self._constants: dict[str, bytes] = {}
+        self._inputs: list[bytes] = []
+        self._made = 0
+
+    def input(self, name: str, shape: Sequence[int | str]) -> str:
+        """A tensor of floats that every run is given; a dimension that varies has a name."""
+        self._inputs.append(_value(name, shape))
+        return name
+
+    def constant(self, name: str, array: Array) -> str:
+        """A tensor that belongs to the graph; a name that is there already stands for what it stood for."""
+        if name not in self._constants:
+            content = np.ascontiguousarray(array)
+            dims = b"".join(_number(1, size) for size in content.shape)
+            self._constants[name] = (
+                dims + _number(2, _KINDS[content.dtype]) + _bytes(8, name) + _bytes(9, content.tobytes())
+            )
+        return name
+
+    def add(
+        self, operation: str, inputs: Sequence[str], *, domain: str = "", **attributes: int | float
+    ) -> str:
+        """One operation with one result, whose name it returns; an input that is left out is an empty name."""
+        (name,) = self.split(operation, inputs, 1, domain=domain, **attributes)
+        return name
+
+    def split(
+        self,
+        operation: str,
+        inputs: Sequence[str],
+        results: int,
+        *,
+        domain: str = "",
+        **attributes: int | float,
+    ) -> list[str]:
+        """One operation with several results."""
+        names = []
+        for _ in range(results):
+            self._made += 1
+            names.append(f"{operation}_{self._made}")
+        self._nodes.append(
+            b"".join(_bytes(1, name) for name in inputs)
+            + b"".join(_bytes(2, name) for name in names)
+            + _bytes(4, operation)
+            + b"".join(_bytes(5, _attribute(name, value)) for name, value in attributes.items())
+            + _bytes(7, domain)
+        )
+        return names
+
+    def model(self, outputs: Mapping[str, Sequence[int | str]]) -> bytes:
+        """The bytes of a model with these results."""
+        graph = (
+            b"".join(_bytes(1, node) for node in self._nodes)
+            + _bytes(2, "mathamr")
+            + b"".join(_bytes(5, constant) for constant in self._constants.values())
+            + b"".join(_bytes(11, value) for value in self._inputs)
+            + b"".join(_bytes(12, _value(name, shape)) for name, shape in outputs.items())
+        )
+        opsets = _bytes(8, _number(2, OPSET)) + _bytes(8, _bytes(1, MICROSOFT) + _number(2, 1))
+        return _number(1, IR_VERSION) + _bytes(7, graph) + opsets
+
+
+def _value(name: str, shape: Sequence[int | str]) -> bytes:
+    dims = b"".join(
+        _bytes(1, _number(1, size) if isinstance(size, int) else _bytes(2, size)) for size in shape
+    )
+    tensor = _number(1, _KINDS[np.dtype(np.float32)]) + _bytes(2, dims)
+    return _bytes(1, name) + _bytes(2, _bytes(1, tensor))
+
+
+def _attribute(name: str, value: int | float) -> bytes:
+    if isinstance(value, int):
+        return _bytes(1, name) + _number(3, value) + _number(20, _INTEGER)
+    return _bytes(1, name) + bytes([2 << 3 | 5]) + struct.pack("<f", value) + _number(20, _FLOAT)
+
+
+def _number(field: int, value: int) -> bytes:
+    return _varint(field << 3) + _varint(value & (1 << 64) - 1)
+
+
+def _bytes(field: int, content: bytes | str) -> bytes:
+    data = content.encode() if isinstance(content, str) else content
+    return _varint(field << 3 | 2) + _varint(len(data)) + data
+
+
+def _varint(value: int) -> bytes:
+    """Seven bits a byte, the lowest first; the eighth says that more follow.
+
+    >>> _varint(300).hex()
+    'ac02'
+    """
+    parts = bytearray()
+    while value > 127:
+        parts.append(value & 127 | 128)
+        value >>= 7
+    parts.append(value)
+    return bytes(parts)

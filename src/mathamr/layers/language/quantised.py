@@ -1,0 +1,193 @@
+"""`QuantisedText`: the text encoder in eight bits by ONNX Runtime, about three times as fast as in 32 on a processor.
+
+Its vectors are those of `TextEncoder` up to rounding (cosines of .999 in the mean), so that both read one index. It needs
+no torch: a search from the command line is answered before torch would be loaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.errors import MathAMRError
+from mathamr.layers.language.buckets import buckets_of
+from mathamr.layers.language.configuration import TransformerConfiguration
+from mathamr.layers.language.quantisedgraph import ADDED, SCALE, STATES, transformer_model
+from mathamr.layers.language.windows import WINDOW, WINDOWS
+from mathamr.layers.language.wordpieces import Pieces, WordPieces
+from mathamr.layers.memory import give_back
+from mathamr.layers.textvectors import TextVectors
+
+if TYPE_CHECKING:
+    from mathamr.layers.language.wording import Wording
+
+Array = npt.NDArray[Any]
+Floats = npt.NDArray[np.float32]
+PACKAGE = "onnxruntime"
+AT_A_TIME = 64
+"""Posts whose states are in memory at a time, and among whom no window is read twice."""
+
+
+def is_available() -> bool:
+    """Whether ONNX Runtime is installed."""
+    return find_spec(PACKAGE) is not None
+
+
+class QuantisedText:
+    """Encodes wordings like `TextEncoder`, from weights in eight bits with a scale a row."""
+
+    def __init__(
+        self,
+        configuration: TransformerConfiguration,
+        weights: Mapping[str, Array],
+        pieces: WordPieces,
+        *,
+        fingerprint: str = "",
+        source: Path | None = None,
+    ) -> None:
+        _check(configuration, weights, source)
+        self.configuration, self.pieces, self.fingerprint, self.source = (
+            configuration,
+            pieces,
+            fingerprint,
+            source,
+        )
+        self.size = configuration.projection or configuration.size
+        self._weights = weights
+        self._positions = _restored(weights, "positions.weight")
+        self._head = _restored(weights, "head.weight") if configuration.projection else None
+
+    def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
+        """The vectors of every wording's spans, in the order of the wordings."""
+        stream = iter(wordings)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            cut = [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
+            yield from self.encode_pieces(cut)
+            if len(chosen) == AT_A_TIME:
+                give_back()
+
+    def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
+        """The vectors of the spans of cut wordings, in order; a window that several have is read once."""
+        windows = [
+            [post.numbers[start : start + WINDOW] for start in range(0, max(1, len(post)), WINDOW)]
+            for post in posts
+        ]
+        distinct = {window.tobytes(): window for own in windows for window in own}
+        states = {key: self._states(window) for key, window in distinct.items()}
+        return [
+            self._vectors(post, [states[window.tobytes()] for window in own])
+            for post, own in zip(posts, windows, strict=True)
+        ]
+
+    def _states(self, window: npt.NDArray[np.uint16]) -> Floats:
+        """The states of one window, marks included.
+
+        Windows are read one by one: the products are as fast as with many, and no window's rounding depends on another.
+        """
+        width = len(window) + 2
+        numbers = np.empty(width, np.int64)
+        numbers[0], numbers[1:-1], numbers[-1] = self.pieces.begin, window, self.pieces.end
+        embedded = self._weights["pieces.weight"][numbers].astype(np.float32)
+        embedded *= self._weights[f"pieces.weight{SCALE}"][numbers][:, None]
+        embedded += self._positions[:width]
+        given = {STATES: embedded[None]}
+        if self._added is not None:
+            given[ADDED] = np.ascontiguousarray(self._added[:, :, :width, :width])
+        states: Floats = self._session.run(None, given)[0][0]
+        return states
+
+    def _vectors(self, post: Pieces, states: list[Floats]) -> TextVectors:
+        """Means over spans, projected, of length one; a span over the whole post takes in the marks."""
+        size = self.configuration.size
+        sums = np.zeros((len(post) + 1, size))
+        np.cumsum(np.concatenate([own[1:-1] for own in states]), axis=0, out=sums[1:])
+        totals, counts = sums[post.ends] - sums[post.starts], (post.ends - post.starts).astype(np.float64)
+        whole = counts == len(post)
+        totals[whole] += sum(own[0] + own[-1] for own in states)
+        counts[whole] += 2 * len(states)
+        means = (totals / counts[:, None]).astype(np.float32)
+        if self._head is not None:
+            means = means @ self._head.T
+        lengths = np.linalg.norm(means, axis=1, keepdims=True)
+        return TextVectors(post.of, means / np.maximum(lengths, 1e-12))
+
+    @cached_property
+    def _session(self) -> Any:
+        """Made when something is read: the runtime lays the weights out anew for this processor."""
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        # Processes stand side by side, one thread each: threads of one process would wait for each other.
+        options.intra_op_num_threads = options.inter_op_num_threads = 1
+        # All that can be joined is joined already; beyond this level single steps would become slower ones.
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+        model = transformer_model(self.configuration, self._weights)
+        return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+    @cached_property
+    def _added(self) -> Floats | None:
+        """What attention adds by distance, for the widest window; a narrower one has its corner."""
+        if not self.configuration.buckets:
+            return None
+        table = _restored(self._weights, "relative.table.weight")
+        return table[buckets_of(WINDOW + 2, self.configuration.buckets)].transpose(2, 0, 1)[None]
+
+
+def _restored(weights: Mapping[str, Array], name: str) -> Floats:
+    numbers = weights[name].astype(np.float32)
+    return numbers * weights[f"{name}{SCALE}"][:, None] if f"{name}{SCALE}" in weights else numbers
+
+
+def _check(
+    configuration: TransformerConfiguration, weights: Mapping[str, Array], source: Path | None
+) -> None:
+    """Every matrix and vector is there, in the shape that the configuration asks for, and finite."""
+    for name, shape in _shapes(configuration).items():
+        found = weights.get(name)
+        if found is None or found.shape != shape:
+            seen = "is missing" if found is None else f"has shape {found.shape}"
+            raise MathAMRError(
+                f"{source or 'the text encoder'}: {name} {seen}, the configuration asks for {shape}"
+            )
+        finite = weights.get(f"{name}{SCALE}", found)
+        if len(shape) == 2 and (found.dtype != np.int8 or finite is found or finite.shape != shape[:1]):
+            raise MathAMRError(
+                f"{source or 'the text encoder'}: {name} is not in eight bits with a scale a row"
+            )
+        if not np.isfinite(finite).all():
+            raise MathAMRError(
+                f"{source or 'the text encoder'}: {name} holds numbers that are not finite; the file is damaged"
+            )
+
+
+def _shapes(configuration: TransformerConfiguration) -> dict[str, tuple[int, ...]]:
+    size, inner = configuration.size, configuration.inner
+    shapes: dict[str, tuple[int, ...]] = {
+        "pieces.weight": (configuration.pieces, size),
+        "positions.weight": (configuration.positions, size),
+        "norm.weight": (size,),
+        "norm.bias": (size,),
+    }
+    if configuration.projection:
+        shapes["head.weight"] = (configuration.projection, size)
+    if configuration.buckets:
+        shapes["relative.table.weight"] = (configuration.buckets, configuration.heads)
+    for number in range(configuration.layers):
+        name = f"layers.{number}."
+        for part, (rows, columns) in {
+            "attention": (3 * size, size),
+            "attended": (size, size),
+            "inner": (inner, size),
+            "outer": (size, inner),
+        }.items():
+            shapes[f"{name}{part}.weight"], shapes[f"{name}{part}.bias"] = (rows, columns), (rows,)
+        for part in ("attention_norm", "outer_norm"):
+            shapes[f"{name}{part}.weight"] = shapes[f"{name}{part}.bias"] = (size,)
+    return shapes
