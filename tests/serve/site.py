@@ -90,6 +90,7 @@ POSTS: list[dict[str, Any]] = [
             "title": f"Exercise {number}",
             "body": f"Exercise about sums: compute $\\sum_{{k=1}}^{{{number}}} k^2$ and compare with the formula of Faulhaber.",
             "tags": ["exercises"],
+            "source": f"/vault/exercises/{number}.md",
         }
         for number in range(2, 16)
     ),

@@ -20,6 +20,13 @@ def test_the_index_says_what_it_has(client: TestClient, index: Index) -> None:
     assert found["kinds"] == dict(catalogue.kinds())
     assert found["limits"]["k"] == 100
     assert "/" not in found["name"]
+    assert sum(found["folders"].values()) <= len(index)
+    for example in found["examples"]:
+        hits = client.get("/v1/search", params={"q": example["query"], "task": example["task"]}).json()[
+            "hits"
+        ]
+        assert hits, example
+    assert {example["task"] for example in found["examples"]} == {"answers", "formulas"}
 
 
 def test_keys_are_told_to_be_needed_and_never_told(serving: Serving) -> None:

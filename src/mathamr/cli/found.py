@@ -42,7 +42,7 @@ def _show_hit(hit: Hit, console: Console, editor: str | None = None) -> None:
     head = Text(f"{hit.rank:>3}  ", style="dim")
     head.append_text(_styled(hit.title, "bold") if hit.title else Text(hit.id, style="bold"))
     console.print(head)
-    facts = [hit.kind, hit.id, f"score {hit.score:.3f}"]
+    facts = [hit.kind, hit.id, "best score" if hit.share == 1 else f"{hit.share:.0%} of the best score"]
     if hit.parent:
         facts.insert(2, f"to {hit.parent}")
     if hit.votes is not None:

@@ -52,6 +52,8 @@ class Hit:
     formula: FormulaHit | None = None
     evidence: Mapping[str, float] = field(default_factory=dict)
     place: Place | None = None
+    share: float = 1.0
+    """The score as a share of the best hit's: scores themselves compare only within one search by one strategy."""
 
     @property
     def location(self) -> str:
@@ -75,6 +77,7 @@ class Hit:
             "rank": self.rank,
             "id": self.id,
             "score": round(self.score, 6),
+            "share": round(self.share, 4),
             "kind": self.kind,
             "title": plain(self.title),
             "title_fragments": [fragment.to_json() for fragment in self.title],

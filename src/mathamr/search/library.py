@@ -187,7 +187,8 @@ class Index:
             if wanted.is_empty:
                 notes.append("the query has only common words; add some that say what it is about")
             near = any(True for _ in fields_of(ranking))
-            hits = self._hits(page, offset, task, wanted, asked if near else None)
+            best = max((each.score for each in ranked[:1]), default=0.0)
+            hits = self._hits(page, offset, task, wanted, asked if near else None, best)
         return Hits(
             query=asked.query,
             task=task,
@@ -341,7 +342,13 @@ class Index:
             return self._loaded_parser
 
     def _hits(
-        self, page: Sequence[Ranked], offset: int, task: Task, wanted: Wanted, asked: Asked | None
+        self,
+        page: Sequence[Ranked],
+        offset: int,
+        task: Task,
+        wanted: Wanted,
+        asked: Asked | None,
+        best: float,
     ) -> tuple[Hit, ...]:
         catalogue = self.archive.catalogue
         entries = catalogue.formulas([each.id for each in page]) if task == "formulas" else {}
@@ -372,6 +379,7 @@ class Index:
                     self._formula_hit(entry, each) if entry else None,
                     each.evidence,
                     post.place,
+                    min(1.0, max(0.0, each.score / best)) if best > 0 else float(each.score >= best),
                 )
             )
         return tuple(hits)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import PurePosixPath
 
 from mathamr.errors import MathAMRError
@@ -41,6 +43,24 @@ def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filte
             f" {PurePosixPath(min(sources, default='')).name!r}"
         )
     return replace(where, sources=tuple(inside))
+
+
+def shelves(sources: Mapping[str, int]) -> dict[str, int]:
+    """The folders beside each other that files lie in, as `within` knows them, and how many posts each has.
+
+    >>> shelves({"/ada/vault/limits/a.md": 2, "/ada/vault/sums/b/c.md": 1, "/ada/vault/d.md": 1})
+    {'vault/limits': 2, 'vault/sums': 1}
+    """
+    folders = {source: PurePosixPath(source).parent.parts for source in sources if "/" in source}
+    shared = [
+        each[0] for each in takewhile(lambda each: len(set(each)) == 1, zip(*folders.values(), strict=False))
+    ]
+    found: Counter[str] = Counter()
+    for source, parts in folders.items():
+        if len(parts) > len(shared):
+            inside = parts[max(0, len(shared) - 1) : len(shared) + 1]
+            found["/".join(part.strip("/") for part in inside).strip("/")] += sources[source]
+    return dict(found.most_common())
 
 
 def labelled_first(

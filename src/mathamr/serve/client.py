@@ -82,6 +82,7 @@ def _hit(row: Mapping[str, Any], source: str) -> Hit:
         FormulaHit(**{name: formula[name] for name in FormulaHit.__slots__}) if formula else None,
         row["evidence"],
         Place(place["path"], place["line"], place["label"], tuple(place["inside"])) if place else None,
+        row["share"],
     )
 
 

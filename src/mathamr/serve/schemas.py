@@ -192,6 +192,7 @@ class HitShown(BaseModel):
     id: str
     rank: int
     score: float
+    share: float
     kind: str
     title: list[Piece]
     snippet: list[Piece]
@@ -409,6 +410,13 @@ class CommandsAnswer(BaseModel):
     commands: list[CommandShown]
 
 
+class ExampleShown(BaseModel):
+    """A question that finds something in this index."""
+
+    query: str
+    task: Task
+
+
 class IndexAnswer(BaseModel):
     """What is indexed, and what may be asked."""
 
@@ -418,6 +426,8 @@ class IndexAnswer(BaseModel):
     formulas: int
     kinds: dict[str, int]
     tags: dict[str, int]
+    folders: dict[str, int]
+    examples: list[ExampleShown]
     model: str
     engine: str
     updated: str

@@ -18,7 +18,10 @@ def test_results_show_title_snippet_matched_formulas_tags_kind_and_score(page: P
     expect(hit.locator("h3 math")).to_have_count(1)
     expect(hit.locator(".snippet .formula.matched math").first).to_contain_text("∑")
     expect(hit.locator(".snippet mark").first).to_be_visible()
-    expect(hit.locator(".about")).to_contain_text(re.compile(r"question\s*score [\d.]+", re.IGNORECASE))
+    expect(hit.locator(".about")).to_contain_text(
+        re.compile(r"question\s*(best score|\d+ % of the best score)", re.IGNORECASE)
+    )
+    assert re.match(r"score [\d.]+, .*lexical [\d.]+", hit.locator(".score").get_attribute("title"))
     assert hit.locator(".tag").all_inner_texts() == ["series", "analysis"]
     expect(page.get_by_role("status")).to_contain_text("Results 1–10")
 
@@ -55,6 +58,26 @@ def test_the_pages_of_results_hold_every_post_once(page: Page, site: Site) -> No
         expect(page.get_by_role("status")).to_contain_text(f"Results {len(seen) + 1}–")
     assert len(seen) == len(set(seen)) > 10
     assert {post["id"] for post in POSTS if post["id"].startswith("exercise")} <= set(seen)
+
+
+def test_a_folder_narrows_the_results(page: Page, site: Site) -> None:
+    ask(page, site, "a proof about sums")
+    page.get_by_role("group", name="Folder").get_by_role("button", name="vault").click()
+    expect(page).to_have_url(re.compile(r"folder=vault"))
+    expect(page.locator(".hit").first).to_contain_text("Exercise")
+    shown = page.locator(".hit").evaluate_all("hits => hits.map(hit => hit.dataset.post)")
+    assert shown
+    assert all(name.startswith("exercise") for name in shown)
+
+
+def test_the_start_page_offers_questions_of_this_index_that_find_something(page: Page, site: Site) -> None:
+    page.goto(site.url)
+    offered = page.locator(".example")
+    expect(offered.first).to_be_visible()
+    expect(offered.first).to_contain_text("Where does the circle come from")
+    expect(offered.last).to_contain_text("among formulas")
+    offered.last.click()
+    expect(page.locator(".hit").first).to_contain_text("the same formula")
 
 
 def test_filters_narrow_the_results_and_can_be_taken_back(page: Page, site: Site) -> None:

@@ -144,9 +144,19 @@ class Catalogue(Journal, Occurrences):
         )
         return [post_id for (post_id,) in self._rows(sql, (_text(label),))]
 
-    def sources(self) -> list[str]:
-        """Where posts came from, each once."""
-        return [source for (source,) in self._rows("SELECT DISTINCT source FROM posts WHERE deleted = 0")]
+    def sources(self) -> Counter[str]:
+        """Where posts came from, and how many from each."""
+        sql = "SELECT source, count(*) FROM posts WHERE deleted = 0 GROUP BY source"
+        return Counter(dict(self._rows(sql)))
+
+    def spread(self, count: int) -> list[Post]:
+        """Some posts, from the first to the last in even steps."""
+        first, last = self._rows("SELECT min(number), max(number) FROM posts WHERE deleted = 0")[0]
+        if first is None:
+            return []
+        numbers = sorted({first + (last - first) * step // max(1, count - 1) for step in range(count)})
+        rows = self._chosen("SELECT post FROM posts WHERE deleted = 0 AND number IN ", numbers)
+        return [unpacked(blob) for (blob,) in rows]
 
     def kinds(self) -> Counter[str]:
         """How many posts there are of each kind."""

@@ -13,6 +13,7 @@ export const START = Object.freeze({
   strategy: "",
   tags: [],
   kinds: [],
+  folders: [],
   page: 1,
   ...CLOSED,
 });
@@ -27,6 +28,7 @@ export function fromAddress(search) {
     strategy: given.get("strategy") ?? "",
     tags: distinct(given.getAll("tag")),
     kinds: distinct(given.getAll("kind")),
+    folders: distinct(given.getAll("folder")),
     page: Number.isInteger(page) && page > 0 ? Math.min(page, 10000) : 1,
     post: given.get("post") ?? "",
     formula: given.get("formula") ?? "",
@@ -46,6 +48,7 @@ export function toAddress(state) {
   say("strategy", state.strategy);
   for (const tag of state.tags) say("tag", tag);
   for (const kind of state.kinds) say("kind", kind);
+  for (const folder of state.folders) say("folder", folder);
   if (state.page > 1) said.append("page", state.page);
   say("post", state.post);
   say("formula", state.formula);
@@ -57,8 +60,8 @@ export function toAddress(state) {
 
 /** Whether two states ask the server the same search. */
 export function sameSearch(one, other) {
-  const asked = ({ query, task, strategy, tags, kinds, page }) =>
-    JSON.stringify([query, task, strategy, tags, kinds, page]);
+  const asked = ({ query, task, strategy, tags, kinds, folders, page }) =>
+    JSON.stringify([query, task, strategy, tags, kinds, folders, page]);
   return asked(one) === asked(other);
 }
 

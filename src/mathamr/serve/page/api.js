@@ -70,13 +70,14 @@ async function text(path, options) {
 const piece = encodeURIComponent;
 
 /** Hits of a search; see docs/api.md for what comes back from this and all the others. */
-export function search({ query, task, strategy, tags, kinds, page }, size, signal) {
+export function search({ query, task, strategy, tags, kinds, folders, page }, size, signal) {
   const filter = {};
   if (kinds.length) filter.kinds = kinds;
   if (tags.length) filter.tags = tags;
+  if (folders.length) filter.folders = folders;
   const body = { q: query, task, k: size, offset: (page - 1) * size };
   if (strategy) body.strategy = strategy;
-  if (kinds.length || tags.length) body.filter = filter;
+  if (Object.keys(filter).length) body.filter = filter;
   return json("search", { body, signal });
 }
 

@@ -113,7 +113,7 @@ async function runSearch() {
   searched = asked;
   if (!asked.query) {
     found = [];
-    return say("", indexed?.posts === 0 ? emptyIndex() : welcome(askExample));
+    return say("", indexed?.posts === 0 ? emptyIndex() : welcome(askExample, indexed?.examples));
   }
   asking = new AbortController();
   const { signal } = asking;
@@ -171,7 +171,7 @@ function notes({ query }) {
 }
 
 const ways = {
-  clearFilters: () => go({ tags: [], kinds: [], page: 1 }),
+  clearFilters: () => go({ tags: [], kinds: [], folders: [], page: 1 }),
   firstPage: () => go({ page: 1 }),
   usualStrategy: () => go({ strategy: "", page: 1 }),
   otherTask: () => go({ task: state.task === "formulas" ? "answers" : "formulas", page: 1 }),
@@ -255,7 +255,7 @@ async function learnIndex() {
     `model ${indexed.model}`,
     `mathamr ${indexed.version}`,
   ].join(" · ");
-  if (indexed.posts === 0 && !state.query) say("", emptyIndex());
+  if (!state.query) say("", indexed.posts === 0 ? emptyIndex() : welcome(askExample, indexed.examples));
   box.learnCommands().catch(() => {
     // The common commands are offered all the same.
   });

@@ -1,9 +1,10 @@
-// Filters: kinds and tags of what is indexed, as buttons that are pressed or not.
+// Filters: kinds, folders and tags of what is indexed, as buttons that are pressed or not.
 
 import { CLOSED } from "./address.js";
 import { element } from "./dom.js";
 
 const SHOWN = 6;
+const MOST_FOLDERS = 12;
 
 /** Writes the filters; `go(change)` is called when one is pressed. */
 export class Filters {
@@ -12,15 +13,17 @@ export class Filters {
     this.go = go;
     this.kinds = {};
     this.tags = {};
+    this.folders = {};
     this.all = false;
     this.wanted = "";
     this.hits = [];
   }
 
-  /** What is indexed: kinds and tags with how many posts have them. */
-  learn({ kinds, tags }) {
+  /** What is indexed: kinds, folders and tags with how many posts have them. */
+  learn({ kinds, tags, folders }) {
     this.kinds = kinds;
     this.tags = tags;
+    this.folders = folders;
   }
 
   /** Tags of the posts that were found stand before the others. */
@@ -28,14 +31,18 @@ export class Filters {
     this.state = state;
     this.hits = hits;
     const kinds = distinct([...Object.keys(this.kinds), ...state.kinds]);
+    const folders = distinct([...state.folders, ...Object.keys(this.folders)]);
     const tags = distinct([...state.tags, ...frequent(hits), ...Object.keys(this.tags)]);
     const groups = [];
     if (kinds.length > 1 || state.kinds.length) groups.push(this.group("Kind", kinds, "kinds", this.kinds));
+    if (folders.length > 1 || state.folders.length)
+      groups.push(this.group("Folder", folders.slice(0, MOST_FOLDERS), "folders", this.folders));
     if (tags.length) groups.push(this.group("Tags", this.narrowed(tags), "tags", this.tags, this.more(tags)));
     const held = this.place.contains(document.activeElement) ? { ...document.activeElement.dataset } : null;
     this.place.replaceChildren(...groups);
     if (held) this.focusOn(held);
-    this.place.hidden = groups.length === 0 || !(state.query || state.tags.length || state.kinds.length);
+    const isNarrowed = state.tags.length + state.kinds.length + state.folders.length > 0;
+    this.place.hidden = groups.length === 0 || !(state.query || isNarrowed);
   }
 
   group(label, values, field, counts, more = null) {
@@ -61,7 +68,7 @@ export class Filters {
         data: { [field]: value },
         on: { click: () => this.go({ [field]: next, page: 1, ...CLOSED }) },
       },
-      value,
+      field === "folders" ? value.split("/").pop() : value,
       count ? element("span", { class: "count" }, String(count)) : null,
     );
   }
@@ -98,9 +105,9 @@ export class Filters {
   }
 
   /** What had the focus has been written anew, and has it again. */
-  focusOn({ kinds, tags }) {
+  focusOn({ kinds, tags, folders }) {
     const chip = [...this.place.querySelectorAll(".chip")].find(
-      ({ dataset }) => dataset.kinds === kinds && dataset.tags === tags,
+      ({ dataset }) => dataset.kinds === kinds && dataset.tags === tags && dataset.folders === folders,
     );
     const field = this.place.querySelector(".narrow");
     if (chip) {

@@ -5,12 +5,6 @@ import { element } from "./dom.js";
 import { hasFormula } from "./latex.js";
 import { pieceNodes } from "./pieces.js";
 
-const EXAMPLES = [
-  ["Why does $\\sum_{n=1}^\\infty \\frac{1}{n}$ diverge?", "answers"],
-  ["inverse of a matrix $A$ when $A^2 = A + I$", "answers"],
-  ["\\int_0^\\infty e^{-x^2} dx", "formulas"],
-];
-
 function notice(title, ...content) {
   return element("div", { class: "notice" }, element("h2", {}, title), ...content);
 }
@@ -29,8 +23,8 @@ function button(label, act) {
   return element("button", { type: "button", class: "secondary", on: { click: act } }, label);
 }
 
-/** Before the first question: what is here and what can be asked. */
-export function welcome(ask) {
+/** Before the first question: what is here and what can be asked; examples are the index's own. */
+export function welcome(ask, examples = []) {
   return element(
     "div",
     { class: "notice welcome" },
@@ -43,7 +37,7 @@ export function welcome(ask) {
     element(
       "ul",
       { class: "examples", "aria-label": "Examples" },
-      ...EXAMPLES.map(([query, task]) => element("li", {}, example(query, task, ask))),
+      ...examples.map(({ query, task }) => element("li", {}, example(query, task, ask))),
     ),
   );
 }
@@ -76,7 +70,7 @@ export function emptyIndex() {
 
 /** A search that found nothing: what could be in its way. */
 export function noHit(state, { clearFilters, firstPage, otherTask, usualStrategy }) {
-  const filtered = state.tags.length + state.kinds.length > 0;
+  const filtered = state.tags.length + state.kinds.length + state.folders.length > 0;
   const hints = [];
   if (state.page > 1)
     hints.push(paragraph("There are no more results on this page. ", button("First page", firstPage)));

@@ -114,7 +114,11 @@ export class Results {
     const parts = Object.entries(hit.evidence ?? {}).map(([name, value]) => `${name} ${score(value)}`);
     return [
       element("span", { class: "kind", data: { kind: hit.kind } }, hit.kind),
-      element("span", { class: "score", title: parts.join(", ") || null }, `score ${score(hit.score)}`),
+      element(
+        "span",
+        { class: "score", title: [`score ${score(hit.score)}`, ...parts].join(", ") },
+        hit.share === 1 ? "best score" : `${Math.round(100 * hit.share)} % of the best score`,
+      ),
       Number.isFinite(hit.votes) ? element("span", {}, counted(hit.votes, "vote")) : null,
       hit.date ? element("time", { datetime: hit.date }, day(hit.date)) : null,
       placeOf(hit),

@@ -269,6 +269,7 @@ def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
         found = hit.formula.to_json() | {"mathml": draw_formula(formula, macros).mathml}
     return shown | {
         "score": round(hit.score, 6),
+        "share": round(hit.share, 4),
         "source": source_shown(hit.source),
         "place": place_shown(hit.place),
         "title": fragment_pieces(hit.title, formulas),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from itertools import islice
 from typing import Any
 
 from fastapi import APIRouter, Response
 
 from mathamr import __version__
+from mathamr.search.examples import examples
+from mathamr.search.places import shelves
 from mathamr.serve.metrics import CONTENT_TYPE
 from mathamr.serve.schemas import HealthAnswer, IndexAnswer, ReadyAnswer
 from mathamr.serve.service import Reader, Service, ServiceOf, of_index
@@ -64,6 +68,8 @@ def _about(service: Service) -> dict[str, Any]:
         "formulas": catalogue.count_formulas(),
         "kinds": dict(catalogue.kinds().most_common()),
         "tags": dict(catalogue.tags().most_common(TAGS_SHOWN)),
+        "folders": dict(islice(shelves(catalogue.sources()).items(), TAGS_SHOWN)),
+        "examples": [asdict(example) for example in examples(catalogue)],
         "model": manifest.model.name,
         "engine": manifest.engine.name,
         "updated": manifest.updated,

@@ -1,0 +1,42 @@
+"""Questions to try are of the index itself, short, and find something."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.posts.post import Post
+from mathamr.search.examples import Example, examples
+from tests.index.small import note
+
+
+def filled(folder: Path, posts: list[Post]) -> Catalogue:
+    catalogue = Catalogue(folder / CATALOGUE, create=True)
+    with catalogue.transaction():
+        for post in posts:
+            catalogue.put(post, "", [formula.latex for formula in post.formulas])
+    return catalogue
+
+
+def test_titles_and_the_formula_that_says_most_are_offered(tmp_path: Path) -> None:
+    posts = [
+        note("1", "Some $x$ and $\\sum_{n} \\frac{1}{n^2}$.", title="Convergence of series"),
+        note("2", "Words.", title="The norm of $x^2$ in a space"),
+        note("3", "Words.", title="Index"),
+        note("4", "Words.", title="docs/a path.md"),
+        note("5", "Words.", title="A title so long that nobody would ever want to press it, " * 3),
+    ]
+    with filled(tmp_path, posts) as catalogue:
+        assert examples(catalogue) == [
+            Example("The norm of $x^2$ in a space"),
+            Example("Convergence of series"),
+            Example("\\sum_{n} \\frac{1}{n^2}", "formulas"),
+        ]
+
+
+def test_an_index_without_titles_or_posts_offers_what_there_is(tmp_path: Path) -> None:
+    with filled(tmp_path, []) as catalogue:
+        assert examples(catalogue) == []
+        with catalogue.transaction():
+            catalogue.put(note("1", "$x$"), "", ["x"])
+        assert examples(catalogue) == []
