@@ -87,8 +87,9 @@ class Server:
 
     @property
     def memory(self) -> float:
-        """Resident memory in MB."""
-        return float(psutil.Process(self.process.pid).memory_info().rss) / 1e6
+        """Resident memory in MB, that of its AMR parser's process with it."""
+        own = psutil.Process(self.process.pid)
+        return sum(float(each.memory_info().rss) for each in (own, *own.children(recursive=True))) / 1e6
 
     @property
     def cpu(self) -> float:

@@ -5,6 +5,7 @@ import gzip
 import io
 import lzma
 import sys
+import zlib
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from mathamr.errors import MathAMRError
 from mathamr.posts import files
 from mathamr.posts.files import STDIN, Input, bare_name, head, read_bytes, read_text, walk
 from mathamr.posts.report import Report
+from tests.posts.hostile import read_bounded
 
 PACKERS = {
     "gz": gzip.compress,
@@ -189,3 +191,34 @@ def test_links_that_lead_to_themselves_are_passed_over(tmp_path):
     report = Report()
     assert [path.name for path in walk(tmp_path, report)] == ["a.md"]
     assert report.skipped["not a file"] == 3
+
+
+def asking_for_gigabytes(kind: str) -> bytes:
+    """A short archive whose header says that unpacking it takes two gigabytes."""
+    if kind == "zst":
+        packed = bytearray(zstandard.ZstdCompressor(write_content_size=False).compress(b"text"))
+        assert packed[4] & 0x20 == 0, "the frame must have a window of its own"
+        packed[5] = 21 << 3  # 2^(10 + 21) bytes
+        return bytes(packed)
+    packed = bytearray(lzma.compress(b"text", lzma.FORMAT_XZ))
+    length = (packed[12] + 1) * 4
+    assert packed[14:16] == b"\x21\x01", "the one filter must be LZMA2"
+    packed[16] = 38  # 2^31 bytes
+    packed[12 + length - 4 : 12 + length] = zlib.crc32(packed[12 : 12 + length - 4]).to_bytes(4, "little")
+    return bytes(packed)
+
+
+@pytest.mark.parametrize("kind", ["xz", "zst"])
+def test_a_header_that_asks_for_gigabytes_gets_none(tmp_path, kind):
+    path = tmp_path / "notes.md"
+    path.write_bytes(asking_for_gigabytes(kind))
+    posts, report = read_bounded(path, megabytes=1500)
+    assert not any(length for _, _, length, _ in posts)
+    assert report["skipped"]["damaged archive"]
+    assert "emory" in str(report)
+
+
+def test_xz_streams_with_padding_between_them_read_as_one(tmp_path):
+    path = tmp_path / "notes.xz"
+    path.write_bytes(lzma.compress(b"one ") + bytes(8) + lzma.compress(TEXT) + lzma.compress(b"") + bytes(4))
+    assert read_bytes(path, Report()) == b"one " + TEXT

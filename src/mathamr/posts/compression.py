@@ -7,12 +7,14 @@ import gzip
 import io
 import lzma
 import zlib
-from typing import IO, Protocol, cast
+from typing import Any, Protocol
 
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
 MAGIC = {b"\x1f\x8b": "gzip", b"BZh": "bzip2", b"\xfd7zXZ\x00": "xz", b"\x28\xb5\x2f\xfd": "zstandard"}
 BREAKS = (EOFError, OSError, zlib.error, lzma.LZMAError)
 """What reading a damaged or truncated archive raises."""
+MOST_MEMORY = 256 << 20
+"""Bytes that unpacking may take: a header of a few bytes can ask for gigabytes. `xz -9` needs 65 MB."""
 
 
 class Readable(Protocol):
@@ -36,22 +38,58 @@ def decompressed(disk: io.BufferedIOBase, start: bytes) -> Readable:
     if compression == "bzip2":
         return bz2.BZ2File(disk)
     if compression == "xz":
-        return lzma.LZMAFile(cast("IO[bytes]", disk))
+        return _XzStream(disk)
     if compression == "zstandard":
         return _ZstandardStream(disk)
     return disk
 
 
+class _XzStream:
+    """xz streams, one after the other, as one; unlike the library's own, it does not take all the memory a file asks for."""
+
+    BLOCK = 1 << 15
+
+    def __init__(self, disk: io.BufferedIOBase) -> None:
+        self._disk = disk
+        self._stream = self._begun()
+        self._inside = False
+        self._waiting = b""
+
+    def read1(self, size: int) -> bytes:
+        while True:
+            data = self._waiting or (self._disk.read(self.BLOCK) if self._stream.needs_input else b"")
+            self._waiting = b""
+            if not self._inside:
+                data = data.lstrip(b"\0") or self._disk.read(self.BLOCK).lstrip(
+                    b"\0"
+                )  # padding between streams
+                if not data:
+                    return b""
+            if not data and self._stream.needs_input:
+                raise EOFError("the last stream is not complete")
+            self._inside = True
+            unpacked = self._stream.decompress(data, size)
+            if self._stream.eof:
+                self._waiting, self._inside = self._stream.unused_data, False
+                self._stream = self._begun()
+            if unpacked:
+                return unpacked
+
+    @staticmethod
+    def _begun() -> lzma.LZMADecompressor:
+        return lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=MOST_MEMORY)
+
+
 class _ZstandardStream:
     """Zstandard frames as one stream; unlike the library's own, it notices where the file breaks off."""
 
-    BLOCK = 1 << 12  # small, because little input can become much output
+    BLOCK = 1 << 10  # small, because little input can become much output: 32 MB at most of so much
 
     def __init__(self, disk: io.BufferedIOBase) -> None:
         import zstandard
 
         self._disk, self._library = disk, zstandard
-        self._frame = zstandard.ZstdDecompressor().decompressobj()
+        self._frame = self._begun()
         self._inside = False
         self._ready = memoryview(b"")
 
@@ -66,6 +104,9 @@ class _ZstandardStream:
         data, self._ready = bytes(self._ready[:size]), self._ready[size:]
         return data
 
+    def _begun(self) -> Any:
+        return self._library.ZstdDecompressor(max_window_size=MOST_MEMORY // 2).decompressobj()
+
     def _unpacked(self, data: bytes) -> bytes:
         unpacked = []
         try:
@@ -73,7 +114,7 @@ class _ZstandardStream:
                 unpacked.append(self._frame.decompress(data))
                 self._inside, data = not self._frame.eof, self._frame.unused_data
                 if self._frame.eof:
-                    self._frame = self._library.ZstdDecompressor().decompressobj()
+                    self._frame = self._begun()
         except self._library.ZstdError as error:
             raise EOFError(str(error)) from error
         return b"".join(unpacked)
