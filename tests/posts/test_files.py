@@ -214,7 +214,7 @@ def test_a_header_that_asks_for_gigabytes_gets_none(tmp_path, kind):
     path.write_bytes(asking_for_gigabytes(kind))
     posts, report = read_bounded(path, megabytes=1500)
     assert not any(length for _, _, length, _ in posts)
-    assert report["skipped"]["damaged archive"]
+    assert "damaged archive" in str(report)
     assert "emory" in str(report)
 
 

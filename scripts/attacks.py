@@ -1,0 +1,612 @@
+"""The attacks of docs/security.md against one checkout, each through its command line, its API or its readers.
+
+    python scripts/attacks.py CHECKOUT [NAME…]
+
+prints a line an attack: `held` or `OPEN`, and what happened. A checkout of the first release (065ca40) shows what was
+open there, one of this tree that it is not any more; the tests that keep it so are named in docs/security.md. Programs
+run with limits on processor time and memory, in folders of their own, so that what is still open harms nothing.
+"""
+
+from __future__ import annotations
+
+import gzip
+import http.client
+import json
+import os
+import resource
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+KEY = "write-" + "w" * 16
+Outcome = tuple[bool, str]
+"""Whether it held, and what was seen."""
+ATTACKS: dict[str, Callable[[Scene], Outcome]] = {}
+
+
+def attack(function: Callable[[Scene], Outcome]) -> Callable[[Scene], Outcome]:
+    """Registers an attack under the name of its function."""
+    ATTACKS[function.__name__] = function
+    return function
+
+
+class Scene:
+    """A checkout, a small index made by it, and room for one attack."""
+
+    def __init__(self, checkout: Path, room: Path) -> None:
+        self.checkout, self.room = checkout, room
+        self.environment = {
+            **{name: value for name, value in os.environ.items() if not name.startswith("MATHAMR_")},
+            "PYTHONPATH": str(checkout / "src"),
+            "XDG_CACHE_HOME": str(room / "cache"),
+            "OMP_NUM_THREADS": "1",
+        }
+        self.notes = room / "notes"
+        self.notes.mkdir()
+        for number in range(8):
+            (self.notes / f"n{number}.md").write_text(
+                f"# Note {number}\n\nThe group of order $n^{number}$ is a zebra.\n"
+            )
+        self.base = room / "base"
+        done = self.run("index", str(self.notes), "--out", str(self.base), seconds=300, megabytes=0)
+        assert done.returncode == 0, done.stderr
+
+    def run(
+        self, *arguments: str, seconds: int = 60, megabytes: int = 8192, module: str = "mathamr", **more: Any
+    ) -> subprocess.CompletedProcess[str]:
+        """A command of the checkout, within limits."""
+        return self.python("-m", module, *arguments, seconds=seconds, megabytes=megabytes, **more)
+
+    def python(
+        self,
+        *arguments: str,
+        seconds: int = 60,
+        megabytes: int = 8192,
+        files: int = 0,
+        cwd: Path | None = None,
+        **environment: str,
+    ) -> subprocess.CompletedProcess[str]:
+        """A program over the checkout, within limits."""
+
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
+            if megabytes:
+                resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
+            if files:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+        return subprocess.run(
+            [sys.executable, *arguments],
+            env=self.environment | environment,
+            cwd=cwd or self.room,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            check=False,
+            preexec_fn=limit,
+            timeout=1200,
+        )
+
+    def copy(self) -> Path:
+        """The index, to be harmed."""
+        folder = Path(tempfile.mkdtemp(dir=self.room)) / "index"
+        shutil.copytree(self.base, folder)
+        return folder
+
+    def search(self, folder: Path, *more: str, **given: Any) -> subprocess.CompletedProcess[str]:
+        return self.run("search", str(folder), "zebra group", "--strategy", "lexical", *more, **given)
+
+    def check(self, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
+        return self.run("index", "--out", str(folder), "--check", *more, megabytes=0, seconds=120)
+
+    @contextmanager
+    def serving(self, folder: Path | None = None, files: int = 0) -> Iterator[Server]:
+        """The server of the checkout."""
+        server = Server(self, folder or self.copy(), files)
+        try:
+            yield server
+        finally:
+            server.process.kill()
+            server.process.wait()
+
+
+class Server:
+    """`mathamr serve` and questions to it."""
+
+    def __init__(self, scene: Scene, folder: Path, files: int) -> None:
+        def limit() -> None:
+            if files:
+                resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
+
+        self.folder = folder
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "mathamr", "serve", str(folder), "--port", "0", "--quiet"],
+            env=scene.environment | {"MATHAMR_API_KEY": KEY},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            preexec_fn=limit,
+        )
+        assert self.process.stdout is not None
+        self.port = int(self.process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
+
+    def ask(
+        self, method: str, path: str, body: object = None, seconds: float = 60, **headers: str
+    ) -> tuple[int, bytes]:
+        """The status (0 where there is none in time) and the body of an answer."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
+        sent = None if body is None else json.dumps(body)
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        try:
+            connection.request(
+                method, path, sent, {"X-API-Key": KEY, "Content-Type": "application/json", **named}
+            )
+            answer = connection.getresponse()
+            return answer.status, answer.read()
+        except (OSError, http.client.HTTPException) as error:
+            return 0, type(error).__name__.encode()
+        finally:
+            connection.close()
+
+    def slowest_health(self, disturb: list[str], patience: float = 30) -> float:
+        """Seconds that a look at its health takes at most while these addresses are asked."""
+        threads = [
+            threading.Thread(target=self.ask, args=("GET", each), kwargs={"seconds": patience}, daemon=True)
+            for each in disturb
+        ]
+        for thread in threads:
+            thread.start()
+        time.sleep(0.5)
+        worst, end = 0.0, time.monotonic() + patience
+        while any(thread.is_alive() for thread in threads) and time.monotonic() < end:
+            started = time.monotonic()
+            self.ask("GET", "/v1/health", seconds=patience)
+            worst = max(worst, time.monotonic() - started)
+            time.sleep(0.1)
+        return worst
+
+
+def told(done: subprocess.CompletedProcess[str]) -> Outcome:
+    """A program held if it ended by itself and without a traceback."""
+    if done.returncode < 0:
+        return False, f"ended by {signal.Signals(-done.returncode).name}"
+    last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:] or [""]
+    return "Traceback" not in done.stderr, f"rc {done.returncode}: {last[0][:110]}"
+
+
+def patched(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    row = json.loads(path.read_text())
+    change(row)
+    path.write_text(json.dumps(row))
+
+
+def flip(path: Path, place: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[place % len(data)] ^= 0x40
+    path.write_bytes(data)
+
+
+# Bombs
+
+
+@attack
+def bombs_in_formulas(scene: Scene) -> Outcome:
+    bombs = ["\\pdv[" * 20, "\\ketbra{" * 20, "\\ev{a}{" * 18]
+    code = "import sys; from mathamr.formulas.parse import parse\ntry: parse(sys.argv[1])\nexcept Exception as e: print(type(e).__name__)"
+    ended = [scene.python("-c", code, bomb, seconds=3, megabytes=600) for bomb in bombs]
+    return all(done.returncode == 0 for done in ended), ", ".join(
+        f"{bomb[:6]}… rc {done.returncode} {done.stderr[-30:].strip()}" for bomb, done in zip(bombs, ended, strict=True)
+    )
+
+
+@attack
+def bombs_in_queries(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        worst = server.slowest_health(["/v1/search?q=" + quote("$" + "\\pdv[" * 19 + "$")] * 2)
+    return worst < 3, f"health waited {worst:.1f} s at most"
+
+
+# Somebody's index
+
+
+@attack
+def code_in_a_manifest(scene: Scene) -> Outcome:
+    folder, pwned = scene.copy(), scene.room / "pwned"
+
+    def name_it(row: dict[str, Any]) -> None:
+        row["parser"] = {**row["parser"], "name": "os:system", "model": f"touch {pwned}"}
+
+    patched(folder / "manifest.json", name_it)
+    scene.run("search", str(folder), "zebra", "--strategy", "maxsim")
+    checked = scene.check(folder, "--no-repair")
+    ran = pwned.exists()
+    return not ran, f"{'the command ran' if ran else 'nothing ran'}; check: {told(checked)[1]}"
+
+
+@attack
+def key_for_a_foreign_server(scene: Scene) -> Outcome:
+    seen: list[str] = []
+
+    class Handler(BaseHTTPRequestHandler):
+        def _answer(self) -> None:
+            seen.extend(value for name, value in self.headers.items() if "secret" in value and name)
+            self.send_response(404)
+            self.end_headers()
+
+        do_GET = do_POST = do_PUT = _answer
+
+        def log_message(self, format: str, *args: Any) -> None:
+            """Says nothing."""
+
+    listener = HTTPServer(("127.0.0.1", 0), Handler)
+    threading.Thread(target=listener.serve_forever, daemon=True).start()
+    folder = scene.copy()
+    shutil.rmtree(folder / "vectors")
+    (folder / "vectors").mkdir()
+    url = f"http://127.0.0.1:{listener.server_port}"
+    head = {"engine": "qdrant", "format": 1, "size": 256, "options": {"url": url, "collection": "x"}, "fields": []}
+    for number in range(1, 5):
+        (folder / "vectors" / "engine.json").write_text(json.dumps(head | {"format": number}))
+        patched(folder / "manifest.json", lambda row: row.update(engine={"name": "qdrant", "options": head["options"]}))
+        scene.run("search", str(folder), "zebra", "--strategy", "maxsim", MATHAMR_QDRANT_API_KEY="secret-key",
+                  MATHAMR_QDRANT_URL="http://127.0.0.1:9")  # fmt: skip
+    listener.shutdown()
+    return not seen, f"the key was sent {len(seen)} times"
+
+
+@attack
+def links_in_an_index(scene: Scene) -> Outcome:
+    folder, victim = scene.copy(), scene.room / "victim"
+    victim.write_text("mine")
+    for name in ("lock", "manifest.json.new"):
+        (folder / name).unlink(missing_ok=True)
+        (folder / name).symlink_to(victim)
+    (scene.notes / "extra.md").write_text("One more.")
+    scene.run("index", str(scene.notes), "--out", str(folder), megabytes=0, seconds=200)
+    (scene.notes / "extra.md").unlink()
+    kept = victim.read_text() == "mine"
+    return kept, "the file outside is as it was" if kept else f"the file outside is now {victim.read_text()[:40]!r}"
+
+
+@attack
+def triggers_in_a_database(scene: Scene) -> Outcome:
+    folder = scene.copy()
+    with sqlite3.connect(folder / "catalogue.db") as database:
+        database.execute("CREATE TRIGGER evil AFTER INSERT ON posts BEGIN DELETE FROM meta; END")
+    done = scene.search(folder)
+    return done.returncode != 0 and "Traceback" not in done.stderr, told(done)[1]
+
+
+# Slow text
+
+
+@attack
+def dots_in_a_post(scene: Scene) -> Outcome:
+    code = "from mathamr.posts.sentences import sentences; print(len(list(sentences('.' * 40000))))"
+    return told(scene.python("-c", code, seconds=15))
+
+
+@attack
+def dots_in_queries(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        worst = server.slowest_health([f"/v1/search?q={'.' * 4990}"] * 8)
+    return worst < 3, f"health waited {worst:.1f} s at most"
+
+
+@attack
+def a_poison_post(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        status, _ = server.ask("PUT", "/v1/posts/poison", {"body": "." * 400_000}, seconds=60)
+        folder = server.folder
+    done = scene.check(folder)
+    return status != 0 and done.returncode == 0, f"PUT {status or 'not answered in 60 s'}; check {told(done)[1]}"
+
+
+@attack
+def superlinear_readers(scene: Scene) -> Outcome:
+    texts = {
+        "spaces.md": "a" + " " * 300_000 + "b",
+        "fences.md": "```\n" * 60_000,
+        "front.md": "---\n" + "a: b\n" * 200_000,
+        "brackets.md": "[" * 60_000,
+        "spaces.tex": "\\section" + " " * 300_000 + "x",
+        "braces.tex": "\\textbf{" * 40_000,
+        "rows.xml": '<posts>\n<row Id="1" ' + 'Body="' * 200_000,
+    }
+    code = (
+        "import sys\nfrom mathamr.posts.reader import read_posts\nfrom mathamr.posts.report import Report\n"
+        "print(len(list(read_posts(sys.argv[1], Report()))))"
+    )
+    slow = []
+    for name, text in texts.items():
+        folder = Path(tempfile.mkdtemp(dir=scene.room))
+        path = folder / ("Posts.xml" if name.endswith("xml") else name)
+        path.write_text(text)
+        done = scene.python("-c", code, str(path), seconds=20)
+        if done.returncode:
+            slow.append(f"{name} {told(done)[1]}")
+    return not slow, "; ".join(slow) or "all within 20 s"
+
+
+# The check
+
+
+@attack
+def a_byte_in_graphs(scene: Scene) -> Outcome:
+    folder = scene.copy()
+    data = bytearray((folder / "graphs/graphs.db").read_bytes())
+    data[4096:4196] = os.urandom(100)
+    (folder / "graphs/graphs.db").write_bytes(data)
+    checked, repaired = scene.check(folder, "--no-repair"), scene.check(folder)
+    after = scene.check(folder, "--no-repair")
+    held = all(told(each)[0] for each in (checked, repaired, after)) and after.returncode == 0
+    return held, f"check {told(checked)[1]}; repair {told(repaired)[1]}; then rc {after.returncode}"
+
+
+@attack
+def a_byte_in_the_parsers_fingerprint(scene: Scene) -> Outcome:
+    folder = scene.copy()
+    patched(folder / "manifest.json", lambda row: row["parser"].update(fingerprint="x" + row["parser"]["fingerprint"][1:]))
+
+    def graphs() -> int:
+        with sqlite3.connect(folder / "graphs/graphs.db") as database:
+            return int(database.execute("SELECT count(*) FROM graphs").fetchone()[0])
+
+    before = graphs()
+    done = scene.check(folder)
+    return graphs() == before, f"graphs {before} before, {graphs()} after; {told(done)[1]}"
+
+
+@attack
+def a_byte_in_the_models_fingerprint(scene: Scene) -> Outcome:
+    folder = scene.copy()
+    patched(folder / "manifest.json", lambda row: row["model"].update(fingerprint="x" + row["model"]["fingerprint"][1:]))
+    done = scene.check(folder, "--no-repair")
+    return done.returncode != 0 and told(done)[0], f"check says {told(done)[1]}"
+
+
+@attack
+def a_damaged_page_of_the_catalogue(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        for number in range(12):
+            server.ask("PUT", f"/v1/posts/put{number}", {"body": f"Put {number}. " + os.urandom(3000).hex()})
+        folder = server.folder
+        server.process.terminate()
+        server.process.wait()
+    with sqlite3.connect(folder / "catalogue.db") as database:
+        database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        root = database.execute("SELECT rootpage FROM sqlite_master WHERE name = 'posts'").fetchone()[0]
+        size = database.execute("PRAGMA page_size").fetchone()[0]
+        page = database.execute("SELECT max(pageno) FROM dbstat WHERE name = 'posts' AND pagetype = 'leaf'").fetchone()[0] \
+            if _has_dbstat(database) else root + 3  # fmt: skip
+    data = bytearray((folder / "catalogue.db").read_bytes())
+    data[(page - 1) * size : (page - 1) * size + 200] = bytes(200)
+    (folder / "catalogue.db").write_bytes(data)
+    done = scene.check(folder)
+    left = scene.search(folder, "--json")
+    with sqlite3.connect(folder / "catalogue.db") as database:
+        kept = database.execute("SELECT count(*) FROM posts WHERE id LIKE 'put%'").fetchone()[0]
+    return kept >= 6, f"{kept} of 12 posts that were put are left; {told(done)[1]}; search rc {left.returncode}"
+
+
+def _has_dbstat(database: sqlite3.Connection) -> bool:
+    try:
+        database.execute("SELECT pageno FROM dbstat LIMIT 1")
+    except sqlite3.Error:
+        return False
+    return True
+
+
+@attack
+def a_byte_in_vectors(scene: Scene) -> Outcome:
+    folder = scene.copy()
+    path = max((folder / "vectors").rglob("*"), key=lambda each: each.stat().st_size if each.is_file() else 0)
+    flip(path, path.stat().st_size * 2 // 3)
+    done = scene.run("search", str(folder), "zebra group", "--strategy", "maxsim")
+    return done.returncode != 0 and told(done)[0], f"search {told(done)[1]}"
+
+
+@attack
+def backup_and_restore(scene: Scene) -> Outcome:
+    packed, again = scene.room / "a.backup", scene.room / "again"
+    made = scene.run("backup", str(scene.base), str(packed), megabytes=0)
+    back = scene.run("restore", str(packed), str(again), megabytes=0)
+    return made.returncode == back.returncode == 0, f"{told(made)[1]}; {told(back)[1]}"
+
+
+# One view, resources
+
+
+@attack
+def a_reader_while_posts_are_replaced(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        done, statuses = threading.Event(), []
+
+        def look() -> None:
+            while not done.is_set():
+                statuses.append(server.ask("GET", "/v1/search?q=zebra&strategy=lexical")[0])
+                statuses.append(server.ask("GET", "/v1/explain?q=zebra&id=left")[0])
+
+        server.ask("PUT", "/v1/posts/left", {"body": "A zebra of version 0."})
+        threads = [threading.Thread(target=look) for _ in range(2)]
+        for thread in threads:
+            thread.start()
+        for version in range(25):
+            server.ask("PUT", "/v1/posts/left", {"body": f"A zebra of version {version}."})
+        done.set()
+        for thread in threads:
+            thread.join()
+    bad = [status for status in statuses if status != 200]
+    return not bad, f"{len(bad)} of {len(statuses)} answers were errors {sorted(set(bad))}"
+
+
+@attack
+def an_index_that_is_made_again_under_a_reader(scene: Scene) -> Outcome:
+    folder, notes = scene.copy(), scene.room / "others"
+    notes.mkdir()
+    for number in range(6):
+        (notes / f"o{number}.md").write_text(f"# Other {number}\n\nA zebra of another group, $y_{number}$.\n")
+    code = (
+        "import sys, subprocess\nfrom mathamr.search.library import Index\nreader = Index.open(sys.argv[1])\n"
+        "list(reader.search('zebra', strategy='lexical', k=50))\n"
+        "subprocess.run([sys.executable, '-m', 'mathamr', 'index', sys.argv[2], '--out', sys.argv[1]], check=True,"
+        " capture_output=True)\n"
+        "found = list(reader.search('zebra', strategy='lexical', k=50))\n"
+        "assert [hit.rank for hit in found] == list(range(1, len(found) + 1)), 'places have holes'\n"
+        "assert any('o3' in hit.id for hit in found), 'new posts are not found'\n"
+    )
+    return told(scene.python("-c", code, str(folder), str(notes), megabytes=0, seconds=200))
+
+
+@attack
+def few_file_descriptors(scene: Scene) -> Outcome:
+    with scene.serving(files=256) as server:
+        statuses = [server.ask("PUT", f"/v1/posts/w{number}", {"body": f"Written {number}, $w_{{{number}}}$."})[0]
+                    for number in range(90)]  # fmt: skip
+        opened = len(list(Path(f"/proc/{server.process.pid}/fd").iterdir()))
+    bad = [status for status in statuses if status not in (200, 201)]
+    return not bad, f"{len(bad)} of 90 writes failed; {opened} descriptors open"
+
+
+@attack
+def a_full_disk(scene: Scene) -> Outcome:
+    folder = scene.copy()
+    for path in folder.rglob("*.db-*"):
+        path.unlink()
+    code = (
+        "import resource, sys\nfrom mathamr.search.library import Index\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "index = Index.open(sys.argv[1])\nassert list(index.search('zebra', strategy='lexical'))\n"
+    )
+    return told(scene.python("-c", code, str(folder), megabytes=0))
+
+
+@attack
+def a_dense_archive(scene: Scene) -> Outcome:
+    path = scene.room / "Posts.xml"
+    row = b'<row Id="%d" PostTypeId="1" Title="t" Body="' + b"a" * 2000 + b'" />\n'
+    path.write_bytes(gzip.compress(b"<posts>\n" + b"".join(row % number for number in range(125_000)) + b"</posts>", 9))
+    code = (
+        "import sys\nfrom mathamr.posts.reader import read_posts\nfrom mathamr.posts.report import Report\n"
+        "print(sum(len(post.body) for post in read_posts(sys.argv[1], Report())) >> 20)"
+    )
+    size = path.stat().st_size
+    done = scene.python("-c", code, str(path), seconds=120)
+    read = int(done.stdout or -1)
+    return 0 <= read < 150, f"of {size >> 10} kB {read} MB were read"
+
+
+@attack
+def idle_clients(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        idle = [socket.create_connection(("127.0.0.1", server.port)) for _ in range(600)]
+        started = time.monotonic()
+        status, _ = server.ask("GET", "/v1/health", seconds=8)
+        took = time.monotonic() - started
+        for each in idle:
+            each.close()
+    return status == 200, f"health: {status or 'no answer'} after {took:.1f} s"
+
+
+# Crashes and entry points
+
+
+@attack
+def loops_of_links_and_files(scene: Scene) -> Outcome:
+    folder = scene.room / "loops"
+    folder.mkdir()
+    (folder / "loop.md").symlink_to("loop.md")
+    (folder / "one").symlink_to("two")
+    (folder / "two").symlink_to("one")
+    (folder / "a.tex").write_text(
+        "\\documentclass{article}\\usepackage{own}\\begin{document}\\input{" + "x" * 300 + "}Hello $x$.\\end{document}"
+    )
+    (folder / "own.sty").symlink_to("own.sty")
+    return told(scene.run("posts", str(folder), seconds=60))
+
+
+@attack
+def names_that_are_no_utf8(scene: Scene) -> Outcome:
+    folder = scene.room / "names"
+    folder.mkdir()
+    (Path(os.fsdecode(os.fsencode(folder) + b"/bad\xff.md"))).write_text("A zebra with a bad name.")
+    out = scene.room / "bad-index"
+    made = scene.run("index", str(folder), "--out", str(out), megabytes=0, seconds=200)
+    found = scene.search(out, "--json")
+    return made.returncode == 0 and found.returncode == 0, f"index rc {made.returncode}; search {told(found)[1]}"
+
+
+@attack
+def escapes_for_a_terminal(scene: Scene) -> Outcome:
+    folder = scene.room / "escapes"
+    folder.mkdir()
+    (folder / "evil\x1b]0;owned\x07.md").write_text("A zebra.")
+    out = scene.room / "escapes-index"
+    scene.run("index", str(folder), "--out", str(out), megabytes=0, seconds=200)
+    found = scene.search(out)
+    reached = "\x1b]0;owned" in found.stdout + found.stderr
+    return not reached, "the escape reached the terminal" if reached else "it is spelt out"
+
+
+@attack
+def odd_requests(scene: Scene) -> Outcome:
+    with scene.serving() as server:
+        statuses = {
+            "Range with If-Range": server.ask("GET", "/", Range="bytes=0-5", If_Range='"x"')[0],
+            "a surrogate": server.ask("POST", "/v1/render", {"latex": "\ud800"})[0],
+            "an id with a newline": server.ask("PUT", "/v1/posts/a%0Ab", {"body": "x"})[0],
+            "another site": server.ask("GET", "/v1/index", Sec_Fetch_Site="cross-site")[0],
+            "an odd host": server.ask("GET", "/v1/index", Host="a b<script>")[0],
+            "readiness": server.ask("GET", "/v1/ready")[0],
+        }
+    held = (
+        all(0 < status < 500 for status in statuses.values())
+        and statuses["another site"] == 403
+        and statuses["an odd host"] in (400, 403)
+        and statuses["readiness"] == 200
+    )
+    return held, ", ".join(f"{name} {status}" for name, status in statuses.items())
+
+
+@attack
+def libraries_of_the_current_folder(scene: Scene) -> Outcome:
+    folder = scene.room / "current"
+    folder.mkdir()
+    (folder / "typer.py").write_text(f"open({str(folder / 'pwned')!r}, 'w')\nraise SystemExit")
+    (folder / "mcp.py").write_text((folder / "typer.py").read_text())
+    scene.run(str(scene.base), module="mathamr.adapters.mcp", cwd=folder)
+    scene.run("mcp", "--help", cwd=folder)
+    ran = (folder / "pwned").exists()
+    return not ran, "a file of the current folder ran" if ran else "nothing of the current folder ran"
+
+
+def main(checkout: str, *names: str) -> int:
+    """Runs the attacks; the number of those that are open."""
+    opened = 0
+    with tempfile.TemporaryDirectory() as room:
+        scene = Scene(Path(checkout).resolve(), Path(room))
+        for name in names or ATTACKS:
+            try:
+                held, what = ATTACKS[name](scene)
+            except Exception as error:  # an attack that could not be made is neither
+                print(f"{name} | not made | {type(error).__name__}: {error}", flush=True)
+                continue
+            opened += not held
+            print(f"{name} | {'held' if held else 'OPEN'} | {what}", flush=True)
+    return opened
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
