@@ -28,6 +28,9 @@ from mathamr.workers import Allowance
 
 PARSER_MEMORY = 2 << 30
 """Bytes that the AMR parser may take for one query, above what it has when it is loaded."""
+PARSER_PATIENCE = 120
+"""Seconds of the clock for one query: on a busy machine it is the processor's that count, and clients wait no longer
+than they may."""
 
 
 def serve(
@@ -114,7 +117,9 @@ def _parser(index: Index, limits: Limits) -> AbstractContextManager[ParallelPars
     if recorded is None:
         return nullcontext()
     check_recorded(recorded.name, recorded.model, index.archive.folder)
-    allowance = Allowance(timeout=limits.seconds, processor=limits.parsing, memory=PARSER_MEMORY)
+    allowance = Allowance(
+        timeout=max(PARSER_PATIENCE, limits.seconds), processor=limits.parsing, memory=PARSER_MEMORY
+    )
     return ParallelParser(
         recorded.name, recorded.model, workers=1, batch=limits.sentences, allowance=allowance
     )

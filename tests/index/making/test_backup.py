@@ -6,9 +6,11 @@ import io
 import json
 import tarfile
 import threading
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from benchmarks._kills import content, differences
@@ -16,8 +18,10 @@ from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.making import backup as module
 from mathamr.index.making.backup import backup, restore
+from mathamr.index.making.builder import build_index
 from mathamr.index.making.writer import IndexWriter
-from tests.index.small import note, options
+from tests.index.small import note, options, write_posts
+from tests.models import sample_posts
 
 
 def test_a_restored_index_is_what_was_backed_up(index: Path, model_folder: Path, tmp_path: Path) -> None:
@@ -31,6 +35,28 @@ def test_a_restored_index_is_what_was_backed_up(index: Path, model_folder: Path,
         backup(index, made.path)
     with pytest.raises(MathAMRError, match="is not empty"):
         restore(made.path, tmp_path / "again")
+
+
+def test_vectors_of_a_server_are_in_the_backup_and_not_its_name(model_folder: Path, tmp_path: Path) -> None:
+    chosen = replace(options(model_folder), engine="qdrant", engine_options={"url": "local"})
+    posts = write_posts(tmp_path / "posts.jsonl", sample_posts(3))
+    build_index([posts], tmp_path / "index", chosen)
+    made = backup(tmp_path / "index", tmp_path / "index.tar")
+    assert made.derived
+    report = restore(made.path, tmp_path / "again", options(model_folder))
+    assert report.problems == [], "nothing had to be made again"
+    with Archive.open(tmp_path / "again") as restored, Archive.open(tmp_path / "index") as before:
+        assert restored.manifest.engine.name == restored.engine.name == "flat"
+        assert restored.engine.fields == before.engine.fields
+        for field in before.engine.fields:
+            ids = sorted(before.engine[field.name].ids())
+            assert sorted(restored.engine[field.name].ids()) == ids
+            assert ids
+            ours, theirs = (each.engine[field.name].fetch(ids) for each in (restored, before))
+            for each in ids:
+                np.testing.assert_allclose(ours[each].vectors, theirs[each].vectors, atol=1e-3)
+                assert ours[each].references == theirs[each].references
+            assert restored.engine.payloads(field.of, ids) == before.engine.payloads(field.of, ids)
 
 
 def test_a_backup_is_taken_while_posts_are_put(index: Path, model_folder: Path, tmp_path: Path) -> None:

@@ -2,8 +2,9 @@
 
 The posts are what counts: the catalogue and the graphs are copied by SQLite itself, which gives one state of each,
 whatever is written meanwhile. Vectors and lexical entries come with them where no change happened while they were copied;
-otherwise they are made again from the posts when the index is restored. The file is a tar archive of plain files with
-their hashes; whatever else it holds is refused.
+otherwise they are made again from the posts when the index is restored. Vectors that are on a server are read from it and
+packed as the engine `flat` keeps them: a backup that named the server would share its collections with the index. The
+file is a tar archive of plain files with their hashes; whatever else it holds is refused.
 """
 
 from __future__ import annotations
@@ -17,19 +18,22 @@ import sqlite3
 import tarfile
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
 from hashlib import file_digest
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, check_finished
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.engines.engine import ENGINES, EngineHead, by_kind, create_engine, open_engine
+from mathamr.index.engines.entry import Entry
 from mathamr.index.making.builder import BuildOptions
 from mathamr.index.making.check import check_index
 from mathamr.index.making.inspection import CheckReport
-from mathamr.index.manifest import MANIFEST, Manifest
+from mathamr.index.manifest import MANIFEST, EngineRecord, Manifest
 from mathamr.index.storage.durable import check_room, sync_folder
 from mathamr.index.storage.plainfiles import check_plain
 from mathamr.sqlite import told_connection
@@ -39,6 +43,8 @@ FORMAT = 1
 ATTEMPTS = 5
 MOST_FILES = 100_000
 DATABASES = (CATALOGUE, f"{GRAPHS}/graphs.db")
+_AT_A_TIME = 256
+"""Entries that are fetched from a server at a time."""
 _PASSING = (".new", "-wal", "-shm")
 _OWN = (MANIFEST, CATALOGUE, GRAPHS, VECTORS, LEXICAL)
 
@@ -114,8 +120,9 @@ def _copied(folder: Path, copy: Path) -> bool:
         with _told(folder):
             shutil.copyfile(folder / MANIFEST, copy / MANIFEST)
         state = _state(copy)
+        remote = _is_remote(folder)
         try:
-            for each in _files(folder, GRAPHS, VECTORS, LEXICAL):
+            for each in _files(folder, GRAPHS, *([] if remote else [VECTORS]), LEXICAL):
                 if each == folder / DATABASES[1]:
                     continue
                 target = copy / each.relative_to(folder)
@@ -123,11 +130,46 @@ def _copied(folder: Path, copy: Path) -> bool:
                 shutil.copyfile(each, target, follow_symlinks=False)
         except OSError:
             continue  # a writer has replaced a file meanwhile
+        if remote:
+            _fetch_vectors(folder, copy)
         if state == _state(folder) and state[1]:
             return True
     for name in (VECTORS, LEXICAL):
         shutil.rmtree(copy / name, ignore_errors=True)
     return False
+
+
+def _is_remote(folder: Path) -> bool:
+    """Whether the vectors of an index are not in its folder."""
+    return (folder / VECTORS).is_dir() and ENGINES[
+        EngineHead.read(folder / VECTORS).engine
+    ].capabilities.remote
+
+
+def _fetch_vectors(folder: Path, copy: Path) -> None:
+    """The vectors of a server as files of the copy, whose manifest names the engine of these files then."""
+    with (
+        closing(open_engine(folder / VECTORS, read_only=True)) as there,
+        closing(create_engine(copy / VECTORS, there.fields)) as here,
+    ):
+        for of, fields in by_kind(there.fields).items():
+            for ids in batches(there.ids(of), _AT_A_TIME):
+                rows = {field.name: there[field.name].fetch(ids) for field in fields}
+                payloads = there.payloads(of, ids)
+                here.upsert(
+                    of,
+                    [
+                        Entry(
+                            each,
+                            {name: found[each] for name, found in rows.items() if each in found},
+                            payload,
+                        )
+                        for each, payload in payloads.items()
+                        if any(each in found for found in rows.values())
+                    ],
+                )
+        here.flush()
+        replace(Manifest.read(copy), engine=EngineRecord(here.name)).write(copy)
 
 
 def _state(folder: Path) -> tuple[int, bool]:
