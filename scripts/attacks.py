@@ -1,3 +1,4 @@
+# ruff: noqa: D103
 """The attacks of docs/security.md against one checkout, each through its command line, its API or its readers.
 
     python scripts/attacks.py CHECKOUT [NAME…]
@@ -10,29 +11,23 @@ run with limits on processor time and memory, in folders of their own, so that w
 from __future__ import annotations
 
 import gzip
-import http.client
 import json
 import os
-import resource
 import shutil
-import signal
 import socket
 import sqlite3
-import subprocess
 import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-KEY = "write-" + "w" * 16
-Outcome = tuple[bool, str]
-"""Whether it held, and what was seen."""
+from attacked import Outcome, Scene, patched, told
+
 ATTACKS: dict[str, Callable[[Scene], Outcome]] = {}
 
 
@@ -40,162 +35,6 @@ def attack(function: Callable[[Scene], Outcome]) -> Callable[[Scene], Outcome]:
     """Registers an attack under the name of its function."""
     ATTACKS[function.__name__] = function
     return function
-
-
-class Scene:
-    """A checkout, a small index made by it, and room for one attack."""
-
-    def __init__(self, checkout: Path, room: Path) -> None:
-        self.checkout, self.room = checkout, room
-        self.environment = {
-            **{name: value for name, value in os.environ.items() if not name.startswith("MATHAMR_")},
-            "PYTHONPATH": str(checkout / "src"),
-            "XDG_CACHE_HOME": str(room / "cache"),
-            "OMP_NUM_THREADS": "1",
-        }
-        self.notes = room / "notes"
-        self.notes.mkdir()
-        for number in range(8):
-            (self.notes / f"n{number}.md").write_text(
-                f"# Note {number}\n\nThe group of order $n^{number}$ is a zebra.\n"
-            )
-        self.base = room / "base"
-        done = self.run("index", str(self.notes), "--out", str(self.base), seconds=300, megabytes=0)
-        assert done.returncode == 0, done.stderr
-
-    def run(
-        self, *arguments: str, seconds: int = 60, megabytes: int = 8192, module: str = "mathamr", **more: Any
-    ) -> subprocess.CompletedProcess[str]:
-        """A command of the checkout, within limits."""
-        return self.python("-m", module, *arguments, seconds=seconds, megabytes=megabytes, **more)
-
-    def python(
-        self,
-        *arguments: str,
-        seconds: int = 60,
-        megabytes: int = 8192,
-        files: int = 0,
-        cwd: Path | None = None,
-        **environment: str,
-    ) -> subprocess.CompletedProcess[str]:
-        """A program over the checkout, within limits."""
-
-        def limit() -> None:
-            resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds))
-            if megabytes:
-                resource.setrlimit(resource.RLIMIT_AS, (megabytes << 20, megabytes << 20))
-            if files:
-                resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
-
-        return subprocess.run(
-            [sys.executable, *arguments],
-            env=self.environment | environment,
-            cwd=cwd or self.room,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            check=False,
-            preexec_fn=limit,
-            timeout=1200,
-        )
-
-    def copy(self) -> Path:
-        """The index, to be harmed."""
-        folder = Path(tempfile.mkdtemp(dir=self.room)) / "index"
-        shutil.copytree(self.base, folder)
-        return folder
-
-    def search(self, folder: Path, *more: str, **given: Any) -> subprocess.CompletedProcess[str]:
-        return self.run("search", str(folder), "zebra group", "--strategy", "lexical", *more, **given)
-
-    def check(self, folder: Path, *more: str) -> subprocess.CompletedProcess[str]:
-        return self.run("index", "--out", str(folder), "--check", *more, megabytes=0, seconds=120)
-
-    @contextmanager
-    def serving(self, folder: Path | None = None, files: int = 0) -> Iterator[Server]:
-        """The server of the checkout."""
-        server = Server(self, folder or self.copy(), files)
-        try:
-            yield server
-        finally:
-            server.process.kill()
-            server.process.wait()
-
-
-class Server:
-    """`mathamr serve` and questions to it."""
-
-    def __init__(self, scene: Scene, folder: Path, files: int) -> None:
-        def limit() -> None:
-            if files:
-                resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
-
-        self.folder = folder
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "mathamr", "serve", str(folder), "--port", "0", "--quiet"],
-            env=scene.environment | {"MATHAMR_API_KEY": KEY},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True,
-            preexec_fn=limit,
-        )
-        assert self.process.stdout is not None
-        self.port = int(self.process.stdout.readline().strip().rstrip("/").rpartition(":")[2])
-
-    def ask(
-        self, method: str, path: str, body: object = None, seconds: float = 60, **headers: str
-    ) -> tuple[int, bytes]:
-        """The status (0 where there is none in time) and the body of an answer."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=seconds)
-        sent = None if body is None else json.dumps(body)
-        named = {name.replace("_", "-"): value for name, value in headers.items()}
-        try:
-            connection.request(
-                method, path, sent, {"X-API-Key": KEY, "Content-Type": "application/json", **named}
-            )
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-        except (OSError, http.client.HTTPException) as error:
-            return 0, type(error).__name__.encode()
-        finally:
-            connection.close()
-
-    def slowest_health(self, disturb: list[str], patience: float = 30) -> float:
-        """Seconds that a look at its health takes at most while these addresses are asked."""
-        threads = [
-            threading.Thread(target=self.ask, args=("GET", each), kwargs={"seconds": patience}, daemon=True)
-            for each in disturb
-        ]
-        for thread in threads:
-            thread.start()
-        time.sleep(0.5)
-        worst, end = 0.0, time.monotonic() + patience
-        while any(thread.is_alive() for thread in threads) and time.monotonic() < end:
-            started = time.monotonic()
-            self.ask("GET", "/v1/health", seconds=patience)
-            worst = max(worst, time.monotonic() - started)
-            time.sleep(0.1)
-        return worst
-
-
-def told(done: subprocess.CompletedProcess[str]) -> Outcome:
-    """A program held if it ended by itself and without a traceback."""
-    if done.returncode < 0:
-        return False, f"ended by {signal.Signals(-done.returncode).name}"
-    last = (done.stderr.strip() or done.stdout.strip()).splitlines()[-1:] or [""]
-    return "Traceback" not in done.stderr, f"rc {done.returncode}: {last[0][:110]}"
-
-
-def patched(path: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    row = json.loads(path.read_text())
-    change(row)
-    path.write_text(json.dumps(row))
-
-
-def flip(path: Path, place: int) -> None:
-    data = bytearray(path.read_bytes())
-    data[place % len(data)] ^= 0x40
-    path.write_bytes(data)
 
 
 # Bombs
@@ -251,7 +90,7 @@ def key_for_a_foreign_server(scene: Scene) -> Outcome:
             self.send_response(404)
             self.end_headers()
 
-        do_GET = do_POST = do_PUT = _answer
+        do_GET = do_POST = do_PUT = _answer  # noqa: N815
 
         def log_message(self, format: str, *args: Any) -> None:
             """Says nothing."""
@@ -443,7 +282,9 @@ def _has_dbstat(database: sqlite3.Connection) -> bool:
 def a_byte_in_vectors(scene: Scene) -> Outcome:
     folder = scene.copy()
     path = max((folder / "vectors").rglob("*"), key=lambda each: each.stat().st_size if each.is_file() else 0)
-    flip(path, path.stat().st_size * 2 // 3)
+    data = bytearray(path.read_bytes())
+    data[len(data) * 2 // 3] ^= 0x40
+    path.write_bytes(data)
     done = scene.run("search", str(folder), "zebra group", "--strategy", "maxsim")
     return done.returncode != 0 and told(done)[0], f"search {told(done)[1]}"
 
