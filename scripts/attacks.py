@@ -151,21 +151,21 @@ def triggers_in_a_database(scene: Scene) -> Outcome:
 
 @attack
 def dots_in_a_post(scene: Scene) -> Outcome:
-    code = "from mathamr.posts.sentences import sentences; print(len(list(sentences('.' * 40000))))"
+    code = "from mathamr.posts.sentences import sentences; print(len(list(sentences('.' * 40000 + 'a'))))"
     return told(scene.python("-c", code, seconds=15))
 
 
 @attack
 def dots_in_queries(scene: Scene) -> Outcome:
     with scene.serving() as server:
-        worst = server.slowest_health([f"/v1/search?q={'.' * 4990}"] * 8)
+        worst = server.slowest_health([f"/v1/search?q={'.' * 4990}a"] * 8)
     return worst < 3, f"health waited {worst:.1f} s at most"
 
 
 @attack
 def a_poison_post(scene: Scene) -> Outcome:
     with scene.serving() as server:
-        status, _ = server.ask("PUT", "/v1/posts/poison", {"body": "." * 400_000}, seconds=60)
+        status, _ = server.ask("PUT", "/v1/posts/poison", {"body": "." * 400_000 + "a"}, seconds=60)
         folder = server.folder
     done = scene.check(folder)
     return (

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import pairwise
 
-from mathamr.formulas.latex.node import HINT, SCRIPT, TOKEN, Node
-from mathamr.formulas.latex.symbols import SYMBOLS
+from mathamr.formulas.latex.node import APPLY, HINT, SCRIPT, TOKEN, Node
+from mathamr.formulas.latex.symbols import ACCENTS, SYMBOLS, UNDER_ACCENTS
 from mathamr.formulas.meaning.decision import DecisionNotes
 from mathamr.formulas.meaning.items import SIGNS
 from mathamr.formulas.meaning.letters import is_plain, spelled
@@ -21,6 +21,11 @@ _SIGNS = {
 }
 _SIGNS |= {typed: SYMBOLS[sign] for typed, sign in {"−": "-", "·": "\\cdot", "∗": "*", "‖": "\\|"}.items()}
 """Signs by their character."""
+_PLACED = {"OVERACCENT": "POSTSUPERSCRIPT", "UNDERACCENT": "POSTSUBSCRIPT"}
+_DRAWN = frozenset([*ACCENTS.values(), *UNDER_ACCENTS.values()])
+_RELATIONS = frozenset(["RELOP", "ARROW", "METARELOP"])
+_BIG = frozenset(["SUMOP", "INTOP", "LIMITOP", "OPERATOR"])
+_EXTREMES = frozenset(["maximum", "minimum", "supremum", "infimum"])
 _BETWEEN = frozenset(["union", "intersection", "and", "or", "direct-sum", "square-union"])
 _ALONE = frozenset(["sine", "cosine", "tangent", "logarithm"])
 """Functions that are found even behind another letter: `xsinx`."""
@@ -28,8 +33,22 @@ _ALONE = frozenset(["sine", "cosine", "tangent", "logarithm"])
 
 def joined(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
     """The list with such neighbours joined; space is left out."""
-    shown = [_typed(node) for node in nodes if node.kind != HINT or node.role]
+    shown = [_typed(part) for node in nodes if node.kind != HINT or node.role for part in _with_scripts(node)]
     return _functions(_thousands(_binary(shown), notes), notes)
+
+
+def _with_scripts(node: Node) -> list[Node]:
+    """What is set above or below a relation or a big operator is a script of it: `\\overset{!}{=}`, `\\underset{x\\to0}{\\lim}`."""
+    scripts: list[Node] = []
+    base = node
+    while base.kind == APPLY and len(base.children) == 2 and base.children[0].role in _PLACED:
+        label, base = base.children
+        role = _PLACED[label.role]
+        if label.kind == TOKEN and label.text in _DRAWN and base.role not in _RELATIONS:
+            return [node]
+        scripts.append(Node(SCRIPT, role, children=(label.with_role("ID"),)))
+    big = base.role in _BIG or base.meaning in _EXTREMES
+    return [base, *scripts] if scripts and base.kind == TOKEN and (big or base.role in _RELATIONS) else [node]
 
 
 def _binary(nodes: list[Node]) -> list[Node]:
