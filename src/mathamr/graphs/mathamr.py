@@ -6,6 +6,8 @@ placeholder, hangs from its parent with ``:math``, and its operands follow as ``
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from mathamr.amr.graph import Amr, unquoted
 from mathamr.amr.notation import Triple, branches
 from mathamr.formulas.tree import Opt
@@ -64,7 +66,23 @@ def linearise(penman: str) -> str:
     'solve-01 eq 0 x imperative'
     """
     top, instances, links = branches(penman)
-    concepts = dict(instances)
+    concepts = {variable: unquoted(concept) for variable, concept in instances}
+    return _depth_first(top, concepts, links)
+
+
+def linearised_tree(opt: Opt) -> str:
+    """An operator tree by itself as MathAMR writes it, in the order of `linearise`.
+
+    >>> from mathamr.formulas.notation import opt_from_string
+    >>> linearised_tree(opt_from_string("[U!plus,0[O!SUP,0[V!x],1[V!n]],1[V!y]]"))
+    'plus y SUP x n'
+    """
+    names = [str(node) for node in range(len(opt))]
+    concepts = dict(zip(names, map(operator_name, opt.labels), strict=True))
+    return _depth_first(names[0], concepts, _operands(opt, names))
+
+
+def _depth_first(top: str, concepts: Mapping[str, str], links: Iterable[Triple]) -> str:
     children: dict[str, list[tuple[str, str]]] = {}
     for variable, role, target in links:
         children.setdefault(variable, []).append((role, target))
@@ -76,7 +94,7 @@ def linearise(penman: str) -> str:
             words.append(node)
         elif node not in seen:
             seen.add(node)
-            words.append(unquoted(concepts[node]))
+            words.append(concepts[node])
             in_order = sorted(children.get(node, ()), key=lambda child: child[0], reverse=True)
             waiting.extend(target for _, target in in_order)
     return " ".join(word for word in words if word.strip())

@@ -126,9 +126,9 @@ class FormulaRanker(Ranker):
             self._places.setdefault(look, place)
         return set(known)
 
-    def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
+    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
         field = self.engine[name]
-        vectors = self.asked.rows(field.field).vectors
+        vectors = self.asked.rows(self.engine[asked_by].field).vectors
         if field.field.of == "looks":
             return field.score(vectors, ids)
         look_of = {formula: look for look in ids for formula in self._looks.with_look(look)}

@@ -74,9 +74,9 @@ class PostRanker(Ranker):
         """What the person should know about how the query was read."""
         return self._name.notes if self._name is not None else []
 
-    def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
-        field = self._field(name)
-        return field.score(self.asked.rows(field.field).vectors, ids)
+    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
+        rows = self.asked.rows(self._field(asked_by).field)
+        return self._field(name).score(rows.vectors, ids)
 
     def _field(self, name: str) -> FieldReader:
         field = self.engine[name]

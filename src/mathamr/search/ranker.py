@@ -22,6 +22,7 @@ from mathamr.systems.ranking import (
     Fuse,
     Lexical,
     MaxSim,
+    MeanMaxSim,
     Nearest,
     NearestRows,
     Promote,
@@ -105,9 +106,12 @@ class Ranker(ABC):
             case Aligned():
                 with self.asked.watch("align"):
                     return FoundHits(self._aligned(ids))
+            case MeanMaxSim(names):
+                with self.asked.watch("search"):
+                    return FoundHits(_mean(self._field_scores(name, ids, names[0]) for name in names))
             case Nearest(name) | MaxSim(name) | NearestRows(name):
                 with self.asked.watch("search"):
-                    return FoundHits(self._field_scores(name, ids))
+                    return FoundHits(self._field_scores(name, ids, name))
 
     def _found(self, ranking: Ranking, demand: Demand) -> FoundHits:
         match ranking:
@@ -133,6 +137,10 @@ class Ranker(ABC):
                 raise MathAMRError(
                     "trees are aligned of what was found already: put it into a Rerank, as `then`"
                 )
+            case MeanMaxSim():
+                raise MathAMRError(
+                    "several representations are compared of what was found already: put it into a Rerank, as `then`"
+                )
 
     def _reranked(self, ranking: Rerank, demand: Demand) -> FoundHits:
         pool = ranking.pool or max(demand.pool, demand.depth)
@@ -154,8 +162,8 @@ class Ranker(ABC):
         """The best results by words."""
 
     @abstractmethod
-    def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
-        """Given results by vectors, best first."""
+    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
+        """Given results by vectors of a field, best first; the query's are those of the field `asked_by`."""
 
     @abstractmethod
     def _aligned(self, ids: Sequence[str]) -> list[Scored]:
@@ -203,6 +211,17 @@ def filtered(
         if len(found) < asked:
             return kept
         asked *= 4
+
+
+def _mean(parts: Iterable[Sequence[Scored]]) -> list[Scored]:
+    """The mean over the parts that know a result, best first."""
+    sums: dict[str, tuple[float, int]] = {}
+    for hits in parts:
+        for hit in hits:
+            total, count = sums.get(hit.id, (0.0, 0))
+            sums[hit.id] = (total + hit.score, count + 1)
+    means = (Scored(name, total / count) for name, (total, count) in sums.items())
+    return sorted(means, key=lambda hit: (-hit.score, hit.id))
 
 
 def of_rows(rows: Iterable[Iterable[Scored]]) -> list[Scored]:

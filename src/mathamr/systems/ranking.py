@@ -32,6 +32,21 @@ class MaxSim:
 
 
 @dataclass(frozen=True, slots=True)
+class MeanMaxSim:
+    """By the mean of MaxSim over those of several fields that an entry has; to order again what was found.
+
+    The query's rows are those of the first field. Several representations of a post so count alike, however many it
+    has (MaRF, Algorithm 1).
+    """
+
+    fields: tuple[str, ...]
+
+    def __post_init__(self) -> None:
+        if not self.fields:
+            raise MathAMRError("a mean of MaxSim needs at least one field")
+
+
+@dataclass(frozen=True, slots=True)
 class NearestRows:
     """Candidates: every row of the query brings the entries of its `rows` nearest rows; by the best cosine of each."""
 
@@ -111,7 +126,7 @@ class Promote:
     ranking: Ranking
 
 
-Ranking = Nearest | MaxSim | NearestRows | Lexical | Aligned | Rerank | Fuse | Promote
+Ranking = Nearest | MaxSim | MeanMaxSim | NearestRows | Lexical | Aligned | Rerank | Fuse | Promote
 Rankings = Mapping[Task, Mapping[str, Ranking]]
 """The named rankings of a system by task; the first of each is the default."""
 
@@ -121,6 +136,8 @@ def fields_of(ranking: Ranking) -> Iterator[str]:
     match ranking:
         case Nearest(field) | MaxSim(field) | NearestRows(field):
             yield field
+        case MeanMaxSim(fields):
+            yield from fields
         case Rerank(first=first, then=then):
             yield from fields_of(first)
             yield from fields_of(then)

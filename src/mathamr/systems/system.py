@@ -115,5 +115,10 @@ class System(Protocol):
 
 
 SYSTEMS: Registry[type[System]] = Registry(
-    "system", {"mathamrplus": "mathamr.systems.mathamrplus.system:MathAMRPlusSystem"}
+    "system",
+    {
+        "mathamrplus": "mathamr.systems.mathamrplus.system:MathAMRPlusSystem",
+        "mathamr": "mathamr.systems.mathamr.system:MathAMRSystem",
+        "marf": "mathamr.systems.marf.system:MarfSystem",
+    },
 )

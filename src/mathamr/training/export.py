@@ -21,7 +21,7 @@ def export_store(
 ) -> str:
     """Writes the pairs of a store and their graphs to a shard; says what was taken and what was left out."""
     name = GraphConfiguration.from_name(graphs).name
-    unwanted = {post_id for file in without for post_id in _ids(file)}
+    unwanted = {post_id for file in without for post_id in ids_in(file)}
     with GraphStore(folder) as store:
         if len(store) and not store.count_tensors(name):
             formulas, structure, auxiliary = name.split("-")
@@ -56,7 +56,8 @@ def listed(post_id: str, ids: Collection[str]) -> bool:
     return post_id in ids or post_id.rpartition("/")[0] in ids
 
 
-def _ids(path: Path) -> list[str]:
+def ids_in(path: Path) -> list[str]:
+    """The ids in a file, one a line."""
     try:
         return [line.strip() for line in path.read_text(encoding="utf-8").splitlines() if line.strip()]
     except (OSError, UnicodeDecodeError) as error:

@@ -52,6 +52,16 @@ def wording(post: Post, tensor: GraphTensor, read: Passage | None = None) -> Wor
     return Wording(text, tuple(spans))
 
 
+def running_text(post: Post) -> str:
+    """The text of a post with its formulas as LaTeX in place, title first.
+
+    >>> from mathamr.posts.post import Formula
+    >>> running_text(Post("7", "answer", "Let $x>0$.", markup="text", formulas=(Formula("7:0", "x>0"),)))
+    'Let $x>0$.'
+    """
+    return _written(post, passage(post))[0]
+
+
 def _written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tuple[int, int]]]:
     latex = {formula.id: formula.latex for formula in post.formulas}
     parts: list[str] = []

@@ -150,5 +150,10 @@ class TrainingRecipe(Protocol):
 
 
 RECIPES: Registry[TrainingRecipe] = Registry(
-    "system to train", {"mathamrplus": "mathamr.systems.mathamrplus.training.recipe:RECIPE"}
+    "system to train",
+    {
+        "mathamrplus": "mathamr.systems.mathamrplus.training.recipe:RECIPE",
+        "mathamr": "mathamr.systems.mathamr.training.recipe:RECIPE",
+        "marf": "mathamr.systems.marf.training.recipe:RECIPE",
+    },
 )

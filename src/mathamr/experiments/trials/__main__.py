@@ -1,0 +1,83 @@
+"""`python -m mathamr.experiments.trials contexts|marf PREPARED --out FOLDER`: trials where only torch and numpy are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from mathamr.errors import MathAMRError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit code 0 when done, 1 after a clear error."""
+    parser = argparse.ArgumentParser(prog="python -m mathamr.experiments.trials", description=__doc__)
+    parser.add_argument("trial", choices=("contexts", "marf"))
+    parser.add_argument("prepared", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--base", default="box", help="text encoder to start from: box, minilm or a folder")
+    parser.add_argument("--base-name", help="what the base is called in names of runs")
+    parser.add_argument("--contexts", nargs="+", help="only these contexts")
+    parser.add_argument("--config", default="small", help="sizes of MaRF")
+    parser.add_argument("--set", action="append", default=[], metavar="STAGE.FIELD=VALUE")
+    parser.add_argument("--folds", type=int, default=5)
+    given = parser.parse_args(arguments)
+    try:
+        if given.trial == "contexts":
+            _contexts(given)
+        else:
+            _marf(given)
+    except MathAMRError as error:
+        print(f"mathamr: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _contexts(given: argparse.Namespace) -> None:
+    from mathamr.configured import changed
+    from mathamr.experiments.formulaplaces import read_places
+    from mathamr.experiments.trials.contexts import ContextMaterials, cross_fitted, keep, untrained, ways_of
+    from mathamr.experiments.trials.trial import judgments
+    from mathamr.layers.device import chosen_device
+    from mathamr.systems.mathamr.configuration import MathAMRConfiguration
+    from mathamr.systems.mathamr.context import CONTEXTS
+
+    device = chosen_device(given.device)
+    name = given.base_name or given.base
+    materials = ContextMaterials(
+        read_places(given.prepared / "topic-places.jsonl.gz"),
+        read_places(given.prepared / "places.jsonl.gz"),
+        judgments(given.prepared / "qrels", ["task2-2020", "task2-2021"]),
+    )
+    wanted = given.contexts or CONTEXTS
+    configurations = {
+        context: MathAMRConfiguration(
+            context=context, base=given.base, length=254 if context == "text-opt" else 128
+        )
+        for context in wanted
+    }
+    changes = [each.partition(".")[2] for each in given.set]
+    for context, configuration in configurations.items():
+        keep(given.out, f"{name}/untrained/{context}", untrained(materials, configuration, device), materials)
+    for seed in given.seeds:
+        for context, configuration in configurations.items():
+            ways = [changed({"way": way}, changes)["way"] for way in ways_of(seed)]
+            found = cross_fitted(materials, configuration, ways, device, count=given.folds)
+            keep(given.out, f"{name}/seed-{seed}/{context}", found, materials)
+
+
+def _marf(given: argparse.Namespace) -> None:
+    from mathamr.experiments.trials.marf import MarfTrial
+    from mathamr.layers.device import chosen_device
+    from mathamr.systems.marf.training.configuration import marf_training
+    from mathamr.systems.training.recipe import TrainingSettings
+
+    training = marf_training(TrainingSettings(config=given.config, changes=(*given.set, f"model.base={given.base}")))
+    for seed in given.seeds:
+        MarfTrial(given.prepared, given.out, training, chosen_device(given.device), seed).run()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

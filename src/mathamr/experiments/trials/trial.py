@@ -1,0 +1,46 @@
+"""What trials have in common: a folder of runs, each with its scores, that grows as they come."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import Qrels, read_qrels
+from mathamr.evaluation.runs import Run, write_run
+from mathamr.evaluation.scores import evaluate
+
+JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref", "nDCG'@5", "nDCG'@10", "P'@5")
+KNOWN = ("MRR@10", "recall@10", "recall@100")
+_BEGAN = time.monotonic()
+
+
+def say(line: str) -> None:
+    """A line of progress with the time."""
+    print(f"[{time.monotonic() - _BEGAN:6.1f} s] {line}", file=sys.stderr, flush=True)
+
+
+def judgments(folder: Path, names: Iterable[str]) -> Qrels:
+    """The judgments of several files as one; topics without a relevant item are left out, as ARQMath did."""
+    grades: dict[str, Mapping[str, int]] = {}
+    for name in names:
+        grades |= read_qrels(folder / f"{name}.qrels").with_relevant().grades
+    return Qrels(grades)
+
+
+def keep_run(
+    out: Path, name: str, scores: Mapping[str, Mapping[str, float]], qrels: Qrels, names: Iterable[str] = JUDGED
+) -> dict[str, float]:
+    """Writes a run and the values of its measures by topic (`NAME.run`, `NAME.json`); their means."""
+    path = out / f"{name}.run"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    run = Run.of(name.replace("/", "-"), {topic: list(found.items()) for topic, found in scores.items()})
+    write_run(run, path)
+    found = evaluate(run, qrels, measures(names))
+    path.with_suffix(".json").write_text(json.dumps(found.values) + "\n", encoding="utf-8")
+    means = {each: found.mean(each) for each in found.measures}
+    say(f"{name}: " + ", ".join(f"{each} {value:.4f}" for each, value in means.items()))
+    return means

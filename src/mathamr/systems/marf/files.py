@@ -1,0 +1,221 @@
+"""MaRF's model folder: what was learned, in sixteen bits, beside the text encoder it changes; nothing that can run code.
+
+config.json           the sizes, the text encoder it begins from, hashes of the other files
+weights.safetensors   changes of low rank and added embeddings, the formula encoder, the fusion, principal components
+mathtokens.txt        one LaTeX command a line that the text encoder reads as one word
+latextokens.txt       one normalised LaTeX token a line
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from mathamr.errors import MathAMRError
+from mathamr.integrity import checked_file, file_hash
+from mathamr.layers.language.encoder import TextEncoder
+from mathamr.layers.language.wordpieces import WordPieces
+from mathamr.layers.lowrank import add_changes, merge
+from mathamr.layers.tensorfile import read_tensors, tensor_bytes
+from mathamr.layers.unfilled import unfilled
+from mathamr.layers.weights import CONFIG, WEIGHTS, use_weights
+from mathamr.systems.marf.configuration import MarfConfiguration
+from mathamr.systems.marf.mathtokens import MathTokens
+from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork, with_added_pieces
+from mathamr.systems.marf.postinput import InputReader, LatexVocabulary
+from mathamr.systems.modelfolder import described
+from mathamr.systems.textbase import checked_base
+from mathamr.training.learner import under
+
+FORMAT = 1
+MATH_TOKENS, LATEX_TOKENS = "mathtokens.txt", "latextokens.txt"
+_TRANSFORMER, _ADDED, _COMPONENTS = "context.transformer.", "context.transformer.pieces.added", "components"
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MarfVocabularies:
+    """What text and formulas are read by."""
+
+    mathematics: MathTokens
+    latex: LatexVocabulary
+
+    def reader(self, pieces: WordPieces, configuration: MarfConfiguration) -> InputReader:
+        """Reads posts for a model; `pieces` are those of the base."""
+        return InputReader(
+            self.mathematics.added_to(pieces),
+            self.mathematics,
+            self.latex,
+            length=configuration.length,
+            formula_length=configuration.formula_length,
+            formulas=configuration.formulas,
+        )
+
+    def save(self, folder: Path) -> None:
+        """Two files."""
+        text = "".join(f"{command}\n" for command in self.mathematics.commands)
+        (folder / MATH_TOKENS).write_text(text, encoding="utf-8")
+        self.latex.save(folder / LATEX_TOKENS)
+
+    @classmethod
+    def load(cls, folder: Path) -> MarfVocabularies:
+        """The inverse of `save`."""
+        path = folder / MATH_TOKENS
+        try:
+            commands = path.read_text(encoding="utf-8").split()
+        except (OSError, UnicodeDecodeError) as error:
+            raise MathAMRError(f"cannot read the mathematical tokens in {path}: {error}") from error
+        return cls(MathTokens(commands), LatexVocabulary.load(folder / LATEX_TOKENS))
+
+
+def fresh_network(
+    base: TextEncoder, vocabularies: MarfVocabularies, configuration: MarfConfiguration
+) -> MarfNetwork:
+    """A network that begins from a text encoder, with changes of low rank that can learn."""
+    transformer = _extended(base, vocabularies)
+    add_changes(transformer, configuration.rank)
+    transformer.pieces.added.requires_grad_(True)  # type: ignore[union-attr]
+    context = ContextEncoder(transformer, configuration.size)
+    nn.init.orthogonal_(context.head.weight)
+    return MarfNetwork(context, FormulaEncoder(configuration, len(vocabularies.latex)), configuration)
+
+
+def _extended(base: TextEncoder, vocabularies: MarfVocabularies) -> Any:
+    number = {piece: place for place, piece in enumerate(base.pieces.vocabulary)}
+    unknown = number["[UNK]"]
+    spelled = [
+        [number.get(command.lower(), number.get(command[0].lower(), unknown))]
+        for command in vocabularies.mathematics.commands
+    ]
+    model = base.model
+    model.head = None
+    return with_added_pieces(model, spelled)
+
+
+def stored_weights(learned: dict[str, Tensor], components: Tensor) -> dict[str, Tensor]:
+    """What a folder holds, in sixteen bits."""
+    every = {**learned, _COMPONENTS: components}
+    return {name: each.detach().to("cpu", torch.float16).contiguous() for name, each in every.items()}
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class MarfModel:
+    """A model as it is loaded: the network, what reads for it, and the weights it was made of."""
+
+    name: str
+    configuration: MarfConfiguration
+    base: str
+    base_fingerprint: str
+    vocabularies: MarfVocabularies
+    network: MarfNetwork
+    components: Tensor
+    reader: InputReader
+    weights: dict[str, Tensor]
+    about: dict[str, Any]
+
+
+def made_model(
+    base: TextEncoder,
+    vocabularies: MarfVocabularies,
+    configuration: MarfConfiguration,
+    weights: dict[str, Tensor],
+    *,
+    name: str = "marf",
+    about: dict[str, Any] | None = None,
+    source: Path | None = None,
+) -> MarfModel:
+    """The network of weights as `stored_weights` gives them; changes become part of the layers they change."""
+    source = source or Path(WEIGHTS)
+    reader = vocabularies.reader(base.pieces, configuration)
+    fingerprint = base.fingerprint
+    transformer = base.model
+    transformer.head = None
+    changes = {
+        each.removeprefix(_TRANSFORMER): value
+        for each, value in weights.items()
+        if each.startswith(_TRANSFORMER) and each != _ADDED
+    }
+    merge(transformer, changes)
+    try:
+        added, components = weights[_ADDED].float(), weights[_COMPONENTS].float()
+    except KeyError as error:
+        raise MathAMRError(f"{source} holds weights of another model: {error} is missing") from error
+    kept = transformer.pieces.weight.detach()
+    if added.shape != (len(vocabularies.mathematics.commands), kept.shape[1]):
+        raise MathAMRError(f"{source}: the added tokens are not those of {MATH_TOKENS}")
+    if components.shape != (configuration.size, configuration.stored):
+        raise MathAMRError(f"{source}: the principal components have another size than the configuration asks for")
+    transformer.pieces = nn.Embedding.from_pretrained(torch.cat([kept, added.to(kept)]))
+    transformer.configuration = replace(
+        transformer.configuration, pieces=len(transformer.pieces.weight), projection=0
+    )
+    context = ContextEncoder(transformer, configuration.size)
+    with unfilled():
+        formula = FormulaEncoder(configuration, len(vocabularies.latex))
+        empty = MarfNetwork(context, formula, configuration)
+    use_weights(context.head, under(weights, "context.head."), source)
+    use_weights(formula, under(weights, "formula."), source)
+    use_weights(empty.fusion, under(weights, "fusion."), source)
+    return MarfModel(
+        name=name,
+        configuration=configuration,
+        base=configuration.base,
+        base_fingerprint=fingerprint,
+        vocabularies=vocabularies,
+        network=empty.eval(),
+        components=components,
+        reader=reader,
+        weights=weights,
+        about=about or {},
+    )
+
+
+def save_marf(folder: Path, model: MarfModel) -> None:
+    """Writes the folder that `load_marf` reads; the configuration comes last, when all is there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / WEIGHTS).write_bytes(tensor_bytes(model.weights))
+        model.vocabularies.save(folder)
+        row = {
+            "format": FORMAT,
+            "system": "marf",
+            "name": model.name,
+            "configuration": model.configuration.to_json(),
+            "base": {"name": model.base, "fingerprint": model.base_fingerprint},
+            "sha256": {name: file_hash(folder / name) for name in (WEIGHTS, MATH_TOKENS, LATEX_TOKENS)},
+            **model.about,
+        }
+        (folder / CONFIG).write_text(json.dumps(row, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise MathAMRError(f"cannot write the model folder {folder}: {error}") from error
+
+
+def load_marf(folder: Path) -> MarfModel:
+    """The model in a folder, after the hashes of its files were checked."""
+    row = described(folder)
+    if row.get("format") != FORMAT:
+        raise MathAMRError(f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}")
+    try:
+        configuration = MarfConfiguration.from_json(dict(row["configuration"]))
+        hashes = {str(name): str(value) for name, value in row["sha256"].items()}
+        base, fingerprint = str(row["base"]["name"]), str(row["base"]["fingerprint"])
+        name = str(row["name"])
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise MathAMRError(
+            f"{folder / CONFIG} does not describe a MaRF model, or it is damaged ({type(error).__name__}: {error})"
+        ) from error
+    for each in (WEIGHTS, MATH_TOKENS, LATEX_TOKENS):
+        checked_file(folder / each, hashes)
+    return made_model(
+        checked_base(base, fingerprint, "cpu", str(folder)),
+        MarfVocabularies.load(folder),
+        replace(configuration, base=base),
+        read_tensors(folder / WEIGHTS),
+        name=name,
+        about={key: row[key] for key in ("measured", "license", "training") if key in row},
+        source=folder / WEIGHTS,
+    )

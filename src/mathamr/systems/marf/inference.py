@@ -1,0 +1,120 @@
+"""MaRF at work: token vectors of posts, fused with each of their formulas, in batches; and what is stored of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from mathamr.layers.language.encoder import precision
+from mathamr.systems.marf.network import MarfNetwork
+from mathamr.systems.marf.postinput import PostInput, padded
+
+BUDGET = 8_192
+"""Word pieces in the context encoder at a time, padding counted."""
+
+
+def context_vectors(network: MarfNetwork, posts: Sequence[PostInput], device: torch.device) -> list[Tensor]:
+    """The token vectors of each post's text (tokens, size)."""
+    found: list[Tensor | None] = [None] * len(posts)
+    for places in _alike([len(post.numbers) for post in posts], _budget(device)):
+        numbers, lengths = padded([posts[place].numbers for place in places], 0)
+        with torch.inference_mode(), precision(device):
+            vectors = network.context(numbers.to(device), lengths.to(device))
+        for place, row, length in zip(places, vectors, lengths.tolist(), strict=True):
+            found[place] = row[:length]
+    return [each for each in found if each is not None]
+
+
+def formula_vectors(network: MarfNetwork, posts: Sequence[PostInput], device: torch.device) -> list[list[Tensor]]:
+    """The token vectors of each post's formulas (tokens, size), the longest formula first."""
+    flat = [numbers for post in posts for _, numbers in post.formulas]
+    found: list[Tensor] = [torch.zeros(0)] * len(flat)
+    for places in _alike([len(numbers) for numbers in flat], _budget(device)):
+        numbers, lengths = padded([flat[place] for place in places], 0)
+        with torch.inference_mode(), precision(device):
+            vectors = network.formula(numbers.to(device), lengths.to(device))
+        for place, row, length in zip(places, vectors, lengths.tolist(), strict=True):
+            found[place] = row[:length]
+    rows = iter(found)
+    return [[next(rows) for _ in post.formulas] for post in posts]
+
+
+def fused_vectors(
+    network: MarfNetwork, posts: Sequence[PostInput], device: torch.device, most: int
+) -> list[list[Tensor]]:
+    """Each post's text fused with each of its formulas, at most so many; a post without any has its text alone.
+
+    Algorithm 1 of the seed, lines 9 and 10, for many posts at a time.
+    """
+    contexts = context_vectors(network, posts, device)
+    formulas = formula_vectors(network, posts, device)
+    jobs = [
+        (place, number) for place, own in enumerate(formulas) for number in range(min(most, len(own)) or 1)
+    ]
+    found: list[list[Tensor]] = [[] for _ in posts]
+    empty = contexts[0].new_zeros(1, contexts[0].shape[1]) if contexts else torch.zeros(1, 1)
+    results: dict[tuple[int, int], Tensor] = {}
+    widths = [len(contexts[place]) for place, _ in jobs]
+    for chosen in _alike(widths, 4 * _budget(device)):
+        batch = [jobs[job] for job in chosen]
+        texts, lengths = _stacked([contexts[place] for place, _ in batch])
+        given = [formulas[place][number] if formulas[place] else empty for place, number in batch]
+        tokens, _ = _stacked(given)
+        counts = torch.tensor(
+            [len(formulas[place][number]) if formulas[place] else 0 for place, number in batch], device=device
+        )
+        with torch.inference_mode(), precision(device):
+            rows = network.fused(texts, tokens, counts)
+        results |= {job: row[:length] for job, row, length in zip(batch, rows, lengths, strict=True)}
+    for place, number in jobs:
+        found[place].append(results[place, number])
+    return found
+
+
+def stored(vectors: Tensor, components: Tensor, rows: int) -> Tensor:
+    """What an index keeps of a representation: neighbouring tokens pooled to at most so many rows, fewer numbers each."""
+    return functional.normalize(neighbours_pooled(vectors, rows).float() @ components, dim=-1)
+
+
+def neighbours_pooled(vectors: Tensor, rows: int) -> Tensor:
+    """The means of neighbouring rows, so that at most so many are left; stretches are as equal as can be.
+
+    >>> neighbours_pooled(torch.tensor([[1.0], [3.0], [5.0]]), 2).tolist()
+    [[2.0], [5.0]]
+    """
+    count = len(vectors)
+    if count <= rows:
+        return vectors
+    owner = torch.arange(count, device=vectors.device) * rows // count
+    sums = vectors.new_zeros(rows, vectors.shape[1]).index_add_(0, owner, vectors)
+    return sums / torch.bincount(owner, minlength=rows)[:, None]
+
+
+def principal_components(rows: Tensor, size: int) -> Tensor:
+    """The directions (size of a row, size) on which products of rows are kept best."""
+    products = rows.float().T @ rows.float()
+    return torch.linalg.eigh(products.double())[1].flip(1)[:, :size].float().contiguous()
+
+
+def _budget(device: torch.device) -> int:
+    return BUDGET * (32 if device.type == "cuda" else 1)
+
+
+def _alike(lengths: Sequence[int], budget: int) -> list[list[int]]:
+    """Places in groups of about the same length, as many as fit the budget."""
+    order = sorted(range(len(lengths)), key=lambda place: -lengths[place])
+    groups: list[list[int]] = []
+    for place in order:
+        widest = max(1, lengths[groups[-1][0]]) if groups else 1
+        if not groups or (len(groups[-1]) + 1) * widest > budget:
+            groups.append([])
+        groups[-1].append(place)
+    return groups
+
+
+def _stacked(rows: Sequence[Tensor]) -> tuple[Tensor, list[int]]:
+    lengths = [len(row) for row in rows]
+    return torch.nn.utils.rnn.pad_sequence([row.float() for row in rows], batch_first=True), lengths

@@ -1,0 +1,198 @@
+"""LaTeX as normalised tokens (seed 002, appendix A.1): one spelling a meaning, braces complete, numbers by their places."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from mathamr.formulas.latex.lexer import tokenize
+
+MOST_CHARACTERS = 4_000
+"""A formula beyond this is cut before it is read: the encoder reads some hundred tokens of it anyway."""
+DEEPEST = 40
+"""Arguments within arguments whose braces are completed; what lies deeper is taken as it stands."""
+
+_SAME = {
+    r"\frac": r"\dfrac \tfrac \cfrac \nicefrac \sfrac",
+    r"\binom": r"\dbinom \tbinom",
+    r"\leq": r"\le \leqslant \leqq",
+    r"\geq": r"\ge \geqslant \geqq",
+    r"\neq": r"\ne",
+    r"\rightarrow": r"\to \longrightarrow",
+    r"\leftarrow": r"\gets \longleftarrow",
+    r"\Rightarrow": r"\implies \Longrightarrow",
+    r"\Leftarrow": r"\impliedby \Longleftarrow",
+    r"\Leftrightarrow": r"\iff \Longleftrightarrow",
+    r"\leftrightarrow": r"\longleftrightarrow",
+    r"\mapsto": r"\longmapsto",
+    r"\ldots": r"\dots \cdots \dotsc \dotsb \dotsm \dotsi \dotso",
+    r"\emptyset": r"\varnothing",
+    r"\wedge": r"\land",
+    r"\vee": r"\lor",
+    r"\neg": r"\lnot",
+    r"\ni": r"\owns",
+    r"\setminus": r"\smallsetminus \backslash",
+    r"\epsilon": r"\varepsilon",
+    r"\phi": r"\varphi",
+    r"\theta": r"\vartheta",
+    "|": r"\mid \vert \lvert \rvert",
+    r"\|": r"\Vert \lVert \rVert \parallel",
+    r"\{": r"\lbrace",
+    r"\}": r"\rbrace",
+    "[": r"\lbrack",
+    "]": r"\rbrack",
+    "<": r"\lt",
+    ">": r"\gt",
+    "*": r"\ast",
+    ":": r"\colon",
+    r"\mathrm": r"\text \textrm \textnormal \mbox \operatorname \mathop \rm \mathit \textit \textsf \mathsf",
+    r"\mathbf": r"\boldsymbol \bm \textbf \bf \pmb",
+    r"\mathbb": r"\Bbb \mathds",
+    r"\mathcal": r"\mathscr \cal",
+    r"\hat": r"\widehat",
+    r"\tilde": r"\widetilde",
+    r"\bar": r"\overline",
+    r"\vec": r"\overrightarrow",
+    r"\pmod": r"\mod \pod",
+    r"\prime": "'",
+}
+_MEANT = {other: name for name, others in _SAME.items() for other in others.split()}
+_SILENT = frozenset(
+    r"""\left \right \middle \big \Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \Biggl \Biggr \bigm \Bigm
+    \displaystyle \textstyle \scriptstyle \scriptscriptstyle \limits \nolimits \, \; \: \! \  \> \quad \qquad ~
+    \hfill \strut \nonumber \notag \mathstrut \hspace \hskip \kern \phantom \hphantom \vphantom""".split()
+) | {"\\ "}
+_ARGUMENTS = {
+    **dict.fromkeys((r"\frac", r"\binom", r"\overset", r"\underset", r"\stackrel"), 2),
+    **dict.fromkeys(
+        r"^ _ \sqrt \mathrm \mathbf \mathbb \mathcal \mathfrak \hat \tilde \bar \vec \dot \ddot \underline"
+        r" \overbrace \underbrace \pmod".split(),
+        1,
+    ),
+}
+"""How many arguments a command takes: those without braces get them."""
+
+
+def latex_tokens(latex: str) -> list[str]:
+    r"""The normalised tokens of a formula; of broken LaTeX as far as it can be read, braces closed.
+
+    >>> " ".join(latex_tokens(r"\dfrac12 \le x^{30}"))
+    '\\frac { 1 } { 2 } \\leq x ^ { 3 10e 1 }'
+    >>> " ".join(latex_tokens("3.14"))
+    '3 10e 0 . 1 10e -1 4 10e -2'
+    """
+    raw, _ = tokenize(latex[:MOST_CHARACTERS])
+    meant = [_MEANT.get(token, token) for token in raw if token not in _SILENT]
+    return list(_numbers(_Completion(meant).all()))
+
+
+class _Completion:
+    """Reads tokens once, completing arguments and braces."""
+
+    def __init__(self, tokens: list[str]) -> None:
+        self._tokens, self._at = tokens, 0
+
+    def all(self) -> list[str]:
+        found: list[str] = []
+        while self._at < len(self._tokens):
+            if self._tokens[self._at] == "}":
+                self._at += 1  # it closes nothing
+            else:
+                self._item(found, 0)
+        return found
+
+    def _item(self, found: list[str], depth: int) -> None:
+        """One token with its arguments, or one group."""
+        token = self._tokens[self._at]
+        self._at += 1
+        if token == "{":
+            found.append("{")
+            self._rest_of_group(found, depth)
+            found.append("}")
+            return
+        found.append(token)
+        if token == r"\sqrt" and self._next_is("["):
+            self._until_bracket(found)
+        if depth < DEEPEST:
+            for _ in range(_ARGUMENTS.get(token, 0)):
+                self._argument(found, depth + 1)
+
+    def _rest_of_group(self, found: list[str], depth: int) -> None:
+        """Up to the brace that closes it, or to the end; without depth, so that any nesting is read."""
+        opened = 1
+        while self._at < len(self._tokens):
+            token = self._tokens[self._at]
+            if token in "{}":
+                self._at += 1
+                opened += 1 if token == "{" else -1
+                if not opened:
+                    return
+                found.append(token)
+            else:
+                self._item(found, depth)
+        found.extend("}" * (opened - 1))
+
+    def _until_bracket(self, found: list[str]) -> None:
+        while self._at < len(self._tokens):
+            token = self._tokens[self._at]
+            self._at += 1
+            if token not in "{}":
+                found.append(token)
+            if token == "]":
+                return
+
+    def _argument(self, found: list[str], depth: int) -> None:
+        while self._next_is(" ") or (self._at < len(self._tokens) and self._tokens[self._at].isspace()):
+            self._at += 1
+        if self._at >= len(self._tokens) or self._tokens[self._at] == "}":
+            found.extend("{}")
+        elif self._tokens[self._at] == "{":
+            self._item(found, depth)
+        else:
+            found.append("{")
+            self._item(found, depth)
+            found.append("}")
+
+    def _next_is(self, token: str) -> bool:
+        return self._at < len(self._tokens) and self._tokens[self._at] == token
+
+
+def _numbers(tokens: list[str]) -> Iterator[str]:
+    """Tokens without white space, numbers of more than a digit as digits and powers of ten; zeros are left out."""
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        if not (token.isascii() and token.isdigit()):
+            if not token.isspace():
+                yield token
+            at += 1
+            continue
+        end = at
+        while end < len(tokens) and tokens[end].isascii() and tokens[end].isdigit():
+            end += 1
+        whole, part = tokens[at:end], list[str]()
+        if end + 1 < len(tokens) and tokens[end] == "." and tokens[end + 1].isascii() and tokens[end + 1].isdigit():
+            at = end = end + 1
+            while end < len(tokens) and tokens[end].isascii() and tokens[end].isdigit():
+                end += 1
+            part = tokens[at:end]
+        at = end
+        yield from _by_place(whole, part)
+
+
+def _by_place(whole: list[str], part: list[str]) -> Iterator[str]:
+    """
+    >>> list(_by_place(["3", "0"], [])), list(_by_place(["7"], [])), list(_by_place(["0"], []))
+    (['3', '10e', '1'], ['7'], ['0'])
+    """
+    if len(whole) == 1 and not part:
+        yield from whole
+        return
+    placed = [(digit, len(whole) - 1 - place) for place, digit in enumerate(whole)]
+    kept = [each for each in placed if each[0] != "0"] or [("0", 0)]
+    for digit, power in kept:
+        yield from (digit, "10e", str(power))
+    if part:
+        yield "."
+        for place, digit in enumerate(part, 1):
+            if digit != "0":
+                yield from (digit, "10e", str(-place))

@@ -1,0 +1,50 @@
+"""Mathematical tokens for a text encoder that knows none: a LaTeX command becomes one word of its vocabulary."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from mathamr.layers.language.wordpieces import WordPieces
+
+_COMMAND = re.compile(r"\\([a-zA-Z]{2,20})")
+
+
+def word_of(command: str) -> str:
+    """The word that stands for a command, without its backslash; encoders lower the case, so capitals are spelled.
+
+    >>> word_of("frac"), word_of("Gamma")
+    ('texfrac', 'texcapgamma')
+    """
+    return f"tex{'cap' if command[0].isupper() else ''}{command.lower()}"
+
+
+class MathTokens:
+    """Commands that are read as one token each; all others stay as they are written."""
+
+    def __init__(self, commands: Sequence[str]) -> None:
+        self.commands = tuple(commands)
+        self._words = {command: f" {word_of(command)} " for command in self.commands}
+
+    def spelled(self, text: str) -> str:
+        r"""A text with the words of known commands in their place.
+
+        >>> MathTokens(["frac"]).spelled(r"is $\frac{a}{b}$ in \Q?")
+        'is $ texfrac {a}{b}$ in \\Q?'
+        """
+        return _COMMAND.sub(lambda match: self._words.get(match[1], match[0]), text)
+
+    def added_to(self, pieces: WordPieces) -> WordPieces:
+        """A vocabulary with these tokens behind its own."""
+        return WordPieces((*pieces.vocabulary, *map(word_of, self.commands)))
+
+    @classmethod
+    def frequent(cls, texts: Iterable[str], most: int, least: int) -> MathTokens:
+        """The commands that occur at least `least` times, the `most` frequent of them; of words alike one."""
+        counts = Counter(command for text in texts for command in _COMMAND.findall(text))
+        chosen: dict[str, str] = {}
+        for command, count in sorted(counts.items(), key=lambda each: (-each[1], each[0])):
+            if count >= least and len(chosen) < most:
+                chosen.setdefault(word_of(command), command)
+        return cls(list(chosen.values()))

@@ -1,0 +1,130 @@
+"""`PostInput`: a post as MaRF reads it: the word pieces of its text, and the tokens of its longest formulas."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from mathamr.errors import MathAMRError
+from mathamr.layers.language.wording import Wording, running_text
+from mathamr.layers.language.wordpieces import WordPieces
+from mathamr.posts.post import Formula, Post
+from mathamr.systems.marf.latextokens import latex_tokens
+from mathamr.systems.marf.mathtokens import MathTokens
+
+Numbers = npt.NDArray[np.uint16]
+PAD, UNKNOWN = "[PAD]", "[UNK]"
+MOST_FORMULAS = 300
+"""Formulas of a post among which the longest are looked for; what stands behind them is not."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PostInput:
+    """Word pieces, with marks of begin and end, and formulas with their tokens, the longest first."""
+
+    numbers: Numbers
+    formulas: tuple[tuple[str, Numbers], ...] = ()
+
+
+class LatexVocabulary:
+    """Numbers of normalised LaTeX tokens; those it does not know are one number."""
+
+    def __init__(self, tokens: Sequence[str]) -> None:
+        self.tokens = tuple(tokens)
+        if self.tokens[:2] != (PAD, UNKNOWN) or len(set(self.tokens)) != len(self.tokens) or len(self) > 2**16:
+            raise MathAMRError(f"these {len(self.tokens)} lines are no vocabulary of LaTeX tokens")
+        self._number = {token: place for place, token in enumerate(self.tokens)}
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+    def numbers(self, latex: str, length: int) -> Numbers:
+        """The numbers of a formula's first tokens."""
+        found = [self._number.get(token, 1) for token in latex_tokens(latex)[:length]]
+        return np.array(found, np.uint16)
+
+    @classmethod
+    def frequent(cls, formulas: Iterable[str], most: int, least: int) -> LatexVocabulary:
+        """The tokens that occur at least `least` times, the `most` frequent of them."""
+        counts = Counter(token for latex in formulas for token in latex_tokens(latex))
+        ranked = sorted(counts.items(), key=lambda each: (-each[1], each[0]))
+        kept = [token for token, count in ranked if count >= least and token not in (PAD, UNKNOWN)]
+        return cls([PAD, UNKNOWN, *kept[: most - 2]])
+
+    def save(self, path: Path) -> None:
+        """One token a line."""
+        path.write_text("\n".join(self.tokens) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> LatexVocabulary:
+        """The inverse of `save`."""
+        try:
+            return cls(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise MathAMRError(f"cannot read the LaTeX tokens in {path}: {error}") from error
+
+
+class InputReader:
+    """Reads posts and formulas; `pieces` is the vocabulary with the mathematical tokens in it."""
+
+    def __init__(
+        self,
+        pieces: WordPieces,
+        mathematics: MathTokens,
+        latex: LatexVocabulary,
+        *,
+        length: int,
+        formula_length: int,
+        formulas: int,
+    ) -> None:
+        self.pieces, self.mathematics, self.latex = pieces, mathematics, latex
+        self._length, self._formula_length, self._formulas = length, formula_length, formulas
+
+    def posts(self, posts: Sequence[Post]) -> list[PostInput]:
+        """Posts, in order; one without text and formulas has no pieces between its marks."""
+        numbers = self._text([running_text(post) for post in posts])
+        return [
+            PostInput(each, self._longest(post.formulas)) for each, post in zip(numbers, posts, strict=True)
+        ]
+
+    def formulas(self, formulas: Sequence[Formula]) -> list[PostInput]:
+        """Formulas by themselves, in order: each is its own text, and its own formula."""
+        numbers = self._text([f"${formula.latex}$" for formula in formulas])
+        return [
+            PostInput(each, self._longest((formula,))) for each, formula in zip(numbers, formulas, strict=True)
+        ]
+
+    def _text(self, texts: Sequence[str]) -> list[Numbers]:
+        wordings = [Wording(self.mathematics.spelled(text), ()) for text in texts]
+        begin, end = [self.pieces.begin], [self.pieces.end]
+        return [
+            np.concatenate([begin, cut.numbers[: self._length], end]).astype(np.uint16)
+            for cut in self.pieces.cut(wordings)
+        ]
+
+    def _longest(self, formulas: Sequence[Formula]) -> tuple[tuple[str, Numbers], ...]:
+        """The longest formulas by tokens, each spelling once; among equals those that stand first."""
+        found: dict[bytes, tuple[str, Numbers]] = {}
+        for formula in formulas[:MOST_FORMULAS]:
+            numbers = self.latex.numbers(formula.latex, self._formula_length)
+            if len(numbers):
+                found.setdefault(numbers.tobytes(), (formula.id, numbers))
+        ranked = sorted(found.values(), key=lambda each: -len(each[1]))
+        return tuple(ranked[: self._formulas])
+
+
+def padded(rows: Sequence[Numbers], pad: int, width: int = 0) -> tuple[Tensor, Tensor]:
+    """Rows of numbers as one tensor, and their lengths; empty rows have one padding."""
+    lengths = np.array([len(row) for row in rows], np.int64)
+    width = max(width, int(lengths.max()) if len(rows) else 1, 1)
+    numbers = np.full((len(rows), width), pad, np.int64)
+    for place, row in enumerate(rows):
+        numbers[place, : len(row)] = row
+    return torch.from_numpy(numbers), torch.from_numpy(lengths)

@@ -1,0 +1,147 @@
+"""MaRF behind the seam: posts and formulas by fused token vectors, several representations a post (seed 002)."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar, Self
+
+import numpy as np
+from torch import Tensor
+
+from mathamr.graphs.virtual import Level
+from mathamr.layers.device import chosen_device
+from mathamr.layers.tensorfile import tensor_bytes
+from mathamr.systems.field import Field
+from mathamr.systems.marf.files import MarfModel, load_marf, save_marf
+from mathamr.systems.marf.inference import fused_vectors, stored
+from mathamr.systems.ranking import (
+    Component,
+    Fuse,
+    Lexical,
+    MaxSim,
+    MeanMaxSim,
+    Rankings,
+    Rerank,
+    Task,
+)
+from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
+from mathamr.systems.vectors import Vectors
+
+REPRESENTATIONS = tuple(f"fused{number}" for number in range(1, 7))
+"""A post's text fused with its longest formula, its second, … each a field; a post has as many as it has formulas."""
+LOOK = "look"
+POOL = 200
+AT_A_TIME = 32
+
+_FIRST = MaxSim(REPRESENTATIONS[0])
+_MARF = Rerank(first=_FIRST, then=MeanMaxSim(REPRESENTATIONS), pool=POOL, keeps_rest=True)
+_LEXICAL = Lexical()
+
+
+class MarfSystem:
+    """Algorithm 1: the query with its longest formula against every representation of a post, averaged.
+
+    The first pass is by each post's longest formula; its best are scored by all representations.
+    """
+
+    kind: ClassVar[str] = "marf"
+    tasks: ClassVar[frozenset[Task]] = frozenset({"answers", "formulas"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"wording"})
+    rankings: ClassVar[Rankings] = {
+        "answers": {
+            "marf": _MARF,
+            "longest": _FIRST,
+            "hybrid": Fuse(
+                parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", _MARF, 4.0)), normalisation="z"
+            ),
+            "lexical": _LEXICAL,
+        },
+        "formulas": {
+            "marf": MaxSim(LOOK),
+            "hybrid": Fuse(
+                parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", MaxSim(LOOK), 1.0)),
+                normalisation="z",
+            ),
+            "lexical": _LEXICAL,
+        },
+    }
+
+    def __init__(self, model: MarfModel, device: str = "auto") -> None:
+        self.model, self.device = model, chosen_device(device)
+        model.network.to(self.device).eval()
+        self._components = model.components.to(self.device)
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self.model.name
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the base, of what was learned, and of the sizes."""
+        hashed = hashlib.sha256(tensor_bytes(self.model.weights)).hexdigest()
+        read = [*self.model.vocabularies.mathematics.commands, *self.model.vocabularies.latex.tokens]
+        content = [self.model.base_fingerprint, hashed, self.model.configuration.to_json(), read]
+        return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The representations of posts, and one of looks."""
+        size = self.model.configuration.stored
+        return (
+            *(Field(name=name, of="posts", size=size, many=True) for name in REPRESENTATIONS),
+            Field(name=LOOK, of="looks", size=size, many=True),
+        )
+
+    @property
+    def graphs(self) -> GraphInput | None:
+        """None: it reads text."""
+        return None
+
+    def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
+        """The representations of every post, in order; a post that says nothing has none."""
+        stream = iter(items)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            read = self.model.reader.posts([item.post for item in chosen])
+            saying = [place for place, each in enumerate(read) if len(each.numbers) > 2]
+            most = self.model.configuration.formulas
+            made = iter(
+                fused_vectors(self.model.network, [read[place] for place in saying], self.device, most)
+            )
+            for place, item in enumerate(chosen):
+                if place not in saying:
+                    yield Encoded(id=item.post.id)
+                    continue
+                rows = [self._rows(each, item.post.id) for each in next(made)]
+                yield Encoded(id=item.post.id, post=dict(zip(REPRESENTATIONS, rows, strict=False)))
+
+    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+        """Each look as its own text, fused with itself."""
+        stream = iter(looks)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            read = self.model.reader.formulas([look.formula for look in chosen])
+            for look, made in zip(
+                chosen, fused_vectors(self.model.network, read, self.device, 1), strict=True
+            ):
+                yield {LOOK: self._rows(made[0], look.key)}
+
+    def _rows(self, vectors: Tensor, reference: str) -> Vectors:
+        rows = stored(vectors, self._components, self.model.configuration.rows)
+        return Vectors(
+            np.ascontiguousarray(rows.float().cpu().numpy()),
+            np.full(len(rows), Level.NODE, np.int8),
+            tuple(str(number) for number in range(len(rows))),
+        )
+
+    def save(self, folder: Path) -> None:
+        """Writes the model folder."""
+        save_marf(folder, self.model)
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "auto") -> Self:
+        """The system in a model folder; the text encoder that it changes must be there, the same as then."""
+        return cls(load_marf(folder), device)

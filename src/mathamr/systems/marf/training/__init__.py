@@ -1,0 +1,1 @@
+"""How MaRF learns: words, context, formulas, and the fusion of both."""

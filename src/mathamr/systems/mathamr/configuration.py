@@ -1,0 +1,35 @@
+"""`MathAMRConfiguration`: which context is read, and by which encoder."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mathamr.configured import check_ranges, known_fields
+from mathamr.systems.mathamr.context import check_context
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MathAMRConfiguration:
+    """The context of Table 1 that is embedded, the text encoder it begins from, and the rank of the changes to it.
+
+    `length` is how many word pieces of a context are read: 128 in the seed, 256 for raw text with OPTs.
+    """
+
+    context: str = "amr-opt"
+    base: str = "box"
+    rank: int = 16
+    length: int = 128
+
+    def __post_init__(self) -> None:
+        check_context(self.context)
+        check_ranges(self, "MathAMR configuration", {"rank": (1, 4096), "length": (1, 510)})
+
+    def to_json(self) -> dict[str, Any]:
+        """For a model's folder."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> MathAMRConfiguration:
+        """The inverse of `to_json`."""
+        return cls(**known_fields(cls, row, "MathAMR"))

@@ -1,0 +1,1 @@
+"""How MathAMR learns from judged formulas."""

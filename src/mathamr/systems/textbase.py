@@ -1,0 +1,43 @@
+"""Text encoders that a system begins from, by name: the one in the box, all-MiniLM-L6-v2, or a local folder's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from mathamr.errors import MathAMRError
+from mathamr.integrity import file_hash
+from mathamr.layers.language.encoder import TextEncoder
+from mathamr.layers.language.files import load_text_encoder
+from mathamr.layers.language.minilm import packaged_minilm
+from mathamr.layers.language.published import published_encoder
+from mathamr.layers.weights import CONFIG
+from mathamr.systems.modelfolder import DEFAULT, box, described
+
+BOX, MINILM = "box", "minilm"
+"""The text encoder of the default model, which every installation has; and the packaged MiniLM, an extra."""
+
+
+def load_base(name: str, device: str = "cpu") -> TextEncoder:
+    """The text encoder of a name, or in a folder: ours, or one of BERT's kind as sentence-transformers writes them."""
+    if name == BOX:
+        return load_text_encoder(box() / DEFAULT / "text", device)
+    if name == MINILM:
+        return packaged_minilm(device)
+    folder = Path(name)
+    if not (folder / CONFIG).is_file():
+        raise MathAMRError(
+            f"no text encoder {name!r}: name {BOX!r}, {MINILM!r}, or a folder with a {CONFIG} and weights"
+        )
+    row = described(folder)
+    return load_text_encoder(folder, device) if "transformer" in row else published_encoder(folder, file_hash(folder / "model.safetensors")[:16], device)
+
+
+def checked_base(name: str, fingerprint: str, device: str, what: str) -> TextEncoder:
+    """The base of a model that was trained as changes of it; another one than it was trained on is refused."""
+    base = load_base(name, device)
+    if base.fingerprint != fingerprint:
+        raise MathAMRError(
+            f"{what} holds changes to the text encoder {name!r} ({fingerprint}), and the one here is another"
+            f" ({base.fingerprint}); train it again, or install what it was made for"
+        )
+    return base
