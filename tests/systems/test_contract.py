@@ -21,6 +21,7 @@ from mathamr.systems.modelfolder import load_system, system_of
 from mathamr.systems.ranking import TASKS, fields_of
 from mathamr.systems.system import SYSTEMS, Encoded, Item, Look, System
 from tests.systems.tiny import TINY, NodeSystem, WordSystem
+from tests.systems.tinytext import tiny_base, tiny_marf, tiny_mathamr
 
 PARSER = "tests.amr.rule_parser:RuleParser"
 
@@ -55,9 +56,12 @@ def _saved(system: System, folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def folders(model_folder: Path) -> Folders:
+def folders(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Folders:
     """A model folder of every kind of system."""
+    base = tiny_base(tmp_path_factory.mktemp("text") / "base")
     return {
+        "mathamr": lambda folder: _saved(tiny_mathamr(base), folder),
+        "marf": lambda folder: _saved(tiny_marf(base), folder),
         "mathamrplus": lambda folder: model_folder,
         "tiny-words": lambda folder: _saved(WordSystem(), folder),
         "tiny-nodes": lambda folder: _saved(NodeSystem(), folder),

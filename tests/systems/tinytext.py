@@ -1,0 +1,69 @@
+"""MathAMR and MaRF as small as they can be: untrained, over a text encoder of one layer that knows single letters."""
+
+from __future__ import annotations
+
+import string
+from pathlib import Path
+
+import torch
+
+from mathamr.layers.language.encoder import TextEncoder
+from mathamr.layers.language.files import load_text_encoder, save_text_encoder
+from mathamr.layers.language.transformer import Transformer, TransformerConfiguration
+from mathamr.layers.language.wordpieces import WordPieces
+from mathamr.layers.lowrank import add_changes, changes_of
+from mathamr.systems.marf.configuration import CONFIGURATIONS
+from mathamr.systems.marf.files import MarfVocabularies, fresh_network, made_model, stored_weights
+from mathamr.systems.marf.mathtokens import MathTokens
+from mathamr.systems.marf.postinput import PAD as LATEX_PAD
+from mathamr.systems.marf.postinput import UNKNOWN as LATEX_UNKNOWN
+from mathamr.systems.marf.postinput import LatexVocabulary
+from mathamr.systems.marf.system import MarfSystem
+from mathamr.systems.mathamr.configuration import MathAMRConfiguration
+from mathamr.systems.mathamr.system import MathAMRSystem, halved
+
+LETTERS = [*string.ascii_lowercase, *string.digits, *"$^_={}+-.,?\\"]
+PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *LETTERS, *(f"##{letter}" for letter in string.ascii_lowercase)]
+VOCABULARIES = MarfVocabularies(
+    MathTokens(["frac", "sum"]),
+    LatexVocabulary([LATEX_PAD, LATEX_UNKNOWN, *string.ascii_lowercase, *"{}+=^_<", "\\frac", "\\sum", "1", "2"]),
+)
+
+
+def tiny_base(folder: Path) -> Path:
+    """The folder of a text encoder that is not trained."""
+    if not folder.exists():
+        torch.manual_seed(5)
+        shape = TransformerConfiguration(
+            pieces=len(PIECES), size=16, layers=1, heads=2, inner=32, positions=260, dropout=0.0
+        )
+        save_text_encoder(folder, TextEncoder(Transformer(shape), WordPieces(PIECES)))
+    return folder
+
+
+def tiny_mathamr(base: Path, context: str = "amr-opt") -> MathAMRSystem:
+    """MathAMR with changes that do change something."""
+    torch.manual_seed(6)
+    changed = load_text_encoder(base, "cpu")
+    add_changes(changed.model, 2)
+    for name, parameter in changed.model.named_parameters():
+        if name.endswith(".up"):
+            torch.nn.init.normal_(parameter, std=0.1)
+    configuration = MathAMRConfiguration(context=context, base=str(base), rank=2, length=64)
+    return MathAMRSystem(load_text_encoder(base, "cpu"), configuration, halved(changes_of(changed.model)))
+
+
+def tiny_marf(base: Path) -> MarfSystem:
+    """MaRF with a fusion that does change something."""
+    torch.manual_seed(7)
+    configuration = CONFIGURATIONS["tiny"].changed([f'base="{base}"'])
+    network = fresh_network(load_text_encoder(base, "cpu"), VOCABULARIES, configuration)
+    torch.nn.init.normal_(network.fusion.outer.weight, std=0.3)
+    learned = {
+        name: each
+        for name, each in network.named_parameters()
+        if not name.startswith("context.transformer.") or name.endswith((".down", ".up", "pieces.added"))
+    }
+    weights = stored_weights(learned, torch.eye(configuration.size)[:, : configuration.stored])
+    model = made_model(load_text_encoder(base, "cpu"), VOCABULARIES, configuration, weights)
+    return MarfSystem(model, "cpu")
