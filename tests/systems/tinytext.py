@@ -23,10 +23,20 @@ from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.system import MathAMRSystem, halved
 
 LETTERS = [*string.ascii_lowercase, *string.digits, *"$^_={}+-.,?\\"]
-PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", *LETTERS, *(f"##{letter}" for letter in string.ascii_lowercase)]
+PIECES = [
+    "[PAD]",
+    "[UNK]",
+    "[CLS]",
+    "[SEP]",
+    "[MASK]",
+    *LETTERS,
+    *(f"##{letter}" for letter in string.ascii_lowercase),
+]
 VOCABULARIES = MarfVocabularies(
     MathTokens(["frac", "sum"]),
-    LatexVocabulary([LATEX_PAD, LATEX_UNKNOWN, *string.ascii_lowercase, *"{}+=^_<", "\\frac", "\\sum", "1", "2"]),
+    LatexVocabulary(
+        [LATEX_PAD, LATEX_UNKNOWN, *string.ascii_lowercase, *"{}+=^_<", "\\frac", "\\sum", "1", "2"]
+    ),
 )
 
 

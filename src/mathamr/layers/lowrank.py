@@ -72,7 +72,9 @@ def merge(model: nn.Module, changes: dict[str, Tensor]) -> None:
             layer = model.get_submodule(name)
             down, up = changes[f"{name}.{DOWN}"].float(), changes[f"{name}.{UP}"].float()
         except (AttributeError, KeyError) as error:
-            raise MathAMRError(f"these changes are of another network: {name or 'a layer'} ({error})") from error
+            raise MathAMRError(
+                f"these changes are of another network: {name or 'a layer'} ({error})"
+            ) from error
         weight = getattr(layer, "weight", None)
         if not isinstance(layer, nn.Linear) or weight is None or (up @ down).shape != weight.shape:
             raise MathAMRError(f"these changes are of another network: {name} has another shape")

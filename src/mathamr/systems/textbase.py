@@ -29,7 +29,11 @@ def load_base(name: str, device: str = "cpu") -> TextEncoder:
             f"no text encoder {name!r}: name {BOX!r}, {MINILM!r}, or a folder with a {CONFIG} and weights"
         )
     row = described(folder)
-    return load_text_encoder(folder, device) if "transformer" in row else published_encoder(folder, file_hash(folder / "model.safetensors")[:16], device)
+    return (
+        load_text_encoder(folder, device)
+        if "transformer" in row
+        else published_encoder(folder, file_hash(folder / "model.safetensors")[:16], device)
+    )
 
 
 def checked_base(name: str, fingerprint: str, device: str, what: str) -> TextEncoder:

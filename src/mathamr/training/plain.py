@@ -26,15 +26,29 @@ class PlainTraining(Protocol):
     """What the configuration of such a training has."""
 
     @property
-    def batch_size(self) -> int: ...
+    def batch_size(self) -> int:
+        """Examples of a step."""
+        ...
+
     @property
-    def epochs(self) -> int: ...
+    def epochs(self) -> int:
+        """How often all examples are seen."""
+        ...
+
     @property
-    def learning_rate(self) -> float: ...
+    def learning_rate(self) -> float:
+        """The highest rate."""
+        ...
+
     @property
-    def warmup(self) -> float: ...
+    def warmup(self) -> float:
+        """The share of steps in which the rate rises."""
+        ...
+
     @property
-    def seed(self) -> int: ...
+    def seed(self) -> int:
+        """What chance begins from."""
+        ...
 
 
 class PlainTrainer(ABC, Generic[S]):
@@ -139,7 +153,9 @@ class PlainTrainer(ABC, Generic[S]):
             torch.cuda.set_rng_state(state["chance.1"].cpu(), self.device)
 
 
-def fit(trainer: PlainTrainer[S], threads: int = 2, say: Callable[[str], None] = lambda line: None) -> float | None:
+def fit(
+    trainer: PlainTrainer[S], threads: int = 2, say: Callable[[str], None] = lambda line: None
+) -> float | None:
     """Trains in memory, for experiments that train many small networks: the network ends as its best epoch left it.
 
     The worth of that epoch, or `None` where nothing tells.

@@ -74,7 +74,9 @@ def _marf(given: argparse.Namespace) -> None:
     from mathamr.systems.marf.training.configuration import marf_training
     from mathamr.systems.training.recipe import TrainingSettings
 
-    training = marf_training(TrainingSettings(config=given.config, changes=(*given.set, f"model.base={given.base}")))
+    training = marf_training(
+        TrainingSettings(config=given.config, changes=(*given.set, f"model.base={given.base}"))
+    )
     for seed in given.seeds:
         MarfTrial(given.prepared, given.out, training, chosen_device(given.device), seed).run()
 

@@ -75,13 +75,19 @@ def trained(
     judged = JudgedLines.of_rows(rows, encoder.pieces, configuration.length)
     for way in ways:
         worth = fit(LineTrainer(encoder, judged, way, device))
-        say(f"{configuration.context} by {way.objective}: Spearman {worth if worth is None else round(worth, 3)}")
+        say(
+            f"{configuration.context} by {way.objective}: Spearman {worth if worth is None else round(worth, 3)}"
+        )
     encoder.model.eval()
     return encoder
 
 
 def ranked(
-    encoder: TextEncoder, length: int, context: str, topics: Sequence[FormulaPlace], places: Sequence[FormulaPlace]
+    encoder: TextEncoder,
+    length: int,
+    context: str,
+    topics: Sequence[FormulaPlace],
+    places: Sequence[FormulaPlace],
 ) -> dict[str, dict[str, float]]:
     """Looks for each topic by the cosine of contexts, each look at its best place."""
     sentences = SentenceEncoder(encoder, length)
@@ -119,7 +125,10 @@ def cross_fitted(
 
 
 def untrained(
-    materials: ContextMaterials, configuration: MathAMRConfiguration, device: torch.device, base: str | None = None
+    materials: ContextMaterials,
+    configuration: MathAMRConfiguration,
+    device: torch.device,
+    base: str | None = None,
 ) -> dict[str, dict[str, float]]:
     """The looks of every topic by the text encoder as it is."""
     encoder = load_base(base or configuration.base, str(device))

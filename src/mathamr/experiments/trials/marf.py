@@ -105,7 +105,9 @@ class Representations:
     no maximum.
     """
 
-    def __init__(self, rows: Sequence[Tensor], owners: Sequence[int], count: int, device: torch.device) -> None:
+    def __init__(
+        self, rows: Sequence[Tensor], owners: Sequence[int], count: int, device: torch.device
+    ) -> None:
         half = torch.float16 if device.type == "cuda" else torch.float32
         order = sorted(range(len(rows)), key=lambda place: len(rows[place]))
         self._blocks: list[tuple[Tensor, Tensor]] = []
@@ -147,7 +149,11 @@ def represented(found: Sequence[Sequence[Tensor]], device: torch.device) -> Repr
 
 
 def _kept(
-    out: Path, name: str, task: SearchTask, scores: Mapping[int, Tensor], only: Mapping[int, Tensor] | None = None
+    out: Path,
+    name: str,
+    task: SearchTask,
+    scores: Mapping[int, Tensor],
+    only: Mapping[int, Tensor] | None = None,
 ) -> None:
     found: dict[str, dict[str, float]] = {}
     for place, row in scores.items():
@@ -168,12 +174,16 @@ def measure_context(
     """The context encoder alone; the first places of every topic where not all are fused."""
     first: dict[str, dict[int, Tensor]] = {}
     for task in all_tasks:
-        documents = represented([[each] for each in context_vectors(network, task.candidates.posts, device)], device)
+        documents = represented(
+            [[each] for each in context_vectors(network, task.candidates.posts, device)], device
+        )
         queries = context_vectors(network, [task.topics.posts[place] for place in task.asked], device)
         scores = {place: documents.scores(query) for place, query in zip(task.asked, queries, strict=True)}
         _kept(out, name, task, scores)
         if not task.whole:
-            first[task.name] = {place: row.topk(min(RERANKED, len(row))).indices for place, row in scores.items()}
+            first[task.name] = {
+                place: row.topk(min(RERANKED, len(row))).indices for place, row in scores.items()
+            }
     return first
 
 
@@ -244,15 +254,15 @@ def measure_compression(
         for size, rows, bits in CURVE:
             used = components[:, :size]
 
-            def small(
-                vectors: Tensor, used: Tensor = used, rows: int = rows, bits: int = bits
-            ) -> Tensor:
+            def small(vectors: Tensor, used: Tensor = used, rows: int = rows, bits: int = bits) -> Tensor:
                 found = torch.nn.functional.normalize(neighbours_pooled(vectors.float(), rows) @ used, dim=-1)
                 return found if bits > 8 else (found * 127).round() / 127
 
             table = represented([[small(each) for each in own] for own in documents], device)
             name = f"compression/{size}-numbers-{rows}-rows-{bits}-bits"
-            _kept(out, name, task, {p: table.scores(small(q)) for p, q in zip(task.asked, queries, strict=True)})
+            _kept(
+                out, name, task, {p: table.scores(small(q)) for p, q in zip(task.asked, queries, strict=True)}
+            )
 
 
 CURVE = ((128, 256, 16), (64, 256, 16), (32, 256, 16), (16, 256, 16))
@@ -264,7 +274,9 @@ CURVE += ((64, 32, 16), (64, 32, 8), (32, 32, 8), (32, 16, 8))
 class MarfTrial:
     """Trains and measures with one seed, part by part, keeping runs and weights as they come."""
 
-    def __init__(self, folder: Path, out: Path, training: MarfTraining, device: torch.device, seed: int) -> None:
+    def __init__(
+        self, folder: Path, out: Path, training: MarfTraining, device: torch.device, seed: int
+    ) -> None:
         self.folder, self.out, self.device, self.seed = folder, out / f"seed-{seed}", device, seed
         self.training = training
         self.out.mkdir(parents=True, exist_ok=True)
@@ -331,7 +343,9 @@ class MarfTrial:
         self._write(name, learned)
 
     def _write(self, name: str, tensors: Mapping[str, Tensor]) -> None:
-        stored = {each: value.detach().to("cpu", torch.float16).contiguous() for each, value in tensors.items()}
+        stored = {
+            each: value.detach().to("cpu", torch.float16).contiguous() for each, value in tensors.items()
+        }
         (self.out / f"{name}.safetensors").write_bytes(tensor_bytes(stored))
 
 

@@ -32,7 +32,11 @@ def judgments(folder: Path, names: Iterable[str]) -> Qrels:
 
 
 def keep_run(
-    out: Path, name: str, scores: Mapping[str, Mapping[str, float]], qrels: Qrels, names: Iterable[str] = JUDGED
+    out: Path,
+    name: str,
+    scores: Mapping[str, Mapping[str, float]],
+    qrels: Qrels,
+    names: Iterable[str] = JUDGED,
 ) -> dict[str, float]:
     """Writes a run and the values of its measures by topic (`NAME.run`, `NAME.json`); their means."""
     path = out / f"{name}.run"

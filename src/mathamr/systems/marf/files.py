@@ -148,7 +148,9 @@ def made_model(
     if added.shape != (len(vocabularies.mathematics.commands), kept.shape[1]):
         raise MathAMRError(f"{source}: the added tokens are not those of {MATH_TOKENS}")
     if components.shape != (configuration.size, configuration.stored):
-        raise MathAMRError(f"{source}: the principal components have another size than the configuration asks for")
+        raise MathAMRError(
+            f"{source}: the principal components have another size than the configuration asks for"
+        )
     transformer.pieces = nn.Embedding.from_pretrained(torch.cat([kept, added.to(kept)]))
     transformer.configuration = replace(
         transformer.configuration, pieces=len(transformer.pieces.weight), projection=0

@@ -28,7 +28,9 @@ def context_vectors(network: MarfNetwork, posts: Sequence[PostInput], device: to
     return [each for each in found if each is not None]
 
 
-def formula_vectors(network: MarfNetwork, posts: Sequence[PostInput], device: torch.device) -> list[list[Tensor]]:
+def formula_vectors(
+    network: MarfNetwork, posts: Sequence[PostInput], device: torch.device
+) -> list[list[Tensor]]:
     """The token vectors of each post's formulas (tokens, size), the longest formula first."""
     flat = [numbers for post in posts for _, numbers in post.formulas]
     found: list[Tensor] = [torch.zeros(0)] * len(flat)

@@ -170,7 +170,12 @@ def _numbers(tokens: list[str]) -> Iterator[str]:
         while end < len(tokens) and tokens[end].isascii() and tokens[end].isdigit():
             end += 1
         whole, part = tokens[at:end], list[str]()
-        if end + 1 < len(tokens) and tokens[end] == "." and tokens[end + 1].isascii() and tokens[end + 1].isdigit():
+        if (
+            end + 1 < len(tokens)
+            and tokens[end] == "."
+            and tokens[end + 1].isascii()
+            and tokens[end + 1].isdigit()
+        ):
             at = end = end + 1
             while end < len(tokens) and tokens[end].isascii() and tokens[end].isdigit():
                 end += 1

@@ -88,7 +88,9 @@ def pooled(vectors: Tensor, lengths: Tensor) -> Tensor:
     return functional.normalize((vectors * real).sum(1), dim=-1)
 
 
-def padded_maxsim(queries: Tensor, query_lengths: Tensor, documents: Tensor, document_lengths: Tensor) -> Tensor:
+def padded_maxsim(
+    queries: Tensor, query_lengths: Tensor, documents: Tensor, document_lengths: Tensor
+) -> Tensor:
     """MaxSim of every query with every document, both padded (rows, width, size): the mean over a query's tokens.
 
     Equation 2 of the seed has the sum; the mean orders the documents of a query in the same way.
@@ -105,7 +107,9 @@ def padded_maxsim(queries: Tensor, query_lengths: Tensor, documents: Tensor, doc
 class MarfNetwork(nn.Module):
     """The three parts together."""
 
-    def __init__(self, context: ContextEncoder, formula: FormulaEncoder, configuration: MarfConfiguration) -> None:
+    def __init__(
+        self, context: ContextEncoder, formula: FormulaEncoder, configuration: MarfConfiguration
+    ) -> None:
         super().__init__()
         self.configuration = configuration
         self.context, self.formula = context, formula

@@ -38,7 +38,11 @@ class LatexVocabulary:
 
     def __init__(self, tokens: Sequence[str]) -> None:
         self.tokens = tuple(tokens)
-        if self.tokens[:2] != (PAD, UNKNOWN) or len(set(self.tokens)) != len(self.tokens) or len(self) > 2**16:
+        if (
+            self.tokens[:2] != (PAD, UNKNOWN)
+            or len(set(self.tokens)) != len(self.tokens)
+            or len(self) > 2**16
+        ):
             raise MathAMRError(f"these {len(self.tokens)} lines are no vocabulary of LaTeX tokens")
         self._number = {token: place for place, token in enumerate(self.tokens)}
 
@@ -98,7 +102,8 @@ class InputReader:
         """Formulas by themselves, in order: each is its own text, and its own formula."""
         numbers = self._text([f"${formula.latex}$" for formula in formulas])
         return [
-            PostInput(each, self._longest((formula,))) for each, formula in zip(numbers, formulas, strict=True)
+            PostInput(each, self._longest((formula,)))
+            for each, formula in zip(numbers, formulas, strict=True)
         ]
 
     def _text(self, texts: Sequence[str]) -> list[Numbers]:

@@ -43,5 +43,7 @@ class SentenceEncoder:
         if not known:
             return np.zeros((0, self.size), np.float32)
         cut = line_pieces(known, self.encoder.pieces, self.length)
-        found = {line: row.vectors[0] for line, row in zip(known, self.encoder.encode_pieces(cut), strict=True)}
+        found = {
+            line: row.vectors[0] for line, row in zip(known, self.encoder.encode_pieces(cut), strict=True)
+        }
         return np.stack([found[line] for line in lines])

@@ -78,7 +78,8 @@ def marf_training(settings: TrainingSettings) -> MarfTraining:
         raise UnknownNameError("configuration", settings.config, list(CONFIGURATIONS))
     settings.checked((*STAGES, "model", "all"))
     parts = {
-        name: changed({name: part}, [*settings.of("all"), *settings.of(name)])[name] for name, part in _PARTS.items()
+        name: changed({name: part}, [*settings.of("all"), *settings.of(name)])[name]
+        for name, part in _PARTS.items()
     }
     return MarfTraining(
         model=CONFIGURATIONS[settings.config].changed(settings.of("model")),

@@ -55,7 +55,11 @@ MOST_TOKENS, LEAST_TOKENS = 1500, 5
 _AT_A_TIME = 1000
 _SAMPLE = 2000
 """Answers whose fused rows tell the principal components."""
-_BEFORE = {"context": ("words",), "fusion": ("context", "formulas"), "join": ("context", "formulas", "fusion")}
+_BEFORE = {
+    "context": ("words",),
+    "fusion": ("context", "formulas"),
+    "join": ("context", "formulas", "fusion"),
+}
 _PREFIX = {"words": "", "context": "context.", "formulas": "formula.", "fusion": ""}
 
 

@@ -133,7 +133,9 @@ class WordTrainer(PartTrainer[MaskedStep]):
         hidden = torch.from_numpy(inside & (chance.random(numbers.shape) < MASKED))
         were, kind = numbers[hidden], torch.from_numpy(chance.random(int(hidden.sum())))
         other = torch.from_numpy(chance.integers(1000, self._words.bias.shape[0], len(were)))
-        shown = torch.where(kind < 0.8, torch.full_like(were, self._mask), torch.where(kind < 0.9, other, were))
+        shown = torch.where(
+            kind < 0.8, torch.full_like(were, self._mask), torch.where(kind < 0.9, other, were)
+        )
         return MaskedStep(numbers.masked_scatter(hidden, shown), lengths, hidden, were)
 
     def loss(self, step: MaskedStep) -> Tensor:

@@ -126,7 +126,9 @@ def split_by_grade(
     """(training, validation): of every grade the same share is kept to validate on (seed, section 5)."""
     chance = np.random.default_rng([seed, 3])
     kept = [
-        chance.permutation(np.flatnonzero(np.asarray(grades) == grade))[: int(share * (np.asarray(grades) == grade).sum())]
+        chance.permutation(np.flatnonzero(np.asarray(grades) == grade))[
+            : int(share * (np.asarray(grades) == grade).sum())
+        ]
         for grade in range(4)
     ]
     held = np.sort(np.concatenate(kept)).astype(np.int64)

@@ -66,7 +66,9 @@ class MathAMRRecipe:
         judged = JudgedLines.read(sources.path, load_base(model.base).pieces, model.length)
         judged.save(folder / JUDGED)
         (folder / MODEL).write_text(json.dumps(model.to_json()) + "\n", encoding="utf-8")
-        say(f"{len(judged):,} judgments of {len(set(judged.topics.tolist()))} topics, {len(judged.lines):,} lines")
+        say(
+            f"{len(judged):,} judgments of {len(set(judged.topics.tolist()))} topics, {len(judged.lines):,} lines"
+        )
         return [folder / JUDGED, folder / MODEL]
 
     def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
@@ -78,7 +80,9 @@ class MathAMRRecipe:
             "join": _join,
         }
         return [
-            TrainingStage(name, runs[name]) for name in STAGES if not settings.stages or name in settings.stages
+            TrainingStage(name, runs[name])
+            for name in STAGES
+            if not settings.stages or name in settings.stages
         ]
 
 
@@ -89,9 +93,9 @@ def _model(settings: TrainingSettings) -> MathAMRConfiguration:
     if settings.config not in CONFIGURATIONS:
         raise UnknownNameError("configuration", settings.config, list(CONFIGURATIONS))
     settings.checked((*STAGES, "model"))
-    found: MathAMRConfiguration = changed(
-        {"model": CONFIGURATIONS[settings.config]}, settings.of("model")
-    )["model"]
+    found: MathAMRConfiguration = changed({"model": CONFIGURATIONS[settings.config]}, settings.of("model"))[
+        "model"
+    ]
     return found
 
 

@@ -151,7 +151,9 @@ class LineTrainer(PlainTrainer[LineStep]):
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Writes the changes in sixteen bits."""
-        stored = {name: each.to("cpu", torch.float16) for name, each in changes_of(self.encoder.model).items()}
+        stored = {
+            name: each.to("cpu", torch.float16) for name, each in changes_of(self.encoder.model).items()
+        }
         (folder / CHANGES).write_bytes(tensor_bytes(stored))
 
     def subject(self) -> TrainingSubject:
