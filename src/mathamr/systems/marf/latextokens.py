@@ -56,18 +56,15 @@ _SAME = {
     r"\prime": "'",
 }
 _MEANT = {other: name for name, others in _SAME.items() for other in others.split()}
-_SILENT = frozenset(
-    r"""\left \right \middle \big \Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \Biggl \Biggr \bigm \Bigm
-    \displaystyle \textstyle \scriptstyle \scriptscriptstyle \limits \nolimits \, \; \: \! \  \> \quad \qquad ~
-    \hfill \strut \nonumber \notag \mathstrut \hspace \hskip \kern \phantom \hphantom \vphantom""".split()
-) | {"\\ "}
+_WITHOUT_MEANING = r"""\left \right \middle \big \Big \bigg \Bigg \bigl \bigr \Bigl \Bigr \biggl \biggr \Biggl \Biggr \bigm
+    \Bigm \displaystyle \textstyle \scriptstyle \scriptscriptstyle \limits \nolimits \, \; \: \! \> \quad \qquad ~
+    \hfill \strut \nonumber \notag \mathstrut \hspace \hskip \kern \phantom \hphantom \vphantom"""
+_SILENT = frozenset({*_WITHOUT_MEANING.split(), "\\ "})
+_OF_ONE = r"""^ _ \sqrt \mathrm \mathbf \mathbb \mathcal \mathfrak \hat \tilde \bar \vec \dot \ddot \underline \overbrace
+    \underbrace \pmod"""
 _ARGUMENTS = {
     **dict.fromkeys((r"\frac", r"\binom", r"\overset", r"\underset", r"\stackrel"), 2),
-    **dict.fromkeys(
-        r"^ _ \sqrt \mathrm \mathbf \mathbb \mathcal \mathfrak \hat \tilde \bar \vec \dot \ddot \underline"
-        r" \overbrace \underbrace \pmod".split(),
-        1,
-    ),
+    **dict.fromkeys(_OF_ONE.split(), 1),
 }
 """How many arguments a command takes: those without braces get them."""
 
