@@ -23,7 +23,7 @@ _SIGNS |= {typed: SYMBOLS[sign] for typed, sign in {"−": "-", "·": "\\cdot", 
 """Signs by their character."""
 _PLACED = {"OVERACCENT": "POSTSUPERSCRIPT", "UNDERACCENT": "POSTSUBSCRIPT"}
 _DRAWN = frozenset([*ACCENTS.values(), *UNDER_ACCENTS.values()])
-_RELATIONS = frozenset(["RELOP", "ARROW", "METARELOP"])
+_RELATIONS = frozenset(["RELOP", "METARELOP"])
 _BIG = frozenset(["SUMOP", "INTOP", "LIMITOP", "OPERATOR"])
 _EXTREMES = frozenset(["maximum", "minimum", "supremum", "infimum"])
 _BETWEEN = frozenset(["union", "intersection", "and", "or", "direct-sum", "square-union"])
@@ -44,9 +44,11 @@ def _with_scripts(node: Node) -> list[Node]:
     while base.kind == APPLY and len(base.children) == 2 and base.children[0].role in _PLACED:
         label, base = base.children
         role = _PLACED[label.role]
-        if label.kind == TOKEN and label.text in _DRAWN and base.role not in _RELATIONS:
+        if label.kind == TOKEN and label.text in _DRAWN and base.role not in ("ARROW", *_RELATIONS):
             return [node]
         scripts.append(Node(SCRIPT, role, children=(label.with_role("ID"),)))
+    if base.role == "ARROW" and scripts:  # as LaTeX's own arrows with something above
+        return [node.with_role("ARROW")]
     big = base.role in _BIG or base.meaning in _EXTREMES
     return [base, *scripts] if scripts and base.kind == TOKEN and (big or base.role in _RELATIONS) else [node]
 
