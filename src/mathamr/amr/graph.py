@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import Any
 
 from mathamr.amr import notation
@@ -29,6 +30,7 @@ class InvalidAmrError(MathAMRError):
     """A graph that is no AMR: a variable twice, an edge to nowhere, a part that hangs in the air."""
 
 
+@lru_cache(maxsize=16_384)
 def is_atom(text: str) -> bool:
     """Whether Penman reads `text` as one symbol or one quoted string.
 
@@ -249,6 +251,7 @@ def upright(edge: Triple) -> Triple:
     return source, role, target
 
 
+@lru_cache(maxsize=1024)
 def _validate_role(role: str) -> None:
     if role == ":instance" or not _ROLE.fullmatch(role):
         raise InvalidAmrError(f"{role!r} is no role of an edge: it starts with a colon and holds no blank")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 
 from mathamr.amr.builtin.concepts import Draft
 from mathamr.amr.builtin.features import WordNode, type_of
 from mathamr.amr.builtin.relations import SAME, RelationScores
-from mathamr.amr.graph import Amr, string
-from mathamr.amr.notation import layout
+from mathamr.amr.graph import Amr, string, upright
+from mathamr.amr.notation import Fields, Triple, layout
 from mathamr.amr.variable import Names
 
 LEAST = 0.01
@@ -52,13 +53,11 @@ class Sets:
 def merge_mentions(draft: Draft, scores: RelationScores, labels: list[str], least: float) -> Sets:
     """Which nodes are one node: pronouns with what they mean, most certain first."""
     merged = Sets(len(draft.nodes))
-    if SAME not in labels or not scores.pairs:
+    if SAME not in labels or not len(scores.pairs):
         return merged
     column = scores.probabilities[:, labels.index(SAME)]
-    for number in np.argsort(-column, kind="stable"):
-        if column[number] < least:
-            break
-        mention, meant = scores.pairs[number]
+    probable = np.flatnonzero(column >= least)
+    for mention, meant in scores.pairs[probable[np.argsort(-column[probable], kind="stable")]].tolist():
         if merged.find(mention) == mention and type_of(draft.nodes[mention]) == "pronoun":
             merged.join(meant, mention)
     return merged
@@ -75,24 +74,22 @@ def relate(
     linked: set[frozenset[int]] = set()
     taken: set[tuple[int, str]] = set()
     reached: set[int] = set()
+    apart = sum(merged.find(number) == number for number in range(len(nodes)))
 
     def take(source: int, role: str, target: int) -> None:
+        nonlocal apart
         edges.append((source, role, target))
         linked.add(frozenset((source, target)))
         taken.add((source, role))
         reached.add(target)
-        parts.join(source, target)
+        apart -= parts.join(source, target)
 
     for source, role, target in draft.edges:
         take(merged.find(source), role, merged.find(target))
-    table = scores.probabilities.copy()
-    table[:, 0] = 0.0
-    if SAME in labels:
-        table[:, labels.index(SAME)] = 0.0
-    rows, columns = np.nonzero(table > LEAST)
-    for place in np.argsort(-table[rows, columns], kind="stable"):
-        row, column = rows[place], columns[place]
-        source, target = (merged.find(number) for number in scores.pairs[row])
+    for probability, source, target, column in _probable_edges(scores, labels):
+        if apart == 1 and probability < thresholds.extra:
+            break
+        source, target = merged.find(source), merged.find(target)
         role = labels[column]
         if source == target or frozenset((source, target)) in linked:
             continue
@@ -100,10 +97,24 @@ def relate(
             continue
         if nodes[target].constant and target in reached:
             continue
-        if parts.find(source) != parts.find(target) or table[row, column] >= thresholds.extra:
+        if parts.find(source) != parts.find(target) or probability >= thresholds.extra:
             take(source, role, target)
-    _connect(draft, merged, parts, take)
+    if apart > 1:
+        _connect(draft, merged, parts, take)
     return edges, merged
+
+
+def _probable_edges(scores: RelationScores, labels: list[str]) -> Iterator[tuple[float, int, int, int]]:
+    """Probability, source, target and label of every edge that is not improbable, most probable first."""
+    likely = scores.probabilities > LEAST
+    likely[:, 0] = False
+    if SAME in labels:
+        likely[:, labels.index(SAME)] = False
+    rows, columns = np.nonzero(likely)
+    probabilities = scores.probabilities[rows, columns]
+    order = np.argsort(-probabilities, kind="stable")
+    sources, targets = scores.pairs[rows[order]].T.tolist() if len(order) else ([], [])
+    return zip(probabilities[order].tolist(), sources, targets, columns[order].tolist(), strict=True)
 
 
 def _connect(draft: Draft, merged: Sets, parts: Sets, take: object) -> None:
@@ -187,15 +198,16 @@ def to_amr(draft: Draft, scores: RelationScores, labels: list[str], thresholds: 
             (variables[number], f":op{place}", string(part))
             for place, part in enumerate(nodes[number].text, start=1)
         )
-    amr = Amr(
+    written = in_written_order(variables[top], list(variables.values()), links)
+    numbers = {variable: number for number, variable in variables.items()}
+    return Amr(
         variables[top],
-        tuple((variable, nodes[n].concept) for n, variable in variables.items()),
+        tuple((variable, nodes[numbers[variable]].concept) for variable in written),
         tuple(links),
         tuple(constants),
         tokens,
         tuple((variable, tuple(sorted(words[n]))) for n, variable in variables.items()),
     )
-    return in_written_order(amr)
 
 
 def _without_concepts(draft: Draft, tokens: tuple[str, ...]) -> Amr:
@@ -204,13 +216,14 @@ def _without_concepts(draft: Draft, tokens: tuple[str, ...]) -> Amr:
     return Amr("x", (("x", "amr-empty" if not values else "and"),), (), values, tokens)
 
 
-def in_written_order(amr: Amr) -> Amr:
-    """The same graph with its instances in the order in which Penman writes them."""
-    children = layout(amr)
-    order: dict[str, int] = {}
-    waiting = [amr.top]
+def in_written_order(top: str, variables: list[str], edges: list[Triple]) -> list[str]:
+    """The variables in the order in which Penman writes them."""
+    upright_edges = tuple(dict.fromkeys(map(upright, edges)))
+    children = layout(Fields(top, tuple((name, "") for name in variables), upright_edges, (), (), (), ()))
+    found: list[str] = []
+    waiting = [top]
     while waiting:
         variable = waiting.pop()
-        order[variable] = len(order)
+        found.append(variable)
         waiting.extend(target for _, target, defines in reversed(children[variable]) if defines)
-    return replace(amr, instances=tuple(sorted(amr.instances, key=lambda instance: order[instance[0]])))
+    return found

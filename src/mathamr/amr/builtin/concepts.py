@@ -8,12 +8,19 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mathamr.amr.builtin.columns import WordColumns, ranges
 from mathamr.amr.builtin.features import (
+    AROUND_FORMS,
+    CHILD_FORM,
+    CHILD_WORD_FORM,
+    NEIGHBOUR_FORMS,
+    OWN_FORMS,
+    TEMPLATE_FORMS,
     WordNode,
     core_features,
-    neighbour_features,
-    template_features,
-    word_features,
+    core_kind,
+    own_parts,
+    written,
 )
 from mathamr.amr.builtin.lexicon import (
     INSIDE,
@@ -25,12 +32,13 @@ from mathamr.amr.builtin.lexicon import (
     Lexicon,
     number_value,
 )
+from mathamr.amr.builtin.lookup import FeatureSums, Numbers, Strings
 from mathamr.amr.builtin.mathematics import FORMULA
-from mathamr.amr.builtin.network import Array, Weights, sum_rows
+from mathamr.amr.builtin.network import Array, Bag, Weights
 from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.templates import PLAIN, Template
 
-MEMORY = 50_000
+MEMORY = 30_000
 _PLURAL = re.compile(r"[A-Z0-9][A-Za-z0-9-]*[A-Z0-9]s$")
 
 
@@ -83,28 +91,67 @@ def context(sentence: SyntaxSentence) -> Array:
     return np.concatenate([sentence.vectors, sentence.vectors[sentence.heads]], axis=1)
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class _Known:
-    """The candidates of a word, and the numbers of those features that do not depend on its neighbours."""
+    """A word as it was met before: its row among own features, and its candidates with their first row."""
 
+    own: int
     candidates: list[FrameCandidate]
-    vectors: list[list[int]]
-    details: list[list[int]]
+    first: int
+
+
+class _Sums:
+    """Sums of features that are remembered: rows are numbered as they come and summed when they are needed."""
+
+    def __init__(self, features: FeatureSums) -> None:
+        self._features = features
+        self._waiting: list[list[int]] = []
+        self._array: Array = np.zeros((1024, features.weights.shape[1]), dtype=np.float32)
+        self._summed = 0
+
+    def __len__(self) -> int:
+        return self._summed + len(self._waiting)
+
+    def add(self, features: list[str]) -> int:
+        """The number of a new row; all rows have equally many features."""
+        self._waiting.append(self._features.numbers(features))
+        return len(self) - 1
+
+    @property
+    def array(self) -> Array:
+        """All rows so far, and room for more."""
+        if self._waiting:
+            size = len(self)
+            if size > len(self._array):
+                grown = np.zeros((2 * size, self._array.shape[1]), dtype=np.float32)
+                grown[: self._summed] = self._array[: self._summed]
+                self._array = grown
+            columns = np.array(self._waiting, dtype=np.int64).T
+            self._array[self._summed : size] = self._features.sums(list(columns))
+            self._summed, self._waiting = size, []
+        return self._array
 
 
 class ConceptModel:
-    """Ranks the candidate cores of each word, then chooses the template of each core."""
+    """Ranks the candidate cores of each word, then chooses the template of each core.
 
-    def __init__(self, weights: Weights, lexicon: Lexicon) -> None:
+    Both models describe a word by the same features; their vectors stand side by side in one table.
+    """
+
+    def __init__(self, weights: Weights, lexicon: Lexicon, strings: Strings) -> None:
         self.lexicon = lexicon
-        self._remembered: dict[tuple[object, ...], _Known] = {}
         arrays = weights.arrays
-        self._words = weights.bag("core/word")
-        self._cores = weights.bag("core/core")
-        self._details = weights.bag("core/detail")
+        self._strings = strings
+        self._words = FeatureSums(*beside(weights, "core/word", "template/word"), strings)
+        self._around = [self._words.form(form) for form in AROUND_FORMS]
+        self._child, self._child_word = self._words.form(CHILD_FORM), self._words.form(CHILD_WORD_FORM)
+        self._core_of_word, self._core_and_tag = map(self._words.form, TEMPLATE_FORMS)
+        self._cores = FeatureSums(*weights.bag("core/core"), strings)
+        self._details = FeatureSums(*weights.bag("core/detail"), strings)
+        self._neighbours = [self._details.form(form) for form in NEIGHBOUR_FORMS]
         self._dense, self._bias = arrays["core/dense"], arrays["core/dense/bias"]
-        self._output = arrays["core/output"]
-        self._template_words = weights.bag("template/word")
+        self._output = arrays["core/output"][:, 0]
+        self._width = len(self._output)
         self._template = tuple(
             arrays["template/" + name] for name in ("dense", "dense/bias", "output", "output/bias")
         )
@@ -112,90 +159,115 @@ class ConceptModel:
         self._templates = [Template.from_text(text) for text in labels]
         self._plain = labels.index(PLAIN)
         general = frozenset(weights.table("general templates", list))
-        self._general = np.array([text in general for text in labels])
-        self._naming = np.array(
-            [any(role == ":name" and t == 0 for _, role, t in x.edges) for x in self._templates]
-        )
+        naming = np.array([any(role == ":name" and t == 0 for _, role, t in x.edges) for x in self._templates])
+        fits = np.array([~naming, naming, ~naming & np.array([text in general for text in labels])])
+        self._unfit: Array = np.where(fits, 0.0, -np.inf).astype(np.float32)
+        """Rows: for a word, for a name, for a word of a mathematical sentence."""
+        self._forget()
 
-    def identify(self, sentences: Sequence[SyntaxSentence]) -> list[Draft]:
+    def _forget(self) -> None:
+        self._remembered: dict[tuple[object, ...], _Known] = {}
+        self._own_rows: dict[tuple[str, str, str], int] = {}
+        self._own, self._vectors, self._fixed = map(_Sums, (self._words, self._cores, self._details))
+        self._named: list[tuple[int, int]] = []
+
+    def identify(self, sentences: Sequence[SyntaxSentence], words: WordColumns) -> list[Draft]:
         """The nodes of each sentence."""
-        contexts = [context(sentence) for sentence in sentences]
-        described: dict[tuple[int, int], list[str]] = {}
-        cores = self._choose_cores(sentences, contexts, described)
-        return self._add_templates(sentences, contexts, cores, described)
+        if len(self._remembered) >= MEMORY:
+            self._forget()
+        known = [self._recall(sentence, token) for sentence in sentences for token in range(len(sentence))]
+        if not known:
+            return [Draft(sentence) for sentence in sentences]
+        described = self._describe(words, known)
+        cores = self._choose_cores(sentences, words, known, described)
+        return self._add_templates(sentences, words, cores, described)
+
+    def _recall(self, sentence: SyntaxSentence, token: int) -> _Known:
+        """Candidates of a word with the sums of their features, remembered for the next time it comes alike."""
+        word, tag, dep = sentence.words[token], sentence.tags[token], sentence.deps[token]
+        phrasal = tuple(self.lexicon.phrasal(sentence, token))
+        key = (word, tag, dep, token > 0, sentence.mathematical, phrasal)
+        known = self._remembered.get(key)
+        if known is None:
+            own = self._own_rows.get((word, tag, dep))
+            if own is None:
+                features = written(OWN_FORMS, own_parts(word, sentence.lemmas[token], tag, dep))
+                own = self._own_rows[word, tag, dep] = self._own.add(features)
+            candidates = self.lexicon.candidates(sentence, token)
+            known = self._remembered[key] = _Known(own, candidates, len(self._vectors))
+            if len(candidates) > 1:
+                for candidate in candidates:
+                    vectors, details = core_features(sentence, token, candidate)
+                    self._vectors.add(vectors)
+                    self._fixed.add(details)
+                    kind = core_kind(candidate, sentence.lemmas[token])[1]
+                    self._named.append((self._strings[candidate.core], self._strings[kind]))
+        return known
+
+    def _describe(self, words: WordColumns, known: Sequence[_Known]) -> Array:
+        """The sums of the features of every word, for both models side by side."""
+        parts = words.around
+        described = self._words.sums([form(*(parts[p] for p in form.parts)) for form in self._around])
+        described += self._own.array[[each.own for each in known]]
+        heads, kinds = words.child_kinds
+        self._words.add_ragged(described, heads, self._child(kinds))
+        children = words.function_children
+        self._words.add_ragged(
+            described, words.head[children], self._child_word(words.dep[children], words.lemma[children])
+        )
+        return described
 
     def _choose_cores(
         self,
         sentences: Sequence[SyntaxSentence],
-        contexts: Sequence[Array],
-        described: dict[tuple[int, int], list[str]],
+        words: WordColumns,
+        known: Sequence[_Known],
+        described: Array,
     ) -> list[list[str]]:
-        word_rows: list[list[int]] = []
-        core_rows: list[list[int]] = []
-        detail_rows: list[list[int]] = []
-        owners: list[int] = []
-        places: list[int] = []
-        options: list[list[FrameCandidate]] = []
-        place = 0
-        for number, sentence in enumerate(sentences):
-            for token in range(len(sentence)):
-                known = self._candidates(sentence, token)
-                options.append(known.candidates)
-                if len(known.candidates) > 1:
-                    owners.extend([len(word_rows)] * len(known.candidates))
-                    places.append(place)
-                    features = described[number, token] = word_features(sentence, token)
-                    word_rows.append(self._words.ids(features))
-                    core_rows.extend(known.vectors)
-                    for candidate, fixed in zip(known.candidates, known.details, strict=True):
-                        around = neighbour_features(sentence, token, candidate)
-                        detail_rows.append(fixed + self._details.fixed_ids(around))
-                place += 1
-        if not word_rows:
-            return self._read_cores(sentences, options, np.zeros(0, dtype=np.float32))
-        dense = np.concatenate(contexts)[places]
-        hidden = self._words.sums(word_rows) + dense @ self._dense + self._bias
-        both = np.maximum(hidden[owners] + self._cores.fixed_sums(core_rows), 0.0)
-        scores = (both @ self._output + self._details.fixed_sums(detail_rows))[:, 0]
-        return self._read_cores(sentences, options, scores)
-
-    def _candidates(self, sentence: SyntaxSentence, token: int) -> _Known:
-        """Candidates of a word with their features' numbers, remembered for the next time it comes alike."""
-        word = sentence.words[token]
-        following = tuple(sentence.lemmas[c] for c in sentence.children[token] if c > token)
-        key = (word, sentence.tags[token], sentence.deps[token], token > 0, sentence.mathematical, following)
-        known = self._remembered.get(key)
-        if known is None:
-            candidates = self.lexicon.candidates(sentence, token)
-            features = [core_features(sentence, token, c) for c in candidates] if len(candidates) > 1 else []
-            known = _Known(
-                candidates,
-                [self._cores.fixed_ids(vectors) for vectors, _ in features],
-                [self._details.fixed_ids(details) for _, details in features],
-            )
-            if len(self._remembered) >= MEMORY:
-                self._remembered.clear()
-            self._remembered[key] = known
-        return known
+        counts = np.array([len(each.candidates) for each in known], dtype=np.int64)
+        open_words = np.flatnonzero(counts > 1)
+        counts = counts[open_words]
+        firsts = np.array([known[word].first for word in open_words.tolist()], dtype=np.int64)
+        candidates = ranges(firsts, counts)
+        starts = np.cumsum(counts) - counts
+        hidden = described[open_words, : self._width] + words.dense(open_words) @ self._dense + self._bias
+        both = np.repeat(hidden, counts, axis=0)
+        both += self._vectors.array[candidates]
+        scores = np.maximum(both, 0.0, out=both) @ self._output
+        scores += self._fixed.array[candidates, 0]
+        around, owners = words.around, np.repeat(open_words, counts)
+        named = [self._named[number] for number in candidates.tolist()]
+        cores, kinds = np.array(named, dtype=np.int64).reshape(-1, 2).T
+        heads = words.head[owners]
+        weights = self._details.weights[:, 0]
+        by_head, by_following, by_previous, by_kind = self._neighbours
+        scores += weights[by_head(cores, words.lemma[heads])]
+        scores += weights[by_following(cores, around["following"][owners])]
+        scores += weights[by_previous(cores, around["previous"][owners])]
+        scores += weights[by_kind(kinds, words.tag[heads], words.dep[owners])]
+        return self._read_cores(sentences, known, scores, starts)
 
     def _read_cores(
-        self, sentences: Sequence[SyntaxSentence], options: list[list[FrameCandidate]], scores: Array
+        self, sentences: Sequence[SyntaxSentence], known: Sequence[_Known], scores: Array, starts: Numbers
     ) -> list[list[str]]:
+        """The best candidate of every word; what is inside a name follows one."""
+        best = first_greatest(scores, starts).tolist()
         chosen: list[list[str]] = []
-        word = start = 0
+        word = decided = 0
         for sentence in sentences:
             cores: list[str] = []
             for _ in range(len(sentence)):
-                found = options[word]
+                found = known[word].candidates
                 word += 1
                 if len(found) == 1:
                     cores.append(found[0].core)
                     continue
-                order = np.argsort(-scores[start : start + len(found)], kind="stable")
-                start += len(found)
-                core = found[order[0]].core
+                start = starts[decided]
+                core = found[best[decided] - start].core
                 if core == INSIDE and (not cores or cores[-1] not in (NAME, INSIDE)):
+                    order = np.argsort(-scores[start : start + len(found)], kind="stable")
                     core = found[order[1]].core
+                decided += 1
                 cores.append(core)
             chosen.append(cores)
         return chosen
@@ -203,47 +275,73 @@ class ConceptModel:
     def _add_templates(
         self,
         sentences: Sequence[SyntaxSentence],
-        contexts: Sequence[Array],
+        words: WordColumns,
         chosen: list[list[str]],
-        described: dict[tuple[int, int], list[str]],
+        described: Array,
     ) -> list[Draft]:
         drafts = [Draft(sentence) for sentence in sentences]
-        rows: list[list[int]] = []
-        inputs: list[Array] = []
-        places: list[tuple[Draft, WordNode, bool]] = []
-        for number, (draft, cores, dense) in enumerate(zip(drafts, chosen, contexts, strict=True)):
+        cores: list[str] = []
+        tokens: list[int] = []
+        masks: list[int] = []
+        places: list[tuple[Draft, WordNode, Template | None]] = []
+        for draft, its_cores, start in zip(drafts, chosen, words.starts.tolist(), strict=True):
             sentence = draft.sentence
-            for token, core in enumerate(cores):
+            mathematical = sentence.mathematical
+            for token, core in enumerate(its_cores):
                 if core in (NONE, INSIDE):
                     continue
-                node = _core_node(sentence, token, core, cores)
-                places.append((draft, node, core == NAME))
-                rows.append([])
-                if not FORMULA.fullmatch(core):
-                    token = node.token
-                    word = described.get((number, token)) or word_features(sentence, token)
-                    rows[-1] = self._template_words.ids(template_features(word, sentence.tags[token], core))
-                inputs.append(dense[node.token])
-        if not places:
-            return drafts
-        dense_weights, bias, output, output_bias = self._template
-        hidden = np.maximum(
-            sum_rows(self._template_words.weights, rows) + np.array(inputs) @ dense_weights + bias, 0.0
-        )
-        scores = hidden @ output + output_bias
-        for (draft, node, named), row, features in zip(places, scores, rows, strict=True):
-            if not features:
-                draft.add(node, self._templates[self._plain])
-            elif named and draft.sentence.mathematical:
-                draft.add(node, named_in_mathematics(node.text))
-            else:
-                fits = self._naming == named
-                if draft.sentence.mathematical:
-                    fits &= self._general
-                draft.add(node, self._templates[int(np.argmax(np.where(fits, row, -np.inf)))])
+                node = _core_node(sentence, token, core, its_cores)
+                if FORMULA.fullmatch(core):
+                    places.append((draft, node, self._templates[self._plain]))
+                elif core == NAME and mathematical:
+                    places.append((draft, node, named_in_mathematics(node.text)))
+                else:
+                    places.append((draft, node, None))
+                    cores.append(core)
+                    tokens.append(start + node.token)
+                    masks.append(1 if core == NAME else 2 if mathematical else 0)
+        best = iter(self._choose_templates(words, described, cores, np.array(tokens, np.int64), masks))
+        for draft, node, template in places:
+            draft.add(node, self._templates[next(best)] if template is None else template)
         for draft in drafts:
             ask_for_causes(draft)
         return drafts
+
+    def _choose_templates(
+        self, words: WordColumns, described: Array, cores: list[str], tokens: Numbers, masks: list[int]
+    ) -> list[int]:
+        numbers = self._strings.numbers(cores)
+        of_core, of_core_and_tag = self._core_of_word(numbers), self._core_and_tag(numbers, words.tag[tokens])
+        dense_weights, bias, output, output_bias = self._template
+        hidden = described[tokens, self._width :] + words.dense(tokens) @ dense_weights + bias
+        hidden += self._words.weights[of_core, self._width :]
+        hidden += self._words.weights[of_core_and_tag, self._width :]
+        scores = np.maximum(hidden, 0.0, out=hidden) @ output + output_bias
+        return [int(best) for best in (scores + self._unfit[masks]).argmax(axis=1)] if cores else []
+
+
+def beside(weights: Weights, first: str, second: str) -> Bag:
+    """Two bags as one: the vocabulary of both, and their vectors side by side."""
+    one, other = weights.bag(first), weights.bag(second)
+    vocabulary = {text: number for number, text in enumerate(one.vocabulary | other.vocabulary)}
+    width = one.weights.shape[1]
+    joined = np.zeros((len(vocabulary), width + other.weights.shape[1]), dtype=np.float32)
+    joined[: len(one.weights), :width] = one.weights
+    joined[[vocabulary[text] for text in other.vocabulary], width:] = other.weights
+    return Bag(vocabulary, joined)
+
+
+def first_greatest(scores: Array, starts: Numbers) -> Numbers:
+    """The place of the greatest score of each group, the first of several; groups begin at `starts`.
+
+    >>> first_greatest(np.array([1.0, 3.0, 3.0, 2.0], dtype=np.float32), np.array([0, 3])).tolist()
+    [1, 3]
+    """
+    if not len(starts):
+        return starts
+    sizes = np.diff(np.append(starts, len(scores)))
+    greatest = np.flatnonzero(scores == np.repeat(np.maximum.reduceat(scores, starts), sizes))
+    return greatest[np.searchsorted(greatest, starts)]
 
 
 def _core_node(sentence: SyntaxSentence, token: int, core: str, cores: list[str]) -> WordNode:

@@ -1,12 +1,15 @@
 """What the models look at: features of a word, of a candidate core, of a node, and of a pair of nodes.
 
-A feature is a string; a model keeps the ones it met often enough in training and sums their vectors.
+A feature is a string; a model keeps the ones it met often enough in training and sums their vectors. Most are
+declared as forms, which training writes out here word by word and `lookup` numbers for whole batches.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 
 from mathamr.amr.builtin.frames import Frames, is_frame
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, FrameCandidate
@@ -19,6 +22,13 @@ SHORT_PATH = 2
 FUNCTION_DEPS = frozenset(
     {"aux", "auxpass", "neg", "det", "prt", "mark", "expl", "cc", "case", "poss", "prep"}
 )
+ROOT, OPENING, CLOSING = "<root>", "<s>", "</s>"
+HIDDEN_FORMULA = "<formula>"
+POSITIONS = ("first", "second", "later")
+KINDS = (
+    "polarity", "number", "constant", "conjunction", "formula", "name", "frame", "special", "pronoun",
+    "quantity", "thing",
+)  # fmt: skip
 CONJUNCTIONS = frozenset({"and", "or", "contrast-01", "slash", "multi-sentence"})
 
 
@@ -33,49 +43,82 @@ class WordNode:
     text: tuple[str, ...] = ()
 
 
+OWN_FORMS = (
+    "l={lemma}", "t={tag}", "d={dep}", "td={tag}{dep}", "s3={suffix3}", "s2={suffix2}", "p3={prefix3}",
+    "sh={shape}", "ld={lemma}|{dep}",
+)  # fmt: skip
+"""Features of a word alone."""
+
+AROUND_FORMS = (
+    "hl={head_lemma}", "ht={head_tag}{dep}", "pl={previous}", "nl={following}", "pt={previous_tag}",
+    "nt={following_tag}", "lpl={lemma}|{previous}", "lnl={lemma}|{following}", "lhl={lemma}|{head_lemma}",
+    "end={last}{letter}", "pos={position}", "nnl={second_following}", "ppl={second_previous}",
+    "nosubj={bare_verb}{dep}",
+)  # fmt: skip
+"""Features of a word and its place in the sentence; a form with a part that is not there is no feature."""
+
+CHILD_FORM, CHILD_WORD_FORM = "c={dep}", "cl={dep}{lemma}"
+SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
+
+
+def own_parts(word: str, lemma: str, tag: str, dep: str) -> dict[str, str]:
+    """The parts of `OWN_FORMS`."""
+    low = word.lower()
+    return {
+        "lemma": lemma, "tag": tag, "dep": dep, "suffix3": low[-3:], "suffix2": low[-2:], "prefix3": low[:3],
+        "shape": shape(word),
+    }  # fmt: skip
+
+
+def around_parts(sentence: SyntaxSentence, token: int) -> dict[str, str]:
+    """The parts of `AROUND_FORMS` that are there; `concepts.WordColumns` makes the same for a whole batch."""
+    lemmas, tags, deps, head = sentence.lemmas, sentence.tags, sentence.deps, sentence.heads[token]
+    size, tag = len(lemmas), tags[token]
+    parts = {
+        "lemma": lemmas[token],
+        "dep": deps[token],
+        "head_lemma": lemmas[head] if head != token else ROOT,
+        "head_tag": tags[head] if head != token else ROOT,
+        "previous": lemmas[token - 1] if token > 0 else OPENING,
+        "previous_tag": tags[token - 1] if token > 0 else OPENING,
+        "following": lemmas[token + 1] if token + 1 < size else CLOSING,
+        "following_tag": tags[token + 1] if token + 1 < size else CLOSING,
+        "last": sentence.words[-1],
+        "letter": tag[0],
+        "position": POSITIONS[min(token, 2)],
+    }
+    if token + 2 < size:
+        parts["second_following"] = lemmas[token + 2]
+    if token > 1:
+        parts["second_previous"] = lemmas[token - 2]
+    if tag[0] == "V" and SUBJECTS.isdisjoint(deps[child] for child in sentence.children[token]):
+        parts["bare_verb"] = tag
+    return parts
+
+
+def written(forms: Sequence[str], parts: Mapping[str, str]) -> list[str]:
+    """The features that the forms make of the parts that are there."""
+    found = []
+    for form in forms:
+        with suppress(KeyError):
+            found.append(form.format_map(parts))
+    return found
+
+
 def word_features(sentence: SyntaxSentence, token: int) -> list[str]:
     """A word in its context."""
-    words, lemmas, tags, deps = sentence.words, sentence.lemmas, sentence.tags, sentence.deps
-    word, lemma, tag, dep, head = words[token], lemmas[token], tags[token], deps[token], sentence.heads[token]
-    low = word.lower()
-    head_lemma, head_tag = ("<root>", "<root>") if head == token else (lemmas[head], tags[head])
-    before, after = token - 1, token + 1
-    previous = lemmas[before] if before >= 0 else "<s>"
-    following = lemmas[after] if after < len(words) else "</s>"
-    found = [
-        "l=" + lemma,
-        "t=" + tag,
-        "d=" + dep,
-        "td=" + tag + dep,
-        "s3=" + low[-3:],
-        "s2=" + low[-2:],
-        "p3=" + low[:3],
-        "hl=" + head_lemma,
-        "ht=" + head_tag + dep,
-        "sh=" + shape(word),
-        "pl=" + previous,
-        "nl=" + following,
-        "pt=" + (tags[before] if before >= 0 else "<s>"),
-        "nt=" + (tags[after] if after < len(words) else "</s>"),
-        "lpl=" + lemma + "|" + previous,
-        "lnl=" + lemma + "|" + following,
-        "ld=" + lemma + "|" + dep,
-        "lhl=" + lemma + "|" + head_lemma,
-        "end=" + words[-1] + tag[0],
-        "pos=" + ("first" if token == 0 else "second" if token == 1 else "later"),
+    deps, lemmas = sentence.deps, sentence.lemmas
+    found = written(
+        OWN_FORMS, own_parts(sentence.words[token], lemmas[token], sentence.tags[token], deps[token])
+    )
+    found += written(AROUND_FORMS, around_parts(sentence, token))
+    children = sentence.children[token]
+    found += [CHILD_FORM.format(dep=kind) for kind in sorted({deps[child] for child in children})]
+    found += [
+        CHILD_WORD_FORM.format(dep=deps[child], lemma=lemmas[child])
+        for child in children
+        if deps[child] in FUNCTION_DEPS
     ]
-    if after + 1 < len(words):
-        found.append("nnl=" + lemmas[after + 1])
-    if before > 0:
-        found.append("ppl=" + lemmas[before - 1])
-    kinds = set()
-    for child in sentence.children[token]:
-        kinds.add(deps[child])
-        if deps[child] in FUNCTION_DEPS:
-            found.append("cl=" + deps[child] + lemmas[child])
-    found.extend("c=" + kind for kind in sorted(kinds))
-    if tag[0] == "V" and not kinds & {"nsubj", "nsubjpass", "csubj", "expl"}:
-        found.append("nosubj=" + tag + dep)
     return found
 
 
@@ -147,21 +190,32 @@ def core_features(
     )
 
 
+NEIGHBOUR_FORMS = (
+    "kch={core}|{head_lemma}", "kcn={core}|{following}", "kcp={core}|{previous}", "kht={kind}{head_tag}{dep}",
+)  # fmt: skip
+
+
 def neighbour_features(sentence: SyntaxSentence, token: int, candidate: FrameCandidate) -> list[str]:
-    """A candidate core of a word and the words around it: features with a weight alone."""
-    core, head, lemmas = candidate.core, sentence.heads[token], sentence.lemmas
-    _, kind = core_kind(candidate, lemmas[token])
-    return [
-        "kch=" + core + "|" + lemmas[head],
-        "kcn=" + core + "|" + (lemmas[token + 1] if token + 1 < len(lemmas) else "</s>"),
-        "kcp=" + core + "|" + (lemmas[token - 1] if token > 0 else "<s>"),
-        "kht=" + kind + sentence.tags[head] + sentence.deps[token],
-    ]
+    """A candidate core of a word and the words around it (a root is its own head): features with a weight alone."""
+    head, lemmas = sentence.heads[token], sentence.lemmas
+    parts = {
+        "core": candidate.core,
+        "kind": core_kind(candidate, lemmas[token])[1],
+        "head_lemma": lemmas[head],
+        "head_tag": sentence.tags[head],
+        "dep": sentence.deps[token],
+        "following": lemmas[token + 1] if token + 1 < len(lemmas) else CLOSING,
+        "previous": lemmas[token - 1] if token > 0 else OPENING,
+    }
+    return written(NEIGHBOUR_FORMS, parts)
+
+
+TEMPLATE_FORMS = ("core={core}", "coret={core}|{tag}")
 
 
 def template_features(described: list[str], tag: str, core: str) -> list[str]:
     """A word, described by `word_features`, and the core it was given."""
-    return [*described, "core=" + core, "coret=" + core + "|" + tag]
+    return [*described, *written(TEMPLATE_FORMS, {"core": core, "tag": tag})]
 
 
 def bucket(number: int) -> str:
@@ -173,8 +227,12 @@ def bucket(number: int) -> str:
 
 def type_of(node: WordNode) -> str:
     """The rough kind of a node."""
-    concept = node.concept
-    if node.constant:
+    return _type_of(node.concept, node.constant)
+
+
+@lru_cache(maxsize=65_536)
+def _type_of(concept: str, constant: bool) -> str:
+    if constant:
         return "polarity" if concept == "-" else "number" if concept[:1].isdigit() else "constant"
     if concept in CONJUNCTIONS:
         return "conjunction"
@@ -191,40 +249,49 @@ def type_of(node: WordNode) -> str:
     return "thing"
 
 
+NODE_FORMS = (
+    "n={concept}", "ny={kind}", "nt={tag}", "nd={dep}", "nyd={kind}{dep}", "nl={lemma}", "nhl={head_lemma}",
+    "nht={head_tag}{dep}", "ndh={dep}{head_lemma}", "nr={roles}", "np={place}{kind}", "npc={place}{concept}",
+    "ndp={depth}", "nroot={position}{kind}",
+)  # fmt: skip
+NODE_CHILD_FORM, NODE_CHILD_WORD_FORM = "nc={dep}{letter}", "ncl={lemma}"
+CHILD_WORDS = frozenset({"prep", "mark", "aux", "cc"})
+
+
 def node_features(
     sentence: SyntaxSentence, nodes: Sequence[WordNode], number: int, frames: Frames
 ) -> list[str]:
     """A node, by its concept and its word."""
     node = nodes[number]
     token = node.token
-    tags, deps, lemmas = sentence.tags, sentence.deps, sentence.lemmas
-    tag, dep, head = tags[token], deps[token], sentence.heads[token]
+    deps, lemmas, head = sentence.deps, sentence.lemmas, sentence.heads[token]
     kind = type_of(node)
-    head_lemma, head_tag = ("<root>", "<root>") if head == token else (lemmas[head], tags[head])
-    concept = kind if kind in ("formula", "number") else node.concept
-    found = [
-        "n=" + concept,
-        "ny=" + kind,
-        "nt=" + tag,
-        "nd=" + dep,
-        "nyd=" + kind + dep,
-        "nl=" + lemmas[token] if kind != "formula" else "nl=<formula>",
-        "nhl=" + head_lemma,
-        "nht=" + head_tag + dep,
-        "ndh=" + dep + head_lemma,
-        "nr=" + (frames.roles(node.concept) if kind == "frame" else "-"),
-        "np=" + str(min(node.place, 3)) + kind,
-        "npc=" + str(min(node.place, 3)) + concept,
-        "ndp=" + bucket(sentence.depths[token]),
-        "nroot=" + ("root" if head == token else "inner") + kind,
+    parts = {
+        "concept": kind if kind in ("formula", "number") else node.concept,
+        "kind": kind,
+        "tag": sentence.tags[token],
+        "dep": deps[token],
+        "lemma": lemmas[token] if kind != "formula" else HIDDEN_FORMULA,
+        "head_lemma": lemmas[head] if head != token else ROOT,
+        "head_tag": sentence.tags[head] if head != token else ROOT,
+        "roles": roles_of(node, kind, frames),
+        "place": str(min(node.place, 3)),
+        "depth": bucket(sentence.depths[token]),
+        "position": "root" if head == token else "inner",
+    }
+    found = written(NODE_FORMS, parts)
+    children = sentence.children[token]
+    found += [
+        NODE_CHILD_WORD_FORM.format(lemma=lemmas[child]) for child in children if deps[child] in CHILD_WORDS
     ]
-    kinds = set()
-    for child in sentence.children[token]:
-        kinds.add(deps[child])
-        if deps[child] in ("prep", "mark", "aux", "cc"):
-            found.append("ncl=" + lemmas[child])
-    found.extend("nc=" + each + kind[0] for each in sorted(kinds))
+    kinds = sorted({deps[child] for child in children})
+    found += [NODE_CHILD_FORM.format(dep=each, letter=kind[0]) for each in kinds]
     return found
+
+
+def roles_of(node: WordNode, kind: str, frames: Frames) -> str:
+    """The numbers of the core arguments that a node's concept takes."""
+    return frames.roles(node.concept) if kind == "frame" else "-"
 
 
 class Paths:
@@ -269,6 +336,12 @@ class Paths:
         return "far", MAX_PATH + 1
 
 
+PATH_FORMS = ("{path}{both}", "{path}|{concept}", "{path}|>{goal}", "{path}#{roles}{other}", "{path}{places}{both}")
+"""Features of two nodes on a path; where the path itself (`PATH_FORM`) is no feature, none of these is one."""
+
+PATH_FORM, CONCEPTS_FORM, BOTH_FORM = "{path}", "{concept}|{goal}", "{sign}{both}"
+
+
 def pair_features(
     sentence: SyntaxSentence,
     source: WordNode,
@@ -281,20 +354,26 @@ def pair_features(
     one, other = kinds
     concept = source.concept if one != "formula" else one
     goal = target.concept if other not in ("formula", "number") else other
-    gap = target.token - source.token
     both = one[:4] + other[:4]
-    distance = ("+" if gap > 0 else "-") + bucket(abs(gap))
+    parts = {
+        "path": path,
+        "both": both,
+        "concept": concept,
+        "goal": goal,
+        "roles": roles,
+        "other": other[:4],
+        "places": str(min(source.place, 2)) + str(min(target.place, 2)),
+    }
+    signs = (distance(target.token - source.token), "=" if concept == goal else "!")
     return [
-        path,
-        path + both,
-        path + "|" + concept,
-        path + "|>" + goal,
-        concept + "|" + goal,
-        path + "#" + roles + other[:4],
-        distance + both,
-        path + str(min(source.place, 2)) + str(min(target.place, 2)) + both,
-        "=" + both if concept == goal else "!" + both,
+        *written((PATH_FORM, *PATH_FORMS, CONCEPTS_FORM), parts),
+        *(BOTH_FORM.format(sign=sign, both=both) for sign in signs),
     ]
+
+
+def distance(gap: int) -> str:
+    """How many words lie between two, coarsely, with the direction."""
+    return ("+" if gap > 0 else "-") + bucket(abs(gap))
 
 
 def worth_scoring(path: str, length: int, one: str, other: str, known: Collection[str]) -> bool:

@@ -16,6 +16,7 @@ from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.vocabulary import MONTHS, NEGATIVE_PREFIXES, NUMBER_WORDS, PRONOUNS
 
 NONE, NAME, INSIDE, NUMBER, STRING = "<none>", "<name>", "<inside>", "<number>", "<string>"
+PHRASAL = frozenset({"prt", "prep", "advmod", "compound:prt"})
 LIMIT = 12
 CERTAIN, CERTAIN_SHARE = 60, 0.997
 
@@ -121,14 +122,19 @@ class Lexicon:
         if token > 0:
             yield INSIDE, "inside"
 
+    def phrasal(self, sentence: SyntaxSentence, token: int) -> Iterable[tuple[str, str]]:
+        """The senses of a verb with a particle or preposition behind it: all that its children add to candidates."""
+        for child in sentence.children[token]:
+            if child > token and sentence.deps[child] in PHRASAL:
+                phrase = f"{sentence.lemmas[token]}-{sentence.lemmas[child]}"
+                for sense in self.frames.senses(phrase, "v")[:2]:
+                    yield sense, "phrasal-" + sentence.deps[child]
+
     def _senses(
         self, sentence: SyntaxSentence, token: int, low: str, lemma: str, tag: str
     ) -> Iterable[tuple[str, str]]:
         frames = self.frames
-        for child in sentence.children[token]:
-            if sentence.deps[child] in ("prt", "prep", "advmod", "compound:prt") and child > token:
-                for sense in frames.senses(f"{lemma}-{sentence.lemmas[child]}", "v")[:2]:
-                    yield sense, "phrasal-" + sentence.deps[child]
+        yield from self.phrasal(sentence, token)
         letter = {"N": "n", "V": "v", "J": "j", "R": "r", "M": "v"}.get(tag[0], "n")
         for rank, sense in enumerate(frames.senses(lemma, letter)[:4]):
             yield sense, f"sense-{letter}{rank}"

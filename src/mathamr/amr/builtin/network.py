@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,50 +13,11 @@ Array = NDArray[np.float32]
 T = TypeVar("T")
 
 
-class Bag:
+class Bag(NamedTuple):
     """Feature vectors that are summed; features that were too rare in training are left out."""
 
-    def __init__(self, vocabulary: dict[str, int], weights: Array) -> None:
-        self.vocabulary = vocabulary
-        self.weights = weights
-        self._unknown = len(weights)
-        self._padded = np.concatenate([weights, np.zeros((1, weights.shape[1]), dtype=np.float32)])
-
-    def ids(self, features: Iterable[str]) -> list[int]:
-        """The numbers of the known features."""
-        get = self.vocabulary.get
-        return [number for number in map(get, features) if number is not None]
-
-    def fixed_ids(self, features: Iterable[str]) -> list[int]:
-        """The numbers of all features; unknown ones share a number whose vector is zero."""
-        get, unknown = self.vocabulary.get, self._unknown
-        return [get(feature, unknown) for feature in features]
-
-    def fixed_sums(self, rows: Sequence[Sequence[int]]) -> Array:
-        """One summed vector for every row; all rows are of one length, which is quicker than `sums`."""
-        columns = np.array(rows, dtype=np.int64).T
-        if not columns.size:
-            return np.zeros((len(rows), self.weights.shape[1]), dtype=np.float32)
-        made: Array = self._padded[columns[0]]
-        for column in columns[1:]:
-            made += self._padded[column]
-        return made
-
-    def sums(self, rows: Sequence[Sequence[int]]) -> Array:
-        """One summed vector for every row of feature numbers."""
-        return sum_rows(self.weights, rows)
-
-
-def sum_rows(weights: Array, rows: Sequence[Sequence[int]]) -> Array:
-    """Sums of rows of a matrix; an empty row gives zeros."""
-    sizes = np.fromiter(map(len, rows), dtype=np.int64, count=len(rows))
-    made = np.zeros((len(rows), weights.shape[1]), dtype=np.float32)
-    filled = np.flatnonzero(sizes)
-    if filled.size:
-        flat = np.fromiter((number for row in rows for number in row), dtype=np.int64, count=int(sizes.sum()))
-        starts = np.concatenate(([0], np.cumsum(sizes[filled])[:-1]))
-        made[filled] = np.add.reduceat(weights[flat], starts, axis=0)
-    return made
+    vocabulary: dict[str, int]
+    weights: Array
 
 
 def softmax(scores: Array) -> Array:

@@ -11,9 +11,11 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from mathamr.amr.builtin.assembly import Thresholds, to_amr
+from mathamr.amr.builtin.columns import WordColumns
 from mathamr.amr.builtin.concepts import ConceptModel
 from mathamr.amr.builtin.frames import TABLE, load_frames
 from mathamr.amr.builtin.lexicon import Lexicon
+from mathamr.amr.builtin.lookup import Strings
 from mathamr.amr.builtin.network import Weights
 from mathamr.amr.builtin.relations import RelationModel
 from mathamr.amr.builtin.syntax import MODELS, SyntaxAnalyser, SyntaxSentence
@@ -65,12 +67,12 @@ class BuiltinParser:
         return f"builtin-{hashlib.sha256(self.path.read_bytes()).hexdigest()[:12]}"
 
     @cached_property
-    def _models(self) -> tuple[ConceptModel, RelationModel]:
-        frames = load_frames()
+    def _models(self) -> tuple[Strings, ConceptModel, RelationModel]:
+        frames, strings = load_frames(), Strings()
         try:
             weights = Weights.load(self.path)
             lexicon = Lexicon(frames, weights.table("lexicon", dict), weights.table("general", dict))
-            return ConceptModel(weights, lexicon), RelationModel(weights, frames)
+            return strings, ConceptModel(weights, lexicon, strings), RelationModel(weights, frames, strings)
         except (OSError, ValueError, KeyError, BadZipFile) as error:
             raise MathAMRError(
                 f"the weights of the built-in parser at {self.path} cannot be read ({error}); "
@@ -83,9 +85,12 @@ class BuiltinParser:
 
     def build(self, sentences: Sequence[SyntaxSentence]) -> list[Amr]:
         """Graphs of sentences that are already analysed."""
-        concepts, relations = self._models
-        drafts = concepts.identify(sentences)
-        scores = relations.score(drafts)
+        if "_models" in self.__dict__ and self._models[0].full:
+            del self._models
+        strings, concepts, relations = self._models
+        words = WordColumns(sentences, strings)
+        drafts = concepts.identify(sentences, words)
+        scores = relations.score(drafts, words)
         return [
             to_amr(draft, scored, relations.labels, self.thresholds)
             for draft, scored in zip(drafts, scores, strict=True)

@@ -2,128 +2,253 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from mathamr.amr.builtin.concepts import Draft, context
-from mathamr.amr.builtin.features import Paths, node_features, pair_features, type_of, worth_scoring
+from mathamr.amr.builtin.columns import PathColumns, WordColumns, ranges
+from mathamr.amr.builtin.concepts import Draft
+from mathamr.amr.builtin.features import (
+    BOTH_FORM,
+    CHILD_WORDS,
+    CONCEPTS_FORM,
+    HIDDEN_FORMULA,
+    KINDS,
+    NODE_CHILD_FORM,
+    NODE_CHILD_WORD_FORM,
+    NODE_FORMS,
+    PATH_FORM,
+    PATH_FORMS,
+    SHORT_PATH,
+    WordNode,
+    bucket,
+    distance,
+    roles_of,
+    type_of,
+)
 from mathamr.amr.builtin.frames import Frames
-from mathamr.amr.builtin.network import Array, Weights, softmax, sum_rows
+from mathamr.amr.builtin.lookup import FeatureSums, Form, Numbers, Strings
+from mathamr.amr.builtin.network import Array, Weights, softmax
 
 SAME = "="
 MAX_PAIRS = 6000
 NEAR = 12
+MEMORY = 50_000
+BLOCK = 4096
+_FORMULA, _NAME, _PRONOUN = KINDS.index("formula"), KINDS.index("name"), KINDS.index("pronoun")
 
 
 @dataclass
 class RelationScores:
     """Probabilities of relations for ordered pairs of nodes of one draft, and a score of each node as root."""
 
-    pairs: list[tuple[int, int]]
+    pairs: Numbers
     probabilities: Array
     roots: Array
+
+
+class NodeColumns:
+    """The nodes of all drafts as arrays, one entry a node."""
+
+    def __init__(self, drafts: Sequence[Draft], words: WordColumns, meanings: Meanings) -> None:
+        sizes = np.array([len(draft.nodes) for draft in drafts], dtype=np.int64)
+        self.size = int(sizes.sum())
+        self.counts, self.firsts = sizes, np.cumsum(sizes) - sizes
+        nodes = [node for draft in drafts for node in draft.nodes]
+        table = np.array([meanings.of(node) for node in nodes], dtype=np.int64).reshape(-1, 5)
+        self.kind, self.concept, self.source, self.goal, self.roles = table.T
+        self.constant = np.array([node.constant for node in nodes], dtype=np.bool_)
+        self.place = np.array([node.place for node in nodes], dtype=np.int64)
+        tokens = np.array([node.token for node in nodes], dtype=np.int64)
+        self.word: Numbers = tokens + np.repeat(words.starts, sizes)
+        self.first: Numbers = np.repeat(self.firsts, sizes)
+        self.siblings: Numbers = np.repeat(sizes, sizes)
+
+    def pairs(self) -> tuple[Numbers, Numbers]:
+        """All ordered pairs of nodes of one draft that can be related, near ones only where there are many."""
+        inside = np.arange(self.size) - self.first
+        window = np.where(self.siblings**2 <= MAX_PAIRS, self.siblings, NEAR)
+        begin = np.maximum(0, inside - window)
+        counts = np.minimum(self.siblings, inside + window + 1) - begin
+        counts[self.constant | (self.kind == _NAME)] = 0
+        sources = np.repeat(np.arange(self.size), counts)
+        targets = ranges(begin + self.first, counts)
+        fits = (self.kind[targets] != _NAME) & (self.word[sources] != self.word[targets])
+        return sources[fits], targets[fits]
+
+
+class Meanings:
+    """What the features need of a concept, as numbers: kind, and its names as node, source and goal, and its roles."""
+
+    def __init__(self, frames: Frames, strings: Strings) -> None:
+        self._frames, self._strings = frames, strings
+        self._known: dict[tuple[str, bool], tuple[int, int, int, int, int]] = {}
+
+    def of(self, node: WordNode) -> tuple[int, int, int, int, int]:
+        """The numbers of a node's concept."""
+        key = (node.concept, node.constant)
+        found = self._known.get(key)
+        if found is None:
+            if len(self._known) >= MEMORY:
+                self._known.clear()
+            kind, strings = type_of(node), self._strings
+            general = strings[kind if kind in ("formula", "number") else node.concept]
+            source = strings[kind if kind == "formula" else node.concept]
+            roles = strings[roles_of(node, kind, self._frames)]
+            found = self._known[key] = KINDS.index(kind), general, source, general, roles
+        return found
 
 
 class RelationModel:
     """Scores all pairs of nodes that are near each other in the dependency tree."""
 
-    def __init__(self, weights: Weights, frames: Frames) -> None:
-        self.frames = frames
+    def __init__(self, weights: Weights, frames: Frames, strings: Strings) -> None:
         arrays = weights.arrays
-        self._nodes = weights.bag("pair/source")
-        self._pairs = weights.bag("pair/pair")
-        self._source, self._target = arrays["pair/source"], arrays["pair/target"]
-        self._source_dense, self._source_bias = arrays["pair/source_dense"], arrays["pair/source_dense/bias"]
-        self._target_dense = arrays["pair/target_dense"]
-        self._output, self._output_bias = arrays["pair/output"], arrays["pair/output/bias"]
-        self._root, self._root_dense = arrays["root/node"], arrays["root/dense"]
-        self._root_bias, self._root_output = arrays["root/dense/bias"], arrays["root/output"]
-        self.labels: list[str] = weights.table("relations", list)
-        self.paths: frozenset[str] = frozenset(weights.table("paths", list))
-
-    def score(self, drafts: Sequence[Draft]) -> list[RelationScores]:
-        """Scores for each draft; all drafts go through the network together."""
-        node_rows: list[list[int]] = []
-        pair_rows: list[list[int]] = []
-        pairs: list[list[tuple[int, int]]] = []
-        dense: list[Array] = []
-        firsts: list[int] = []
-        for draft in drafts:
-            firsts.append(len(node_rows))
-            inputs = context(draft.sentence)
-            for number, node in enumerate(draft.nodes):
-                node_rows.append(
-                    self._nodes.ids(node_features(draft.sentence, draft.nodes, number, self.frames))
-                )
-                dense.append(inputs[node.token])
-            pairs.append(self._add_pairs(draft, pair_rows))
-        width = len(self.labels)
-        if not node_rows:
-            empty = np.zeros((0, width), dtype=np.float32)
-            return [RelationScores([], empty, np.zeros(0, dtype=np.float32)) for _ in drafts]
-        stacked = np.array(dense, dtype=np.float32)
-        sources = sum_rows(self._source, node_rows) + stacked @ self._source_dense + self._source_bias
-        targets = sum_rows(self._target, node_rows) + stacked @ self._target_dense
-        hidden = np.maximum(
-            sum_rows(self._root, node_rows) + stacked @ self._root_dense + self._root_bias, 0.0
+        self._strings, self._meanings = strings, Meanings(frames, strings)
+        self._widths = [arrays[name].shape[1] for name in ("pair/source", "pair/target", "root/node")]
+        vectors = np.concatenate([arrays["pair/source"], arrays["pair/target"], arrays["root/node"]], axis=1)
+        self._nodes = FeatureSums(weights.bag("pair/source").vocabulary, vectors, strings)
+        self._node_forms = [self._nodes.form(form) for form in NODE_FORMS]
+        self._child, self._child_word = map(self._nodes.form, (NODE_CHILD_FORM, NODE_CHILD_WORD_FORM))
+        self._pairs = FeatureSums(*weights.bag("pair/pair"), strings)
+        self._path = self._pairs.form(PATH_FORM)
+        self._path_forms = [self._pairs.form(form) for form in PATH_FORMS]
+        self._concepts, self._both = self._pairs.form(CONCEPTS_FORM), self._pairs.form(BOTH_FORM)
+        self._dense = np.concatenate(
+            [arrays["pair/source_dense"], arrays["pair/target_dense"], arrays["root/dense"]], axis=1
         )
-        roots: Array = (hidden @ self._root_output)[:, 0]
-        starts = np.repeat(firsts, [len(found) for found in pairs])
-        ends = np.array([pair for found in pairs for pair in found], dtype=np.int64).reshape(-1, 2)
-        probabilities = np.zeros((len(ends), width), dtype=np.float32)
-        for begin in range(0, len(ends), 8192):
-            part = slice(begin, begin + 8192)
-            one, other = ends[part, 0] + starts[part], ends[part, 1] + starts[part]
-            joint = sources[one] + targets[other] + self._pairs.fixed_sums(pair_rows[part])
-            probabilities[part] = softmax(np.maximum(joint, 0.0) @ self._output + self._output_bias)
-        return self._cut(drafts, pairs, firsts, probabilities, roots)
+        self._bias = np.concatenate(
+            [arrays["pair/source_dense/bias"], np.zeros(self._widths[1], np.float32), arrays["root/dense/bias"]]
+        )
+        self._output, self._output_bias = arrays["pair/output"], arrays["pair/output/bias"]
+        self._root_output = arrays["root/output"][:, 0]
+        self.labels: list[str] = weights.table("relations", list)
+        known = weights.table("paths", list)
+        self._known_path = Form(PATH_FORM, dict.fromkeys(known, 1), strings, unknown=0)
+        in_features = (text for text in self._pairs.vocabulary if text[0] in "^v" and not set("|#") & set(text))
+        self._paths = PathColumns([*known, *in_features], strings)
+        self._kind_names = np.array([strings[kind] for kind in KINDS], dtype=np.int64)
+        self._kind_letters = np.array([strings[kind[0]] for kind in KINDS], dtype=np.int64)
+        self._short_kinds = np.array([strings[kind[:4]] for kind in KINDS], dtype=np.int64)
+        self._two_kinds = np.array(
+            [[strings[one[:4] + other[:4]] for other in KINDS] for one in KINDS], dtype=np.int64
+        )
+        self._two_places = np.array([[strings[f"{a}{b}"] for b in range(3)] for a in range(3)])
 
-    def _add_pairs(self, draft: Draft, rows: list[list[int]]) -> list[tuple[int, int]]:
-        sentence, nodes = draft.sentence, draft.nodes
-        paths = Paths(sentence)
-        kinds = [type_of(node) for node in nodes]
-        roles = [
-            self.frames.roles(n.concept) if kind == "frame" else "-"
-            for n, kind in zip(nodes, kinds, strict=True)
-        ]
-        window = len(nodes) if len(nodes) ** 2 <= MAX_PAIRS else NEAR
-        found = []
-        for i, source in enumerate(nodes):
-            if source.constant or kinds[i] == "name":
-                continue
-            for j in range(max(0, i - window), min(len(nodes), i + window + 1)):
-                target = nodes[j]
-                if kinds[j] == "name" or source.token == target.token:
-                    continue
-                path, length = paths.between(source.token, target.token)
-                if not worth_scoring(path, length, kinds[i], kinds[j], self.paths):
-                    continue
-                rows.append(
-                    self._pairs.fixed_ids(
-                        pair_features(sentence, source, target, (kinds[i], kinds[j]), path, roles[i])
-                    )
-                )
-                found.append((i, j))
-        return found
-
-    def _cut(
-        self,
-        drafts: Sequence[Draft],
-        pairs: list[list[tuple[int, int]]],
-        firsts: list[int],
-        probabilities: Array,
-        roots: NDArray[np.float32],
-    ) -> list[RelationScores]:
-        made = []
-        start = 0
-        for draft, found, first in zip(drafts, pairs, firsts, strict=True):
-            made.append(
-                RelationScores(
-                    found, probabilities[start : start + len(found)], roots[first : first + len(draft.nodes)]
-                )
+    def score(self, drafts: Sequence[Draft], words: WordColumns) -> list[RelationScores]:
+        """Scores for each draft; all drafts go through the network together."""
+        nodes = NodeColumns(drafts, words, self._meanings)
+        if not nodes.size:
+            none = np.zeros((0, len(self.labels)), dtype=np.float32)
+            return [RelationScores(np.zeros((0, 2), np.int64), none, none[:, 0]) for _ in drafts]
+        described = self._describe(nodes, words)
+        described += words.dense(nodes.word) @ self._dense + self._bias
+        source_width, target_width, _ = self._widths
+        roots: Array = np.maximum(described[:, source_width + target_width :], 0.0) @ self._root_output
+        sources, targets, columns = self._features(nodes, words)
+        from_sources = np.ascontiguousarray(described[:, :source_width])
+        from_targets = np.ascontiguousarray(described[:, source_width : source_width + target_width])
+        probabilities = np.empty((len(sources), len(self.labels)), dtype=np.float32)
+        for begin in range(0, len(sources), BLOCK):
+            part = slice(begin, begin + BLOCK)
+            joint = self._pairs.sums([column[part] for column in columns])
+            joint += from_sources[sources[part]]
+            joint += from_targets[targets[part]]
+            scores = np.maximum(joint, 0.0, out=joint) @ self._output
+            scores += self._output_bias
+            probabilities[part] = softmax(scores)
+        pairs = np.stack([sources - nodes.first[sources], targets - nodes.first[targets]], axis=1)
+        cuts = np.searchsorted(sources, np.append(nodes.firsts, nodes.size)).tolist()
+        return [
+            RelationScores(pairs[a:b], probabilities[a:b], roots[first : first + count])
+            for a, b, first, count in zip(
+                cuts[:-1], cuts[1:], nodes.firsts.tolist(), nodes.counts.tolist(), strict=True
             )
-            start += len(found)
+        ]
+
+    def _describe(self, nodes: NodeColumns, words: WordColumns) -> Array:
+        """The sums of the features of every node: as a source, as a target and as a root side by side."""
+        strings, word, around = self._strings, nodes.word, words.around
+        formula = nodes.kind == _FORMULA
+        inner_or_root = np.array([strings["inner"], strings["root"]], dtype=np.int64)
+        places = np.array([strings[str(place)] for place in range(4)], dtype=np.int64)
+        parts = {
+            "concept": nodes.concept,
+            "kind": self._kind_names[nodes.kind],
+            "tag": words.tag[word],
+            "dep": words.dep[word],
+            "lemma": np.where(formula, strings[HIDDEN_FORMULA], words.lemma[word]),
+            "head_lemma": around["head_lemma"][word],
+            "head_tag": around["head_tag"][word],
+            "roles": nodes.roles,
+            "place": places[np.minimum(nodes.place, 3)],
+            "depth": self._written(bucket, words.depth[word]),
+            "position": inner_or_root[words.root[word].astype(np.int64)],
+        }
+        made = self._nodes.sums([form(*(parts[part] for part in form.parts)) for form in self._node_forms])
+        heads, kinds = words.child_kinds
+        owners, entries = _under(word, heads)
+        letters = self._kind_letters[nodes.kind]
+        self._nodes.add_ragged(made, owners, self._child(kinds[entries], letters[owners]))
+        children = words.children[words.among(words.dep[words.children], CHILD_WORDS)]
+        owners, entries = _under(word, words.head[children])
+        self._nodes.add_ragged(made, owners, self._child_word(words.lemma[children[entries]]))
         return made
+
+    def _features(self, nodes: NodeColumns, words: WordColumns) -> tuple[Numbers, Numbers, list[Numbers]]:
+        """The pairs worth scoring, with their features in columns."""
+        sources, targets = nodes.pairs()
+        paths, lengths = self._paths.between(words, nodes.word[sources], nodes.word[targets])
+        pronoun = nodes.kind == _PRONOUN
+        worth = (
+            (lengths <= SHORT_PATH)
+            | (self._known_path(paths) == 1)
+            | pronoun[sources]
+            | pronoun[targets]
+        )
+        sources, targets, paths = sources[worth], targets[worth], paths[worth]
+        one, other = nodes.kind[sources], nodes.kind[targets]
+        both = self._two_kinds[one, other]
+        concept, goal = nodes.source[sources], nodes.goal[targets]
+        signs = np.where(concept == goal, self._strings["="], self._strings["!"])
+        gaps = nodes.word[targets] - nodes.word[sources]
+        path = self._path(paths)
+        columns = [
+            path,
+            self._concepts(concept, goal),
+            self._both(self._written(distance, gaps), both),
+            self._both(signs, both),
+        ]
+        on_path = np.flatnonzero(path != self._pairs.unknown)
+        parts = {
+            "path": paths[on_path],
+            "both": both[on_path],
+            "concept": concept[on_path],
+            "goal": goal[on_path],
+            "roles": nodes.roles[sources[on_path]],
+            "other": self._short_kinds[other[on_path]],
+            "places": self._two_places[
+                np.minimum(nodes.place[sources[on_path]], 2), np.minimum(nodes.place[targets[on_path]], 2)
+            ],
+        }
+        for form in self._path_forms:
+            column = np.full(len(sources), self._pairs.unknown, dtype=np.int64)
+            column[on_path] = form(*(parts[part] for part in form.parts))
+            columns.append(column)
+        return sources, targets, columns
+
+    def _written(self, write: Callable[[int], str], values: Numbers) -> Numbers:
+        """The numbers of the texts that small numbers are written as."""
+        if not len(values):
+            return values
+        least = int(values.min())
+        table = self._strings.numbers(write(value) for value in range(least, int(values.max()) + 1))
+        return table[values - least]
+
+
+def _under(words: Numbers, heads: Numbers) -> tuple[Numbers, Numbers]:
+    """For each of some words, the entries of a table sorted by heads that stand under it: owners and entries."""
+    begin = np.searchsorted(heads, words)
+    counts = np.searchsorted(heads, words, side="right") - begin
+    return np.repeat(np.arange(len(words)), counts), ranges(begin, counts)

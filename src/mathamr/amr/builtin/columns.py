@@ -1,0 +1,234 @@
+"""`WordColumns`: the words of many sentences as arrays of numbers, which is what the models look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr.amr.builtin.features import (
+    CLOSING,
+    FUNCTION_DEPS,
+    MAX_PATH,
+    OPENING,
+    POSITIONS,
+    ROOT,
+    SUBJECTS,
+)
+from mathamr.amr.builtin.lookup import ABSENT, Numbers, NumberTable, Strings
+from mathamr.amr.builtin.network import Array
+from mathamr.amr.builtin.syntax import VECTOR, SyntaxSentence
+
+FAR = "far"
+_BASE = np.uint64(0x9E3779B97F4A7C15)
+
+
+def ranges(starts: Numbers, counts: Numbers) -> Numbers:
+    """The numbers of several ranges, one after another.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.repeat(starts - (ends - counts), counts) + np.arange(total)
+
+
+class WordColumns:
+    """Words of a batch, one entry a word; heads and neighbours are places in the same arrays."""
+
+    def __init__(self, sentences: Sequence[SyntaxSentence], strings: Strings) -> None:
+        self.strings = strings
+        sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        self.starts: Numbers = np.cumsum(sizes) - sizes
+        self.size = int(sizes.sum())
+        self.lemma = strings.numbers(x for s in sentences for x in s.lemmas)
+        self.tag = strings.numbers(x for s in sentences for x in s.tags)
+        self.dep = strings.numbers(x for s in sentences for x in s.deps)
+        own = np.array([head for s in sentences for head in s.heads], dtype=np.int64)
+        self.place: Numbers = ranges(np.zeros_like(sizes), sizes)
+        self.left: Numbers = np.repeat(sizes, sizes) - self.place - 1
+        self.head: Numbers = own + np.repeat(self.starts, sizes)
+        self.root: NDArray[np.bool_] = self.head == np.arange(self.size)
+        self.depth: Numbers = np.array([depth for s in sentences for depth in s.depths], dtype=np.int64)
+        last = [strings[sentence.words[-1]] if sentence.words else ABSENT for sentence in sentences]
+        self.last: Numbers = np.repeat(np.array(last, dtype=np.int64), sizes)
+        vectors = [sentence.vectors for sentence in sentences if len(sentence)]
+        self.vectors: Array = (
+            np.concatenate(vectors) if vectors else np.zeros((0, VECTOR), dtype=np.float32)
+        )
+
+    def dense(self, words: Numbers) -> Array:
+        """Dense inputs of words: their own vectors and their heads'."""
+        return np.concatenate([self.vectors[words], self.vectors[self.head[words]]], axis=1)
+
+    def among(self, column: Numbers, texts: frozenset[str] | Sequence[str]) -> NDArray[np.bool_]:
+        """Which entries of a column are one of some texts."""
+        wanted = np.zeros(len(self.strings.texts) + len(texts), dtype=np.bool_)
+        wanted[[self.strings[text] for text in texts]] = True
+        return wanted[column]
+
+    def _shifted(self, column: Numbers, by: int, outside: int) -> Numbers:
+        made = np.full(self.size, outside, dtype=np.int64)
+        inside = self.place + by >= 0 if by < 0 else self.left >= by
+        made[inside] = column[np.flatnonzero(inside) + by]
+        return made
+
+    @cached_property
+    def around(self) -> dict[str, Numbers]:
+        """The parts of `features.AROUND_FORMS`, each a column; `features.around_parts` says the same of one word."""
+        strings, lemma, tag = self.strings, self.lemma, self.tag
+        opening, closing, root = strings[OPENING], strings[CLOSING], strings[ROOT]
+        letters = strings.numbers(strings.texts[number][0] for number in tag.tolist())
+        positions = np.array([strings[text] for text in POSITIONS], dtype=np.int64)
+        has_subject = np.zeros(self.size, dtype=np.bool_)
+        has_subject[self.head[~self.root & self.among(self.dep, SUBJECTS)]] = True
+        bare = (letters == strings["V"]) & ~has_subject
+        return {
+            "lemma": lemma,
+            "dep": self.dep,
+            "head_lemma": np.where(self.root, root, lemma[self.head]),
+            "head_tag": np.where(self.root, root, tag[self.head]),
+            "previous": self._shifted(lemma, -1, opening),
+            "previous_tag": self._shifted(tag, -1, opening),
+            "following": self._shifted(lemma, 1, closing),
+            "following_tag": self._shifted(tag, 1, closing),
+            "last": self.last,
+            "letter": letters,
+            "position": positions[np.minimum(self.place, 2)],
+            "second_following": self._shifted(lemma, 2, ABSENT),
+            "second_previous": self._shifted(lemma, -2, ABSENT),
+            "bare_verb": np.where(bare, tag, ABSENT),
+        }
+
+    @cached_property
+    def children(self) -> Numbers:
+        """All words that have a head, in the order of their heads."""
+        found = np.flatnonzero(~self.root)
+        return found[np.argsort(self.head[found], kind="stable")]
+
+    @cached_property
+    def child_kinds(self) -> tuple[Numbers, Numbers]:
+        """The dependencies that occur under each word: words in ascending order, and dependencies."""
+        kinds = np.unique(self.head[self.children] << 32 | self.dep[self.children])
+        return kinds >> 32, kinds & 0xFFFFFFFF
+
+    @cached_property
+    def function_children(self) -> Numbers:
+        """The children that are function words."""
+        return self.children[self.among(self.dep[self.children], FUNCTION_DEPS)]
+
+
+class TextHashes(NamedTuple):
+    """Hashes of texts that can be joined without the texts: a polynomial of the bytes modulo 2^64, and its base's power."""
+
+    value: NDArray[np.uint64]
+    power: NDArray[np.uint64]
+
+    @classmethod
+    def of(cls, texts: Sequence[str]) -> TextHashes:
+        """The hashes of texts, all at once."""
+        encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+        sizes = np.array([len(text) for text in encoded], dtype=np.int64)
+        longest = int(sizes.max()) if len(sizes) else 0
+        table = np.zeros((len(encoded), longest), dtype=np.uint8)
+        table[np.arange(longest) < sizes[:, None]] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
+        made = cls(np.zeros(len(encoded), np.uint64), np.ones(len(encoded), np.uint64))
+        for place in range(longest):
+            inside = np.flatnonzero(sizes > place)
+            made.value[inside] = made.value[inside] * _BASE + table[inside, place] + np.uint64(1)
+            made.power[inside] *= _BASE
+        return made
+
+    def pick(self, rows: Numbers) -> TextHashes:
+        """The hashes of some of the texts."""
+        return TextHashes(self.value[rows], self.power[rows])
+
+    def joined(self, other: TextHashes) -> TextHashes:
+        """The hashes of each text with another behind it."""
+        return TextHashes(self.value * other.power + other.value, self.power * other.power)
+
+    @property
+    def keys(self) -> Numbers:
+        """The hashes as keys of a `NumberTable`."""
+        return (self.value >> np.uint64(1)).view(np.int64)
+
+
+class PathColumns:
+    """Dependency paths between words of a batch, of which only `known` ones are told apart.
+
+    `features.Paths` says the same of one sentence. There are far more paths than ones that mean something to the
+    models, so that their texts are never written: hashes of their parts are joined and looked up.
+    """
+
+    def __init__(self, known: Iterable[str], strings: Strings) -> None:
+        self._far = strings[FAR]
+        paths = list(dict.fromkeys(known))
+        self._known = NumberTable()
+        self._known.put(TextHashes.of(paths).keys, strings.numbers(paths))
+
+    def between(self, words: WordColumns, sources: Numbers, targets: Numbers) -> tuple[Numbers, Numbers]:
+        """The numbers of the paths' texts (`ABSENT` for any unknown one), and the paths' lengths."""
+        above, up, down = self._chains(words)
+        rises = np.full(len(sources), -1, dtype=np.int64)
+        falls = np.zeros(len(sources), dtype=np.int64)
+        open_pairs = np.arange(len(sources))
+        for rise in range(MAX_PATH + 1):
+            meeting = above[sources[open_pairs], rise]
+            same = above[targets[open_pairs]] == meeting[:, None]
+            met = same.any(axis=1) & (meeting >= 0)
+            rises[open_pairs[met]] = rise
+            falls[open_pairs[met]] = same[met].argmax(axis=1)
+            open_pairs = open_pairs[~met & (meeting >= 0)]
+        lengths = np.where(rises < 0, MAX_PATH + 1, np.minimum(rises + falls, MAX_PATH + 1))
+        near = np.flatnonzero(lengths <= MAX_PATH)
+        width = MAX_PATH + 1
+        ways = up.pick(sources[near] * width + rises[near])
+        found = self._known.find(ways.joined(down.pick(targets[near] * width + falls[near])).keys)
+        paths = np.full(len(sources), self._far, dtype=np.int64)
+        paths[near] = np.maximum(found, ABSENT)
+        return paths, lengths
+
+    def _chains(self, words: WordColumns) -> tuple[Numbers, TextHashes, TextHashes]:
+        """The words above each word by distance (-1 beyond a root), and the hashes of the ways up and down."""
+        names_up, names_down = _step_names(words)
+        shape = (words.size, MAX_PATH + 1)
+        above = np.full(shape, -1, dtype=np.int64)
+        above[:, 0] = np.arange(words.size)
+        up = TextHashes(np.zeros(shape, np.uint64), np.ones(shape, np.uint64))
+        down = TextHashes(np.zeros(shape, np.uint64), np.ones(shape, np.uint64))
+        open_words = np.flatnonzero(~words.root)
+        for step in range(1, MAX_PATH + 1):
+            here = above[open_words, step - 1]
+            names = here if step > 1 else here + words.size
+            above[open_words, step] = words.head[here]
+            before, now = (open_words, step - 1), (open_words, step)
+            up.value[now], up.power[now] = TextHashes(up.value[before], up.power[before]).joined(
+                names_up.pick(names)
+            )
+            down.value[now], down.power[now] = names_down.pick(names).joined(
+                TextHashes(down.value[before], down.power[before])
+            )
+            open_words = open_words[~words.root[above[open_words, step]]]
+        return above, TextHashes(up.value.ravel(), up.power.ravel()), TextHashes(down.value.ravel(), down.power.ravel())
+
+
+def _step_names(words: WordColumns) -> tuple[TextHashes, TextHashes]:
+    """The steps up and down through each word, followed by the ones that begin or end at it.
+
+    A step is named by its dependency, and in the middle of a path by the preposition too.
+    """
+    texts = words.strings.texts
+    keys = np.where(words.among(words.tag, ("IN", "TO")), words.lemma, ABSENT) << 32 | words.dep
+    distinct, places = np.unique(np.concatenate([keys, words.dep]), return_inverse=True)
+    names = [
+        texts[key & 0xFFFFFFFF] + (":" + texts[key >> 32] if key >> 32 else "") for key in distinct.tolist()
+    ]
+    places = places.reshape(-1)
+    return (
+        TextHashes.of(["^" + name for name in names]).pick(places),
+        TextHashes.of(["v" + name for name in names]).pick(places),
+    )

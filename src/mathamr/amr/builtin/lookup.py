@@ -1,0 +1,229 @@
+"""Features as numbers: strings are numbered once, and arrays of numbers are looked up together.
+
+The models' features are strings (`features`), made of parts such as a lemma and a tag. To write and hash them word by
+word costs more than all the rest of parsing. Here every part has a number, a feature's parts are one 64-bit key, and
+a hash table in numpy gives the features of a whole batch at once. Its answers are the ones that the strings give: a
+key that is met for the first time is written out and looked up as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from string import Formatter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mathamr.amr.builtin.network import Array
+
+Numbers = NDArray[np.int64]
+
+ABSENT = 0
+"""The number of a part that is not there: a feature with it is no feature."""
+
+PART_BITS = 21
+MOST_STRINGS = 1 << 18
+MOST_REMEMBERED = 1 << 18
+_EMPTY, _UNASKED = -1, -1
+_MIX = np.uint64(0x9E3779B97F4A7C15)
+
+
+class Strings(dict[str, int]):
+    """Numbers of strings, given as they come; `texts` is the way back."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.texts: list[str] = [""]
+
+    def __missing__(self, text: str) -> int:
+        number = self[text] = len(self.texts)
+        self.texts.append(text)
+        return number
+
+    @property
+    def full(self) -> bool:
+        """Whether so many strings were met that whoever holds this should begin anew."""
+        return len(self.texts) > MOST_STRINGS
+
+    def numbers(self, texts: Iterable[str]) -> Numbers:
+        """The numbers of many strings."""
+        return np.array(list(map(self.__getitem__, texts)), dtype=np.int64)
+
+
+class NumberTable:
+    """A hash table from keys to numbers in arrays: open addressing, at most a quarter full."""
+
+    def __init__(self) -> None:
+        self._resize(12)
+
+    def _resize(self, bits: int) -> None:
+        self._bits, self._count = bits, 0
+        self._keys = np.full(1 << bits, _EMPTY, dtype=np.int64)
+        self._values = np.full(1 << bits, _UNASKED, dtype=np.int64)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _slots(self, keys: Numbers) -> Numbers:
+        return ((keys.view(np.uint64) * _MIX) >> np.uint64(64 - self._bits)).view(np.int64)
+
+    def find(self, keys: Numbers) -> Numbers:
+        """The numbers of keys, -1 for the ones that are not in the table."""
+        slots = self._slots(keys)
+        met = self._keys[slots]
+        found = self._values[slots]
+        wrong = np.flatnonzero(met != keys)
+        if wrong.size:
+            found[wrong] = _UNASKED
+            wrong = wrong[met[wrong] != _EMPTY]
+        step = 0
+        while wrong.size:
+            step += 1
+            places = (slots[wrong] + step) & (len(self._keys) - 1)
+            met = self._keys[places]
+            right = met == keys[wrong]
+            found[wrong[right]] = self._values[places[right]]
+            wrong = wrong[~right & (met != _EMPTY)]
+        return found
+
+    def put(self, keys: Numbers, values: Numbers) -> None:
+        """Adds distinct keys that are not in the table yet."""
+        if 4 * (self._count + len(keys)) > len(self._keys):
+            filled = self._keys != _EMPTY
+            old_keys, old_values = self._keys[filled], self._values[filled]
+            self._resize(max(12, (4 * (len(old_keys) + len(keys))).bit_length() + 1))
+            self._put(old_keys, old_values)
+        self._put(keys, values)
+
+    def _put(self, keys: Numbers, values: Numbers) -> None:
+        self._count += len(keys)
+        slots = self._slots(keys)
+        while keys.size:
+            free = self._keys[slots] == _EMPTY
+            self._keys[slots[free]] = keys[free]
+            placed = self._keys[slots] == keys
+            self._values[slots[placed]] = values[placed]
+            keys, values = keys[~placed], values[~placed]
+            slots = (slots[~placed] + 1) & (len(self._keys) - 1)
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        self._resize(12)
+
+
+class Form:
+    """One kind of feature, like ``lpl={lemma}|{previous}``, over a vocabulary; `unknown` is what is no feature.
+
+    A form of two parts with a separator is read off the vocabulary beforehand, since most pairs of words are no
+    feature; any other is asked the first time its parts come together, and remembered from then on.
+    """
+
+    def __init__(self, form: str, vocabulary: Mapping[str, int], strings: Strings, unknown: int) -> None:
+        self._vocabulary, self._strings, self._unknown = vocabulary, strings, unknown
+        pieces = [(literal, name) for literal, name, _, _ in Formatter().parse(form)]
+        self.parts = tuple(name for _, name in pieces if name is not None)
+        self._write = "".join(literal + ("{}" if name is not None else "") for literal, name in pieces).format
+        self._dense: Numbers = np.full(1, unknown, dtype=np.int64)
+        self._table = NumberTable()
+        self._complete = len(pieces) == len(self.parts) == 2 and bool(pieces[1][0])
+        if self._complete:
+            self._read(pieces[0][0], pieces[1][0])
+
+    def _read(self, opening: str, separator: str) -> None:
+        """Every way in which a word of the vocabulary can be two parts."""
+        strings, found = self._strings, {}
+        for text, number in self._vocabulary.items():
+            if text.startswith(opening):
+                place = text.find(separator, len(opening))
+                while place >= 0:
+                    left, right = text[len(opening) : place], text[place + len(separator) :]
+                    found[strings[left] << PART_BITS | strings[right]] = number
+                    place = text.find(separator, place + 1)
+        size = len(found)
+        self._table.put(
+            np.fromiter(found, dtype=np.int64, count=size),
+            np.fromiter(found.values(), dtype=np.int64, count=size),
+        )
+
+    def __call__(self, *parts: Numbers) -> Numbers:
+        """The features of arrays of parts, a number each."""
+        if len(parts) == 1:
+            return self._of_one(parts[0])
+        keys = parts[0]
+        for part in parts[1:]:
+            keys = keys << PART_BITS | part
+        found = self._table.find(keys)
+        unasked = np.flatnonzero(found == _UNASKED)
+        if unasked.size:
+            found[unasked] = self._unknown if self._complete else self._ask_all(keys[unasked], len(parts))
+        return found
+
+    def _ask_all(self, keys: Numbers, count: int) -> Numbers:
+        distinct, places = np.unique(keys, return_inverse=True)
+        values = np.array([self._ask(key, count) for key in distinct.tolist()], dtype=np.int64)
+        if len(self._table) + len(distinct) > MOST_REMEMBERED:
+            self._table.clear()
+        self._table.put(distinct, values)
+        return values[places.reshape(-1)]
+
+    def _of_one(self, part: Numbers) -> Numbers:
+        size = len(self._strings.texts)
+        if len(self._dense) < size:
+            grown = np.full(2 * size, _UNASKED, dtype=np.int64)
+            grown[: len(self._dense)] = self._dense
+            self._dense = grown
+        found = self._dense[part]
+        unasked = np.flatnonzero(found == _UNASKED)
+        if unasked.size:
+            for number in set(part[unasked].tolist()):
+                self._dense[number] = self._ask(number, 1)
+            found = self._dense[part]
+        return found
+
+    def _ask(self, key: int, count: int) -> int:
+        mask = (1 << PART_BITS) - 1
+        numbers = [key >> PART_BITS * place & mask for place in range(count - 1, -1, -1)]
+        if ABSENT in numbers:
+            return self._unknown
+        texts = self._strings.texts
+        return self._vocabulary.get(self._write(*[texts[number] for number in numbers]), self._unknown)
+
+
+class FeatureSums:
+    """Forms over one vocabulary, and the sums of their features' vectors."""
+
+    BLOCK = 2048
+
+    def __init__(self, vocabulary: Mapping[str, int], weights: Array, strings: Strings) -> None:
+        self.vocabulary, self.strings = vocabulary, strings
+        self.unknown = len(weights)
+        self.weights: Array = np.concatenate([weights, np.zeros((1, weights.shape[1]), dtype=np.float32)])
+
+    def form(self, form: str) -> Form:
+        """A form over the vocabulary."""
+        return Form(form, self.vocabulary, self.strings, self.unknown)
+
+    def numbers(self, features: Iterable[str]) -> list[int]:
+        """The numbers of features given as text."""
+        get, unknown = self.vocabulary.get, self.unknown
+        return [get(feature, unknown) for feature in features]
+
+    def sums(self, columns: Sequence[Numbers]) -> Array:
+        """The sums of the vectors of several columns of features, row by row; in blocks that stay in the cache."""
+        weights, size = self.weights, len(columns[0])
+        made = np.empty((size, weights.shape[1]), dtype=np.float32)
+        for start in range(0, size, self.BLOCK):
+            stop = min(size, start + self.BLOCK)
+            total = made[start:stop]
+            np.take(weights, columns[0][start:stop], axis=0, out=total, mode="clip")
+            for column in columns[1:]:
+                total += weights[column[start:stop]]
+        return made
+
+    def add_ragged(self, made: Array, rows: Numbers, features: Numbers) -> None:
+        """Adds the vectors of features to the rows they belong to (`rows` ascending, with repetitions)."""
+        known = features != self.unknown
+        rows, features = rows[known], features[known]
+        if rows.size:
+            starts = np.flatnonzero(np.concatenate(([True], rows[1:] != rows[:-1])))
+            made[rows[starts]] += np.add.reduceat(self.weights[features], starts, axis=0)
