@@ -12,17 +12,26 @@ import time
 from itertools import islice
 
 from benchmarks._data import data_folder
+from benchmarks._release import compared
 from mathamr.amr.builtin import BuiltinParser
 from mathamr.amr.workers import ParallelParser
 from mathamr.posts.passage import passage
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
-POSTS = 100
+POSTS, COMPARED_POSTS = 100, 300
+JOB = """
+from mathamr.amr.builtin import BuiltinParser
+parser = BuiltinParser()
+parser.parse(given[:64])
+started = time.process_time()
+parser.parse(given)
+print(time.process_time() - started)
+"""
 
 
-def sentences() -> list[str]:
-    posts = islice(read_posts(data_folder() / "arqmath-mini", Report()), POSTS)
+def sentences(count: int = POSTS) -> list[str]:
+    posts = islice(read_posts(data_folder() / "arqmath-mini", Report()), count)
     return [sentence.text for post in posts for sentence in passage(post).sentences]
 
 
@@ -61,6 +70,17 @@ def run() -> None:
         print(
             f"{workers} worker(s) of one thread: {len(texts) / spent:.0f} sentences/s, {ratio:.2f} times one"
         )
+
+
+    compare()
+
+
+def compare() -> None:
+    """The parser against the one of the first release, over the same sentences."""
+    texts = sentences(COMPARED_POSTS)
+    now, then = compared(JOB, texts)
+    print(f"{len(texts)} sentences of {COMPARED_POSTS} posts: {len(texts) / now:.0f} per processor second", end="")
+    print("" if then is None else f", the first release {len(texts) / then:.0f}: {then / now:.2f} times as fast")
 
 
 def parallel_time(texts: list[str], workers: int) -> float:

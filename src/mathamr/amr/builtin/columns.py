@@ -89,6 +89,7 @@ class WordColumns:
         bare = (letters == strings["V"]) & ~has_subject
         return {
             "lemma": lemma,
+            "tag": tag,
             "dep": self.dep,
             "head_lemma": np.where(self.root, root, lemma[self.head]),
             "head_tag": np.where(self.root, root, tag[self.head]),

@@ -13,12 +13,14 @@ from mathamr.amr.builtin.features import (
     AROUND_FORMS,
     CHILD_FORM,
     CHILD_WORD_FORM,
+    CORE_DEP_FORM,
+    DETAIL_DEP_FORM,
     NEIGHBOUR_FORMS,
     OWN_FORMS,
     TEMPLATE_FORMS,
     WordNode,
-    core_features,
     core_kind,
+    own_core_features,
     own_parts,
     written,
 )
@@ -33,7 +35,7 @@ from mathamr.amr.builtin.lexicon import (
     number_value,
 )
 from mathamr.amr.builtin.lookup import FeatureSums, Numbers, Strings
-from mathamr.amr.builtin.mathematics import FORMULA
+from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.network import Array, Bag, Weights
 from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.templates import PLAIN, Template
@@ -148,6 +150,8 @@ class ConceptModel:
         self._core_of_word, self._core_and_tag = map(self._words.form, TEMPLATE_FORMS)
         self._cores = FeatureSums(*weights.bag("core/core"), strings)
         self._details = FeatureSums(*weights.bag("core/detail"), strings)
+        self._core_and_dep = self._cores.form(CORE_DEP_FORM)
+        self._detail_and_dep = self._details.form(DETAIL_DEP_FORM)
         self._neighbours = [self._details.form(form) for form in NEIGHBOUR_FORMS]
         self._dense, self._bias = arrays["core/dense"], arrays["core/dense/bias"]
         self._output = arrays["core/output"][:, 0]
@@ -167,7 +171,7 @@ class ConceptModel:
 
     def _forget(self) -> None:
         self._remembered: dict[tuple[object, ...], _Known] = {}
-        self._own_rows: dict[tuple[str, str, str], int] = {}
+        self._own_rows: dict[tuple[str, str], int] = {}
         self._own, self._vectors, self._fixed = map(_Sums, (self._words, self._cores, self._details))
         self._named: list[tuple[int, int]] = []
 
@@ -184,23 +188,24 @@ class ConceptModel:
 
     def _recall(self, sentence: SyntaxSentence, token: int) -> _Known:
         """Candidates of a word with the sums of their features, remembered for the next time it comes alike."""
-        word, tag, dep = sentence.words[token], sentence.tags[token], sentence.deps[token]
+        word, tag = sentence.words[token], sentence.tags[token]
         phrasal = tuple(self.lexicon.phrasal(sentence, token))
-        key = (word, tag, dep, token > 0, sentence.mathematical, phrasal)
+        key = (word, tag, token > 0, sentence.mathematical, phrasal)
         known = self._remembered.get(key)
         if known is None:
-            own = self._own_rows.get((word, tag, dep))
+            lemma = sentence.lemmas[token]
+            own = self._own_rows.get((word, tag))
             if own is None:
-                features = written(OWN_FORMS, own_parts(word, sentence.lemmas[token], tag, dep))
-                own = self._own_rows[word, tag, dep] = self._own.add(features)
+                own = self._own.add(written(OWN_FORMS, own_parts(word, lemma, tag)))
+                self._own_rows[word, tag] = own
             candidates = self.lexicon.candidates(sentence, token)
             known = self._remembered[key] = _Known(own, candidates, len(self._vectors))
             if len(candidates) > 1:
                 for candidate in candidates:
-                    vectors, details = core_features(sentence, token, candidate)
+                    vectors, details = own_core_features(word, lemma, tag, candidate)
                     self._vectors.add(vectors)
                     self._fixed.add(details)
-                    kind = core_kind(candidate, sentence.lemmas[token])[1]
+                    kind = core_kind(candidate, lemma)[1]
                     self._named.append((self._strings[candidate.core], self._strings[kind]))
         return known
 
@@ -231,20 +236,22 @@ class ConceptModel:
         candidates = ranges(firsts, counts)
         starts = np.cumsum(counts) - counts
         hidden = described[open_words, : self._width] + words.dense(open_words) @ self._dense + self._bias
-        both = np.repeat(hidden, counts, axis=0)
-        both += self._vectors.array[candidates]
-        scores = np.maximum(both, 0.0, out=both) @ self._output
-        scores += self._fixed.array[candidates, 0]
         around, owners = words.around, np.repeat(open_words, counts)
         named = [self._named[number] for number in candidates.tolist()]
         cores, kinds = np.array(named, dtype=np.int64).reshape(-1, 2).T
-        heads = words.head[owners]
+        heads, deps = words.head[owners], words.dep[owners]
+        both = np.repeat(hidden, counts, axis=0)
+        both += self._vectors.array[candidates]
+        both += self._cores.weights[self._core_and_dep(kinds, deps)]
+        scores = np.maximum(both, 0.0, out=both) @ self._output
+        scores += self._fixed.array[candidates, 0]
         weights = self._details.weights[:, 0]
         by_head, by_following, by_previous, by_kind = self._neighbours
+        scores += weights[self._detail_and_dep(cores, deps)]
         scores += weights[by_head(cores, words.lemma[heads])]
         scores += weights[by_following(cores, around["following"][owners])]
         scores += weights[by_previous(cores, around["previous"][owners])]
-        scores += weights[by_kind(kinds, words.tag[heads], words.dep[owners])]
+        scores += weights[by_kind(kinds, words.tag[heads], deps)]
         return self._read_cores(sentences, known, scores, starts)
 
     def _read_cores(
@@ -291,7 +298,7 @@ class ConceptModel:
                 if core in (NONE, INSIDE):
                     continue
                 node = _core_node(sentence, token, core, its_cores)
-                if FORMULA.fullmatch(core):
+                if is_formula(core):
                     places.append((draft, node, self._templates[self._plain]))
                 elif core == NAME and mathematical:
                     places.append((draft, node, named_in_mathematics(node.text)))

@@ -13,7 +13,7 @@ from functools import lru_cache
 
 from mathamr.amr.builtin.frames import Frames, is_frame
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, FrameCandidate
-from mathamr.amr.builtin.mathematics import FORMULA
+from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.vocabulary import PRONOUNS
 
@@ -44,14 +44,13 @@ class WordNode:
 
 
 OWN_FORMS = (
-    "l={lemma}", "t={tag}", "d={dep}", "td={tag}{dep}", "s3={suffix3}", "s2={suffix2}", "p3={prefix3}",
-    "sh={shape}", "ld={lemma}|{dep}",
+    "l={lemma}", "t={tag}", "s3={suffix3}", "s2={suffix2}", "p3={prefix3}", "sh={shape}",
 )  # fmt: skip
 """Features of a word alone."""
 
 AROUND_FORMS = (
-    "hl={head_lemma}", "ht={head_tag}{dep}", "pl={previous}", "nl={following}", "pt={previous_tag}",
-    "nt={following_tag}", "lpl={lemma}|{previous}", "lnl={lemma}|{following}", "lhl={lemma}|{head_lemma}",
+    "d={dep}", "td={tag}{dep}", "ld={lemma}|{dep}", "hl={head_lemma}", "ht={head_tag}{dep}", "pl={previous}", "nl={following}",
+    "pt={previous_tag}", "nt={following_tag}", "lpl={lemma}|{previous}", "lnl={lemma}|{following}", "lhl={lemma}|{head_lemma}",
     "end={last}{letter}", "pos={position}", "nnl={second_following}", "ppl={second_previous}",
     "nosubj={bare_verb}{dep}",
 )  # fmt: skip
@@ -61,11 +60,11 @@ CHILD_FORM, CHILD_WORD_FORM = "c={dep}", "cl={dep}{lemma}"
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
 
 
-def own_parts(word: str, lemma: str, tag: str, dep: str) -> dict[str, str]:
+def own_parts(word: str, lemma: str, tag: str) -> dict[str, str]:
     """The parts of `OWN_FORMS`."""
     low = word.lower()
     return {
-        "lemma": lemma, "tag": tag, "dep": dep, "suffix3": low[-3:], "suffix2": low[-2:], "prefix3": low[:3],
+        "lemma": lemma, "tag": tag, "suffix3": low[-3:], "suffix2": low[-2:], "prefix3": low[:3],
         "shape": shape(word),
     }  # fmt: skip
 
@@ -76,6 +75,7 @@ def around_parts(sentence: SyntaxSentence, token: int) -> dict[str, str]:
     size, tag = len(lemmas), tags[token]
     parts = {
         "lemma": lemmas[token],
+        "tag": tag,
         "dep": deps[token],
         "head_lemma": lemmas[head] if head != token else ROOT,
         "head_tag": tags[head] if head != token else ROOT,
@@ -108,9 +108,7 @@ def written(forms: Sequence[str], parts: Mapping[str, str]) -> list[str]:
 def word_features(sentence: SyntaxSentence, token: int) -> list[str]:
     """A word in its context."""
     deps, lemmas = sentence.deps, sentence.lemmas
-    found = written(
-        OWN_FORMS, own_parts(sentence.words[token], lemmas[token], sentence.tags[token], deps[token])
-    )
+    found = written(OWN_FORMS, own_parts(sentence.words[token], lemmas[token], sentence.tags[token]))
     found += written(AROUND_FORMS, around_parts(sentence, token))
     children = sentence.children[token]
     found += [CHILD_FORM.format(dep=kind) for kind in sorted({deps[child] for child in children})]
@@ -122,6 +120,7 @@ def word_features(sentence: SyntaxSentence, token: int) -> list[str]:
     return found
 
 
+@lru_cache(maxsize=16_384)
 def shape(word: str) -> str:
     """The look of a word: capitals, digits, small letters and marks, runs shortened.
 
@@ -154,29 +153,32 @@ def core_kind(candidate: FrameCandidate, lemma: str) -> tuple[str, str]:
     return name, name + candidate.reason if candidate.reason != "seen" else name
 
 
+CORE_DEP_FORM, DETAIL_DEP_FORM = "kd={kind}{dep}", "kcd={core}|{dep}"
+
+
 def core_features(
     sentence: SyntaxSentence, token: int, candidate: FrameCandidate
 ) -> tuple[list[str], list[str]]:
     """A candidate core of a word, whatever its neighbours: features with vectors, and features with a weight alone."""
-    tag, dep, lemma, word = (
-        sentence.tags[token],
-        sentence.deps[token],
-        sentence.lemmas[token],
-        sentence.words[token],
+    lemma, dep = sentence.lemmas[token], sentence.deps[token]
+    vectors, details = own_core_features(sentence.words[token], lemma, sentence.tags[token], candidate)
+    kind = core_kind(candidate, lemma)[1]
+    return (
+        [*vectors, CORE_DEP_FORM.format(kind=kind, dep=dep)],
+        [*details, DETAIL_DEP_FORM.format(core=candidate.core, dep=dep)],
     )
+
+
+def own_core_features(
+    word: str, lemma: str, tag: str, candidate: FrameCandidate
+) -> tuple[list[str], list[str]]:
+    """Those of `core_features` that look at the word and its tag alone."""
     core, total = candidate.core, candidate.total
     share = bucket(10 * candidate.count // total) if total > 0 else "x"
     amount, width = bucket(total), bucket(candidate.overall)
     name, kind = core_kind(candidate, lemma)
     return (
-        [
-            "k=" + kind,
-            "kc=" + core,
-            "kt=" + kind + tag,
-            "kd=" + kind + dep,
-            "kp=" + name + share + amount,
-            "ko=" + kind + width,
-        ],
+        ["k=" + kind, "kc=" + core, "kt=" + kind + tag, "kp=" + name + share + amount, "ko=" + kind + width],
         [
             "ks=" + kind + word[-3:].lower(),
             "ksh=" + kind + shape(word),
@@ -184,7 +186,6 @@ def core_features(
             "kft=" + name + share + tag,
             "kot=" + name + width + share + tag[0],
             "kct=" + core + "|" + tag,
-            "kcd=" + core + "|" + dep,
             "kcl=" + core + "|" + lemma,
         ],
     )
@@ -236,7 +237,7 @@ def _type_of(concept: str, constant: bool) -> str:
         return "polarity" if concept == "-" else "number" if concept[:1].isdigit() else "constant"
     if concept in CONJUNCTIONS:
         return "conjunction"
-    if FORMULA.fullmatch(concept):
+    if is_formula(concept):
         return "formula"
     if concept == "name":
         return "name"

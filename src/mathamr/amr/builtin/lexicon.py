@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from mathamr.amr.builtin.frames import Frames
-from mathamr.amr.builtin.mathematics import FORMULA, NOUNS
+from mathamr.amr.builtin.mathematics import NOUNS, is_formula
 from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.vocabulary import MONTHS, NEGATIVE_PREFIXES, NUMBER_WORDS, PRONOUNS
 
@@ -64,7 +64,7 @@ class Lexicon:
         what to do with words that the lexicon does not know.
         """
         word, lemma, tag = sentence.words[token], sentence.lemmas[token], sentence.tags[token]
-        if FORMULA.fullmatch(word):
+        if is_formula(word):
             return [FrameCandidate(word, "formula", 0, 0, 0)]
         if tag[0] == "N" and lemma in NOUNS and sentence.mathematical:
             return [FrameCandidate(lemma, "noun", 0, 0, 0)]

@@ -76,6 +76,11 @@ NOUNS = TERMS | _words_of("""
 """Nouns that name mathematical objects: in a mathematical sentence they are concepts of their own, never frames."""
 
 
+def is_formula(word: str) -> bool:
+    """Whether a word is the placeholder of a formula."""
+    return word.startswith("FORMULA_") and FORMULA.fullmatch(word) is not None
+
+
 def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[str], list[str], list[bool]]:
     """Words with phrases joined by hyphens, the words spaCy is shown instead, and whether a space follows each.
 
@@ -89,7 +94,7 @@ def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[st
     while place < len(words):
         word = words[place]
         size, merged, stand_in = 1, word, word
-        if FORMULA.fullmatch(word):
+        if is_formula(word):
             stand_in = FORMULA_STAND_IN
         else:
             for phrase, lemma, seen in _BY_FIRST.get(word.lower(), ()):
@@ -105,4 +110,4 @@ def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[st
 
 def is_mathematical(words: Sequence[str], lemmas: Sequence[str]) -> bool:
     """Whether a sentence holds a formula or an unmistakable word of mathematics."""
-    return any(map(FORMULA.fullmatch, words)) or not STRONG.isdisjoint(lemmas)
+    return any(map(is_formula, words)) or not STRONG.isdisjoint(lemmas)

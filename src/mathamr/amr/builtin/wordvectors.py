@@ -1,0 +1,141 @@
+"""`WordVectors`: spaCy's word vectors in context, made for many sentences at once.
+
+The weights are the spaCy model's own and so are the results, up to the rounding of sums. Three things make it quicker:
+a word that comes again is embedded once, the first layer is multiplied once for each distinct word of a batch, and
+the products are large ones of numpy's linear algebra.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mathamr.amr.builtin.lookup import Numbers
+from mathamr.amr.builtin.network import Array
+
+MEMORY = 30_000
+SMALL = np.float32(1e-8)
+
+
+class Look(NamedTuple):
+    """What the embedding sees of a word: its text, its norm where the tokeniser gave it one, whether a space follows."""
+
+    text: str
+    norm: str | None
+    space: bool
+
+
+class Layer(NamedTuple):
+    """Maxout over a window of three words, and a layer norm; `weights` has a block of columns for each piece."""
+
+    weights: Array
+    bias: Array
+    gain: Array
+    shift: Array
+
+    @classmethod
+    def of(cls, maxout: Any, norm: Any) -> Layer:
+        """The layer of two models of thinc."""
+        weights, bias = maxout.get_param("W"), maxout.get_param("b")
+        by_piece = weights.transpose(1, 0, 2).reshape(-1, weights.shape[2])
+        return cls(
+            np.ascontiguousarray(by_piece.T, dtype=np.float32),
+            bias.T.reshape(-1).astype(np.float32),
+            norm.get_param("G").astype(np.float32),
+            norm.get_param("b").astype(np.float32),
+        )
+
+    def finish(self, products: Array) -> Array:
+        """What follows the product: the bias, the greatest piece, and the norm."""
+        products += self.bias
+        width = len(self.gain)
+        made = products[:, :width].copy()
+        for start in range(width, products.shape[1], width):
+            np.maximum(made, products[:, start : start + width], out=made)
+        made -= made.mean(axis=1, keepdims=True)
+        variance = np.einsum("ij,ij->i", made, made) / np.float32(width) + SMALL
+        made *= (1.0 / np.sqrt(variance))[:, None]
+        made *= self.gain
+        made += self.shift
+        return made
+
+
+class WordVectors:
+    """The shared vectors of a spaCy pipeline of the usual build; `ValueError` for another one."""
+
+    def __init__(self, language: Any) -> None:
+        self._vocabulary = language.vocab
+        self._embed, encode = language.get_pipe("tok2vec").model.layers
+        self.padding = int(encode.attrs["pad"])
+        self._layers = []
+        for residual in encode.layers[0].layers:
+            window, block = residual.layers[0].layers
+            maxout, norm = block.layers[0].layers
+            if window.attrs["window_size"] != 1:
+                raise ValueError("a window that is not one word wide")
+            self._layers.append(Layer.of(maxout, norm))
+        if len(self._layers) != self.padding:
+            raise ValueError("the padding is not as deep as the network")
+        self.width = len(self._layers[0].gain)
+        self._forget()
+
+    def _forget(self) -> None:
+        self._rows: dict[Look, int] = {}
+        self._embedded: Array = np.zeros((0, self.width), dtype=np.float32)
+
+    def of(self, sentences: Sequence[Sequence[Look]]) -> Array:
+        """The vectors of all words of sentences, none of which is empty."""
+        rows = self._embed_all([look for sentence in sentences for look in sentence])
+        distinct, places = np.unique(rows, return_inverse=True)
+        sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
+        starts = np.cumsum(sizes + self.padding) - sizes
+        words: Numbers = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(rows))
+        states = np.zeros((int(starts[-1] + sizes[-1]) + self.padding, self.width), dtype=np.float32)
+        embedded = self._embedded[distinct]
+        states[words] = embedded[places.reshape(-1)]
+        states = self._first(states, embedded, places.reshape(-1), words)
+        for layer in self._layers[1:-1]:
+            states += layer.finish(self._windows(states) @ layer.weights)
+        last = self._layers[-1]
+        around = np.concatenate([states[words - 1], states[words], states[words + 1]], axis=1)
+        return states[words] + last.finish(around @ last.weights)
+
+    def _first(self, states: Array, embedded: Array, places: Numbers, words: Numbers) -> Array:
+        """The first layer: each distinct word is multiplied once as a left, a middle and a right word."""
+        layer, width = self._layers[0], self.width
+        products = np.zeros((len(states), layer.weights.shape[1]), dtype=np.float32)
+        products[words] = (embedded @ layer.weights[width : 2 * width])[places]
+        products[words + 1] += (embedded @ layer.weights[:width])[places]
+        products[words - 1] += (embedded @ layer.weights[2 * width :])[places]
+        states += layer.finish(products)
+        return states
+
+    def _windows(self, states: Array) -> Array:
+        width = self.width
+        made = np.zeros((len(states), 3 * width), dtype=np.float32)
+        made[1:, :width] = states[:-1]
+        made[:, width : 2 * width] = states
+        made[:-1, 2 * width :] = states[1:]
+        return made
+
+    def _embed_all(self, looks: list[Look]) -> Numbers:
+        """The rows of words among the embedded ones; new words are embedded by the spaCy model."""
+        if len(self._rows) > MEMORY:
+            self._forget()
+        new = [look for look in dict.fromkeys(looks) if look not in self._rows]
+        if new:
+            from spacy.tokens import Doc
+
+            document = Doc(
+                self._vocabulary, words=[look.text for look in new], spaces=[look.space for look in new]
+            )
+            for token, look in zip(document, new, strict=True):
+                if look.norm is not None:
+                    token.norm_ = look.norm
+            embedded = self._embed.predict([document])[0]
+            first = len(self._embedded)
+            self._rows.update({look: first + number for number, look in enumerate(new)})
+            self._embedded = np.concatenate([self._embedded, np.asarray(embedded, dtype=np.float32)])
+        return np.array([self._rows[look] for look in looks], dtype=np.int64)
