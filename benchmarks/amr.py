@@ -71,7 +71,6 @@ def run() -> None:
             f"{workers} worker(s) of one thread: {len(texts) / spent:.0f} sentences/s, {ratio:.2f} times one"
         )
 
-
     compare()
 
 
@@ -79,8 +78,13 @@ def compare() -> None:
     """The parser against the one of the first release, over the same sentences."""
     texts = sentences(COMPARED_POSTS)
     now, then = compared(JOB, texts)
-    print(f"{len(texts)} sentences of {COMPARED_POSTS} posts: {len(texts) / now:.0f} per processor second", end="")
-    print("" if then is None else f", the first release {len(texts) / then:.0f}: {then / now:.2f} times as fast")
+    print(
+        f"{len(texts)} sentences of {COMPARED_POSTS} posts: {len(texts) / now:.0f} per processor second",
+        end="",
+    )
+    print(
+        "" if then is None else f", the first release {len(texts) / then:.0f}: {then / now:.2f} times as fast"
+    )
 
 
 def parallel_time(texts: list[str], workers: int) -> float:

@@ -57,9 +57,7 @@ class WordColumns:
         last = [strings[sentence.words[-1]] if sentence.words else ABSENT for sentence in sentences]
         self.last: Numbers = np.repeat(np.array(last, dtype=np.int64), sizes)
         vectors = [sentence.vectors for sentence in sentences if len(sentence)]
-        self.vectors: Array = (
-            np.concatenate(vectors) if vectors else np.zeros((0, VECTOR), dtype=np.float32)
-        )
+        self.vectors: Array = np.concatenate(vectors) if vectors else np.zeros((0, VECTOR), dtype=np.float32)
 
     def dense(self, words: Numbers) -> Array:
         """Dense inputs of words: their own vectors and their heads'."""
@@ -214,7 +212,11 @@ class PathColumns:
                 TextHashes(down.value[before], down.power[before])
             )
             open_words = open_words[~words.root[above[open_words, step]]]
-        return above, TextHashes(up.value.ravel(), up.power.ravel()), TextHashes(down.value.ravel(), down.power.ravel())
+        return (
+            above,
+            TextHashes(up.value.ravel(), up.power.ravel()),
+            TextHashes(down.value.ravel(), down.power.ravel()),
+        )
 
 
 def _step_names(words: WordColumns) -> tuple[TextHashes, TextHashes]:

@@ -163,7 +163,9 @@ class ConceptModel:
         self._templates = [Template.from_text(text) for text in labels]
         self._plain = labels.index(PLAIN)
         general = frozenset(weights.table("general templates", list))
-        naming = np.array([any(role == ":name" and t == 0 for _, role, t in x.edges) for x in self._templates])
+        naming = np.array(
+            [any(role == ":name" and t == 0 for _, role, t in x.edges) for x in self._templates]
+        )
         fits = np.array([~naming, naming, ~naming & np.array([text in general for text in labels])])
         self._unfit: Array = np.where(fits, 0.0, -np.inf).astype(np.float32)
         """Rows: for a word, for a name, for a word of a mathematical sentence."""

@@ -337,7 +337,13 @@ class Paths:
         return "far", MAX_PATH + 1
 
 
-PATH_FORMS = ("{path}{both}", "{path}|{concept}", "{path}|>{goal}", "{path}#{roles}{other}", "{path}{places}{both}")
+PATH_FORMS = (
+    "{path}{both}",
+    "{path}|{concept}",
+    "{path}|>{goal}",
+    "{path}#{roles}{other}",
+    "{path}{places}{both}",
+)
 """Features of two nodes on a path; where the path itself (`PATH_FORM`) is no feature, none of these is one."""
 
 PATH_FORM, CONCEPTS_FORM, BOTH_FORM = "{path}", "{concept}|{goal}", "{sign}{both}"

@@ -119,14 +119,20 @@ class RelationModel:
             [arrays["pair/source_dense"], arrays["pair/target_dense"], arrays["root/dense"]], axis=1
         )
         self._bias = np.concatenate(
-            [arrays["pair/source_dense/bias"], np.zeros(self._widths[1], np.float32), arrays["root/dense/bias"]]
+            [
+                arrays["pair/source_dense/bias"],
+                np.zeros(self._widths[1], np.float32),
+                arrays["root/dense/bias"],
+            ]
         )
         self._output, self._output_bias = arrays["pair/output"], arrays["pair/output/bias"]
         self._root_output = arrays["root/output"][:, 0]
         self.labels: list[str] = weights.table("relations", list)
         known = weights.table("paths", list)
         self._known_path = Form(PATH_FORM, dict.fromkeys(known, 1), strings, unknown=0)
-        in_features = (text for text in self._pairs.vocabulary if text[0] in "^v" and not set("|#") & set(text))
+        in_features = (
+            text for text in self._pairs.vocabulary if text[0] in "^v" and not set("|#") & set(text)
+        )
         self._paths = PathColumns([*known, *in_features], strings)
         self._kind_names = np.array([strings[kind] for kind in KINDS], dtype=np.int64)
         self._kind_letters = np.array([strings[kind[0]] for kind in KINDS], dtype=np.int64)
@@ -201,12 +207,7 @@ class RelationModel:
         sources, targets = nodes.pairs()
         paths, lengths = self._paths.between(words, nodes.word[sources], nodes.word[targets])
         pronoun = nodes.kind == _PRONOUN
-        worth = (
-            (lengths <= SHORT_PATH)
-            | (self._known_path(paths) == 1)
-            | pronoun[sources]
-            | pronoun[targets]
-        )
+        worth = (lengths <= SHORT_PATH) | (self._known_path(paths) == 1) | pronoun[sources] | pronoun[targets]
         sources, targets, paths = sources[worth], targets[worth], paths[worth]
         one, other = nodes.kind[sources], nodes.kind[targets]
         both = self._two_kinds[one, other]
