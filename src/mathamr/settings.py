@@ -41,6 +41,12 @@ MPNET = Setting(
     "",
     "folder with all-mpnet-base-v2 in sixteen bits, for the large model; empty joins it from the installed packages",
 )
+MINILM = Setting(
+    "MATHAMR_MINILM", "", "folder with all-MiniLM-L6-v2; empty takes the one of the installed package"
+)
+VECTORS = Setting(
+    "MATHAMR_VECTORS", "", "folder with vectors of texts that were made ahead; empty makes all of them here"
+)
 
 API_KEY = Setting(
     "MATHAMR_API_KEY", "", "key that clients of `mathamr serve` need to add or delete posts", secret=True
@@ -69,4 +75,16 @@ READING = Setting(
     "how formulas are read for lexical search, published or mathematician; an index made with the other is brought up to date",
 )
 
-SETTINGS = (DATA, CACHE, MPNET, TEXT, READING, API_KEY, READ_KEY, QDRANT_URL, QDRANT_API_KEY)
+SETTINGS = (
+    DATA,
+    CACHE,
+    MPNET,
+    MINILM,
+    VECTORS,
+    TEXT,
+    READING,
+    API_KEY,
+    READ_KEY,
+    QDRANT_URL,
+    QDRANT_API_KEY,
+)

@@ -20,6 +20,8 @@ from mathamr.posts.post import Post
 from mathamr.systems.modelfolder import load_system, system_of
 from mathamr.systems.ranking import TASKS, fields_of
 from mathamr.systems.system import SYSTEMS, Encoded, Item, Look, System
+from mathamr.systems.text.system import TextSystem
+from tests.layers.language.small import small_text_encoder
 from tests.systems.tiny import TINY, NodeSystem, WordSystem
 from tests.systems.tinytext import tiny_base, tiny_marf, tiny_mathamr
 
@@ -63,6 +65,7 @@ def folders(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Fol
         "mathamr": lambda folder: _saved(tiny_mathamr(base), folder),
         "marf": lambda folder: _saved(tiny_marf(base), folder),
         "mathamrplus": lambda folder: model_folder,
+        "text": lambda folder: _saved(TextSystem(small_text_encoder(projection=8)), folder),
         "tiny-words": lambda folder: _saved(WordSystem(), folder),
         "tiny-nodes": lambda folder: _saved(NodeSystem(), folder),
     }

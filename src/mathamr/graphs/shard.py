@@ -55,6 +55,10 @@ class Shard:
             columns["parts"].astype(np.uint8),
         )
 
+    def representatives(self, number: int) -> int:
+        """The representatives of a graph."""
+        return int(self.starts["reps"][number + 1] - self.starts["reps"][number])
+
     def _slice(self, name: str, number: int) -> npt.NDArray[Any]:
         starts = self.starts[_count_of(name)]
         return self.columns[name][starts[number] : starts[number + 1]]

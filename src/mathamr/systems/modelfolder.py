@@ -16,7 +16,7 @@ from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.integrity import checked_file
 from mathamr.systems.system import SYSTEMS, System
 
-CONFIG = "config.json"
+CONFIG, TEXT = "config.json", "text"
 DEFAULT = "mathamr-1"
 """The model that is used unless another is named."""
 _OF_ENCODER = {"joined": "mathamrplus", "mathamrplus": "mathamrplus"}
@@ -112,7 +112,7 @@ def checked_model(model: Path | str | None = None) -> Model:
         name=str(row.get("name") or folder.name),
         folder=folder,
         system=system_of(folder),
-        bytes=sum(_checked(folder)),
+        bytes=sum(_checked(folder if row.get("of") is None else model_folder(str(row["of"])) / TEXT)),
         about=about,
     )
 

@@ -120,5 +120,6 @@ SYSTEMS: Registry[type[System]] = Registry(
         "mathamrplus": "mathamr.systems.mathamrplus.system:MathAMRPlusSystem",
         "mathamr": "mathamr.systems.mathamr.system:MathAMRSystem",
         "marf": "mathamr.systems.marf.system:MarfSystem",
+        "text": "mathamr.systems.text.system:TextSystem",
     },
 )

@@ -9,7 +9,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor, nn
 
-from mathamr.training.losses import Contrast, ContrastiveLoss
+from mathamr.training.losses import Contrast, TemperedLoss
 from mathamr.training.processes import Processes
 
 P = TypeVar("P")
@@ -43,7 +43,7 @@ class ContrastiveLearner(Generic[P]):
         model: nn.Module,
         encode: Callable[[P], Tensor],
         size: int,
-        loss: ContrastiveLoss,
+        loss: TemperedLoss,
         optimiser: torch.optim.Optimizer,
         rates: Callable[[int], Sequence[float]],
         clip: float,

@@ -59,18 +59,25 @@ class Contrast:
         )
 
 
-class ContrastiveLoss(nn.Module):
-    """beta * MaxSim loss + (1 - beta) * document loss (equation 4.2), and on demand a loss over formulas."""
+class TemperedLoss(nn.Module):
+    """A loss of a step's questions and documents over similarities, which a learnable temperature divides."""
 
-    def __init__(self, temperature: float = 0.05, beta: float = 1.0, formula_weight: float = 0.0) -> None:
+    def __init__(self, temperature: float = 0.05) -> None:
         super().__init__()
         self.log_temperature = nn.Parameter(torch.tensor(math.log(temperature)))
-        self.beta, self.formula_weight = beta, formula_weight
 
     @property
     def temperature(self) -> Tensor:
         """The temperature tau = exp(t), learned with the model."""
         return self.log_temperature.exp().clamp(min=SHARPEST)
+
+
+class ContrastiveLoss(TemperedLoss):
+    """beta * MaxSim loss + (1 - beta) * document loss (equation 4.2), and on demand a loss over formulas."""
+
+    def __init__(self, temperature: float = 0.05, beta: float = 1.0, formula_weight: float = 0.0) -> None:
+        super().__init__(temperature)
+        self.beta, self.formula_weight = beta, formula_weight
 
     def forward(self, queries: Tensor, documents: Tensor, contrast: Contrast) -> Tensor:
         """The loss of a step from the vectors of its questions and documents."""

@@ -132,7 +132,7 @@ def test_damaged_packages_make_no_base(packages: list[Path], damage: str) -> Non
     else:
         content[100] ^= 255
         packages[2].write_bytes(content)
-    with pytest.raises(MathAMRError, match="do not join|another model"):
+    with pytest.raises(MathAMRError, match=r"do not join|another model"):
         mpnet.mpnet_folder()
     assert not (packages[0].parent / "cache" / mpnet.NAME).exists()
 

@@ -3,6 +3,9 @@
 config.json           the transformer's shape, hashes of the other files
 weights.safetensors   matrices as eight-bit numbers with a scale a row, the rest as it is
 wordpieces.txt        one piece a line
+
+Or what training changed of a published encoder that is installed: then `config.json` names that base and the hash of its
+weights, `weights.safetensors` holds the difference in two bits a number (`difference`), and the word pieces are the base's.
 """
 
 from __future__ import annotations
@@ -17,23 +20,37 @@ from torch import Tensor
 
 from mathamr.errors import MathAMRError
 from mathamr.integrity import checked_file, file_hash
+from mathamr.layers.language.ahead import vectors_ahead
+from mathamr.layers.language.difference import difference, with_difference
 from mathamr.layers.language.encoder import TextEncoder
+from mathamr.layers.language.mpnet import KEPT, NAME, mpnet_folder
+from mathamr.layers.language.published import MODEL, VOCABULARY, published_weights
 from mathamr.layers.language.transformer import Transformer, TransformerConfiguration
 from mathamr.layers.language.wordpieces import WordPieces
 from mathamr.layers.tensorfile import read_tensors, tensor_bytes
 from mathamr.layers.unfilled import unfilled
 from mathamr.layers.weights import CONFIG, WEIGHTS, use_weights
+from mathamr.settings import VECTORS
 
 FORMAT = 1
 PIECES = "wordpieces.txt"
 SCALE = ".scale"
 
 
-def save_text_encoder(folder: Path, encoder: TextEncoder) -> None:
-    """Writes the folder that `load_text_encoder` reads; the configuration comes last, when all is there."""
+def save_text_encoder(folder: Path, encoder: TextEncoder, *, half: bool = False) -> None:
+    """Writes the folder that `load_text_encoder` reads; the configuration comes last, when all is there.
+
+    `half` stores sixteen bits a number, for what is still to be worked with. What was read as a difference to a base
+    is written as one.
+    """
+    if encoder.upon and not half:
+        save_difference(folder, encoder)
+        return
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / WEIGHTS).write_bytes(tensor_bytes(quantised(encoder.model.state_dict())))
+        weights = encoder.model.state_dict()
+        stored = {name: tensor.half() for name, tensor in weights.items()} if half else quantised(weights)
+        (folder / WEIGHTS).write_bytes(tensor_bytes(stored))
         encoder.pieces.save(folder / PIECES)
         row = {
             "format": FORMAT,
@@ -45,8 +62,28 @@ def save_text_encoder(folder: Path, encoder: TextEncoder) -> None:
         raise MathAMRError(f"cannot write the text encoder's folder {folder}: {error}") from error
 
 
+def save_difference(folder: Path, encoder: TextEncoder) -> None:
+    """Writes the folder of an encoder that was made from mpnet as what differs from it."""
+    weights = encoder.model.state_dict()
+    _, base = published_weights(mpnet_folder() / MODEL)
+    own = {name: tensor for name, tensor in weights.items() if name not in base}
+    stored = {**difference(weights, base), **quantised(own)}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / WEIGHTS).write_bytes(tensor_bytes(stored))
+        row = {
+            "format": FORMAT,
+            "transformer": encoder.model.configuration.to_json(),
+            "base": {"name": NAME, "sha256": KEPT[MODEL]},
+            "sha256": {WEIGHTS: file_hash(folder / WEIGHTS)},
+        }
+        (folder / CONFIG).write_text(json.dumps(row, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise MathAMRError(f"cannot write the text encoder's folder {folder}: {error}") from error
+
+
 def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:
-    """The text encoder in a folder, after the hashes of its files were checked."""
+    """The text encoder in a folder, after the hashes of its files, and of its base, were checked."""
     path = folder / CONFIG
     try:
         row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
@@ -58,18 +95,40 @@ def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:
         raise MathAMRError(
             f"{path} does not describe a text encoder, or it is damaged ({type(error).__name__}: {error})"
         ) from error
-    for name in (WEIGHTS, PIECES):
-        checked_file(folder / name, hashes)
+    checked_file(folder / WEIGHTS, hashes)
+    if "base" in row:
+        weights, vocabulary = _upon_base(folder, row["base"])
+    else:
+        checked_file(folder / PIECES, hashes)
+        weights, vocabulary = restored(read_tensors(folder / WEIGHTS)), folder / PIECES
     with unfilled():
         model = Transformer(configuration)
-    use_weights(model, restored(read_tensors(folder / WEIGHTS)), folder / WEIGHTS)
-    pieces = WordPieces.load(folder / PIECES)
+    use_weights(model, weights, folder / WEIGHTS)
+    pieces = WordPieces.load(vocabulary)
     if len(pieces.vocabulary) != configuration.pieces:
         raise MathAMRError(f"{folder} has {len(pieces.vocabulary)} word pieces, not {configuration.pieces}")
     fingerprint = hashlib.sha256(
-        json.dumps([row["transformer"], hashes], sort_keys=True).encode()
+        json.dumps(
+            [row["transformer"], hashes, *([row["base"]] if "base" in row else [])], sort_keys=True
+        ).encode()
     ).hexdigest()
-    return TextEncoder(model, pieces, device=device, fingerprint=fingerprint[:16])
+    name = fingerprint[:16]
+    ahead = vectors_ahead(VECTORS.path, name) if VECTORS.value else ()
+    return TextEncoder(
+        model, pieces, device=device, fingerprint=name, ahead=ahead, upon=NAME if "base" in row else ""
+    )
+
+
+def _upon_base(folder: Path, base: object) -> tuple[dict[str, Tensor], Path]:
+    """The weights of an encoder that is kept as a difference, and the word pieces of its base."""
+    if base != {"name": NAME, "sha256": KEPT[MODEL]}:
+        raise MathAMRError(f"{folder / CONFIG} names a base that this version does not know: {base!r}")
+    installed = mpnet_folder()
+    stored = read_tensors(folder / WEIGHTS)
+    _, weights = published_weights(installed / MODEL)
+    own = {name: tensor for name, tensor in stored.items() if name.removesuffix(SCALE) == "head.weight"}
+    changed = {name: tensor for name, tensor in stored.items() if name not in own}
+    return {**with_difference(weights, changed, folder / WEIGHTS), **restored(own)}, installed / VOCABULARY
 
 
 def quantised(weights: dict[str, Tensor]) -> dict[str, Tensor]:

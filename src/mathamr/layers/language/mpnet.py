@@ -159,6 +159,6 @@ class _Parts(RawIOBase):
 
 
 @contextmanager
-def _joined(parts: list[Path]) -> Iterator[BufferedReader]:
+def _joined(parts: list[Path]) -> Iterator[BufferedReader[_Parts]]:
     with BufferedReader(_Parts(parts), 1 << 20) as joined:
         yield joined

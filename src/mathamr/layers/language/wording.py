@@ -62,6 +62,23 @@ def running_text(post: Post) -> str:
     return _written(post, passage(post))[0]
 
 
+def wording_alone(post: Post, read: Passage | None = None) -> tuple[Wording, tuple[tuple[Level, str], ...]]:
+    """The wording of a post that has no graph, and what its spans stand for: formulas, sentences, the whole last.
+
+    >>> from mathamr.posts.post import Formula
+    >>> post = Post("7", "answer", "Let $x>0$. Hm.", markup="text", formulas=(Formula("7:0", "x>0"),))
+    >>> found, parts = wording_alone(post)
+    >>> [(reference, found.text[span.start : span.end]) for (_, reference), span in zip(parts, found.spans)]
+    [('7:0', '$x>0$'), ('0', 'Let $x>0$.'), ('1', 'Hm.'), ('7', 'Let $x>0$. Hm.')]
+    """
+    text, places = _written(post, read or passage(post))
+    parts = [(part, place) for part, place in places.items() if place[0] < place[1]]
+    parts.sort(key=lambda part: part[0][0])
+    parts.append(((Level.DOCUMENT, post.id), (0, len(text))))
+    spans = tuple(Span(number, *place) for number, (_, place) in enumerate(parts))
+    return Wording(text, spans), tuple(part for part, _ in parts)
+
+
 def _written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tuple[int, int]]]:
     latex = {formula.id: formula.latex for formula in post.formulas}
     parts: list[str] = []

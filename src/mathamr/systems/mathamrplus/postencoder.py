@@ -26,7 +26,7 @@ from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.layers.textvectors import TextVectors
 from mathamr.posts.post import Post
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
-from mathamr.systems.modelfolder import CONFIG, described
+from mathamr.systems.modelfolder import CONFIG, TEXT, described
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 JOINED = "joined"
-GRAPH, TEXT = "graph", "text"
+GRAPH = "graph"
 AT_A_TIME = 256
 
 

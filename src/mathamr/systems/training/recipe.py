@@ -155,5 +155,6 @@ RECIPES: Registry[TrainingRecipe] = Registry(
         "mathamrplus": "mathamr.systems.mathamrplus.training.recipe:RECIPE",
         "mathamr": "mathamr.systems.mathamr.training.recipe:RECIPE",
         "marf": "mathamr.systems.marf.training.recipe:RECIPE",
+        "text": "mathamr.systems.text.training.recipe:RECIPE",
     },
 )

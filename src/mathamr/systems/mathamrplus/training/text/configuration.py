@@ -17,7 +17,9 @@ class TextTraining:
     is made of groups of `neighbours` pairs that the model of the last epoch finds alike; 1 is an order by chance.
     `projection` is the size of a vector, `head_rate` the rate of the projection, which starts at random.
     `last_epoch` ends training before the schedule of `epochs` does; zero is the last of them. `budget` bounds the
-    word pieces in memory at a time, padding not counted: a larger batch is encoded in parts, twice.
+    word pieces in memory at a time, padding not counted: a larger batch is encoded in parts, twice. Parameters whose
+    names begin with a word of `frozen` are not learned; `half` stores sixteen bits a number instead of eight. Without
+    a `projection` the states themselves learn.
     """
 
     batch_size: int = 256
@@ -36,6 +38,8 @@ class TextTraining:
     validation: float = 0.1
     seed: int = 0
     budget: int = 1_000_000
+    frozen: str = ""
+    half: bool = False
 
     def __post_init__(self) -> None:
         check_ranges(
@@ -54,7 +58,7 @@ class TextTraining:
                 "clip": (1e-9, 1e9),
                 "beta": (0, 1),
                 "neighbours": (1, 1e6),
-                "projection": (1, 1e5),
+                "projection": (0, 1e5),
                 "validation": (0, 0.9),
                 "seed": (0, 2**63 - 1),
                 "budget": (1, 1e12),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import zipfile
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,35 +42,42 @@ class TextShard:
 
     def save(self, path: Path) -> None:
         """One `.npz` without pickles."""
-        none = [np.zeros(0, np.int32)]
-        arrays: dict[str, npt.NDArray[np.generic]] = {
-            "numbers": np.concatenate([post.numbers for post in self.posts] or [np.zeros(0, np.uint16)]),
-            "counts": np.array([len(post) for post in self.posts], np.int32),
-            "of": np.concatenate([post.of for post in self.posts] or none).astype(np.uint16),
-            "starts": np.concatenate([post.starts for post in self.posts] or none).astype(np.uint16),
-            "ends": np.concatenate([post.ends for post in self.posts] or none).astype(np.uint16),
-            "spans": np.array([len(post.of) for post in self.posts], np.int32),
-        }
         with path.open("wb") as file:
-            np.savez_compressed(file, allow_pickle=False, **arrays)
+            np.savez_compressed(file, allow_pickle=False, **text_arrays(self))
 
     @classmethod
     def load(cls, path: Path) -> TextShard:
         """The inverse of `save`; anything else is refused."""
         try:
             with np.load(path, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in _COLUMNS}
-            cuts, spans = np.cumsum(arrays["counts"])[:-1], np.cumsum(arrays["spans"])[:-1]
-            numbers = np.split(arrays["numbers"].astype(np.uint16), cuts)
-            of, starts, ends = (
-                np.split(arrays[name].astype(np.int32), spans) for name in ("of", "starts", "ends")
-            )
-            posts = tuple(Pieces(*columns) for columns in zip(numbers, of, starts, ends, strict=True))
-            if any(len(post.ends) and int(post.ends.max()) > len(post) for post in posts):
-                raise ValueError("a span ends beyond its post")
-            return cls(posts)
+                return texts_from(file)
         except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
             raise MathAMRError(f"{path} is no shard of texts, or it is damaged: {error}") from error
+
+
+def text_arrays(texts: TextShard) -> dict[str, npt.NDArray[np.generic]]:
+    """Texts as arrays, end to end."""
+    none = [np.zeros(0, np.int32)]
+    return {
+        "numbers": np.concatenate([post.numbers for post in texts.posts] or [np.zeros(0, np.uint16)]),
+        "counts": np.array([len(post) for post in texts.posts], np.int32),
+        "of": np.concatenate([post.of for post in texts.posts] or none).astype(np.uint16),
+        "starts": np.concatenate([post.starts for post in texts.posts] or none).astype(np.uint16),
+        "ends": np.concatenate([post.ends for post in texts.posts] or none).astype(np.uint16),
+        "spans": np.array([len(post.of) for post in texts.posts], np.int32),
+    }
+
+
+def texts_from(file: Mapping[str, npt.NDArray[np.generic]]) -> TextShard:
+    """The inverse of `text_arrays`."""
+    arrays = {name: file[name] for name in _COLUMNS}
+    cuts, spans = np.cumsum(arrays["counts"])[:-1], np.cumsum(arrays["spans"])[:-1]
+    numbers = np.split(arrays["numbers"].astype(np.uint16), cuts)
+    of, starts, ends = (np.split(arrays[name].astype(np.int32), spans) for name in ("of", "starts", "ends"))
+    posts = tuple(Pieces(*columns) for columns in zip(numbers, of, starts, ends, strict=True))
+    if any(len(post.ends) and int(post.ends.max()) > len(post) for post in posts):
+        raise ValueError("a span ends beyond its post")
+    return TextShard(posts)
 
 
 def export_texts(posts: Iterable[Post], shard: Shard, pieces: WordPieces, most: int, path: Path) -> str:

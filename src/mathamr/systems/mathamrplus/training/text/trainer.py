@@ -27,11 +27,17 @@ from mathamr.layers.language.files import save_text_encoder
 from mathamr.layers.language.transformer import Transformer
 from mathamr.layers.stack import packed
 from mathamr.systems.mathamrplus.training.text.configuration import TextTraining
+from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus
 from mathamr.systems.mathamrplus.training.text.neighbours import Places, neighbour_batches
 from mathamr.systems.mathamrplus.training.text.shard import TextShard
-from mathamr.systems.mathamrplus.training.text.validation import MEASURED, PostVectors, searched
+from mathamr.systems.mathamrplus.training.text.validation import (
+    MEASURED,
+    PostVectors,
+    among_others,
+    searched,
+)
 from mathamr.training.learner import ContrastiveLearner, ContrastiveStep, under
-from mathamr.training.losses import Contrast, ContrastiveLoss
+from mathamr.training.losses import Contrast, ContrastiveLoss, TemperedLoss
 from mathamr.training.pairs import Answers, checked, split
 from mathamr.training.processes import Processes
 from mathamr.training.schedule import Schedule
@@ -47,7 +53,7 @@ class TextTrainer:
 
     def __init__(
         self,
-        shard: Shard,
+        shard: Shard | TextCorpus,
         texts: TextShard,
         base: TextEncoder,
         configuration: TextTraining,
@@ -62,8 +68,12 @@ class TextTrainer:
         self.processes = processes or Processes()
         self.processes.share(configuration.batch_size)
         pairs = checked(np.array(shard.pairs, np.int64), len(shard))
-        self.train, self.validation = split(pairs, configuration.validation, configuration.seed)
-        self.answers = Answers(pairs, len(shard))
+        self.answers: Answers | TextCorpus
+        if isinstance(shard, TextCorpus):
+            (self.train, self.validation), self.answers = shard.parted(), shard
+        else:
+            self.train, self.validation = split(pairs, configuration.validation, configuration.seed)
+            self.answers = Answers(pairs, len(shard))
         self.whole = np.array([_whole(post.of, shard, place) for place, post in enumerate(texts.posts)])
         rest = len(self.train) % configuration.batch_size
         self.steps = len(self.train) // configuration.batch_size + (rest > 1)
@@ -80,10 +90,17 @@ class TextTrainer:
 
     def _learner(self, model: Transformer) -> ContrastiveLearner[PieceBatch]:
         configuration = self.configuration
-        loss = ContrastiveLoss(configuration.temperature, configuration.beta).to(self.device)
+        loss = self._loss().to(self.device)
         head = list(model.head.parameters()) if model.head is not None else []
+        for name, parameter in model.named_parameters():
+            if name.startswith(tuple(configuration.frozen.split())):
+                parameter.requires_grad_(False)
         fresh = {id(parameter) for parameter in head}
-        body = [parameter for parameter in model.parameters() if id(parameter) not in fresh]
+        body = [
+            parameter
+            for parameter in model.parameters()
+            if id(parameter) not in fresh and parameter.requires_grad
+        ]
         decay = configuration.weight_decay
         optimiser = torch.optim.AdamW(
             [
@@ -105,6 +122,9 @@ class TextTrainer:
             device=self.device,
             processes=self.processes,
         )
+
+    def _loss(self) -> TemperedLoss:
+        return ContrastiveLoss(self.configuration.temperature, self.configuration.beta)
 
     @property
     def _schedule(self) -> Schedule:
@@ -136,10 +156,14 @@ class TextTrainer:
         vectors = torch.zeros(len(pairs), 1)
         if configuration.neighbours > 1:
             posts, places = np.unique(pairs, return_inverse=True)
-            joined = self._wholes(posts)[places.reshape(pairs.shape)].sum(1)
+            joined = self._likened(posts)[places.reshape(pairs.shape)].sum(1)
             vectors = nn.functional.normalize(joined, dim=-1)
         found = neighbour_batches(vectors, configuration.batch_size, configuration.neighbours, chance)
         return [self._agreed(batch) for batch in found]
+
+    def _likened(self, posts: Places) -> Tensor:
+        """The vectors that say which pairs are neighbours."""
+        return self._wholes(posts)
 
     def _agreed(self, batch: Places) -> Places:
         """The first process's batch: on a GPU the neighbours of two processes might differ in the last digit."""
@@ -209,7 +233,10 @@ class TextTrainer:
 
     def validate(self) -> Validation | None:
         """MRR@10 of the validation questions' answers among all answers of the shard, scored in both manners."""
-        return searched(self.vectors, self.shard, self.validation, self.answers, self.device)
+        documents = np.unique(np.array(self.shard.pairs)[:, 1])
+        if isinstance(self.shard, TextCorpus):
+            documents = among_others(documents, self.validation[:, 1])
+        return searched(self.vectors, documents, self.validation, self.answers, self.device)
 
     def state(self) -> dict[str, Tensor]:
         """Everything that the next step depends on, also the batches of the running epoch."""
@@ -230,8 +257,8 @@ class TextTrainer:
             self._plan = int(plan["epoch"]), np.split(plan["places"].numpy(), cuts)
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
-        """Writes the folder of the text encoder, in eight bits."""
-        save_text_encoder(folder, self.encoder)
+        """Writes the folder of the text encoder."""
+        save_text_encoder(folder, self.encoder, half=self.configuration.half)
 
     def subject(self) -> TrainingSubject:
         """The texts, the pairs, and both configurations."""
@@ -265,9 +292,9 @@ def projected(model: Transformer, size: int) -> Transformer:
     return copy
 
 
-def _whole(of: npt.NDArray[np.int32], shard: Shard, place: int) -> int:
+def _whole(of: npt.NDArray[np.int32], shard: Shard | TextCorpus, place: int) -> int:
     """Which of a post's spans is the whole post: the last representative; where it has no text, its first span."""
-    last = int(shard.starts["reps"][place + 1] - shard.starts["reps"][place]) - 1
+    last = shard.representatives(place) - 1
     (found,) = np.nonzero(of == last)
     if not len(of):
         raise MathAMRError(f"the post {shard.ids[place]!r} has no text")

@@ -10,8 +10,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from mathamr.graphs.shard import Shard
 from mathamr.layers.textvectors import Floats
+from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus
 from mathamr.training.pairs import Answers, Pairs
 from mathamr.training.trainer import Validation, ValidationFigure
 
@@ -21,6 +21,8 @@ MEASURED = (
 )
 ASKED = 500
 """Validation questions that are asked, at most."""
+OTHERS = 4000
+"""Answers that those of a corpus's validation questions are looked for among."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -34,16 +36,15 @@ class PostVectors:
 
 def searched(
     encode: Callable[[npt.NDArray[np.int64]], list[PostVectors]],
-    shard: Shard,
+    documents: npt.NDArray[np.int64],
     pairs: Pairs,
-    answered: Answers,
+    answered: Answers | TextCorpus,
     device: torch.device,
 ) -> Validation | None:
-    """MRR@10 of the pairs' answers among all answers of the shard, by whole posts and by MaxSim over their parts."""
+    """MRR@10 of the pairs' answers among these documents, by whole posts and by MaxSim over their parts."""
     asked = pairs[:ASKED]
     if not len(asked):
         return None
-    documents = np.unique(np.array(shard.pairs)[:, 1])
     own = np.searchsorted(documents, asked[:, 1])
     questions, answers = encode(asked[:, 0]), encode(documents)
     ignored = torch.from_numpy(answered.among(asked[:, 0], documents)).to(device)
@@ -56,6 +57,14 @@ def searched(
         "mrr_maxsim": _reciprocal(by_parts, own, ignored),
     }
     return Validation(figures=figures, searched=len(documents), worth=sum(figures.values()))
+
+
+def among_others(
+    documents: npt.NDArray[np.int64], own: npt.NDArray[np.int64], others: int = OTHERS
+) -> npt.NDArray[np.int64]:
+    """Answers that are asked for among so many others, drawn once for all."""
+    rest = np.setdiff1d(documents, own)
+    return np.union1d(own, np.random.default_rng(1).permutation(rest)[:others])
 
 
 def _wholes(found: Sequence[PostVectors], device: torch.device) -> Tensor:

@@ -1,0 +1,129 @@
+"""Vectors of texts that were made ahead, on a machine with a GPU say: known by the encoder's fingerprint and the text itself.
+
+A file holds for one encoder the vectors of the spans of many texts, in eight bits with a scale a row. The encoder takes from
+it what it knows and reads only the rest; some of what it took is read again, and must be the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.errors import MathAMRError
+from mathamr.layers.language.wordpieces import Pieces
+from mathamr.layers.textvectors import Floats, TextVectors
+
+KEY = 16
+"""Bytes of a text's key."""
+ALIKE = 0.98
+"""The least cosine of a vector made ahead with the same one made now; rounding to eight bits costs a thousandth."""
+CHECKED = 200
+"""One of so many texts is read again, the first always."""
+
+
+@dataclass(frozen=True, eq=False)
+class VectorsAhead:
+    """The vectors of texts for the encoder with this fingerprint; span i of all is pieces [starts[i], ends[i]) of its text."""
+
+    fingerprint: str
+    keys: npt.NDArray[np.uint8]
+    counts: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.uint16]
+    ends: npt.NDArray[np.uint16]
+    codes: npt.NDArray[np.int8]
+    scales: npt.NDArray[np.float16]
+
+    def __post_init__(self) -> None:
+        spans = int(self.counts.sum())
+        if self.keys.shape != (len(self.counts), KEY) or any(
+            len(column) != spans for column in (self.starts, self.ends, self.codes, self.scales)
+        ):
+            raise MathAMRError("vectors made ahead do not fit the texts they are of")
+
+    @classmethod
+    def of(cls, fingerprint: str, texts: Sequence[Pieces], vectors: Sequence[TextVectors]) -> VectorsAhead:
+        """From texts and their vectors."""
+        rows = np.concatenate([found.vectors for found in vectors])
+        scales = (np.abs(rows).max(1, keepdims=True).clip(1e-6) / 127).astype(np.float16)
+        return cls(
+            fingerprint,
+            np.stack([_key(text) for text in texts]),
+            np.array([len(text.of) for text in texts], np.int32),
+            np.concatenate([text.starts for text in texts]).astype(np.uint16),
+            np.concatenate([text.ends for text in texts]).astype(np.uint16),
+            np.rint(rows / scales.astype(np.float32)).clip(-127, 127).astype(np.int8),
+            scales[:, 0],
+        )
+
+    def save(self, path: Path) -> None:
+        """One `.npz` without pickles."""
+        arrays = {name: getattr(self, name) for name in _COLUMNS}
+        with path.open("wb") as file:
+            np.savez(file, allow_pickle=False, fingerprint=np.array(self.fingerprint), **arrays)
+
+    @classmethod
+    def load(cls, path: Path) -> VectorsAhead:
+        """The inverse of `save`; anything else is refused."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                return cls(str(file["fingerprint"]), *(file[name] for name in _COLUMNS))
+        except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
+            raise MathAMRError(f"{path} holds no vectors made ahead, or it is damaged: {error}") from error
+
+    @cached_property
+    def _places(self) -> dict[bytes, int]:
+        return {key.tobytes(): number for number, key in enumerate(self.keys)}
+
+    @cached_property
+    def _begins(self) -> npt.NDArray[np.int64]:
+        return np.cumsum(self.counts, dtype=np.int64) - self.counts
+
+    def find(self, text: Pieces) -> npt.NDArray[np.float32] | None:
+        """The vectors of a text's spans, if all are known."""
+        number = self._places.get(_key(text).tobytes())
+        if number is None:
+            return None
+        begin = int(self._begins[number])
+        span = slice(begin, begin + int(self.counts[number]))
+        known = {place: row for row, place in enumerate(zip(self.starts[span], self.ends[span], strict=True))}
+        rows = [known.get(place) for place in zip(text.starts, text.ends, strict=True)]
+        if any(row is None for row in rows):
+            return None
+        chosen = begin + np.array(rows, np.int64)
+        found: npt.NDArray[np.float32] = self.codes[chosen].astype(np.float32)
+        found *= self.scales[chosen, None].astype(np.float32)
+        found /= np.linalg.norm(found, axis=1, keepdims=True).clip(1e-6)
+        return found
+
+
+_COLUMNS = ("keys", "counts", "starts", "ends", "codes", "scales")
+
+
+def vectors_ahead(folder: Path, fingerprint: str) -> tuple[VectorsAhead, ...]:
+    """All files of a folder that are of the encoder with this fingerprint."""
+    if not folder.is_dir():
+        raise MathAMRError(f"there is no folder {folder} of vectors made ahead")
+    found = (VectorsAhead.load(path) for path in sorted(folder.glob("*.npz")))
+    return tuple(each for each in found if each.fingerprint == fingerprint)
+
+
+def check_alike(ahead: Floats, now: Floats, fingerprint: str) -> None:
+    """Refuses vectors made ahead that are not those that the encoder makes."""
+    worst = float((ahead * now).sum(1).min()) if len(now) else 1.0
+    if not worst >= ALIKE:
+        raise MathAMRError(
+            f"vectors made ahead for the encoder {fingerprint} are not those that it makes: a cosine of"
+            f" {worst:.3f}, expected {ALIKE} at least; make them again"
+        )
+
+
+def _key(text: Pieces) -> npt.NDArray[np.uint8]:
+    digest = hashlib.blake2b(np.ascontiguousarray(text.numbers, "<u2").tobytes(), digest_size=KEY).digest()
+    return np.frombuffer(digest, np.uint8)

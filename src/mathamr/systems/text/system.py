@@ -1,0 +1,121 @@
+"""Text alone behind the seam: the vectors of a post's formulas, sentences and whole, as a text encoder reads them in place.
+
+Nothing is parsed into a graph, so that an index is made in a fraction of the time; formulas are compared by the lexical
+index, which reads their trees. A folder holds the text encoder in `text/`, or its `config.json` names the model of the box
+whose text encoder it takes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, Self
+
+import numpy as np
+
+from mathamr.errors import MathAMRError
+from mathamr.systems.field import Field
+from mathamr.systems.mathamrplus.system import DOCUMENT, FORMULA, PARTS, MathAMRPlusSystem, encoded
+from mathamr.systems.modelfolder import CONFIG, TEXT, described, model_folder
+from mathamr.systems.ranking import Rankings, Task
+from mathamr.systems.system import Encoded, Item, Look, Need
+from mathamr.systems.vectors import Vectors
+
+if TYPE_CHECKING:
+    from mathamr.layers.language.encoder import TextEncoder
+
+FORMAT = 1
+AT_A_TIME = 256
+
+
+class TextSystem:
+    """The fields and rankings of MathAMR+, from the text encoder alone."""
+
+    kind: ClassVar[str] = "text"
+    tasks: ClassVar[frozenset[Task]] = frozenset({"answers", "formulas"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"wording"})
+    rankings: ClassVar[Rankings] = MathAMRPlusSystem.rankings
+
+    def __init__(self, encoder: TextEncoder, name: str = "text") -> None:
+        self.encoder, self._name = encoder, name
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self._name
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the encoder."""
+        return f"text-{self.encoder.fingerprint}"
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """The document, the parts, the formulas."""
+        size = self.encoder.size
+        return (
+            Field(name=DOCUMENT, of="posts", size=size),
+            Field(name=PARTS, of="posts", size=size, many=True),
+            Field(name=FORMULA, of="formulas", size=size),
+        )
+
+    @property
+    def graphs(self) -> None:
+        """None are read."""
+        return None
+
+    def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
+        """The vectors of every post, in the order of the posts."""
+        from mathamr.layers.language.wording import wording_alone
+
+        stream = iter(items)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            worded = [wording_alone(item.post) for item in chosen]
+            found = self.encoder.encode([wording for wording, _ in worded])
+            for item, (_, parts), rows in zip(chosen, worded, found, strict=True):
+                kept = [parts[number] for number in rows.of]
+                yield encoded(
+                    item.post,
+                    Vectors(
+                        np.asarray(rows.vectors, np.float32),
+                        np.array([level for level, _ in kept], np.int8),
+                        tuple(reference for _, reference in kept),
+                    ),
+                )
+
+    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+        """Nothing: a formula's vector depends on its post."""
+        return ({} for _ in looks)
+
+    def save(self, folder: Path) -> None:
+        """Writes the model folder."""
+        from mathamr.layers.language.files import save_text_encoder
+
+        save_text_encoder(folder / TEXT, self.encoder)
+        save_text_system(folder, self._name)
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "auto") -> Self:
+        """The system in a folder."""
+        row = described(folder)
+        if row.get("format") != FORMAT:
+            raise MathAMRError(
+                f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}"
+            )
+        from mathamr.layers.language.files import load_text_encoder
+
+        of = row.get("of")
+        whole = folder if of is None else model_folder(str(of))
+        return cls(load_text_encoder(whole / TEXT, device), str(row.get("name") or folder.name))
+
+
+def save_text_system(folder: Path, name: str, of: str | None = None) -> None:
+    """Writes the configuration of a folder whose text encoder stands in `text/` already, or in the model `of`."""
+    row = {"format": FORMAT, "system": TextSystem.kind, "name": name} | ({"of": of} if of else {})
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CONFIG).write_text(json.dumps(row, indent=2) + "\n", encoding="utf-8")
+    except OSError as error:
+        raise MathAMRError(f"cannot write the model folder {folder}: {error}") from error
