@@ -8,18 +8,27 @@ from __future__ import annotations
 
 import hashlib
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from mathamr.errors import MathAMRError
+from mathamr.layers.language.windows import WINDOW, WINDOWS
 from mathamr.layers.language.wordpieces import Pieces
 from mathamr.layers.textvectors import Floats, TextVectors
 
+if TYPE_CHECKING:
+    from mathamr.layers.language.reading import TextReader
+    from mathamr.layers.language.wording import Wording
+
+AT_A_TIME = 64
+"""Posts that are looked up at a time."""
 KEY = 16
 """Bytes of a text's key."""
 ALIKE = 0.98
@@ -112,6 +121,43 @@ def vectors_ahead(folder: Path, fingerprint: str) -> tuple[VectorsAhead, ...]:
         raise MathAMRError(f"there is no folder {folder} of vectors made ahead")
     found = (VectorsAhead.load(path) for path in sorted(folder.glob("*.npz")))
     return tuple(each for each in found if each.fingerprint == fingerprint)
+
+
+class AheadReader:
+    """Reads texts like another reader, taking what was made ahead for it; what is not known, that one reads."""
+
+    def __init__(self, reader: TextReader, ahead: Sequence[VectorsAhead]) -> None:
+        self.reader, self._ahead, self._taken = reader, tuple(ahead), 0
+        self.size, self.fingerprint, self.pieces = reader.size, reader.fingerprint, reader.pieces
+
+    def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
+        """The vectors of every wording's spans, in the order of the wordings."""
+        stream = iter(wordings)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            yield from self.encode_pieces(
+                [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
+            )
+
+    def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
+        """The vectors of the spans of cut wordings; some that were made ahead are made again, to be sure that they are the same."""
+        found = [
+            next((rows for each in self._ahead if (rows := each.find(post)) is not None), None)
+            for post in posts
+        ]
+        again: dict[int, npt.NDArray[np.float32]] = {}
+        for place, rows in enumerate(found):
+            if rows is not None:
+                if self._taken % CHECKED == 0:
+                    again[place] = rows
+                self._taken += 1
+        wanted = sorted({*again, *(place for place, rows in enumerate(found) if rows is None)})
+        made = dict(zip(wanted, self.reader.encode_pieces([posts[place] for place in wanted]), strict=True))
+        for place, rows in again.items():
+            check_alike(rows, made[place].vectors, self.fingerprint)
+        return [
+            made[place] if rows is None else TextVectors(posts[place].of, rows)
+            for place, rows in enumerate(found)
+        ]
 
 
 def check_alike(ahead: Floats, now: Floats, fingerprint: str) -> None:

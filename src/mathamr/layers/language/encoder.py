@@ -14,7 +14,6 @@ import torch
 from torch import Tensor
 
 from mathamr.layers.device import chosen_device
-from mathamr.layers.language.ahead import CHECKED, VectorsAhead, check_alike
 from mathamr.layers.language.transformer import Transformer
 from mathamr.layers.language.windows import WINDOW, WINDOWS
 from mathamr.layers.language.wordpieces import Pieces, WordPieces
@@ -60,7 +59,6 @@ class TextEncoder:
         *,
         device: str = "cpu",
         fingerprint: str = "",
-        ahead: Sequence[VectorsAhead] = (),
         upon: str = "",
     ) -> None:
         self.device = chosen_device(device)
@@ -68,7 +66,6 @@ class TextEncoder:
         self.pieces, self.fingerprint = pieces, fingerprint
         self.upon = upon
         """The published encoder that this one is kept as a difference to, if any."""
-        self._ahead, self._taken = tuple(ahead), 0
         self.size = model.configuration.projection or model.configuration.size
 
     def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
@@ -76,31 +73,9 @@ class TextEncoder:
         stream = iter(wordings)
         while chosen := list(islice(stream, AT_A_TIME)):
             cut = [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
-            yield from self._known(cut) if self._ahead else self.encode_pieces(cut)
+            yield from self.encode_pieces(cut)
             if len(chosen) == AT_A_TIME:
                 give_back()
-
-    def _known(self, posts: Sequence[Pieces]) -> list[TextVectors]:
-        """As `encode_pieces`, with what was made ahead; some of it is made again, to be sure that it is the same."""
-        found = [
-            next((rows for each in self._ahead if (rows := each.find(post)) is not None), None)
-            for post in posts
-        ]
-        again = []
-        for place, rows in enumerate(found):
-            if rows is not None:
-                again += [place] if self._taken % CHECKED == 0 else []
-                self._taken += 1
-        wanted = sorted({*again, *(place for place, rows in enumerate(found) if rows is None)})
-        made = dict(zip(wanted, self.encode_pieces([posts[place] for place in wanted]), strict=True))
-        for place in again:
-            rows = found[place]
-            assert rows is not None
-            check_alike(rows, made[place].vectors, self.fingerprint)
-        return [
-            made[place] if rows is None else TextVectors(posts[place].of, rows)
-            for place, rows in enumerate(found)
-        ]
 
     def encode_pieces(self, posts: Sequence[Pieces], budget: int = BUDGET) -> list[TextVectors]:
         """The vectors of the spans of cut wordings, in order."""

@@ -20,7 +20,6 @@ from torch import Tensor
 
 from mathamr.errors import MathAMRError
 from mathamr.integrity import checked_file, file_hash
-from mathamr.layers.language.ahead import vectors_ahead
 from mathamr.layers.language.difference import difference, with_difference
 from mathamr.layers.language.encoder import TextEncoder
 from mathamr.layers.language.mpnet import KEPT, NAME, mpnet_folder
@@ -30,7 +29,6 @@ from mathamr.layers.language.wordpieces import WordPieces
 from mathamr.layers.tensorfile import read_tensors, tensor_bytes
 from mathamr.layers.unfilled import unfilled
 from mathamr.layers.weights import CONFIG, WEIGHTS, use_weights
-from mathamr.settings import VECTORS
 
 FORMAT = 1
 PIECES = "wordpieces.txt"
@@ -113,10 +111,7 @@ def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:
         ).encode()
     ).hexdigest()
     name = fingerprint[:16]
-    ahead = vectors_ahead(VECTORS.path, name) if VECTORS.value else ()
-    return TextEncoder(
-        model, pieces, device=device, fingerprint=name, ahead=ahead, upon=NAME if "base" in row else ""
-    )
+    return TextEncoder(model, pieces, device=device, fingerprint=name, upon=NAME if "base" in row else "")
 
 
 def _upon_base(folder: Path, base: object) -> tuple[dict[str, Tensor], Path]:

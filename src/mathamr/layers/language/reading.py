@@ -19,7 +19,7 @@ from mathamr.layers.arrayfile import read_arrays
 from mathamr.layers.language.configuration import TransformerConfiguration
 from mathamr.layers.language.quantised import QuantisedText, is_available
 from mathamr.layers.language.wordpieces import Pieces, WordPieces
-from mathamr.settings import TEXT
+from mathamr.settings import TEXT, VECTORS
 
 if TYPE_CHECKING:
     from mathamr.layers.language.encoder import TextEncoder
@@ -47,7 +47,20 @@ class TextReader(Protocol):
 
 
 def load_text_reader(folder: Path, device: str = "auto") -> TextReader:
-    """The text encoder in a folder, by the quickest way there is on this machine, or by the one that is asked for."""
+    """The text encoder in a folder, by the quickest way there is on this machine, or by the one that is asked for.
+
+    Vectors that were made ahead for it (`MATHAMR_VECTORS`) are taken where a text is known.
+    """
+    reader = _load(folder, device)
+    if not VECTORS.value:
+        return reader
+    from mathamr.layers.language.ahead import AheadReader, vectors_ahead
+
+    ahead = vectors_ahead(VECTORS.path, reader.fingerprint)
+    return AheadReader(reader, ahead) if ahead else reader
+
+
+def _load(folder: Path, device: str) -> TextReader:
     if TEXT.value not in PATHS:
         raise MathAMRError(f"{TEXT.name} is {' or '.join(PATHS)}, not {TEXT.value!r}")
     if TEXT.value == "float" or not is_available() or _is_for_gpu(device):
@@ -95,8 +108,11 @@ def quantised_from(encoder: TextEncoder, source: Path | None = None) -> Quantise
 
 def exact_encoder(reader: TextReader) -> TextEncoder:
     """The same encoder in floating point, for what needs the network itself: saving and training."""
+    from mathamr.layers.language.ahead import AheadReader
     from mathamr.layers.language.encoder import TextEncoder
 
+    if isinstance(reader, AheadReader):
+        reader = reader.reader
     if isinstance(reader, TextEncoder):
         return reader
     source = getattr(reader, "source", None)

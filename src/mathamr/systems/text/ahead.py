@@ -17,7 +17,8 @@ import numpy as np
 
 from mathamr.errors import MathAMRError
 from mathamr.layers.language.ahead import VectorsAhead
-from mathamr.layers.language.encoder import BUDGET, WINDOW, WINDOWS, TextEncoder
+from mathamr.layers.language.encoder import BUDGET, TextEncoder
+from mathamr.layers.language.windows import WINDOW, WINDOWS
 from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus, vocabulary_checksum
 from mathamr.systems.mathamrplus.training.text.shard import TextShard
 

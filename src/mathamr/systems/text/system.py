@@ -24,7 +24,7 @@ from mathamr.systems.system import Encoded, Item, Look, Need
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
-    from mathamr.layers.language.encoder import TextEncoder
+    from mathamr.layers.language.reading import TextReader
 
 FORMAT = 1
 AT_A_TIME = 256
@@ -38,7 +38,7 @@ class TextSystem:
     needs: ClassVar[frozenset[Need]] = frozenset({"wording"})
     rankings: ClassVar[Rankings] = MathAMRPlusSystem.rankings
 
-    def __init__(self, encoder: TextEncoder, name: str = "text") -> None:
+    def __init__(self, encoder: TextReader, name: str = "text") -> None:
         self.encoder, self._name = encoder, name
 
     @property
@@ -92,8 +92,9 @@ class TextSystem:
     def save(self, folder: Path) -> None:
         """Writes the model folder."""
         from mathamr.layers.language.files import save_text_encoder
+        from mathamr.layers.language.reading import exact_encoder
 
-        save_text_encoder(folder / TEXT, self.encoder)
+        save_text_encoder(folder / TEXT, exact_encoder(self.encoder))
         save_text_system(folder, self._name)
 
     @classmethod
@@ -104,11 +105,11 @@ class TextSystem:
             raise MathAMRError(
                 f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}"
             )
-        from mathamr.layers.language.files import load_text_encoder
+        from mathamr.layers.language.reading import load_text_reader
 
         of = row.get("of")
         whole = folder if of is None else model_folder(str(of))
-        return cls(load_text_encoder(whole / TEXT, device), str(row.get("name") or folder.name))
+        return cls(load_text_reader(whole / TEXT, device), str(row.get("name") or folder.name))
 
 
 def save_text_system(folder: Path, name: str, of: str | None = None) -> None:

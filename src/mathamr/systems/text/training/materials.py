@@ -20,7 +20,7 @@ import numpy as np
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.graphs.virtual import Level
-from mathamr.layers.language.encoder import WINDOW
+from mathamr.layers.language.windows import WINDOW
 from mathamr.layers.language.wording import wording_alone
 from mathamr.layers.language.wordpieces import Pieces, WordPieces
 from mathamr.posts.markup import formulas_of

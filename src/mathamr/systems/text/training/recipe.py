@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 
 from mathamr.errors import MathAMRError
-from mathamr.layers.language.encoder import WINDOW, TextEncoder
+from mathamr.layers.language.encoder import TextEncoder
 from mathamr.layers.language.files import load_text_encoder, save_difference, save_text_encoder
+from mathamr.layers.language.windows import WINDOW
 from mathamr.layers.weights import CONFIG
 from mathamr.systems.mathamrplus.training.joining import between, with_principal_components, without_head
 from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus
