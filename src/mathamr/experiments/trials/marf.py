@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -279,6 +280,7 @@ class MarfTrial:
     ) -> None:
         self.folder, self.out, self.device, self.seed = folder, out / f"seed-{seed}", device, seed
         self.training = training
+        self._usual: MarfNetwork | None = None
         self.out.mkdir(parents=True, exist_ok=True)
         self.vocabularies = MarfVocabularies.load(folder)
         self.shard = PostShard.load(folder / "posts.npz")
@@ -309,6 +311,7 @@ class MarfTrial:
             self._keep(f"formula-{scoring}", formula, "formula.")
             for most in dict.fromkeys((model.formulas, 6, 1)):
                 self._fusion(network, formula, replace(configuration, formulas=most), first)
+        self._compress()
 
     def _fusion(
         self,
@@ -328,6 +331,12 @@ class MarfTrial:
         measure_formulas(joined, self.tasks, self.out, f"formula-{name}", self.device)
         measure_fusion(joined, self.tasks, first, self.out, f"marf-{name}", self.device)
         if configuration == self.training.model and self.seed == 0:
+            self._usual = copy.deepcopy(joined)
+
+    def _compress(self) -> None:
+        """What the usual model of the first seed is worth when less of it is stored; last, for it takes long."""
+        if self._usual is not None:
+            joined, configuration = self._usual, self.training.model
             sample = [self.shard.posts[place] for place in self.shard.pairs[:2000, 1].tolist()]
             rows = torch.cat([each for own in fused_vectors(joined, sample, self.device, 1) for each in own])
             components = principal_components(rows, configuration.size)

@@ -29,15 +29,15 @@ CHANGES = "changes.safetensors"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineTraining:
-    """How the encoder learns: the seed's batches of 16, and fewer epochs, for the changes learn at a higher rate.
+    """How the encoder learns: larger batches and fewer epochs than the seed's 16 and 50, for there are fewer judgments.
 
     Under `contrast` pairs further apart than `margin` cost nothing; under `ranking` cosines are divided by
     `temperature`, as Sentence-BERT's scale of 20 does.
     """
 
     objective: str = "contrast"
-    batch_size: int = 16
-    epochs: int = 8
+    batch_size: int = 32
+    epochs: int = 6
     learning_rate: float = 3e-4
     warmup: float = 0.1
     margin: float = 0.5
