@@ -280,7 +280,7 @@ class MarfTrial:
     ) -> None:
         self.folder, self.out, self.device, self.seed = folder, out / f"seed-{seed}", device, seed
         self.training = training
-        self._usual: MarfNetwork | None = None
+        self._usual: tuple[MarfNetwork, Tensor] | None = None
         self.out.mkdir(parents=True, exist_ok=True)
         self.vocabularies = MarfVocabularies.load(folder)
         self.shard = PostShard.load(folder / "posts.npz")
@@ -331,17 +331,16 @@ class MarfTrial:
         measure_formulas(joined, self.tasks, self.out, f"formula-{name}", self.device)
         measure_fusion(joined, self.tasks, first, self.out, f"marf-{name}", self.device)
         if configuration == self.training.model and self.seed == 0:
-            self._usual = copy.deepcopy(joined)
-
-    def _compress(self) -> None:
-        """What the usual model of the first seed is worth when less of it is stored; last, for it takes long."""
-        if self._usual is not None:
-            joined, configuration = self._usual, self.training.model
             sample = [self.shard.posts[place] for place in self.shard.pairs[:2000, 1].tolist()]
             rows = torch.cat([each for own in fused_vectors(joined, sample, self.device, 1) for each in own])
             components = principal_components(rows, configuration.size)
             self._write("components", {"components": components})
-            measure_compression(joined, self.tasks, components, self.out, self.device)
+            self._usual = copy.deepcopy(joined), components
+
+    def _compress(self) -> None:
+        """What the usual model of the first seed is worth when less of it is stored; last, for it takes long."""
+        if self._usual is not None:
+            measure_compression(*self._usual, self.tasks, self.out, self.device)
 
     def _keep(self, name: str, module: torch.nn.Module, prefix: str) -> None:
         learned = {
