@@ -243,7 +243,7 @@ def measure_fusion(
 
 
 def measure_compression(
-    network: MarfNetwork, all_tasks: Sequence[SearchTask], components: Tensor, out: Path, device: torch.device
+    network: MarfNetwork, components: Tensor, all_tasks: Sequence[SearchTask], out: Path, device: torch.device
 ) -> None:
     """How rankings stand fewer numbers, fewer rows and eight bits a number, of queries and entries alike."""
     most = network.configuration.formulas
