@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mathamr.graphs.shard import Shard
-from mathamr.layers.batch import GraphBatch, _moved, ahead
+from mathamr.layers.batch import GraphBatch, moved_together, ahead
 from mathamr.layers.stack import GraphStack
 
 
@@ -22,7 +22,7 @@ def test_a_batch_says_which_nodes_represent_which_graph(shard: Shard) -> None:
 
 def test_tensors_that_travel_as_one_arrive_as_they_were() -> None:
     tensors = [torch.arange(5, dtype=torch.int32), torch.rand(3, 2), torch.zeros(0, dtype=torch.int32)]
-    for before, after in zip(tensors, _moved(tensors, torch.device("cpu")), strict=True):
+    for before, after in zip(tensors, moved_together(tensors, torch.device("cpu")), strict=True):
         assert before.dtype == after.dtype
         assert torch.equal(before, after)
 

@@ -62,7 +62,7 @@ class GraphBatch:
         tensors = [self.node_ids, self.representatives, self.levels, *self.groups.tensors()]
         if self.text_of is not None and self.texts is not None:
             tensors += [self.text_of, self.texts]
-        moved = _moved(tensors, device)
+        moved = moved_together(tensors, device)
         fixed = 3 + len(self.groups.tensors())
         return GraphBatch(
             self.counts,
@@ -74,7 +74,7 @@ class GraphBatch:
         )
 
 
-def _moved(tensors: list[Tensor], device: torch.device) -> list[Tensor]:
+def moved_together(tensors: list[Tensor], device: torch.device) -> list[Tensor]:
     """Tensors of four-byte numbers, copied as one; each starts at a multiple of 16 bytes."""
     sizes = [-(-tensor.numel() // 4) * 4 for tensor in tensors]
     whole = torch.empty(sum(sizes), dtype=torch.int32, pin_memory=device.type == "cuda")

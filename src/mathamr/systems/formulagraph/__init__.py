@@ -1,0 +1,1 @@
+"""Formula graphs: two relational networks over layout and operator graphs, compared node by node (Amador and Zanibbi)."""

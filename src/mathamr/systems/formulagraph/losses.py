@@ -1,0 +1,71 @@
+"""The losses over nodes (Amador and Zanibbi, equations 2 and 3), and one that learns an order from a teacher."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+
+def node_losses(ours: Tensor, owners: Tensor, theirs: Tensor, starts: Tensor, temperature: float) -> Tensor:
+    """For every node of the first graphs the loss of equation 2.
+
+    Its partner in each graph of the second kind is the node with the highest cosine; the one of its own formula is
+    positive, those of all other formulas of the batch are negative.
+    """
+    owners = owners.long()
+    best = best_in_each(ours, theirs, starts) / temperature
+    positive = best.gather(0, owners[None])[0]
+    own = torch.zeros_like(best, dtype=torch.bool).scatter_(0, owners[None], True)
+    return best.masked_fill(own, -torch.inf).logsumexp(0) - positive
+
+
+def best_in_each(ours: Tensor, theirs: Tensor, starts: Tensor) -> Tensor:
+    """The highest cosine of every node of ours (columns) in each graph of theirs (rows).
+
+    Graph i has the vectors from `starts[i]` to `starts[i + 1]`.
+    """
+    return torch.segment_reduce(theirs @ ours.T, "max", lengths=starts.diff().long(), axis=0)
+
+
+def joint_loss(of_pairs: Sequence[tuple[str, Tensor]]) -> Tensor:
+    """Equation 3: the mean over both views of the mean loss of their nodes, averaged over the pairings of each.
+
+    Every entry is the view of the first graph of a pairing and the losses of its nodes.
+    """
+    views = sorted({view for view, _ in of_pairs})
+    means = [
+        torch.stack([losses.mean() for view, losses in of_pairs if view == each]).mean() for each in views
+    ]
+    return torch.stack(means).mean()
+
+
+def mutual_scores(
+    queries: Tensor, query_starts: Tensor, theirs: Tensor, starts: Tensor, pairs: tuple[Tensor, Tensor]
+) -> Tensor:
+    """For pairs (query, other) how well their nodes meet, both ways: the harmonic mean of both MaxSims.
+
+    MaxSim itself (equation 4) asks only what of the query is in the other formula, not what else is there.
+    """
+    there = segment_means(best_in_each(queries, theirs, starts).T, query_starts)
+    back = segment_means(best_in_each(theirs, queries, query_starts).T, starts)
+    ours, others = pairs
+    one, two = there[ours, others], back[others, ours]
+    return 2 * one * two / (one + two).clamp(min=1e-6)
+
+
+def segment_means(values: Tensor, starts: Tensor) -> Tensor:
+    """The means of runs of rows."""
+    return torch.segment_reduce(values, "mean", lengths=starts.diff().long(), axis=0)
+
+
+def order_loss(scores: Tensor, wanted: Tensor, temperature: float) -> Tensor:
+    """How far the order of candidates (a row for each query) is from a teacher's: the mean divergence of both as shares."""
+    return functional.kl_div(
+        (scores / temperature).log_softmax(1),
+        (wanted / temperature).log_softmax(1),
+        log_target=True,
+        reduction="batchmean",
+    )

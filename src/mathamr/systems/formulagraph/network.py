@@ -1,0 +1,90 @@
+"""The relational network over formula graphs: a vector of length one for every node (Amador and Zanibbi, equation 1)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mathamr.configured import check_ranges, known_fields
+from mathamr.graphs.formulashard import EDGES, FormulaLabels
+from mathamr.layers.convolution import RelationalConvolution
+from mathamr.systems.formulagraph.batch import FormulaBatch
+
+VIEWS = ("slt", "opt")
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaGraphConfiguration:
+    """The shape of both networks; `size` is that of a node's vector.
+
+    With `types` a node begins as the sum of its label's vector and its type's, so that what a label has in common with
+    others of its type need not be learnt label by label.
+    """
+
+    hidden: int = 128
+    size: int = 64
+    layers: int = 3
+    bases: int = 16
+    types: bool = False
+
+    def __post_init__(self) -> None:
+        sizes = dict.fromkeys(("hidden", "size", "bases"), (1, 4096))
+        check_ranges(self, "formula graph", {**sizes, "layers": (1, 16)})
+
+    def to_json(self) -> dict[str, Any]:
+        """For a model's folder."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> FormulaGraphConfiguration:
+        """The inverse of `to_json`; what this version does not know is refused."""
+        return cls(**known_fields(cls, row, "formula graph"))
+
+
+class NodeNetwork(nn.Module):
+    """Embeddings of labels, relational convolutions with ReLU, and a projection."""
+
+    kinds: Tensor
+
+    def __init__(self, configuration: FormulaGraphConfiguration, labels: FormulaLabels, view: str) -> None:
+        super().__init__()
+        hidden, relations = configuration.hidden, 2 * len(EDGES[view])
+        self.embedding = nn.Embedding(len(labels), hidden)
+        nn.init.normal_(self.embedding.weight, std=0.1)
+        self.types = nn.Embedding(len(FormulaLabels.special()), hidden) if configuration.types else None
+        if self.types is not None:
+            nn.init.normal_(self.types.weight, std=0.1)
+        self.register_buffer("kinds", torch.from_numpy(labels.types()), persistent=False)
+        self.layers = nn.ModuleList(
+            RelationalConvolution(hidden, hidden, relations, configuration.bases, relation_vectors=False)
+            for _ in range(configuration.layers)
+        )
+        self.norms = nn.ModuleList(nn.LayerNorm(hidden) for _ in range(configuration.layers))
+        self.projection = nn.Linear(hidden, configuration.size)
+
+    def forward(self, batch: FormulaBatch) -> Tensor:
+        """The vectors of all nodes of a batch."""
+        x = self.embedding(batch.labels)
+        if self.types is not None:
+            x = x + self.types(self.kinds[batch.labels])
+        for layer, norm in zip(self.layers, self.norms, strict=True):
+            x = x + functional.relu(layer(norm(x), batch.groups))
+        return functional.normalize(self.projection(x).float(), dim=-1)
+
+
+class FormulaGraphNetwork(nn.Module):
+    """The two networks, one for each view of a formula."""
+
+    def __init__(self, configuration: FormulaGraphConfiguration, labels: FormulaLabels) -> None:
+        super().__init__()
+        self.configuration = configuration
+        self.views = nn.ModuleDict({view: NodeNetwork(configuration, labels, view) for view in VIEWS})
+
+    def forward(self, view: str, batch: FormulaBatch) -> Tensor:
+        """The node vectors of one view."""
+        found: Tensor = self.views[view](batch)
+        return found

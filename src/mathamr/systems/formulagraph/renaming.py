@@ -1,0 +1,60 @@
+"""Formulas under other names: variables renamed one and all, numbers changed, so that a change of names is learnt."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.graphs.formulashard import FormulaLabels
+
+Numbers = npt.NDArray[Any]
+LETTERS = 200
+"""The most frequent variables: new names are drawn among them."""
+NUMERALS = 40
+
+
+class Renaming:
+    """Draws, for every formula of a batch, a new name for each of its variables and numbers.
+
+    The name depends on formula and label alone, so that both views of one formula are renamed alike, every occurrence
+    of a variable alike, and different variables differently (they are moved around a circle of names).
+    """
+
+    def __init__(self, labels: FormulaLabels, variables: float, numbers: float) -> None:
+        self.rates = (variables, numbers)
+        self._circles = tuple(_circle(labels, kind, most) for kind, most in (("V!", LETTERS), ("N!", NUMERALS)))
+        self._size = len(labels)
+
+    def drawn(self, formulas: int, chance: np.random.Generator) -> Numbers:
+        """For every formula how far its variables and its numbers move; 0 leaves them."""
+        moves = np.zeros((2, formulas), np.int64)
+        for kind, (rate, circle) in enumerate(zip(self.rates, self._circles, strict=True)):
+            if rate and len(circle) > 1:
+                moved = chance.random(formulas) < rate
+                moves[kind] = np.where(moved, chance.integers(1, len(circle), formulas), 0)
+        return moves
+
+    def applied(self, labels: Numbers, owners: Numbers, moves: Numbers) -> Numbers:
+        """The labels of nodes under the new names of their formulas."""
+        found = labels
+        for kind, circle in enumerate(self._circles):
+            if not moves[kind].any():
+                continue
+            place = np.full(self._size, -1, np.int64)
+            place[circle] = np.arange(len(circle))
+            at = place[labels]
+            moved = circle[(at + moves[kind][owners]) % len(circle)]
+            found = np.where(at >= 0, moved, found)
+        return found
+
+
+def _circle(labels: FormulaLabels, kind: str, most: int) -> Numbers:
+    special = len(FormulaLabels.special())
+    return np.array(
+        [number for number, label in enumerate(labels.labels) if number >= special and label.startswith(kind)][
+            :most
+        ],
+        np.int64,
+    )

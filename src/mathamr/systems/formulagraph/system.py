@@ -1,0 +1,181 @@
+"""Formula graphs behind the seam: a vector for every node of the layout and of the operators, met by MaxSim."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import torch
+
+from mathamr.formulas.tree import Tree
+from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
+from mathamr.graphs.virtual import Level
+from mathamr.layers.device import chosen_device
+from mathamr.layers.unfilled import unfilled
+from mathamr.systems.field import Field
+from mathamr.systems.formulafolder import (
+    LABELS,
+    FormulaModelHead,
+    fingerprint,
+    read_formula_head,
+    read_network,
+    save_formula_model,
+)
+from mathamr.systems.formulagraph.batch import batch_of, whole
+from mathamr.systems.formulagraph.network import FormulaGraphConfiguration, FormulaGraphNetwork
+from mathamr.systems.ranking import (
+    Component,
+    Fuse,
+    Lexical,
+    MaxSim,
+    NearestRows,
+    Ranking,
+    Rankings,
+    Rerank,
+    Task,
+)
+from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
+from mathamr.systems.vectors import Vectors
+
+LAYOUT, OPERATORS = "layout", "operators"
+VIEW_OF = {LAYOUT: "slt", OPERATORS: "opt"}
+NODES = 20_000
+"""Nodes that are encoded at a time; a larger formula is encoded alone."""
+LOOKS = 512
+ROWS = 1000
+"""Nearest nodes that every node of the query brings candidates by."""
+
+
+def _view(field: str) -> Ranking:
+    """Candidates by one nearest-neighbour query a node, then exact MaxSim (section 4)."""
+    return Rerank(first=NearestRows(field, rows=ROWS), then=MaxSim(field))
+
+
+def _fused(fusion: str, normalisation: str | None = "none") -> Fuse:
+    return Fuse(
+        parts=(Component(LAYOUT, _view(LAYOUT)), Component(OPERATORS, _view(OPERATORS))),
+        fusion=fusion,
+        normalisation=normalisation,
+    )
+
+
+class FormulaGraphSystem:
+    """Looks as the vectors of the nodes of both their trees; posts have none."""
+
+    kind: ClassVar[str] = "formula-graph"
+    tasks: ClassVar[frozenset[Task]] = frozenset({"formulas"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"trees"})
+    rankings: ClassVar[Rankings] = {
+        "formulas": {
+            "max": _fused("max"),
+            "mean": _fused("mean"),
+            "f1": _fused("f1"),
+            "rrf": _fused("rrf", None),
+            "layout": _view(LAYOUT),
+            "operators": _view(OPERATORS),
+            "lexical": Lexical(),
+        }
+    }
+
+    def __init__(
+        self,
+        network: FormulaGraphNetwork,
+        labels: FormulaLabels,
+        *,
+        name: str = "formula-graph",
+        about: dict[str, Any] | None = None,
+        device: torch.device | None = None,
+    ) -> None:
+        self.network, self.labels, self.about = network, labels, about or {}
+        self._name = name
+        self._device = device or next(network.parameters()).device
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self._name
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the weights and labels."""
+        return fingerprint(self._head, self.network, self.labels)
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """A row a node, of each view."""
+        size = self.network.configuration.size
+        return tuple(Field(name=name, of="looks", size=size, many=True) for name in VIEW_OF)
+
+    @property
+    def graphs(self) -> GraphInput | None:
+        """It reads no graphs of posts."""
+        return None
+
+    def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
+        """Nothing: posts are found by their formulas alone."""
+        return (Encoded(id=item.post.id) for item in items)
+
+    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+        """A row for every node of each tree that a look has."""
+        stream = iter(looks)
+        while chosen := list(islice(stream, LOOKS)):
+            found: list[dict[str, Vectors]] = [{} for _ in chosen]
+            for field, view in VIEW_OF.items():
+                trees = [look.slt if view == "slt" else look.opt for look in chosen]
+                there = [(place, tree) for place, tree in enumerate(trees) if tree is not None]
+                rows = self.node_vectors(view, [tree for _, tree in there])
+                for (place, _), vectors in zip(there, rows, strict=True):
+                    found[place][field] = vectors
+            yield from found
+
+    def node_vectors(self, view: str, trees: Sequence[Tree]) -> Iterator[Vectors]:
+        """The vectors of the nodes of trees of one view, tree by tree."""
+        numbers = FormulaTrees.of(trees, self.labels, view)
+        self.network.eval()
+        for chosen in _within(np.diff(numbers.starts), NODES):
+            with torch.inference_mode():
+                batch = batch_of(numbers, chosen, whole(numbers, chosen)).to(self._device)
+                rows = self.network(view, batch).float().cpu().numpy()
+            ends = batch.starts.cpu().numpy()[1:-1]
+            for vectors in np.split(rows, ends):
+                yield Vectors(
+                    vectors.copy(),
+                    np.full(len(vectors), Level.NODE, np.int8),
+                    tuple(map(str, range(len(vectors)))),
+                )
+
+    @property
+    def _head(self) -> FormulaModelHead:
+        model = self.network.configuration.to_json()
+        return FormulaModelHead(system=self.kind, name=self._name, model=model, about=self.about)
+
+    def save(self, folder: Path) -> None:
+        """Writes the model folder."""
+        save_formula_model(folder, self._head, self.network, self.labels)
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "auto") -> Self:
+        """The system in a folder."""
+        head = read_formula_head(folder, cls.kind)
+        labels, place = FormulaLabels.load(folder / LABELS), chosen_device(device)
+        with unfilled():
+            network = FormulaGraphNetwork(FormulaGraphConfiguration.from_json(head.model), labels)
+        read_network(folder, network)
+        return cls(network.to(place), labels, name=head.name, about=head.about, device=place)
+
+
+def _within(sizes: np.ndarray[Any, Any], budget: int) -> Iterator[np.ndarray[Any, Any]]:
+    """Numbers in order, as many at a time as have no more nodes than the budget."""
+    waiting: list[int] = []
+    nodes = 0
+    for place, size in enumerate(sizes.tolist()):
+        if waiting and nodes + size > budget:
+            yield np.array(waiting)
+            waiting, nodes = [], 0
+        waiting.append(place)
+        nodes += size
+    if waiting:
+        yield np.array(waiting)

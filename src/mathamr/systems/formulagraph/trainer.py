@@ -1,0 +1,260 @@
+"""`NodeTrainer`: both networks of formula graphs learn which nodes are of one formula (Amador and Zanibbi, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mathamr.systems.formulagraph.batch import FormulaBatch, batch_of, whole
+from mathamr.systems.formulagraph.configuration import NodeTraining
+from mathamr.systems.formulagraph.losses import joint_loss, mutual_scores, node_losses, order_loss
+from mathamr.systems.formulagraph.materials import FormulaChoice, FormulaMaterials
+from mathamr.systems.formulagraph.network import VIEWS, FormulaGraphConfiguration, FormulaGraphNetwork
+from mathamr.systems.formulagraph.pairing import pairing
+from mathamr.systems.formulagraph.renaming import Renaming
+from mathamr.systems.formulagraph.system import FormulaGraphSystem
+from mathamr.training.descent import Descent
+from mathamr.training.schedule import Schedule
+from mathamr.training.trainer import TrainingSubject, Validation, ValidationFigure
+
+Which = tuple[str, bool]
+"""A view, and whether of sub-expressions."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaughtBatch:
+    """Formulas whose order a teacher knows: `pairs` of anchors and candidates by their places, and what each is worth."""
+
+    views: Mapping[str, FormulaBatch]
+    pairs: tuple[Tensor, Tensor]
+    scores: Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeStep:
+    """The graphs of a step, and what a teacher says about others."""
+
+    graphs: Mapping[Which, FormulaBatch]
+    taught: TaughtBatch | None
+
+
+class NodeTrainer:
+    """Trains a new network on formulas."""
+
+    unit = "formulas"
+    pretrained = False
+    measured: ClassVar = (
+        ValidationFigure("loss", "validation loss", loss=True),
+        ValidationFigure("mrr", "MRR of own formula"),
+    )
+
+    def __init__(
+        self,
+        materials: FormulaMaterials,
+        model: FormulaGraphConfiguration,
+        configuration: NodeTraining,
+        device: torch.device,
+        name: str = "formula-graph",
+    ) -> None:
+        self.materials, self.configuration, self.device, self.name = materials, configuration, device, name
+        self.epochs = self.patience = configuration.epochs
+        self.examples, self.steps = configuration.batch_size, len(materials.batches(0))
+        self._pairs = pairing(configuration.pairing)
+        self._renaming = Renaming(materials.shard.labels, configuration.variables, configuration.numbers)
+        torch.manual_seed(configuration.seed)
+        self.network = FormulaGraphNetwork(model, materials.shard.labels).to(device)
+        self.descent = Descent(
+            self.network,
+            Schedule(self.steps * configuration.epochs, configuration.warmup),
+            rate=configuration.learning_rate,
+            minimum=configuration.minimum_rate,
+            weight_decay=configuration.weight_decay,
+            clip=configuration.clip,
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """Which run this is."""
+        return {
+            "model": self.network.configuration.to_json(),
+            "training": self.configuration.to_json(),
+            "materials": self.materials.fingerprint(),
+        }
+
+    def plan(self, epoch: int) -> list[FormulaChoice]:
+        """The formulas of every batch."""
+        return self.materials.batches(epoch)
+
+    def step(self, batch: FormulaChoice, epoch: int) -> NodeStep:
+        """The graphs of a batch: whole ones, and sub-expressions drawn for this epoch, under other names where so drawn."""
+        chance = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
+        return NodeStep(self._graphs(batch, chance), self._taught(batch))
+
+    def _graphs(self, batch: FormulaChoice, chance: np.random.Generator) -> dict[Which, FormulaBatch]:
+        """Firsts as they are; seconds, whole or in part, under other names."""
+        moves = self._renaming.drawn(len(batch.formulas), chance)
+        found: dict[Which, FormulaBatch] = {}
+        for view in sorted({pair.first for pair in self._pairs}):
+            trees = self.materials.trees(view)
+            found[view, False] = batch_of(trees, batch.formulas, whole(trees, batch.formulas))
+        for view, part in sorted({(pair.second, pair.part) for pair in self._pairs}):
+            trees = self.materials.trees(view)
+            taken = (
+                self.materials.parts[view].drawn(batch.formulas, chance)
+                if part
+                else whole(trees, batch.formulas)
+            )
+            key = (view, True) if part else (f"{view}'", False)
+            if not part and not moves.any() and (view, False) in found:
+                found[key] = found[view, False]
+                continue
+            owners = np.repeat(np.arange(len(taken.counts)), taken.counts)
+            labels = self._renaming.applied(trees.labels[taken.nodes].astype(np.int64), owners, moves)
+            found[key] = batch_of(trees, batch.formulas, taken, labels)
+        return found
+
+    def _taught(self, batch: FormulaChoice) -> TaughtBatch | None:
+        teacher = self.materials.teacher
+        if teacher is None or not len(batch.anchors):
+            return None
+        anchors, candidates = teacher.anchors[batch.anchors], teacher.candidates[batch.anchors]
+        formulas = np.unique(np.concatenate([anchors, candidates.ravel()]))
+        views = {}
+        for view in VIEWS:
+            trees = self.materials.trees(view)
+            views[view] = batch_of(trees, formulas, whole(trees, formulas))
+        ours = np.repeat(np.searchsorted(formulas, anchors), candidates.shape[1])
+        others = np.searchsorted(formulas, candidates.ravel())
+        scores = teacher.scores[batch.anchors].astype(np.float32)
+        return TaughtBatch(
+            views, (torch.from_numpy(ours), torch.from_numpy(others)), torch.from_numpy(scores)
+        )
+
+    def learn(self, step: NodeStep, number: int) -> Tensor:
+        """Takes one step."""
+        self.network.train()
+        return self.descent.step(self._loss(step), number)
+
+    def _loss(self, step: NodeStep) -> Tensor:
+        graphs = {which: batch.to(self.device) for which, batch in step.graphs.items()}
+        with self._precision():
+            vectors: dict[int, Tensor] = {}
+            for (view, _), batch in graphs.items():
+                if id(batch) not in vectors:
+                    vectors[id(batch)] = self.network(view.rstrip("'"), batch)
+            losses = []
+            for pair in self._pairs:
+                ours = graphs[pair.first, False]
+                theirs = graphs[(pair.second, True) if pair.part else (f"{pair.second}'", False)]
+                losses.append(
+                    (
+                        pair.first,
+                        node_losses(
+                            vectors[id(ours)],
+                            ours.owners,
+                            vectors[id(theirs)],
+                            theirs.starts,
+                            self.configuration.temperature,
+                        ),
+                    )
+                )
+            loss = joint_loss(losses)
+            if step.taught is not None:
+                loss = loss + self.configuration.teacher * self._order_loss(step.taught)
+        return loss
+
+    def _order_loss(self, taught: TaughtBatch) -> Tensor:
+        pairs = (taught.pairs[0].to(self.device), taught.pairs[1].to(self.device))
+        wanted = taught.scores.to(self.device)
+        losses = []
+        for view, batch in taught.views.items():
+            there = batch.to(self.device)
+            vectors = self.network(view, there)
+            scores = mutual_scores(vectors, there.starts, vectors, there.starts, pairs)
+            losses.append(order_loss(scores.view_as(wanted), wanted, self.configuration.teacher_temperature))
+        return torch.stack(losses).mean()
+
+    def _precision(self) -> AbstractContextManager[object]:
+        wanted = self.configuration.precision
+        low = wanted == "bfloat16" or (wanted == "auto" and self.device.type == "cuda")
+        return torch.autocast(self.device.type, torch.bfloat16) if low else nullcontext()
+
+    def figures(self, number: int) -> dict[str, float]:
+        """The rate."""
+        return {"rate": self.descent.rate(number)}
+
+    @torch.no_grad()
+    def validate(self) -> Validation | None:
+        """The loss of formulas that are not trained on, and how well a sub-expression finds its own formula among them."""
+        batches = self.materials.held_batches()
+        if not batches:
+            return None
+        self.network.eval()
+        losses, ranks = [], []
+        for batch in batches:
+            chance = np.random.default_rng([self.configuration.seed, 3, batch.number])
+            losses.append(float(self._loss(NodeStep(self._graphs(batch, chance), None))))
+            ranks += self._ranks(batch, chance)
+        loss, mrr = float(np.mean(losses)), float(np.mean([1 / rank for rank in ranks]))
+        return Validation(
+            figures={"loss": loss, "mrr": mrr}, searched=self.configuration.batch_size, worth=-loss
+        )
+
+    def _ranks(self, batch: FormulaChoice, chance: np.random.Generator) -> list[int]:
+        found: list[int] = []
+        for view in sorted({pair.first for pair in self._pairs}):
+            trees = self.materials.trees(view)
+            taken = self.materials.parts[view].drawn(batch.formulas, chance)
+            asked = batch_of(trees, batch.formulas, taken).to(self.device)
+            there = batch_of(trees, batch.formulas, whole(trees, batch.formulas)).to(self.device)
+            queries, vectors = self.network(view, asked), self.network(view, there)
+            best = torch.segment_reduce(
+                vectors @ queries.T, "max", lengths=there.starts.diff().long(), axis=0
+            )
+            scores = torch.segment_reduce(best.T, "sum", lengths=asked.starts.diff().long(), axis=0)
+            own = scores.diagonal()[:, None]
+            found += (scores > own).sum(1).add(1).tolist()
+        return found
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that the next step depends on."""
+        return self.descent.state()
+
+    def use_state(self, state: dict[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        self.descent.use_state(state)
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        """Writes the model folder of the system."""
+        about = {"training": self.configuration.to_json(), "formulas": len(self.materials.train), **about}
+        FormulaGraphSystem(self.network, self.materials.shard.labels, name=self.name, about=about).save(folder)
+
+    def subject(self) -> TrainingSubject:
+        """The formulas, and both configurations."""
+        shard, train, held = self.materials.shard, len(self.materials.train), len(self.materials.held)
+        parameters = sum(parameter.numel() for parameter in self.network.parameters())
+        taught = self.materials.teacher
+        return TrainingSubject(
+            summary=f"training on {train:,} formulas, validating on {held:,}; {parameters:,} parameters",
+            monitor="loss",
+            validation="Validation searches for each sub-expression its own formula among a batch of formulas",
+            data=[
+                ("formulas", f"{train:,} to train on, {held:,} to validate on, each look once"),
+                (
+                    "nodes of a formula",
+                    f"{len(shard.slt.labels) / len(shard):.1f} in its layout, {len(shard.opt.labels) / len(shard):.1f} operators",
+                ),
+                ("labels", f"{len(shard.labels):,}"),
+                *([("teacher", f"{len(taught):,} orders")] if taught is not None else []),
+            ],
+            configurations={
+                "model": {**self.network.configuration.to_json(), "parameters": f"{parameters:,}"},
+                "training": self.configuration.to_json(),
+            },
+        )

@@ -1,0 +1,103 @@
+"""Augmentations of operator graphs: other views of the same formula (SSEmb, section 2.1.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+import numpy as np
+
+from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.systems.ssemb.graphs import OperatorGraphs
+
+Augmenting = Literal["both", "substitution", "attribute-node-edge", "attribute"]
+AUGMENTATIONS: tuple[Augmenting, ...] = get_args(Augmenting)
+"""By name: what Table 2 compares; `both` is the paper's own, substructure substitution and attribute masking."""
+WILDCARDS = 8
+"""Labels that substitution draws from; they stand behind those of the vocabulary."""
+
+
+@dataclass(frozen=True, slots=True)
+class AugmentationConfiguration:
+    """How views are made; the defaults are the paper's (section 3.1.3). `mask` is the rate of attribute masking.
+
+    `drop` is the share of nodes, and of edges, that node dropping and edge perturbation change.
+    """
+
+    kind: str = "both"
+    first: float = 0.3
+    second: float = 0.005
+    third: float = 0.002
+    mask: float = 0.01
+    drop: float = 0.1
+
+    def __post_init__(self) -> None:
+        if self.kind not in AUGMENTATIONS:
+            raise UnknownNameError("augmentation", self.kind, list(AUGMENTATIONS))
+        for name in ("first", "second", "third", "mask", "drop"):
+            if not 0 <= getattr(self, name) <= 1:
+                raise MathAMRError(f"the augmentation's {name} is from 0 to 1, not {getattr(self, name)}")
+
+    def to_json(self) -> dict[str, Any]:
+        """For checkpoints and cards."""
+        return asdict(self)
+
+
+def view(
+    graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
+) -> OperatorGraphs:
+    """Another view of every graph; `labels` is how many labels the vocabulary has."""
+    steps: dict[str, tuple[Callable[..., OperatorGraphs], ...]] = {
+        "both": (substituted, masked),
+        "substitution": (substituted,),
+        "attribute-node-edge": (masked, dropped, perturbed),
+        "attribute": (masked,),
+    }
+    for step in steps[configuration.kind]:
+        graphs = step(graphs, configuration, labels, chance)
+    return graphs
+
+
+def masked(
+    graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
+) -> OperatorGraphs:
+    """Attribute masking: some labels become unknown."""
+    hidden = chance.random(len(graphs.labels)) < configuration.mask
+    return graphs.changed(labels=np.where(hidden, 0, graphs.labels).astype(np.int32))
+
+
+def substituted(
+    graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
+) -> OperatorGraphs:
+    """Substructure substitution: chosen roots become wildcards and lose what is below them.
+
+    Leaves are of first order, their parents of second, grandparents of third; what can no longer be reached goes.
+    """
+    rate = np.array([configuration.first, configuration.second, configuration.third])
+    level = np.minimum(graphs.orders, 3)
+    chosen = chance.random(len(graphs.labels)) < np.append(rate, 0.0)[level]
+    drawn = labels + chance.integers(0, WILDCARDS, len(graphs.labels))
+    changed = graphs.changed(labels=np.where(chosen, drawn, graphs.labels).astype(np.int32))
+    sources, _ = graphs.arcs()
+    return changed.with_arcs(~chosen[sources]).reachable()
+
+
+def dropped(
+    graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
+) -> OperatorGraphs:
+    """Node dropping: some nodes, never a graph's root, go with their edges."""
+    kept = chance.random(len(graphs.labels)) >= configuration.drop
+    kept[graphs.node_starts[:-1]] = True
+    return graphs.with_nodes(kept)
+
+
+def perturbed(
+    graphs: OperatorGraphs, configuration: AugmentationConfiguration, labels: int, chance: np.random.Generator
+) -> OperatorGraphs:
+    """Edge perturbation: some edges lead to another node of their graph."""
+    counts = np.diff(graphs.node_starts)
+    sizes = np.repeat(counts, np.diff(graphs.arc_starts))
+    moved = chance.random(len(graphs.targets)) < configuration.drop
+    drawn = (chance.random(len(graphs.targets)) * sizes).astype(np.int32)
+    return graphs.changed(targets=np.where(moved, drawn, graphs.targets).astype(np.int32))

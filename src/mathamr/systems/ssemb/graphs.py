@@ -1,0 +1,192 @@
+"""Operator graphs with shared subtrees as numbers (SSEmb, section 2.1.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.formulas.tree import Opt
+from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
+
+Numbers = npt.NDArray[Any]
+
+_FIRST, _SECOND, _THIRD = (
+    np.uint64(0x9E3779B97F4A7C15),
+    np.uint64(0xBF58476D1CE4E5B9),
+    np.uint64(0x94D049BB133111EB),
+)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class OperatorGraphs:
+    """Graphs end to end: graph g has the nodes from `node_starts[g]` and the arcs from `arc_starts[g]` on.
+
+    `sources` and `targets` are numbers within the graph, the root is node 0; `orders` say how far a node is above its
+    farthest leaf.
+    """
+
+    labels: Numbers
+    orders: Numbers
+    node_starts: Numbers
+    sources: Numbers
+    targets: Numbers
+    edges: Numbers
+    arc_starts: Numbers
+
+    @classmethod
+    def of(cls, trees: Sequence[Opt], labels: FormulaLabels) -> OperatorGraphs:
+        """The operator graphs of trees."""
+        return cls.of_numbers(FormulaTrees.of(trees, labels, "opt"))
+
+    @classmethod
+    def of_numbers(cls, trees: FormulaTrees) -> OperatorGraphs:
+        """One node for all identical subtrees of a tree, an arc for every use; operands of + and the like in any order.
+
+        Subtrees are known by hashes of sixty-four bits, made from the leaves upwards, all trees at once.
+        """
+        counts = np.diff(trees.starts)
+        owners = np.repeat(np.arange(len(trees)), counts)
+        above = np.where(trees.parents >= 0, np.repeat(trees.starts[:-1], counts) + trees.parents, -1)
+        hashes, heights = _hashed(trees, above)
+        # The first of identical subtrees stands for all; firsts keep the order of the tree.
+        order = np.lexsort((np.arange(len(owners)), hashes, owners))
+        new = np.ones(len(order), np.bool_)
+        new[1:] = (owners[order][1:] != owners[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])
+        first_of = np.empty(len(order), np.int64)
+        first_of[order] = order[new][np.cumsum(new) - 1]
+        firsts = np.sort(order[new])
+        node_starts = _starts(np.bincount(owners[firsts], minlength=len(trees)))
+        place = np.full(len(owners), -1, np.int64)
+        place[firsts] = np.arange(len(firsts)) - node_starts[owners[firsts]]
+        # The arcs of a shared node are those of its first place.
+        used = np.flatnonzero((above >= 0) & (place[above] >= 0))
+        return cls(
+            trees.labels[firsts].astype(np.int32),
+            heights[firsts].astype(np.int16),
+            node_starts,
+            place[above[used]].astype(np.int32),
+            place[first_of[used]].astype(np.int32),
+            trees.edges[used],
+            _starts(np.bincount(owners[used], minlength=len(trees))),
+        )
+
+    def __len__(self) -> int:
+        return len(self.node_starts) - 1
+
+    def chosen(self, numbers: Numbers) -> OperatorGraphs:
+        """Some graphs, in that order."""
+        nodes, counts = _taken(self.node_starts, numbers)
+        arcs, arc_counts = _taken(self.arc_starts, numbers)
+        return OperatorGraphs(
+            self.labels[nodes],
+            self.orders[nodes],
+            _starts(counts),
+            self.sources[arcs],
+            self.targets[arcs],
+            self.edges[arcs],
+            _starts(arc_counts),
+        )
+
+    @property
+    def owners(self) -> Numbers:
+        """The graph of every node."""
+        return np.repeat(np.arange(len(self)), np.diff(self.node_starts))
+
+    def arcs(self) -> tuple[Numbers, Numbers]:
+        """Sources and targets by their numbers among all nodes."""
+        offset = np.repeat(self.node_starts[:-1], np.diff(self.arc_starts))
+        return self.sources + offset, self.targets + offset
+
+    def changed(self, **changes: Numbers) -> OperatorGraphs:
+        """The graphs with other labels or arcs."""
+        return OperatorGraphs(**{name: changes.get(name, getattr(self, name)) for name in self.__slots__})
+
+    def with_arcs(self, kept: Numbers) -> OperatorGraphs:
+        """The graphs with some of their arcs."""
+        owners = np.repeat(np.arange(len(self)), np.diff(self.arc_starts))
+        return self.changed(
+            sources=self.sources[kept],
+            targets=self.targets[kept],
+            edges=self.edges[kept],
+            arc_starts=_starts(np.bincount(owners[kept], minlength=len(self))),
+        )
+
+    def with_nodes(self, kept: Numbers) -> OperatorGraphs:
+        """The graphs with some of their nodes, and the arcs between these."""
+        if kept.all():
+            return self
+        sources, targets = self.arcs()
+        fewer = self.with_arcs(kept[sources] & kept[targets])
+        sources, targets = fewer.arcs()
+        place = np.cumsum(kept) - 1
+        starts = _starts(np.bincount(self.owners[kept], minlength=len(self)))
+        offset = np.repeat(starts[:-1], np.diff(fewer.arc_starts))
+        return fewer.changed(
+            labels=self.labels[kept],
+            orders=self.orders[kept],
+            node_starts=starts,
+            sources=(place[sources] - offset).astype(np.int32),
+            targets=(place[targets] - offset).astype(np.int32),
+        )
+
+    def reachable(self) -> OperatorGraphs:
+        """The graphs without the nodes to which no way leads from their roots."""
+        sources, targets = self.arcs()
+        reached = np.zeros(len(self.labels), np.bool_)
+        reached[self.node_starts[:-1]] = True
+        while True:
+            new = reached[sources] & ~reached[targets]
+            if not new.any():
+                return self.with_nodes(reached)
+            reached[targets[new]] = True
+
+
+def _hashed(trees: FormulaTrees, above: Numbers) -> tuple[Numbers, Numbers]:
+    """For every node a hash of the subtree on it, and how far it is above its farthest leaf."""
+    depths = _depths(above)
+    order = np.argsort(-depths, kind="stable")
+    levels = np.flatnonzero(np.diff(depths[order])) + 1
+    hashes = _mixed(trees.labels.astype(np.uint64) + np.uint64(1))
+    heights = np.zeros(len(above), np.int64)
+    for nodes in np.split(order, levels):
+        nodes = nodes[above[nodes] >= 0]
+        if not len(nodes):
+            continue
+        edges = _mixed(trees.edges[nodes].astype(np.uint64) + np.uint64(1 << 32))
+        # A sum has no order: operands on the same edge may stand in any.
+        np.add.at(hashes, above[nodes], _mixed(_mixed(hashes[nodes]) ^ edges))
+        np.maximum.at(heights, above[nodes], heights[nodes] + 1)
+    return hashes, heights
+
+
+def _depths(above: Numbers) -> Numbers:
+    """How many nodes stand above each, by jumps that double."""
+    depths = (above >= 0).astype(np.int64)
+    jumps = np.where(above >= 0, above, np.arange(len(above)))
+    while True:
+        further = depths + depths[jumps]
+        if np.array_equal(further, depths):
+            return depths
+        depths, jumps = further, jumps[jumps]
+
+
+def _mixed(values: Numbers) -> Numbers:
+    with np.errstate(over="ignore"):
+        values = (values + _FIRST) * _SECOND
+        values = (values ^ (values >> np.uint64(30))) * _THIRD
+        found: Numbers = values ^ (values >> np.uint64(27))
+    return found
+
+
+def _starts(counts: Sequence[int] | Numbers) -> Numbers:
+    return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
+
+
+def _taken(starts: Numbers, numbers: Numbers) -> tuple[Numbers, Numbers]:
+    counts = starts[numbers + 1] - starts[numbers]
+    before = np.cumsum(counts) - counts
+    return np.arange(int(counts.sum())) - np.repeat(before - starts[numbers], counts), counts

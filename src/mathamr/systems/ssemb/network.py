@@ -1,0 +1,142 @@
+"""StructEmb: a graph isomorphism network over operator graphs, its head, and InfoNCE (SSEmb, section 2.1.2)."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mathamr.configured import known_fields
+from mathamr.errors import MathAMRError
+from mathamr.systems.ssemb.augmentation import WILDCARDS
+from mathamr.systems.ssemb.graphs import OperatorGraphs
+
+EDGE_LABELS = 256
+"""Numbers of edges: an operand's, and the same again for the way back."""
+
+
+@dataclass(frozen=True, slots=True)
+class StructEmbConfiguration:
+    """The shape of the network; the paper has size 400 and 2 layers, and no labels on edges."""
+
+    size: int = 256
+    layers: int = 2
+    edge_labels: bool = True
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.size <= 4096 or not 1 <= self.layers <= 16:
+            raise MathAMRError(f"no network has size {self.size} and {self.layers} layers")
+
+    def to_json(self) -> dict[str, Any]:
+        """For a model's folder."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> StructEmbConfiguration:
+        """The inverse of `to_json`; what this version does not know is refused."""
+        return cls(**known_fields(cls, row, "ssemb"))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphNumbers:
+    """A batch of graphs on a device: labels, who hears whom, and the runs of nodes."""
+
+    labels: Tensor
+    neighbours: Tensor
+    edges: Tensor
+    starts: Tensor
+    nodes: Tensor
+    node_starts: Tensor
+
+    @classmethod
+    def of(cls, graphs: OperatorGraphs, device: torch.device) -> GraphNumbers:
+        """A batch: messages go both ways along every arc."""
+        sources, targets = graphs.arcs()
+        heard = np.concatenate([sources, targets])
+        hearing = np.concatenate([targets, sources])
+        edges = np.concatenate([graphs.edges.astype(np.int64), graphs.edges.astype(np.int64) + 128])
+        order = np.argsort(hearing, kind="stable")
+        starts = np.searchsorted(hearing[order], np.arange(len(graphs.labels) + 1))
+        arrays = (
+            graphs.labels.astype(np.int64),
+            heard[order],
+            edges[order],
+            starts,
+            np.arange(len(graphs.labels)),
+            graphs.node_starts,
+        )
+        return cls(*(torch.from_numpy(np.ascontiguousarray(array)).to(device) for array in arrays))
+
+
+class StructEmb(nn.Module):
+    """Graphs to vectors of length one: `forward` for retrieval, `projected` for the contrastive loss."""
+
+    def __init__(self, configuration: StructEmbConfiguration, labels: int) -> None:
+        super().__init__()
+        self.configuration = configuration
+        size = configuration.size
+        self.embedding = nn.Embedding(labels + WILDCARDS, size)
+        self.edges = nn.Embedding(EDGE_LABELS, size) if configuration.edge_labels else None
+        if self.edges is not None:
+            nn.init.zeros_(self.edges.weight)
+        self.layers = nn.ModuleList(Isomorphism(size) for _ in range(configuration.layers))
+        self.head = nn.Sequential(nn.Linear(size, size), nn.LayerNorm(size), nn.ReLU(), nn.Linear(size, size))
+
+    def pooled(self, graphs: GraphNumbers) -> Tensor:
+        """The mean over the nodes of every graph, of all layers together."""
+        x = self.embedding(graphs.labels)
+        found = _means(x, graphs)
+        for layer in self.layers:
+            x = layer(x, graphs, self.edges)
+            found = found + _means(x, graphs)
+        return found
+
+    def forward(self, graphs: GraphNumbers) -> Tensor:
+        """The vectors that are searched."""
+        return functional.normalize(self.pooled(graphs).float(), dim=-1)
+
+    def projected(self, graphs: GraphNumbers) -> Tensor:
+        """The vectors that are compared in training."""
+        return functional.normalize(self.head(self.pooled(graphs)).float(), dim=-1)
+
+
+class Isomorphism(nn.Module):
+    """One layer of a graph isomorphism network: a node and the sum of its neighbours through a small network."""
+
+    def __init__(self, size: int) -> None:
+        super().__init__()
+        self.own = nn.Parameter(torch.zeros(()))
+        self.inner = nn.Sequential(
+            nn.Linear(size, size), nn.LayerNorm(size), nn.ReLU(), nn.Linear(size, size)
+        )
+        self.norm = nn.LayerNorm(size)
+
+    def forward(self, x: Tensor, graphs: GraphNumbers, edges: nn.Embedding | None) -> Tensor:
+        """New vectors of all nodes."""
+        heard = x.index_select(0, graphs.neighbours)
+        if edges is not None:
+            heard = heard + edges(graphs.edges)
+        counted = torch.zeros_like(x).index_add_(0, _owners(graphs.starts), heard)
+        found: Tensor = functional.relu(self.norm(self.inner((1 + self.own) * x + counted)))
+        return found
+
+
+def agreement_loss(one: Tensor, other: Tensor, temperature: float) -> Tensor:
+    """InfoNCE over two views of the same graphs, both ways: those of other graphs in the batch are negative."""
+    scores = one @ other.T / temperature
+    wanted = torch.arange(len(scores), device=scores.device)
+    return (functional.cross_entropy(scores, wanted) + functional.cross_entropy(scores.T, wanted)) / 2
+
+
+def _means(x: Tensor, graphs: GraphNumbers) -> Tensor:
+    counts = graphs.node_starts.diff()
+    sums = torch.zeros(len(counts), x.shape[1], dtype=x.dtype, device=x.device)
+    return sums.index_add_(0, _owners(graphs.node_starts), x) / counts[:, None].clamp(min=1)
+
+
+def _owners(starts: Tensor) -> Tensor:
+    return torch.repeat_interleave(torch.arange(len(starts) - 1, device=starts.device), starts.diff())
