@@ -22,6 +22,7 @@ from mathamr.systems.ranking import TASKS, fields_of
 from mathamr.systems.system import SYSTEMS, Encoded, Item, Look, System
 from mathamr.systems.text.system import TextSystem
 from tests.layers.language.small import small_text_encoder
+from tests.systems.formulamodels import tiny_formula_graph, tiny_ssemb
 from tests.systems.tiny import TINY, NodeSystem, WordSystem
 from tests.systems.tinytext import tiny_base, tiny_marf, tiny_mathamr
 
@@ -66,6 +67,8 @@ def folders(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Fol
         "marf": lambda folder: _saved(tiny_marf(base), folder),
         "mathamrplus": lambda folder: model_folder,
         "text": lambda folder: _saved(TextSystem(small_text_encoder(projection=8)), folder),
+        "formula-graph": lambda folder: _saved(tiny_formula_graph(), folder),
+        "ssemb": lambda folder: _saved(tiny_ssemb(), folder),
         "tiny-words": lambda folder: _saved(WordSystem(), folder),
         "tiny-nodes": lambda folder: _saved(NodeSystem(), folder),
     }

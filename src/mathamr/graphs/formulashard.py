@@ -136,6 +136,32 @@ class FormulaTrees:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
+    def above(self) -> Numbers:
+        """For every node the number of its parent among all nodes; -1 for a root."""
+        starts = np.repeat(self.starts[:-1], np.diff(self.starts))
+        found: Numbers = np.where(self.parents >= 0, starts + self.parents, -1)
+        return found
+
+    def tree(self, number: int, labels: FormulaLabels, kind: str) -> Tree:
+        """One tree again, with folded labels; operands of an unordered operator all hang on edge 0."""
+        nodes = slice(int(self.starts[number]), int(self.starts[number + 1]))
+        edges = "".join(EDGES[kind][edge] for edge in self.edges[nodes][1:].tolist())
+        return Tree(
+            tuple(labels.labels[label] for label in self.labels[nodes].tolist()),
+            tuple(self.parents[nodes].tolist()),
+            f"-{edges}",
+        )
+
+    def chosen(self, numbers: Numbers) -> FormulaTrees:
+        """Some trees, in that order."""
+        counts = self.starts[numbers + 1] - self.starts[numbers]
+        before = np.cumsum(counts) - counts
+        nodes = np.arange(int(counts.sum())) - np.repeat(before - self.starts[numbers], counts)
+        starts = np.append(0, np.cumsum(counts)).astype(np.int64)
+        return FormulaTrees(
+            self.labels[nodes], self.parents[nodes], self.edges[nodes], self.sizes[nodes], starts
+        )
+
     def renumbered(self, numbers: Numbers) -> FormulaTrees:
         """The same trees where label i has become label `numbers[i]`."""
         return FormulaTrees(
@@ -200,6 +226,10 @@ class FormulaShard:
     def __len__(self) -> int:
         return len(self.opt)
 
+    def chosen(self, numbers: Numbers) -> FormulaShard:
+        """Some formulas, in that order; the labels and their counts stay."""
+        return FormulaShard(self.labels, self.counts, self.slt.chosen(numbers), self.opt.chosen(numbers))
+
     def frequent(self, least: int) -> FormulaLabels:
         """The labels that occur at least so often."""
         pairs = zip(self.labels.labels, self.counts.tolist(), strict=True)
@@ -215,13 +245,9 @@ class FormulaShard:
         """An npz file, without pickles."""
         text = "\n".join(self.labels.labels).encode()
         with path.open("wb") as file:
-            np.savez_compressed(
-                file,
-                vocabulary=np.frombuffer(text, np.uint8),
-                counts=self.counts,
-                **self.slt.arrays("slt"),
-                **self.opt.arrays("opt"),
-            )
+            arrays = {**self.slt.arrays("slt"), **self.opt.arrays("opt")}
+            vocabulary = np.frombuffer(text, np.uint8)
+            np.savez_compressed(file, allow_pickle=False, vocabulary=vocabulary, counts=self.counts, **arrays)
 
     @classmethod
     def load(cls, path: Path) -> FormulaShard:
@@ -232,7 +258,9 @@ class FormulaShard:
             labels = FormulaLabels(arrays["vocabulary"].tobytes().decode().split("\n"))
             slt, opt = (FormulaTrees.from_arrays(arrays, kind) for kind in ("slt", "opt"))
             if len(slt) != len(opt) or len(arrays["counts"]) != len(labels):
-                raise ValueError("it has not as many layout trees as operator trees, or labels without counts")
+                raise ValueError(
+                    "it has not as many layout trees as operator trees, or labels without counts"
+                )
             for trees in (slt, opt):
                 if len(trees.labels) and not 0 <= int(trees.labels.min()) <= int(trees.labels.max()) < len(
                     labels

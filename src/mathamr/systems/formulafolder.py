@@ -41,9 +41,7 @@ class FormulaModelHead:
 
 def stored_bytes(network: nn.Module) -> bytes:
     """The weights of a network as they are stored: sixteen bits a number."""
-    return tensor_bytes(
-        {name: _half(tensor).contiguous() for name, tensor in network.state_dict().items()}
-    )
+    return tensor_bytes({name: _half(tensor).contiguous() for name, tensor in network.state_dict().items()})
 
 
 def fingerprint(head: FormulaModelHead, network: nn.Module, labels: FormulaLabels) -> str:

@@ -121,5 +121,7 @@ SYSTEMS: Registry[type[System]] = Registry(
         "mathamr": "mathamr.systems.mathamr.system:MathAMRSystem",
         "marf": "mathamr.systems.marf.system:MarfSystem",
         "text": "mathamr.systems.text.system:TextSystem",
+        "formula-graph": "mathamr.systems.formulagraph.system:FormulaGraphSystem",
+        "ssemb": "mathamr.systems.ssemb.system:SsembSystem",
     },
 )

@@ -33,7 +33,7 @@ def wording(post: Post, tensor: GraphTensor, read: Passage | None = None) -> Wor
     >>> from mathamr.posts.post import Formula
     >>> post = Post("7", "answer", "Let $x>0$. Then $x^2>0$!", markup="text",
     ...             formulas=(Formula("7:0", "x>0"), Formula("7:1", "x^2>0")))
-    >>> text, places = _written(post, passage(post))
+    >>> text, places = written(post, passage(post))
     >>> text
     'Let $x>0$. Then $x^2>0$!'
     >>> places[Level.FORMULA, "7:1"]
@@ -41,7 +41,7 @@ def wording(post: Post, tensor: GraphTensor, read: Passage | None = None) -> Wor
     >>> text[slice(*places[Level.SENTENCE, "1"])]
     'Then $x^2>0$!'
     """
-    text, places = _written(post, read or passage(post))
+    text, places = written(post, read or passage(post))
     spans = []
     for number, (level, reference) in enumerate(zip(tensor.levels, tensor.references, strict=True)):
         place = places.get((Level(level), reference))
@@ -59,7 +59,7 @@ def running_text(post: Post) -> str:
     >>> running_text(Post("7", "answer", "Let $x>0$.", markup="text", formulas=(Formula("7:0", "x>0"),)))
     'Let $x>0$.'
     """
-    return _written(post, passage(post))[0]
+    return written(post, passage(post))[0]
 
 
 def wording_alone(post: Post, read: Passage | None = None) -> tuple[Wording, tuple[tuple[Level, str], ...]]:
@@ -71,7 +71,7 @@ def wording_alone(post: Post, read: Passage | None = None) -> tuple[Wording, tup
     >>> [(reference, found.text[span.start : span.end]) for (_, reference), span in zip(parts, found.spans)]
     [('7:0', '$x>0$'), ('0', 'Let $x>0$.'), ('1', 'Hm.'), ('7', 'Let $x>0$. Hm.')]
     """
-    text, places = _written(post, read or passage(post))
+    text, places = written(post, read or passage(post))
     parts = [(part, place) for part, place in places.items() if place[0] < place[1]]
     parts.sort(key=lambda part: part[0][0])
     parts.append(((Level.DOCUMENT, post.id), (0, len(text))))
@@ -79,7 +79,8 @@ def wording_alone(post: Post, read: Passage | None = None) -> tuple[Wording, tup
     return Wording(text, spans), tuple(part for part, _ in parts)
 
 
-def _written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tuple[int, int]]]:
+def written(post: Post, read: Passage) -> tuple[str, dict[tuple[Level, str], tuple[int, int]]]:
+    """The text of a post with its formulas as LaTeX, and where formulas and sentences stand in it."""
     latex = {formula.id: formula.latex for formula in post.formulas}
     parts: list[str] = []
     places: dict[tuple[Level, str], tuple[int, int]] = {}

@@ -138,4 +138,5 @@ def _heaviest(trees: FormulaTrees, of: Numbers) -> Numbers:
 
 def _ranges(begins: Numbers, counts: Numbers) -> Numbers:
     before = np.cumsum(counts) - counts
-    return np.arange(int(counts.sum())) - np.repeat(before - begins, counts)
+    found: Numbers = np.arange(int(counts.sum())) - np.repeat(before - begins, counts)
+    return found

@@ -17,9 +17,9 @@ class NodeTraining:
     """How both networks are trained; pairing and temperature are the paper's.
 
     `rare` labels, which occur less often, count as their type. `variables` and `numbers` are the shares of formulas
-    whose second graph is renamed; `neighbours` puts so many formulas of like labels into a batch together. `teacher` weighs
-    the loss that learns the order of a teacher, where the prepared folder has one. `largest` leaves out formulas with
-    more nodes. `precision` ``auto`` is bfloat16 on a GPU.
+    whose second graph is renamed; `neighbours` puts so many formulas of like labels into a batch together. `contrast` weighs
+    the loss of the paper, `teacher` one that learns the order of a teacher. `largest` leaves out formulas with more nodes,
+    and of the others at most `formulas` are drawn. `precision` ``auto`` is bfloat16 on a GPU.
     """
 
     pairing: str = "inner+outer"
@@ -35,9 +35,11 @@ class NodeTraining:
     variables: float = 0.0
     numbers: float = 0.0
     neighbours: int = 1
+    contrast: float = 1.0
     teacher: float = 0.0
     teacher_temperature: float = 0.05
     largest: int = 2000
+    formulas: int = 10_000_000
     validation: int = 1000
     seed: int = 0
     precision: str = "auto"
@@ -62,7 +64,9 @@ class NodeTraining:
                 "variables": (0, 1),
                 "numbers": (0, 1),
                 "neighbours": (1, 1e6),
+                "contrast": (0, 1000),
                 "teacher": (0, 1000),
+                "formulas": (2, 1e12),
                 "teacher_temperature": (1e-3, 100),
                 "largest": (1, 1e9),
                 "validation": (0, 1e7),

@@ -8,6 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+LEAST = 1e-3
+"""What MaxSim counts at least in a harmonic mean, which knows no numbers below 0."""
+
 
 def node_losses(ours: Tensor, owners: Tensor, theirs: Tensor, starts: Tensor, temperature: float) -> Tensor:
     """For every node of the first graphs the loss of equation 2.
@@ -27,7 +30,7 @@ def best_in_each(ours: Tensor, theirs: Tensor, starts: Tensor) -> Tensor:
 
     Graph i has the vectors from `starts[i]` to `starts[i + 1]`.
     """
-    return torch.segment_reduce(theirs @ ours.T, "max", lengths=starts.diff().long(), axis=0)
+    return torch.segment_reduce(theirs @ ours.T, "max", lengths=starts.diff().long(), axis=0, unsafe=True)
 
 
 def joint_loss(of_pairs: Sequence[tuple[str, Tensor]]) -> Tensor:
@@ -49,16 +52,16 @@ def mutual_scores(
 
     MaxSim itself (equation 4) asks only what of the query is in the other formula, not what else is there.
     """
-    there = segment_means(best_in_each(queries, theirs, starts).T, query_starts)
-    back = segment_means(best_in_each(theirs, queries, query_starts).T, starts)
+    there = segment_means(best_in_each(queries, theirs, starts).T.contiguous(), query_starts)
+    back = segment_means(best_in_each(theirs, queries, query_starts).T.contiguous(), starts)
     ours, others = pairs
-    one, two = there[ours, others], back[others, ours]
-    return 2 * one * two / (one + two).clamp(min=1e-6)
+    one, two = there[ours, others].clamp(min=LEAST), back[others, ours].clamp(min=LEAST)
+    return 2 * one * two / (one + two)
 
 
 def segment_means(values: Tensor, starts: Tensor) -> Tensor:
     """The means of runs of rows."""
-    return torch.segment_reduce(values, "mean", lengths=starts.diff().long(), axis=0)
+    return torch.segment_reduce(values, "mean", lengths=starts.diff().long(), axis=0, unsafe=True)
 
 
 def order_loss(scores: Tensor, wanted: Tensor, temperature: float) -> Tensor:

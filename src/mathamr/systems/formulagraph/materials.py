@@ -41,7 +41,9 @@ class FormulaMaterials:
     configuration: NodeTraining
 
     @classmethod
-    def of(cls, shard: FormulaShard, configuration: NodeTraining, teacher: Teacher | None) -> FormulaMaterials:
+    def of(
+        cls, shard: FormulaShard, configuration: NodeTraining, teacher: Teacher | None
+    ) -> FormulaMaterials:
         """The formulas of a shard; those that are too large are left out."""
         own = shard.renumbered(shard.frequent(configuration.rare))
         sizes = np.maximum(np.diff(own.slt.starts), np.diff(own.opt.starts))
@@ -49,7 +51,8 @@ class FormulaMaterials:
         if len(usable) < FEW:
             raise MathAMRError(f"{len(usable)} formulas are too few to train on")
         order = np.random.default_rng([configuration.seed, 0]).permutation(usable)
-        held = min(configuration.validation, len(usable) // 5)
+        order = order[: configuration.formulas]
+        held = min(configuration.validation, len(order) // 5)
         if configuration.teacher and teacher is None:
             raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
         return cls(
@@ -99,6 +102,13 @@ class FormulaMaterials:
         none = np.zeros(0, np.int64)
         return [FormulaChoice(number, cut, none) for number, cut in enumerate(cuts) if len(cut) >= FEW]
 
+    def held_orders(self) -> FormulaChoice:
+        """The orders of a validation."""
+        none = np.zeros(0, np.int64)
+        if self.teacher is None:
+            return FormulaChoice(0, none, none)
+        return FormulaChoice(0, none, np.arange(len(self.teacher) - self.teacher.held, len(self.teacher)))
+
     def _order(self, chance: np.random.Generator) -> Numbers:
         count, group = len(self.train), self.configuration.neighbours
         if group == 1:
@@ -120,6 +130,7 @@ class FormulaMaterials:
         if self.teacher is None:
             return [np.zeros(0, np.int64)] * steps
         many = max(1, self.configuration.batch_size // self.teacher.candidates.shape[1])
-        repeats = -(-steps * many // len(self.teacher))
-        order = np.concatenate([chance.permutation(len(self.teacher)) for _ in range(repeats)])
+        usable = len(self.teacher) - self.teacher.held
+        repeats = -(-steps * many // usable)
+        order = np.concatenate([chance.permutation(usable) for _ in range(repeats)])
         return [np.sort(order[step * many : (step + 1) * many]) for step in range(steps)]

@@ -24,7 +24,9 @@ class Renaming:
 
     def __init__(self, labels: FormulaLabels, variables: float, numbers: float) -> None:
         self.rates = (variables, numbers)
-        self._circles = tuple(_circle(labels, kind, most) for kind, most in (("V!", LETTERS), ("N!", NUMERALS)))
+        self._circles = tuple(
+            _circle(labels, kind, most) for kind, most in (("V!", LETTERS), ("N!", NUMERALS))
+        )
         self._size = len(labels)
 
     def drawn(self, formulas: int, chance: np.random.Generator) -> Numbers:
@@ -53,8 +55,10 @@ class Renaming:
 def _circle(labels: FormulaLabels, kind: str, most: int) -> Numbers:
     special = len(FormulaLabels.special())
     return np.array(
-        [number for number, label in enumerate(labels.labels) if number >= special and label.startswith(kind)][
-            :most
-        ],
+        [
+            number
+            for number, label in enumerate(labels.labels)
+            if number >= special and label.startswith(kind)
+        ][:most],
         np.int64,
     )

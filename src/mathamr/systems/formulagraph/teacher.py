@@ -17,6 +17,8 @@ import numpy.typing as npt
 from mathamr.errors import MathAMRError
 
 Numbers = npt.NDArray[Any]
+MOST_HELD = 100
+"""Orders that are validated on at most."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,11 +32,18 @@ class Teacher:
     def __len__(self) -> int:
         return len(self.anchors)
 
+    @property
+    def held(self) -> int:
+        """How many of the last orders are kept to validate on."""
+        return min(MOST_HELD, len(self) // 10)
+
     def checked(self, formulas: int) -> Teacher:
         """Itself, if all its numbers are formulas."""
         for numbers in (self.anchors, self.candidates):
             if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < formulas:
-                raise MathAMRError(f"the teacher names formulas that are not among the {formulas} of the shard")
+                raise MathAMRError(
+                    f"the teacher names formulas that are not among the {formulas} of the shard"
+                )
         return self
 
     def save(self, path: Path) -> None:

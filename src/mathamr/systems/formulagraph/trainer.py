@@ -14,7 +14,14 @@ from torch import Tensor
 
 from mathamr.systems.formulagraph.batch import FormulaBatch, batch_of, whole
 from mathamr.systems.formulagraph.configuration import NodeTraining
-from mathamr.systems.formulagraph.losses import joint_loss, mutual_scores, node_losses, order_loss
+from mathamr.systems.formulagraph.losses import (
+    best_in_each,
+    joint_loss,
+    mutual_scores,
+    node_losses,
+    order_loss,
+    segment_means,
+)
 from mathamr.systems.formulagraph.materials import FormulaChoice, FormulaMaterials
 from mathamr.systems.formulagraph.network import VIEWS, FormulaGraphConfiguration, FormulaGraphNetwork
 from mathamr.systems.formulagraph.pairing import pairing
@@ -52,6 +59,7 @@ class NodeTrainer:
     pretrained = False
     measured: ClassVar = (
         ValidationFigure("loss", "validation loss", loss=True),
+        ValidationFigure("order", "loss of held-out orders", loss=True),
         ValidationFigure("mrr", "MRR of own formula"),
     )
 
@@ -94,7 +102,8 @@ class NodeTrainer:
     def step(self, batch: FormulaChoice, epoch: int) -> NodeStep:
         """The graphs of a batch: whole ones, and sub-expressions drawn for this epoch, under other names where so drawn."""
         chance = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
-        return NodeStep(self._graphs(batch, chance), self._taught(batch))
+        graphs = self._graphs(batch, chance) if self.configuration.contrast else {}
+        return NodeStep(graphs, self._taught(batch))
 
     def _graphs(self, batch: FormulaChoice, chance: np.random.Generator) -> dict[Which, FormulaBatch]:
         """Firsts as they are; seconds, whole or in part, under other names."""
@@ -142,32 +151,41 @@ class NodeTrainer:
         return self.descent.step(self._loss(step), number)
 
     def _loss(self, step: NodeStep) -> Tensor:
-        graphs = {which: batch.to(self.device) for which, batch in step.graphs.items()}
-        with self._precision():
-            vectors: dict[int, Tensor] = {}
-            for (view, _), batch in graphs.items():
-                if id(batch) not in vectors:
-                    vectors[id(batch)] = self.network(view.rstrip("'"), batch)
-            losses = []
-            for pair in self._pairs:
-                ours = graphs[pair.first, False]
-                theirs = graphs[(pair.second, True) if pair.part else (f"{pair.second}'", False)]
-                losses.append(
-                    (
-                        pair.first,
-                        node_losses(
-                            vectors[id(ours)],
-                            ours.owners,
-                            vectors[id(theirs)],
-                            theirs.starts,
-                            self.configuration.temperature,
-                        ),
-                    )
+        weight = self.configuration.contrast
+        losses = [weight * self._contrast(step.graphs)] if weight and step.graphs else []
+        if step.taught is not None:
+            losses.append(self.configuration.teacher * self._order_loss(step.taught))
+        return torch.stack(losses).sum()
+
+    def _contrast(self, given: Mapping[Which, FormulaBatch]) -> Tensor:
+        graphs = {which: batch.to(self.device) for which, batch in given.items()}
+        # A whole graph without new names is the first and the second of a pair: it is encoded once.
+        vectors: dict[int, Tensor] = {}
+        for which, batch in given.items():
+            if id(batch) not in vectors:
+                vectors[id(batch)] = self._vectors(which[0].rstrip("'"), graphs[which])
+        losses = []
+        for pair in self._pairs:
+            first = (pair.first, False)
+            second = (pair.second, True) if pair.part else (f"{pair.second}'", False)
+            losses.append(
+                (
+                    pair.first,
+                    node_losses(
+                        vectors[id(given[first])],
+                        graphs[first].owners,
+                        vectors[id(given[second])],
+                        graphs[second].starts,
+                        self.configuration.temperature,
+                    ),
                 )
-            loss = joint_loss(losses)
-            if step.taught is not None:
-                loss = loss + self.configuration.teacher * self._order_loss(step.taught)
-        return loss
+            )
+        return joint_loss(losses)
+
+    def _vectors(self, view: str, batch: FormulaBatch) -> Tensor:
+        with self._precision():
+            found: Tensor = self.network(view, batch)
+        return found
 
     def _order_loss(self, taught: TaughtBatch) -> Tensor:
         pairs = (taught.pairs[0].to(self.device), taught.pairs[1].to(self.device))
@@ -175,7 +193,7 @@ class NodeTrainer:
         losses = []
         for view, batch in taught.views.items():
             there = batch.to(self.device)
-            vectors = self.network(view, there)
+            vectors = self._vectors(view, there)
             scores = mutual_scores(vectors, there.starts, vectors, there.starts, pairs)
             losses.append(order_loss(scores.view_as(wanted), wanted, self.configuration.teacher_temperature))
         return torch.stack(losses).mean()
@@ -199,11 +217,15 @@ class NodeTrainer:
         losses, ranks = [], []
         for batch in batches:
             chance = np.random.default_rng([self.configuration.seed, 3, batch.number])
-            losses.append(float(self._loss(NodeStep(self._graphs(batch, chance), None))))
+            losses.append(float(self._contrast(self._graphs(batch, chance))))
             ranks += self._ranks(batch, chance)
         loss, mrr = float(np.mean(losses)), float(np.mean([1 / rank for rank in ranks]))
+        taught = self._taught(self.materials.held_orders())
+        order = 0.0 if taught is None else float(self._order_loss(taught))
         return Validation(
-            figures={"loss": loss, "mrr": mrr}, searched=self.configuration.batch_size, worth=-loss
+            figures={"loss": loss, "order": order, "mrr": mrr},
+            searched=self.configuration.batch_size,
+            worth=-self.configuration.contrast * loss - self.configuration.teacher * order,
         )
 
     def _ranks(self, batch: FormulaChoice, chance: np.random.Generator) -> list[int]:
@@ -214,10 +236,7 @@ class NodeTrainer:
             asked = batch_of(trees, batch.formulas, taken).to(self.device)
             there = batch_of(trees, batch.formulas, whole(trees, batch.formulas)).to(self.device)
             queries, vectors = self.network(view, asked), self.network(view, there)
-            best = torch.segment_reduce(
-                vectors @ queries.T, "max", lengths=there.starts.diff().long(), axis=0
-            )
-            scores = torch.segment_reduce(best.T, "sum", lengths=asked.starts.diff().long(), axis=0)
+            scores = segment_means(best_in_each(queries, vectors, there.starts).T.contiguous(), asked.starts)
             own = scores.diagonal()[:, None]
             found += (scores > own).sum(1).add(1).tolist()
         return found
@@ -233,7 +252,9 @@ class NodeTrainer:
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Writes the model folder of the system."""
         about = {"training": self.configuration.to_json(), "formulas": len(self.materials.train), **about}
-        FormulaGraphSystem(self.network, self.materials.shard.labels, name=self.name, about=about).save(folder)
+        FormulaGraphSystem(self.network, self.materials.shard.labels, name=self.name, about=about).save(
+            folder
+        )
 
     def subject(self) -> TrainingSubject:
         """The formulas, and both configurations."""

@@ -16,9 +16,10 @@ from mathamr.systems.ssemb.network import StructEmbConfiguration
 class StructTraining:
     """How the network is trained; the defaults are the paper's (section 3.1.3), but for epochs and rate: we have fewer formulas.
 
-    `rare` labels, which occur less often, count as their type; formulas of `smallest` nodes and more are trained on.
-    `variables` and `numbers` are the shares of formulas whose second view is renamed. `teacher` weighs the loss that learns
-    the order of a teacher, where the prepared folder has one.
+    `rare` labels, which occur less often, count as their type; formulas of `smallest` nodes and
+    more are trained on, of which at most `formulas` are drawn.
+    `variables` and `numbers` are the shares of formulas whose second view is renamed. `contrast` weighs the loss
+    of the paper, `teacher` one that learns the order of a teacher.
     """
 
     batch_size: int = 2560
@@ -31,8 +32,10 @@ class StructTraining:
     clip: float = 1.0
     rare: int = 11
     smallest: int = 3
+    formulas: int = 10_000_000
     variables: float = 0.0
     numbers: float = 0.0
+    contrast: float = 1.0
     teacher: float = 0.0
     teacher_temperature: float = 0.05
     validation: int = 2000
@@ -53,8 +56,10 @@ class StructTraining:
                 "clip": (1e-9, 1e9),
                 "rare": (1, 1e9),
                 "smallest": (1, 1e6),
+                "formulas": (2, 1e12),
                 "variables": (0, 1),
                 "numbers": (0, 1),
+                "contrast": (0, 1000),
                 "teacher": (0, 1000),
                 "teacher_temperature": (1e-3, 100),
                 "validation": (0, 1e7),

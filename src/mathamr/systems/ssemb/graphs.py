@@ -10,15 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.formulas.tree import Opt
+from mathamr.graphs.formulahashes import subtree_hashes
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 
 Numbers = npt.NDArray[Any]
-
-_FIRST, _SECOND, _THIRD = (
-    np.uint64(0x9E3779B97F4A7C15),
-    np.uint64(0xBF58476D1CE4E5B9),
-    np.uint64(0x94D049BB133111EB),
-)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -50,8 +45,8 @@ class OperatorGraphs:
         """
         counts = np.diff(trees.starts)
         owners = np.repeat(np.arange(len(trees)), counts)
-        above = np.where(trees.parents >= 0, np.repeat(trees.starts[:-1], counts) + trees.parents, -1)
-        hashes, heights = _hashed(trees, above)
+        above = trees.above()
+        hashes, heights = subtree_hashes(trees)
         # The first of identical subtrees stands for all; firsts keep the order of the tree.
         order = np.lexsort((np.arange(len(owners)), hashes, owners))
         new = np.ones(len(order), np.bool_)
@@ -143,43 +138,6 @@ class OperatorGraphs:
             if not new.any():
                 return self.with_nodes(reached)
             reached[targets[new]] = True
-
-
-def _hashed(trees: FormulaTrees, above: Numbers) -> tuple[Numbers, Numbers]:
-    """For every node a hash of the subtree on it, and how far it is above its farthest leaf."""
-    depths = _depths(above)
-    order = np.argsort(-depths, kind="stable")
-    levels = np.flatnonzero(np.diff(depths[order])) + 1
-    hashes = _mixed(trees.labels.astype(np.uint64) + np.uint64(1))
-    heights = np.zeros(len(above), np.int64)
-    for nodes in np.split(order, levels):
-        nodes = nodes[above[nodes] >= 0]
-        if not len(nodes):
-            continue
-        edges = _mixed(trees.edges[nodes].astype(np.uint64) + np.uint64(1 << 32))
-        # A sum has no order: operands on the same edge may stand in any.
-        np.add.at(hashes, above[nodes], _mixed(_mixed(hashes[nodes]) ^ edges))
-        np.maximum.at(heights, above[nodes], heights[nodes] + 1)
-    return hashes, heights
-
-
-def _depths(above: Numbers) -> Numbers:
-    """How many nodes stand above each, by jumps that double."""
-    depths = (above >= 0).astype(np.int64)
-    jumps = np.where(above >= 0, above, np.arange(len(above)))
-    while True:
-        further = depths + depths[jumps]
-        if np.array_equal(further, depths):
-            return depths
-        depths, jumps = further, jumps[jumps]
-
-
-def _mixed(values: Numbers) -> Numbers:
-    with np.errstate(over="ignore"):
-        values = (values + _FIRST) * _SECOND
-        values = (values ^ (values >> np.uint64(30))) * _THIRD
-        found: Numbers = values ^ (values >> np.uint64(27))
-    return found
 
 
 def _starts(counts: Sequence[int] | Numbers) -> Numbers:

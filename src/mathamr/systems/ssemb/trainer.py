@@ -41,7 +41,9 @@ class StructMaterials:
     teacher: Teacher | None
 
     @classmethod
-    def of(cls, shard: FormulaShard, configuration: StructTraining, teacher: Teacher | None) -> StructMaterials:
+    def of(
+        cls, shard: FormulaShard, configuration: StructTraining, teacher: Teacher | None
+    ) -> StructMaterials:
         """Formulas with enough nodes; rare labels count as their type."""
         if configuration.teacher and teacher is None:
             raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
@@ -51,7 +53,8 @@ class StructMaterials:
         if len(usable) < 2:
             raise MathAMRError(f"{len(usable)} formulas are too few to train on")
         order = np.random.default_rng([configuration.seed, 0]).permutation(usable)
-        held = min(configuration.validation, len(usable) // 5)
+        order = order[: configuration.formulas]
+        held = min(configuration.validation, len(order) // 5)
         taught = teacher.checked(len(shard)) if teacher is not None and configuration.teacher else None
         return cls(own.labels, graphs, np.sort(order[held:]), np.sort(order[:held]), taught)
 
@@ -88,6 +91,7 @@ class StructTrainer:
     pretrained = False
     measured: ClassVar = (
         ValidationFigure("loss", "validation loss", loss=True),
+        ValidationFigure("order", "loss of held-out orders", loss=True),
         ValidationFigure("mrr", "MRR of own view"),
     )
 
@@ -134,8 +138,9 @@ class StructTrainer:
         cuts = [cut for cut in cuts if len(cut) > 1]
         anchors = [np.zeros(0, np.int64)] * len(cuts)
         if teacher is not None:
-            many = max(1, min(size // teacher.candidates.shape[1], len(teacher)))
-            anchors = [chance.choice(len(teacher), many, replace=False) for _ in cuts]
+            usable = len(teacher) - teacher.held
+            many = max(1, min(size // teacher.candidates.shape[1], usable))
+            anchors = [chance.choice(usable, many, replace=False) for _ in cuts]
         return [StructChoice(number, *each) for number, each in enumerate(zip(cuts, anchors, strict=True))]
 
     def step(self, batch: StructChoice, epoch: int) -> StructStep:
@@ -170,18 +175,23 @@ class StructTrainer:
         return self.descent.step(self._loss(step), number)
 
     def _loss(self, step: StructStep) -> Tensor:
-        loss = agreement_loss(
+        loss = self.configuration.contrast * self._agreement(step)
+        if step.taught is not None:
+            loss = loss + self.configuration.teacher * self._order_loss(step.taught)
+        return loss
+
+    def _agreement(self, step: StructStep) -> Tensor:
+        return agreement_loss(
             self.network.projected(step.one),
             self.network.projected(step.other),
             self.configuration.temperature,
         )
-        if step.taught is not None:
-            graphs, ours, others, wanted = step.taught
-            vectors = self.network(graphs)
-            scores = torch.einsum("ad,acd->ac", vectors[ours], vectors[others])
-            taught = order_loss(scores, wanted, self.configuration.teacher_temperature)
-            loss = loss + self.configuration.teacher * taught
-        return loss
+
+    def _order_loss(self, taught: tuple[GraphNumbers, Tensor, Tensor, Tensor]) -> Tensor:
+        graphs, ours, others, wanted = taught
+        vectors = self.network(graphs)
+        scores = torch.einsum("ad,acd->ac", vectors[ours], vectors[others])
+        return order_loss(scores, wanted, self.configuration.teacher_temperature)
 
     def figures(self, number: int) -> dict[str, float]:
         """The rate."""
@@ -195,12 +205,17 @@ class StructTrainer:
             return None
         self.network.eval()
         chance = np.random.default_rng([self.configuration.seed, 3])
-        step = self._views(StructChoice(0, held, np.zeros(0, np.int64)), chance)
-        loss = float(self._loss(step))
+        teacher = self.materials.teacher
+        orders = np.zeros(0, np.int64) if teacher is None else np.arange(len(teacher))[-teacher.held :]
+        step = self._views(StructChoice(0, held, orders), chance)
+        loss = float(self._agreement(step))
+        order = 0.0 if step.taught is None else float(self._order_loss(step.taught))
         scores = self.network(step.one) @ self.network(step.other).T
         ranks = (scores > scores.diagonal()[:, None]).sum(1) + 1
         return Validation(
-            figures={"loss": loss, "mrr": float((1 / ranks.float()).mean())}, searched=len(held), worth=-loss
+            figures={"loss": loss, "order": order, "mrr": float((1 / ranks.float()).mean())},
+            searched=len(held),
+            worth=-self.configuration.contrast * loss - self.configuration.teacher * order,
         )
 
     def state(self) -> dict[str, Tensor]:
@@ -231,7 +246,10 @@ class StructTrainer:
             validation="Validation searches for one view of each formula the other among all held-out formulas",
             data=[
                 ("formulas", f"{train:,} to train on, {held:,} to validate on, each look once"),
-                ("nodes of a formula", f"{len(graphs.labels) / max(1, len(graphs)):.1f}, equal subtrees once"),
+                (
+                    "nodes of a formula",
+                    f"{len(graphs.labels) / max(1, len(graphs)):.1f}, equal subtrees once",
+                ),
                 ("labels", f"{len(self.materials.labels):,}"),
                 *([("teacher", f"{len(taught):,} orders")] if taught is not None else []),
             ],

@@ -1,0 +1,105 @@
+"""The context of a formula: the text around it, through a text encoder (SemEmb; SSEmb, section 2.2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mathamr.errors import MathAMRError
+from mathamr.graphs.virtual import Level
+from mathamr.layers.language.wording import Span, Wording, written
+from mathamr.layers.weights import CONFIG
+from mathamr.posts.passage import passage
+from mathamr.posts.post import Post
+from mathamr.systems.modelfolder import box, boxed
+from mathamr.systems.vectors import Vectors
+
+if TYPE_CHECKING:
+    from mathamr.layers.language.encoder import TextEncoder
+
+CHARACTERS = 1024
+"""Characters of text around a formula, itself among them (section 2.2.1)."""
+MINILM = "all-MiniLM-L6-v2"
+TEXT = "text"
+AT_A_TIME = 256
+
+
+class ContextEncoder:
+    """Vectors of the text around formulas, by an encoder's name: that of a model in the box, or all-MiniLM-L6-v2.
+
+    A post is read once; the vector of a formula is the mean over the words of its own surroundings.
+    """
+
+    def __init__(self, name: str, device: str = "cpu") -> None:
+        self.name, self._device = name, device
+
+    @cached_property
+    def encoder(self) -> TextEncoder:
+        """The text encoder, loaded when it is first needed."""
+        from mathamr.layers.language.files import load_text_encoder
+        from mathamr.layers.language.minilm import packaged_minilm
+
+        if self.name == MINILM:
+            return packaged_minilm(self._device)
+        folder = self.folder()
+        if not (folder / CONFIG).is_file():
+            known = [name for name in boxed() if (box() / name / TEXT / CONFIG).is_file()]
+            raise MathAMRError(
+                f"this model reads text with the encoder of {self.name!r}, which is not in this installation;"
+                f" there is {', '.join([*known, MINILM])}"
+            )
+        return load_text_encoder(folder, self._device)
+
+    def folder(self) -> Path:
+        """Where the encoder of a model in the box lies."""
+        return box() / self.name / TEXT
+
+    def encode(self, posts: Iterable[Post]) -> Iterator[list[tuple[str, Vectors]]]:
+        """For every post its formulas with the vectors of their surroundings, in the order of the post."""
+        stream = iter(posts)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            wordings = [surroundings(post) for post in chosen]
+            vectors = self.encoder.encode(wording for wording, _ in wordings)
+            for (_, formulas), found in zip(wordings, vectors, strict=True):
+                lengths = np.linalg.norm(found.vectors, axis=1, keepdims=True)
+                rows = (found.vectors / np.maximum(lengths, 1e-12)).astype(np.float32)
+                yield [
+                    (formulas[place], Vectors.one(row, Level.FORMULA, formulas[place]))
+                    for place, row in zip(found.of.tolist(), rows, strict=True)
+                ]
+
+
+def surroundings(post: Post) -> tuple[Wording, list[str]]:
+    """The text of a post and, for each formula that stands in it, the `CHARACTERS` around it; the formulas by number.
+
+    >>> from mathamr.posts.post import Formula
+    >>> post = Post("7", "answer", "Let $x>0$.", markup="text", formulas=(Formula("7:0", "x>0"),))
+    >>> surroundings(post)
+    (Wording(text='Let $x>0$.', spans=(Span(representative=0, start=0, end=10),)), ['7:0'])
+    """
+    text, places = written(post, passage(post))
+    spans: list[Span] = []
+    formulas: list[str] = []
+    for formula in post.formulas:
+        place = places.get((Level.FORMULA, formula.id))
+        if place is None:
+            continue
+        start, end = around(*place, len(text))
+        spans.append(Span(len(formulas), start, end))
+        formulas.append(formula.id)
+    return Wording(text, tuple(spans)), formulas
+
+
+def around(start: int, end: int, length: int) -> tuple[int, int]:
+    """A window of `CHARACTERS` with [start, end) in its middle, moved inside a text of that length.
+
+    >>> around(0, 10, 5000), around(4990, 5000, 5000), around(2000, 2010, 5000), around(3, 5, 9)
+    ((0, 1024), (3976, 5000), (1493, 2517), (0, 9))
+    """
+    first = max(0, min((start + end) // 2 - CHARACTERS // 2, length - CHARACTERS))
+    return first, min(length, first + CHARACTERS)

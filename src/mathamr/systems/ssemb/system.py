@@ -1,0 +1,181 @@
+"""SSEmb behind the seam: one vector for the structure of a look, one for the text around a formula (SSEmb, section 2.3)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
+from itertools import islice, tee
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+import torch
+
+from mathamr.formulas.tree import Opt
+from mathamr.graphs.formulashard import FormulaLabels
+from mathamr.graphs.virtual import Level
+from mathamr.layers.device import chosen_device
+from mathamr.layers.unfilled import unfilled
+from mathamr.systems.field import Field
+from mathamr.systems.formulafolder import (
+    LABELS,
+    FormulaModelHead,
+    fingerprint,
+    read_formula_head,
+    read_network,
+    save_formula_model,
+)
+from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings, Rerank, Task
+from mathamr.systems.ssemb.graphs import OperatorGraphs
+from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
+from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
+from mathamr.systems.vectors import Vectors
+
+if TYPE_CHECKING:
+    from mathamr.systems.ssemb.context import ContextEncoder
+
+STRUCTURE, CONTEXT = "structure", "context"
+READER = "mathamr-1"
+"""The model in the box whose text encoder reads the context, unless another is named."""
+LAMBDA = 0.5
+"""How much structure counts beside context (equation 3, section 3.1.3)."""
+POOL = 5000
+"""Looks of the first stage that the second orders; the paper has 500,000 of 28 million formulas."""
+LOOKS = 512
+
+_STRUCTURE = Nearest(STRUCTURE)
+
+
+class SsembSystem:
+    """Looks by the vectors of their operator graphs, formulas at their places by the vectors of their surroundings."""
+
+    kind: ClassVar[str] = "ssemb"
+    tasks: ClassVar[frozenset[Task]] = frozenset({"formulas"})
+    needs: ClassVar[frozenset[Need]] = frozenset({"trees", "wording"})
+    rankings: ClassVar[Rankings] = {
+        "formulas": {
+            "both": Rerank(
+                first=_STRUCTURE,
+                then=Fuse(
+                    parts=(
+                        Component(STRUCTURE, _STRUCTURE, LAMBDA),
+                        Component(CONTEXT, Nearest(CONTEXT), 1 - LAMBDA),
+                    ),
+                    fusion="weighted-sum",
+                    normalisation="none",
+                ),
+                pool=POOL,
+            ),
+            "structure": _STRUCTURE,
+            "context": Nearest(CONTEXT),
+            "rrf": Fuse(
+                parts=(Component("lexical", Lexical()), Component(STRUCTURE, _STRUCTURE)), fusion="rrf"
+            ),
+            "lexical": Lexical(),
+        }
+    }
+
+    def __init__(
+        self,
+        network: StructEmb,
+        labels: FormulaLabels,
+        *,
+        reader: str = READER,
+        name: str = "ssemb",
+        about: dict[str, Any] | None = None,
+        device: torch.device | None = None,
+    ) -> None:
+        self.network, self.labels, self.reader, self.about = network, labels, reader, about or {}
+        self._name = name
+        self._device = device or next(network.parameters()).device
+
+    @cached_property
+    def context(self) -> ContextEncoder:
+        """Reads the surroundings of formulas."""
+        from mathamr.systems.ssemb.context import ContextEncoder
+
+        return ContextEncoder(self.reader, str(self._device))
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self._name
+
+    @property
+    def fingerprint(self) -> str:
+        """That of the weights and labels, and the text encoder's."""
+        return f"{fingerprint(self._head, self.network, self.labels)}-{self.context.encoder.fingerprint}"
+
+    @property
+    def fields(self) -> tuple[Field, ...]:
+        """A row a look, and a row a formula."""
+        return (
+            Field(name=STRUCTURE, of="looks", size=self.network.configuration.size),
+            Field(name=CONTEXT, of="formulas", size=self.context.encoder.size),
+        )
+
+    @property
+    def graphs(self) -> GraphInput | None:
+        """It reads no graphs of posts."""
+        return None
+
+    def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
+        """The context of every formula."""
+        ours, theirs = tee(items)
+        found = self.context.encode(item.post for item in theirs)
+        for item, formulas in zip(ours, found, strict=True):
+            yield Encoded(
+                id=item.post.id,
+                formulas=tuple((formula, {CONTEXT: vectors}) for formula, vectors in formulas),
+            )
+
+    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+        """The structure of every look that has an operator tree."""
+        stream = iter(looks)
+        while chosen := list(islice(stream, LOOKS)):
+            rows = iter(self.structures([look.opt for look in chosen if look.opt is not None]))
+            for look in chosen:
+                yield (
+                    {} if look.opt is None else {STRUCTURE: Vectors.one(next(rows), Level.FORMULA, look.key)}
+                )
+
+    def structures(self, trees: Sequence[Opt]) -> npt.NDArray[np.float32]:
+        """The vectors of operator trees."""
+        if not trees:
+            return np.zeros((0, self.network.configuration.size), np.float32)
+        self.network.eval()
+        with torch.inference_mode():
+            batch = GraphNumbers.of(OperatorGraphs.of(trees, self.labels), self._device)
+            return np.asarray(self.network(batch).float().cpu().numpy())
+
+    @property
+    def _head(self) -> FormulaModelHead:
+        return FormulaModelHead(
+            system=self.kind,
+            name=self._name,
+            model=self.network.configuration.to_json(),
+            extra={"reader": self.reader},
+            about=self.about,
+        )
+
+    def save(self, folder: Path) -> None:
+        """Writes the model folder; the text encoder is named, not copied."""
+        save_formula_model(folder, self._head, self.network, self.labels)
+
+    @classmethod
+    def load(cls, folder: Path, device: str = "auto") -> Self:
+        """The system in a folder."""
+        head = read_formula_head(folder, cls.kind, extra=("reader",))
+        labels, place = FormulaLabels.load(folder / LABELS), chosen_device(device)
+        with unfilled():
+            network = StructEmb(StructEmbConfiguration.from_json(head.model), len(labels))
+        read_network(folder, network)
+        return cls(
+            network.to(place),
+            labels,
+            reader=str(head.extra["reader"]),
+            name=head.name,
+            about=head.about,
+            device=place,
+        )
