@@ -146,5 +146,5 @@ def ways_of(seed: int, changes: Mapping[str, Any] | None = None) -> list[LineTra
 
 
 def keep(out: Path, name: str, found: Mapping[str, Mapping[str, float]], materials: ContextMaterials) -> None:
-    """Writes the run and its scores."""
-    keep_run(out, name, found, materials.qrels)
+    """Writes the values of the run's measures, and for MathAMR's own context the run."""
+    keep_run(out, name, found, materials.qrels, depth=1000 if name.endswith("/amr-opt") else 0)

@@ -166,7 +166,8 @@ def _kept(
             found[task.topics.ids[place]] = {names[chosen[at]]: float(values[at]) for at in order}
         else:
             found[task.topics.ids[place]] = {names[at]: float(values[at]) for at in order}
-    keep_run(out, f"{name}/{task.name}", found, task.qrels, task.measures)
+    depth = 0 if name.startswith(("compression", "formula")) else 100 if task.measures == KNOWN else 1000
+    keep_run(out, f"{name}/{task.name}", found, task.qrels, task.measures, depth)
 
 
 def measure_context(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import sys
 import time
@@ -10,7 +11,7 @@ from pathlib import Path
 
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels, read_qrels
-from mathamr.evaluation.runs import Run, write_run
+from mathamr.evaluation.runs import Run, run_lines
 from mathamr.evaluation.scores import evaluate
 
 JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref", "nDCG'@5", "nDCG'@10", "P'@5")
@@ -37,14 +38,20 @@ def keep_run(
     scores: Mapping[str, Mapping[str, float]],
     qrels: Qrels,
     names: Iterable[str] = JUDGED,
+    depth: int = 0,
 ) -> dict[str, float]:
-    """Writes a run and the values of its measures by topic (`NAME.run`, `NAME.json`); their means."""
-    path = out / f"{name}.run"
+    """Writes the values of a run's measures by topic (`NAME.json`), and its best `depth` (`NAME.run.gz`); the means."""
+    path = out / f"{name}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
-    run = Run.of(name.replace("/", "-"), {topic: list(found.items()) for topic, found in scores.items()})
-    write_run(run, path)
+    rounded = {
+        topic: [(item, round(score, 5)) for item, score in found.items()] for topic, found in scores.items()
+    }
+    run = Run.of(name.replace("/", "-"), rounded)
+    if depth:
+        with gzip.open(path.with_suffix(".run.gz"), "wt", encoding="utf-8") as file:
+            file.writelines(run_lines(run, depth))
     found = evaluate(run, qrels, measures(names))
-    path.with_suffix(".json").write_text(json.dumps(found.values) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(found.values) + "\n", encoding="utf-8")
     means = {each: found.mean(each) for each in found.measures}
     say(f"{name}: " + ", ".join(f"{each} {value:.4f}" for each, value in means.items()))
     return means
