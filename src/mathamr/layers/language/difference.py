@@ -27,7 +27,7 @@ def difference(tuned: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[
     for name, before in base.items():
         if name not in tuned or tuned[name].shape != before.shape:
             raise MathAMRError(f"the tuned encoder is of another shape than its base: {name}")
-        added = (tuned[name].detach().float() - before.float()).cpu()
+        added = tuned[name].detach().cpu().float() - before.float()
         if not bool(added.any()):
             continue
         if added.ndim != 2 or added.shape[1] % 4:
