@@ -47,11 +47,11 @@ def test_links_between_pages_of_a_folder_are_kept(tmp_path):
     )
     posts, report = read(tmp_path)
     assert list(posts) == ["a.html", "series/b.html"]
-    assert posts["a.html"].links == (
-        Link("series/b.html", "mention", "this"),
-        Link("series/b.html", "mention", "again"),
-    )
-    assert posts["series/b.html"].links == (Link("a.html", "mention", "up"),)
+    assert [(link.target, link.words) for link in posts["a.html"].links] == [
+        ("series/b.html", "this"),
+        ("series/b.html", "again"),
+    ]
+    assert posts["series/b.html"].links == (Link("a.html", "mention", "up", "../a.html"),)
     assert not report.skipped
 
 
@@ -154,8 +154,8 @@ def test_a_long_page_is_a_post_a_section_and_links_lead_to_them(tmp_path):
     assert [post.place.line for post in posts.values() if post.place] == [2, 4, 5, 6, 1]
     assert sum(len(post.formulas) for post in posts.values()) == 48
     assert posts["other.html"].links == (
-        Link("long.html#two", "mention", "there"),
-        Link("long.html", "mention", "top"),
+        Link("long.html#two", "mention", "there", "long.html#two"),
+        Link("long.html", "mention", "top", "long.html#no"),
     )
 
 

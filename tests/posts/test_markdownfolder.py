@@ -61,10 +61,10 @@ def test_links_between_notes_are_links_of_the_posts(tmp_path: Path) -> None:
         sub__c=long,
     )
     assert posts["a.md"].links == (
-        Link("b.md", "mention", "B"),
-        Link("sub/c.md#part-two", "mention", "x"),
-        Link("sub/c.md", "mention", "rel"),
-        Link("b.md", "mention", "again"),
+        Link("b.md", "mention", "B", "B"),
+        Link("sub/c.md#part-two", "mention", "x", "c#Part two"),
+        Link("sub/c.md", "mention", "rel", "sub/c.md"),
+        Link("b.md", "mention", "again", "b.md"),
     )
     assert all(link.target in posts for post in posts.values() for link in post.links)
     assert report.missing["link to no note"] == 2

@@ -56,6 +56,7 @@ SAMPLES = {
     "asciidoc": ("note.adoc", "= On stem:[t]\n\nLet stem:[x] be, or `$c$`.\n", 1, 2),
     "lean": ("a.lean", "/-- Let $x$ be $y$. -/\ntheorem a : True := trivial\n", 1, 2),
     "coq": ("a.v", "(** Let $x$ be $y$. *)\nLemma a : True.\n", 1, 2),
+    "bibtex": ("a.bib", "@book{a,\n title = {On $t$},\n note = {Let $x$ be.}}\n", 1, 2),
     "text": ("note.txt", "On $t$\n\nLet $x$ be.\n", 1, 2),
     "wikipedia": (
         "wiki.xml",

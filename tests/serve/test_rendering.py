@@ -109,9 +109,35 @@ def test_references_lead_to_posts_around_their_words() -> None:
     assert html.count("<a ") == html.count("</a>") == 4
 
 
+def test_links_of_notes_lead_to_posts_around_their_words_and_others_stay_words() -> None:
+    body = (
+        "See [[Limits#Definition|the *definition*]], [[gone]], [here](b.md), {prf:ref}`thm-a`, [part](#two)"
+        " and [@zorn; @nobody, p. 3]; [out](https://a.org)."
+    )
+    known = {
+        "#Limits#Definition": "limits.md#d",
+        "#b.md": "b.md",
+        "#thm-a": "t",
+        "##two": "p#two",
+        "#zorn": "z",
+    }
+    html = body_html(Post("p", "note", body, markup="markdown"), 1000, (), known)
+    for shown in (
+        '<a href="?post=limits.md%23d" class="reference">the *definition*</a>, gone',
+        '<a href="?post=b.md" class="reference">here</a>',
+        '<a href="?post=t" class="reference">(*)</a>',
+        '<a href="?post=p%23two" class="reference">part</a>',
+        '<a href="?post=z" class="reference">zorn</a>',
+    ):
+        assert shown in html, shown
+    assert "nobody" not in html
+    assert html.count("<a ") == html.count("</a>") == 6
+
+
 def test_references_of_html_lead_to_posts_and_others_nowhere() -> None:
     body = '<p><a href="#a&amp;b">one</a> <a href="#c">two</a> <a href="?post=x%22y">three</a> <a href="?post=x y">four</a></p>'
-    html = body_html(Post("p", "note", body), 1000, (), {"#a&b": 'q"<'})
+    html = body_html(Post("p", "note", body), 1000, (), {"##a&b": 'q"<'})
+    assert html == body_html(Post("p", "note", body), 1000, (), {"#a&b": 'q"<'})
     assert html == (
         '<p><a href="?post=q%22%3C" class="reference">one</a> <a>two</a> '
         '<a href="?post=x%22y" class="reference">three</a> <a>four</a></p>'

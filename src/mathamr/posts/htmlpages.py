@@ -135,7 +135,7 @@ class PageLinks:
             anchor = unquote(parts.fragment)
             if anchor and anchor in self._anchors(target):
                 target = f"{target}#{anchor}"
-            link = Link(target, "mention", words)
+            link = Link(target, "mention", words, address)
             if target != identifier and link not in seen:
                 seen.add(link)
                 yield link

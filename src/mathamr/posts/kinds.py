@@ -10,7 +10,7 @@ Kind = Literal[
     "theorem", "lemma", "proposition", "corollary", "claim", "fact", "conjecture", "exercise", "problem",
     "proof", "solution",
     "definition", "axiom", "notation", "convention", "remark", "observation", "example", "algorithm", "statement",
-    "section", "page", "article", "declaration",
+    "section", "page", "article", "declaration", "reference",
 ]  # fmt: skip
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
@@ -23,7 +23,7 @@ ASKING = frozenset[str](
 ANSWERING = frozenset[str](["answer", "proof", "solution"])
 
 _WORDS: dict[str, Kind] = {
-    **{kind: kind for kind in KINDS if kind not in ("question", "answer", "note", "section", "page", "article")},
+    **{kind: kind for kind in KINDS if kind not in ("question", "answer", "note", "section", "page", "article", "reference")},
     **dict.fromkeys(["thm", "theo", "theorema", "satz", "théorème", "teorema", "hauptsatz"], "theorem"),
     **dict.fromkeys(["lem", "lemme", "sublemma", "hilfssatz"], "lemma"),
     **dict.fromkeys(["prop", "propn", "propos", "proposizione"], "proposition"),

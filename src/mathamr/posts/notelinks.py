@@ -13,6 +13,7 @@ from urllib.parse import unquote
 from mathamr.posts.files import STDIN, head, read_text
 from mathamr.posts.frontmatter import FrontMatter
 from mathamr.posts.markup import pieces
+from mathamr.posts.markup.markdown import CITED_MARK
 from mathamr.posts.noteoutline import labels_in, outline, slug
 from mathamr.posts.post import Link
 from mathamr.posts.reader import Collection
@@ -75,6 +76,9 @@ class Notes:
             if target != identifier:
                 yield Link(target or "", "mention", words, label)
             return
+        if address.startswith(CITED_MARK):  # of a bibliography, which may be another file or nowhere
+            yield Link("", "mention", words, address.removeprefix(CITED_MARK))
+            return
         wiki = address.startswith("[[")
         path, _, anchor = (address[2:-2] if wiki else unquote(address)).partition("#")
         target = self._wiki(path, note) if wiki else self._relative(path, note)
@@ -84,7 +88,7 @@ class Notes:
             return
         target = self._anchored(target, anchor)
         if target != identifier:
-            yield Link(target, "mention", words)
+            yield Link(target, "mention", words, address[2:-2] if wiki else address)
 
     def _anchored(self, note: str, anchor: str) -> str:
         """The post of a note that an anchor leads to: its section, or the note itself."""

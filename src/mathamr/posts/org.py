@@ -245,6 +245,8 @@ class _Org:
             elif match["reference"]:
                 self._article.refer(f"#{match['reference']}", "(*)")
                 parts.append(anchor(f"#{match['reference']}", "(*)"))
+            elif match["cite"]:
+                self._article.refer(f"#{match['cite']}", "")
             elif match["bold"] or match["italic"]:
                 name = "strong" if match["bold"] else "em"
                 parts.append(f"<{name}>{text(match['bold'] or match['italic'])}</{name}>")

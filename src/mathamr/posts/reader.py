@@ -72,6 +72,7 @@ READERS: Registry[type[PostReader]] = Registry(
         "asciidoc": "mathamr.posts.asciidoc:AsciidocReader",
         "lean": "mathamr.posts.declarations:LeanReader",
         "coq": "mathamr.posts.declarations:CoqReader",
+        "bibtex": "mathamr.posts.bibtex:BibtexReader",
         "text": "mathamr.posts.plaintext:PlainTextReader",
     },
 )

@@ -13,7 +13,7 @@ _ADVICE = {
     "export it to LaTeX": ".lyx .tm .mw .nb .wxmx .tex~",
     "export it to Markdown or HTML": ".one .enex .textile .wiki .creole .typ .t2t .pod .texi .man",
     "unpack it, and name the folder": ".zip .tar .tgz .rar .7z .jar .whl .deb",
-    "read with the documents that use it": ".sty .cls .bst .bib .def .cfg .clo .ldf",
+    "read with the documents that use it": ".sty .cls .bst .def .cfg .clo .ldf",
     "code and data are not read; text in comments is read of Lean and Coq": ".py .c .h .cpp .js .ts .css .java .hs"
     " .ml .agda .thy .r .jl .m .sh .csv .tsv .xlsx .xls .json .yaml .yml .toml .xml .sql .db .npy .npz .pkl .lock",
     "slides: export them to PDF": ".ppt .pptx .odp .key",

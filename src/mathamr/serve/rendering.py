@@ -15,6 +15,7 @@ from mathamr.errors import MathAMRError, ParseError
 from mathamr.formulas.latex.display.formula import display_mathml
 from mathamr.formulas.mathml.writing import sanitised
 from mathamr.posts.markup import formula_id, pieces, title_pieces
+from mathamr.posts.markup.markdown import CITED_MARK
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Place, Post
 from mathamr.search.fragment import Fragment
@@ -224,7 +225,8 @@ def _with_references(body: str, references: Mapping[str, str]) -> str:
     """HTML whose links to labels and addresses of known posts lead to these posts on the page."""
 
     def lead(match: re.Match[str]) -> str:
-        target = references.get(unescape(match[1]))
+        address = unescape(match[1])
+        target = references.get(address) or references.get(f"#{address}")
         return f'<a href="{escape(post_link(target))}">' if target else match.group()
 
     return _ANCHOR.sub(lead, body) if references else body
@@ -274,6 +276,19 @@ class _Formulas:
         return self._by_id.get(name) or Formula(name, piece.text, piece.display, None, piece.mathml)
 
 
+def _names(address: str) -> list[str]:
+    """What a link may name: labels of LaTeX, a page of a wiki, a label, a key of a bibliography, a path.
+
+    >>> _names("#thm:a, thm:b"), _names("[[Limits]]"), _names("{thm-a}"), _names("@zorn"), _names("b.md")
+    (['#thm:a, thm:b', 'thm:a', 'thm:b'], ['Limits'], ['thm-a'], ['zorn'], ['b.md'])
+    """
+    if address.startswith("#"):
+        return [address, *(label.strip() for label in address[1:].split(","))]
+    if address.startswith("[["):
+        return [address[2:-2]]
+    return [address[1:-1] if address.startswith("{") else address.removeprefix(CITED_MARK)]
+
+
 class _BlockWriter:
     """Writes the pieces of a post that is not HTML as paragraphs."""
 
@@ -300,24 +315,23 @@ class _BlockWriter:
             self._inside.append(code if self._block == "code" else f"<code>{code}</code>")
         elif piece.kind == "image":
             self._inside.append(f'<span class="picture">[picture: {escape(piece.text)}]</span>')
-        elif piece.kind == "link" and piece.text.startswith("#"):
-            self._begin_link(piece)
         elif piece.kind == "link":
-            if target := safe_link(piece.text):
+            if not self._begin_link(piece) and (target := safe_link(piece.text)):
                 self._inside.append(
                     f'<a href="{escape(target)}" rel="nofollow noopener noreferrer" class="reference">↗</a> '
                 )
         else:
             self._inside.append(escape(piece.text).replace(_LINE, "<br>"))
 
-    def _begin_link(self, piece: Piece) -> None:
-        """A reference by labels: a link to the first of them that is known, around the words that stand for it."""
-        labels = [label.strip() for label in piece.text[1:].split(",")]
-        found = next((label for label in labels if f"#{label}" in self._references), None)
-        if found is not None:
-            address = escape(post_link(self._references[f"#{found}"]))
-            self._inside.append(f'<a href="{address}" class="reference">')
-            self._linked = (piece.end, len(self._inside), found)
+    def _begin_link(self, piece: Piece) -> bool:
+        """A reference: a link to the first post it names that is known, around the words that stand for it."""
+        found = next((name for name in _names(piece.text) if f"#{name}" in self._references), None)
+        if found is None:
+            return False
+        address = escape(post_link(self._references[f"#{found}"]))
+        self._inside.append(f'<a href="{address}" class="reference">')
+        self._linked = (piece.end, len(self._inside), found)
+        return True
 
     def _end_link(self) -> None:
         if self._linked:

@@ -58,6 +58,8 @@ _LINKING_ROLES = frozenset(["ref", "numref", "prf:ref", "doc", "eq", "any", "num
 _NAMED_TARGET = re.compile(r"(.*?)\s*<([^<>]+)>\s*\Z", re.S)
 _CITED = re.compile(r"-?@([\w:.#$%&+?~/-]*\w)")
 _REFERRED = {"fig": "Figure", "tbl": "Table", "sec": "Section", "lst": "Listing"}
+CITED_MARK = "@"
+"""Before the key of a bibliography in the address of a link."""
 REFERENCE = "(*)"
 """What stands for the number of an equation or of a statement that only a printed page has."""
 
@@ -281,12 +283,15 @@ class _Reader:
             yield Piece("text", *place, words or REFERENCE)
         elif name in _CODE_ROLES or name.startswith(("py:", "c:", "cpp:", "js:")):
             yield Piece("code", *place, content)
-        elif name not in _CITING_ROLES:
+        elif name in _CITING_ROLES:
+            for key in content.split(","):
+                yield Piece("link", *place, f"{CITED_MARK}{key.strip()}")
+        else:
             named = _NAMED_TARGET.match(content)
             yield Piece("text", *place, named.group(1) if named else content)
 
     def _citation(self, content: str, run: PieceRun, start: int, end: int) -> Iterator[Piece]:
-        """Cross-references lead somewhere and are read as what they name; a cited book is not text."""
+        """Cross-references lead somewhere and are read as what they name; a cited book is a link without words."""
         place = run.origin(start, end)
         for label in _CITED.findall(content):
             prefix = re.split("[-:]", label, maxsplit=1)[0]
@@ -294,6 +299,8 @@ class _Reader:
             if name or prefix == "eq":
                 yield Piece("link", *place, f"{{{label}}}")
                 yield Piece("text", *place, name or REFERENCE)
+            else:
+                yield Piece("link", *place, f"{CITED_MARK}{label}")
 
 
 class _Lines:

@@ -1,0 +1,65 @@
+"""Bibliographies: citations lead to entries, and hostile files cost no more than their length."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.serve.neighbours import references
+from tests.bounded import bounded
+
+
+def read(folder: Path, **files: str) -> dict[str, Post]:
+    for name, text in files.items():
+        (folder / name.replace("_", ".")).write_text(text, encoding="utf-8")
+    return {post.id: post for post in read_posts(folder, Report())}
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("paper.tex", "\\documentclass{article}\\begin{document}See \\cite[p. 3]{zippel}.\\end{document}"),
+        ("note.md", "# Note\n\nAs shown in [@zippel, p. 3].\n"),
+        ("note.org", "#+TITLE: Note\nAs in cite:zippel it was shown.\n"),
+    ],
+)
+def test_a_citation_leads_to_the_entry(tmp_path: Path, name: str, text: str) -> None:
+    posts = read(tmp_path, **{"all_bib": "@book{zippel, title={Polynomials}}", name.replace(".", "_"): text})
+    with Catalogue(tmp_path / CATALOGUE, create=True) as catalogue:
+        with catalogue.transaction():
+            for post in posts.values():
+                catalogue.put(post, "", [])
+        assert references(catalogue, posts[name]) == {"#zippel": "all.bib#zippel"}
+        assert catalogue.labelled("zippel") == ["all.bib#zippel"]
+
+
+HOSTILE = {
+    "braces": "@book{a, title = " + "{" * 200_000,
+    "unclosed": "@book{a, title = {x\n" * 20_000,
+    "doubling": "@string{a = {"
+    + "x" * 1000
+    + "}}\n"
+    + "@string{a = a # a}\n" * 60
+    + "@book{b, title = a # a}",
+    "quotes": "@book{a, title = " + '"' * 200_000,
+    "fields": "@book{a, " + "x = y, " * 50_000 + "}",
+    "marks": "@" * 300_000,
+    "escaped": "@book{a, title={" + "\\{" * 100_000,
+}
+
+
+def test_hostile_bibliographies_are_bounded(tmp_path: Path) -> None:
+    for name, text in HOSTILE.items():
+        (tmp_path / f"{name}.bib").write_text(text, encoding="utf-8")
+    code = (
+        "import sys; from mathamr.posts.reader import read_posts; from mathamr.posts.report import Report\n"
+        "print(sum(len(post.body) + len(post.title) for post in read_posts(sys.argv[1], Report())))"
+    )
+    done = bounded(code, str(tmp_path))
+    assert done.returncode == 0, done.stderr
+    assert int(done.stdout) < 2_000_000
