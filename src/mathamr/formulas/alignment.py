@@ -18,7 +18,11 @@ VARIABLE, NUMBER, OPERAND = 0.6, 0.4, 0.25
 """What two variables, two numbers, and any two operands of different names are worth."""
 LARGEST = 200
 """Nodes of a tree that is aligned; of a larger one the first, which stand highest, count."""
+FEWEST = 2
+"""Nodes of a part that two trees have in common."""
 _OPERANDS = ("V!", "N!", "C!")
+_MOST_PARTS = 400
+"""Pairs of nodes that are tried as tops of parts, the best first."""
 
 Trees = tuple[Opt | None, Slt | None]
 
@@ -73,6 +77,38 @@ def align(query: Tree, found: Tree) -> TreeAlignment:
     top = max(row.values())
     other = min(number for number, value in row.items() if value == top)
     return TreeAlignment(overlap, spread, tuple(_met(query, found, worth, root, other)))
+
+
+def parts(query: Tree, found: Tree) -> tuple[Met, ...]:
+    """The nodes of all parts that two trees have in common, the largest part first, each node at most once.
+
+    A part of one node says nothing where the query has more; a part that is not all of the query has `FEWEST`.
+
+    >>> from mathamr.formulas.parse import parse
+    >>> [len(parts(parse("a+b=c^2").slt, parse(latex).slt)) for latex in ("x=a+b", "c^2+1", "a+b=c^2")]
+    [3, 2, 6]
+    """
+    worth = _shares(query, found)[2]
+    pairs = sorted(
+        (-value, node, other) for node, row in enumerate(worth) for other, value in row.items() if value >= 1
+    )
+    fewest = min(FEWEST, len(query))
+    taken: set[int] = set()
+    met: set[int] = set()
+    chosen: list[Met] = []
+    for _, node, other in pairs[:_MOST_PARTS]:
+        if node in taken or other in met:
+            continue
+        part = [
+            each
+            for each in _met(query, found, worth, node, other)
+            if each.node not in taken and each.other not in met
+        ]
+        if sum(each.worth >= VARIABLE for each in part) >= fewest:
+            chosen += part
+            taken |= {each.node for each in part}
+            met |= {each.other for each in part}
+    return tuple(chosen)
 
 
 def _shares(query: Tree, found: Tree) -> tuple[float, float, list[dict[int, float]], int]:

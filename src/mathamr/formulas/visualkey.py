@@ -20,7 +20,7 @@ _FENCES = re.compile(r"(&[a-z]+;|.)(&[a-z]+;|.)", re.DOTALL)
 _FENCE_SYMBOLS = frozenset(
     ["(", ")", "{", "}", "|", "‖", "∥", "&lsqb;", "&rsqb;", "⟨", "⟩", "⌊", "⌋", "⌈", "⌉"]
 )
-_ALIKE = str.maketrans(
+ALIKE = str.maketrans(
     {
         "-": "−",
         "∥": "‖",
@@ -109,7 +109,7 @@ def _text(label: str) -> str:
         return label
     text = " ".join(value(label).split())
     is_upright = node_type(label) in ("T", "") and len(text) == 1 and text.isascii() and text.isalpha()
-    return f"upright {text}" if is_upright else text.translate(_ALIKE)
+    return f"upright {text}" if is_upright else text.translate(ALIKE)
 
 
 def _drawn_matrix(
@@ -130,7 +130,7 @@ def _drawn_matrix(
             drawn += [each, "&"]
         drawn.append("}")
     if fences is not None:
-        drawn = [fences[1].translate(_ALIKE), *drawn, fences[2].translate(_ALIKE)]
+        drawn = [fences[1].translate(ALIKE), *drawn, fences[2].translate(ALIKE)]
     elif matrix[1]:
         drawn = [matrix[1], *drawn]
     elif ("o" in edges or "u" in edges) and labels[edges["w"]] not in _FENCE_SYMBOLS:

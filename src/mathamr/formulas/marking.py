@@ -1,0 +1,216 @@
+"""Some nodes of a layout tree marked where a person sees them: in the LaTeX, and in the formula as it is drawn.
+
+Neither the LaTeX nor the drawing knows the nodes of the tree, but all three have the same symbols in nearly the same
+order. So the symbols are laid beside each other like two versions of a text, and what stays alone stays unmarked.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import NamedTuple
+
+from mathamr.formulas.budget import Budget, SpentError
+from mathamr.formulas.errors import FormulaError
+from mathamr.formulas.label import value
+from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.latex.macros import Macros, expanded
+from mathamr.formulas.latex.symbols import DELIMITERS, SYMBOLS
+from mathamr.formulas.mathml.element import Element, rebuilt
+from mathamr.formulas.mathml.styles import STYLE
+from mathamr.formulas.tree import Slt
+from mathamr.formulas.visualkey import ALIKE
+
+LONGEST = 600
+"""Symbols of a formula in which something is marked; nobody looks for it in a longer one."""
+MATCHED = "matched"
+
+_GROUP = re.compile(r"M!(&[a-z]+;|.)(&[a-z]+;|.)[0-9]+x[0-9]+", re.DOTALL)
+_ESCAPES = {"&comma;": ",", "&lsqb;": "[", "&rsqb;": "]", "&quest;": "?"}
+_LEAVES = frozenset(["mi", "mn", "mo", "mtext", "ms"])
+_SIGNS = frozenset(["msqrt", "mroot", "menclose"])
+"""Elements that draw a sign of their own around what they hold."""
+_ROWS = frozenset(["mrow", "msqrt", "mstyle", "math", "mtd", "mpadded"])
+_UNSEEN = frozenset(["{", "}", "^", "_", "\\left", "\\right", "&", "\\\\"])
+
+
+class Symbol(NamedTuple):
+    """What is seen of a node of a layout tree."""
+
+    text: str
+    node: int
+
+
+def symbols(tree: Slt) -> list[Symbol]:
+    """The symbols of a layout tree in the order in which markup lists them; fences once before and once after.
+
+    >>> from mathamr.formulas.parse import parse
+    >>> "".join(symbol.text for symbol in symbols(parse(r"(a_i^2+1)=\\frac{x}{y}").slt))
+    '(ai2+1)=xy'
+    """
+    below: list[dict[str, int]] = [{} for _ in tree.labels]
+    for parent, edge, node in tree.triples():
+        below[parent][edge] = node
+    found: list[Symbol] = []
+    stack: list[int | Symbol] = [0]
+    while stack:
+        item = stack.pop()
+        if isinstance(item, Symbol):
+            found.append(item)
+            continue
+        label, edges = tree.labels[item], below[item]
+        group = _GROUP.fullmatch(label)
+        parts: list[int | Symbol] = []
+        if group is not None:
+            parts.append(Symbol(_seen(group[1]), item))
+        elif label[:2] not in ("M!", "O!"):
+            parts.append(Symbol(_seen(value(label)), item))
+        # A fraction says first what is over its line, a script what is under it.
+        order = "ou" if label == "O!divide" else "wcd"
+        parts += [edges[edge] for edge in order if edge in edges]
+        if group is not None:
+            parts.append(Symbol(_seen(group[2]), item))
+        parts += [edges[edge] for edge in "wbuaocden" if edge in edges and edge not in order]
+        stack.extend(reversed(parts))
+    return [symbol for symbol in found if symbol.text]
+
+
+def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> list[tuple[int, int]]:
+    """Where the marked nodes stand in the LaTeX: [start, end) of each stretch, in order.
+
+    What stands between two marked symbols and is no symbol itself (braces, commands) is marked with them.
+
+    >>> from mathamr.formulas.parse import parse
+    >>> latex = r"c=\\sqrt{a^2+b^2}-1"
+    >>> [latex[start:end] for start, end in stretches(latex, Macros(), parse(latex).slt, range(5, 10))]
+    ['a^2+b^2']
+    """
+    try:
+        tokens, offsets = tokenize(latex)
+        tokens, offsets, _ = expanded(tokens, offsets, latex, macros, Budget(len(latex)))
+    except (FormulaError, SpentError):
+        return []
+    ends = [*offsets[1:], len(latex)]
+    written: list[tuple[str, int, int, bool]] = []
+    for token, start, end in zip(tokens, offsets, ends, strict=True):
+        text = _written(token)
+        last = written[-1] if written else None
+        if last and text.isdigit() and last[0][-1:].isdigit() and last[2] == start:
+            written[-1] = (last[0] + text, last[1], end, True)
+        elif not token.isspace():
+            written.append((text, start, start + len(token), bool(text)))
+    seen = [place for place, each in enumerate(written) if each[3]]
+    marked = _marked([written[place][0] for place in seen], symbols(tree), nodes)
+    chosen = {seen[place] for place in marked}
+    found: list[tuple[int, int]] = []
+    before = -1
+    for place in sorted(chosen):
+        if found and not any(each[3] for each in written[before + 1 : place]):
+            found[-1] = (found[-1][0], written[place][2])
+        else:
+            found.append(written[place][1:3])
+        before = place
+    return [_balanced(latex, *stretch) for stretch in found]
+
+
+def _balanced(latex: str, start: int, end: int) -> tuple[int, int]:
+    """A stretch with the braces that stand right before and behind it, as far as it lacks them."""
+    depth = low = 0
+    for brace in re.findall(r"\\.|[{}]", latex[start:end]):
+        depth += {"{": 1, "}": -1}.get(brace, 0)
+        low = min(low, depth)
+    while low < 0 and latex[start - 1 : start] == "{":
+        start, low, depth = start - 1, low + 1, depth + 1
+    while depth > 0 and latex[end : end + 1] == "}":
+        end, depth = end + 1, depth - 1
+    return start, end
+
+
+def drawn_with_marks(element: Element, tree: Slt, nodes: Collection[int]) -> Element:
+    """The formula as it is drawn with the marked nodes in a style of their own; what is marked as a whole is one piece."""
+    leaves = [each for each in element.iterate() if each.tag in _LEAVES]
+    chosen = {
+        id(leaves[place]) for place in _marked([_seen(each.text) for each in leaves], symbols(tree), nodes)
+    }
+    whole: set[int] = set()
+
+    def make(each: Element, children: list[Element]) -> Element:
+        is_marked = (
+            id(each) in chosen
+            if each.tag in _LEAVES
+            else bool(children)
+            and each.tag not in _SIGNS
+            and all(id(child) in whole or child.tag == "mspace" for child in children)
+            and any(id(child) in whole for child in children)
+        )
+        if children and not is_marked:
+            children = (
+                _joined(children, whole)
+                if each.tag in _ROWS
+                else [_styled(child, whole) for child in children]
+            )
+        made = Element(each.tag, each.text, children, each.attributes)
+        if is_marked:
+            whole.add(id(made))
+            kept.append(made)
+        return made
+
+    kept: list[Element] = []
+    """Keeps the elements alive whose identities are remembered."""
+    return _styled(rebuilt(element, make), whole)
+
+
+def _joined(children: Sequence[Element], whole: Collection[int]) -> list[Element]:
+    """Neighbours that are marked become one row; signs at its ends stay outside, whose space depends on their place."""
+    found: list[Element] = []
+    run: list[Element] = []
+    for child in [*children, None]:
+        if child is not None and id(child) in whole:
+            run.append(child)
+            continue
+        before = next((place for place, each in enumerate(run) if each.tag != "mo"), len(run))
+        after = next((place for place in range(len(run), before, -1) if run[place - 1].tag != "mo"), before)
+        found += [_styled(each, whole) for each in run[:before]]
+        if after - before > 1:
+            found.append(Element("mrow", "", run[before:after], {STYLE: MATCHED}))
+        else:
+            found += [_styled(each, whole) for each in run[before:after]]
+        found += [_styled(each, whole) for each in run[after:]]
+        run = []
+        if child is not None:
+            found.append(child)
+    return found
+
+
+def _styled(element: Element, whole: Collection[int]) -> Element:
+    if id(element) not in whole:
+        return element
+    names = f"{element.attributes[STYLE]} {MATCHED}" if STYLE in element.attributes else MATCHED
+    return Element(element.tag, element.text, element.children, {**element.attributes, STYLE: names})
+
+
+def _marked(texts: Sequence[str], seen: Sequence[Symbol], nodes: Collection[int]) -> Iterator[int]:
+    """The places of texts that are symbols of marked nodes."""
+    if not nodes or len(texts) > LONGEST or len(seen) > LONGEST:
+        return
+    matcher = SequenceMatcher(None, texts, [symbol.text for symbol in seen], autojunk=False)
+    for start, other, size in matcher.get_matching_blocks():
+        yield from (start + step for step in range(size) if seen[other + step].node in nodes)
+
+
+def _seen(text: str) -> str:
+    """A symbol as all spellings have it."""
+    text = "".join(_ESCAPES.get(text, text).split())
+    return "" if text and text in "\u2061\u2062\u2063\u2064" else text.translate(ALIKE)
+
+
+def _written(token: str) -> str:
+    """What a token of LaTeX shows; nothing where it is no symbol."""
+    if token in _UNSEEN or token.isspace():
+        return ""
+    if token in SYMBOLS:
+        return _seen(SYMBOLS[token].text)
+    if token in DELIMITERS:
+        return _seen(DELIMITERS[token][0])
+    return _seen(token) if not token.startswith("\\") else ""
