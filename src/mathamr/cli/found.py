@@ -11,11 +11,14 @@ from rich.text import Text
 from mathamr.cli.console import Console
 from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.editors import address_in
+from mathamr.search.formulamatch import VIEWS, FormulaMatch
 from mathamr.search.fragment import Fragment
-from mathamr.search.hits import Hit, Hits
+from mathamr.search.hits import FormulaHit, Hit, Hits
 
 _LEVELS = {"document": "magenta", "sentence": "blue", "formula": "yellow"}
 LABEL = 58
+DEEPEST = 12
+"""Levels of a tree that are indented."""
 
 
 def show_hits(hits: Hits, console: Console | None = None, editor: str | None = None) -> None:
@@ -61,13 +64,26 @@ def _show_hit(hit: Hit, console: Console, editor: str | None = None) -> None:
         where = Text(hit.location, style=f"dim link {address}" if address else "dim")
         where.append(f"  {address}" if address else "", style="dim")
         console.print(Padding(where, (0, 0, 0, 5)))
+    shown = hit.snippet
     if hit.formula is not None:
-        formula = Text(f"${hit.formula.latex}$", style="bold cyan" if hit.formula.exact else "cyan")
-        places = hit.formula.places
-        formula.append(f"  {hit.formula.id}", style="dim")
-        formula.append(f", {places} places" if places > 1 else "", style="dim")
+        formula = _formula(hit.formula)
+        kind = "the same" if hit.formula.exact else "in other letters" if "renamed" in hit.evidence else ""
+        places = f"{hit.formula.places} places" if hit.formula.places > 1 else ""
+        formula.append("  " + ", ".join(filter(None, (hit.formula.id, kind, places))), style="dim")
         console.print(Padding(formula, (0, 0, 0, 5)))
-    console.print(Padding(_styled(hit.snippet), (0, 0, 1, 5)))
+        # It stands above already: in its sentence a sign holds its place.
+        shown = tuple(
+            Fragment("gap", "[↑]") if each.formula == hit.formula.own_id else each for each in shown
+        )
+    console.print(Padding(_styled(shown), (0, 0, 1, 5)))
+
+
+def _formula(formula: FormulaHit) -> Text:
+    """A found formula, the parts that the query has as well underlined."""
+    text = Text(f"${formula.latex}$", style="bold cyan" if formula.exact else "cyan")
+    for start, end in () if formula.exact else formula.matched:
+        text.stylize("bold underline", start + 1, end + 1)
+    return text
 
 
 def _styled(fragments: Iterable[Fragment], base: str = "") -> Text:
@@ -100,3 +116,28 @@ def show_alignment(alignment: Alignment, console: Console | None = None) -> None
 
 def _part(part: AlignedPart) -> Text:
     return Text(part.label(LABEL), style=_LEVELS[part.level])
+
+
+def show_formula_match(match: FormulaMatch, console: Console | None = None) -> None:
+    """Print both trees node by node: what of the query met what of the found formula, and what met nothing."""
+    console = console or Console()
+    console.print(Text(f"{match.formula_id} in {match.post_id}, by {match.by}", style="bold"))
+    console.print(Text(f"query  ${match.query.latex}$"))
+    console.print(Text(f"found  ${match.found.latex}$\n"))
+    for each in match.views:
+        ours, theirs = match.pair(each.view)
+        table = Table(box=None, pad_edge=False, title_justify="left")
+        table.title = Text(f"{VIEWS[each.view]}, {each.score:.3f}", style="bold")
+        for heading, justify in (("query", "left"), ("", "right"), ("found", "left")):
+            table.add_column(heading, justify=justify, overflow="fold")  # type: ignore[arg-type]
+        met = {pair.node: pair for pair in each.met}
+        for node, (label, depth) in enumerate(zip(ours.labels, ours.depths(), strict=True)):
+            pair = met.get(node)
+            indent = "  " * min(depth, DEEPEST)
+            worth = f"{pair.worth:.2f}" if pair else ""
+            other = theirs.labels[pair.other] if pair else ""
+            style = "dim" if pair is None else "yellow" if label != other else "green"
+            table.add_row(Text(indent + label, style=style), worth, Text(other, style=style))
+        console.print(table)
+        alone = len(theirs) - len({pair.other for pair in each.met})
+        console.print(Text(f"{alone} of {len(theirs)} nodes of the found formula met nothing\n", style="dim"))

@@ -7,6 +7,7 @@ order. So the symbols are laid beside each other like two versions of a text, an
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Collection, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import NamedTuple
@@ -88,6 +89,7 @@ def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> 
     """
     try:
         tokens, offsets = tokenize(latex)
+        lengths = {offset: len(token) for token, offset in zip(tokens, offsets, strict=True)}
         tokens, offsets, _ = expanded(tokens, offsets, latex, macros, Budget(len(latex)))
     except (FormulaError, SpentError):
         return []
@@ -99,7 +101,8 @@ def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> 
         if last and text.isdigit() and last[0][-1:].isdigit() and last[2] == start:
             written[-1] = (last[0] + text, last[1], end, True)
         elif not token.isspace():
-            written.append((text, start, start + len(token), bool(text)))
+            # What a macro writes stands where the macro is called.
+            written.append((text, start, start + lengths.get(start, len(token)), bool(text)))
     seen = [place for place, each in enumerate(written) if each[3]]
     marked = _marked([written[place][0] for place in seen], symbols(tree), nodes)
     chosen = {seen[place] for place in marked}
@@ -200,9 +203,13 @@ def _marked(texts: Sequence[str], seen: Sequence[Symbol], nodes: Collection[int]
 
 
 def _seen(text: str) -> str:
-    """A symbol as all spellings have it."""
+    """A symbol as all spellings and alphabets have it."""
     text = "".join(_ESCAPES.get(text, text).split())
-    return "" if text and text in "\u2061\u2062\u2063\u2064" else text.translate(ALIKE)
+    if text and text in "\u2061\u2062\u2063\u2064":
+        return ""
+    text = text.translate(ALIKE)
+    plain = unicodedata.normalize("NFKC", text)
+    return plain if len(plain) == len(text) else text
 
 
 def _written(token: str) -> str:

@@ -6,9 +6,10 @@ tree hangs from its root. Only shapes, text and fixed colours that suit light an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
 from mathamr.errors import MathAMRError
@@ -62,12 +63,25 @@ _EDGE_NAMES = {
 
 
 @dataclass(slots=True)
-class _Drawing:
+class Drawing:
     """Shapes of one tree, its corner at (0, 0), and how much room they take."""
 
     width: float
     height: float
     shapes: list[str] = field(default_factory=list)
+
+
+class Mark(NamedTuple):
+    """How a node stands out: the colour of its frame, what stands at its corner, and what is said of it."""
+
+    colour: str
+    badge: str
+    said: str
+    dashed: bool = False
+
+
+Marks = Mapping[int, Mark]
+"""Nodes that stand out; where there are marks, all other nodes step back."""
 
 
 def svg(slt: Slt | None, opt: Opt | None, latex: str = "") -> str:
@@ -84,37 +98,31 @@ def svg(slt: Slt | None, opt: Opt | None, latex: str = "") -> str:
     for title, tree in trees:
         if len(tree) > MAX_NODES:
             raise MathAMRError(f"{title} of {len(tree)} nodes; a picture takes at most {MAX_NODES}")
-    drawings = [
-        (title, _layout_drawing(tree) if isinstance(tree, Slt) else _operator_drawing(tree))
-        for title, tree in trees
-    ]
-    return _document(
-        drawings, sorted({node_type(label) for _, tree in trees for label in tree.labels}), latex
+    drawings = [(title, drawn(tree)) for title, tree in trees]
+    return document(
+        [drawings], sorted({node_type(label) for _, tree in trees for label in tree.labels}), latex
     )
 
 
-def _document(drawings: Sequence[tuple[str, _Drawing]], types: Sequence[str], latex: str) -> str:
-    beside = sum(drawing.width for _, drawing in drawings) <= _MAX_WIDTH_SIDE_BY_SIDE
+def drawn(tree: Tree, marks: Marks | None = None) -> Drawing:
+    """A tree of either kind, with marks on some of its nodes."""
+    return _layout_drawing(tree, marks) if isinstance(tree, Slt) else _operator_drawing(tree, marks)
+
+
+def document(rows: Sequence[Sequence[tuple[str, Drawing]]], types: Sequence[str], latex: str) -> str:
+    """Rows of drawings under their titles, side by side where there is room, with a legend of types of nodes."""
     shapes: list[str] = []
-    x, y, width, height = _MARGIN, _MARGIN, 0.0, 0.0
+    y, width = _MARGIN, 0.0
     if latex:
-        shapes.append(_text(x, y + 12, _shortened(latex, 110), 14, _CAPTION, "start"))
+        shapes.append(_text(_MARGIN, y + 12, _shortened(latex, 110), 14, _CAPTION, "start"))
         width, y = _text_width(_shortened(latex, 110), 14), y + 34
-    top = y
-    for title, drawing in drawings:
-        shapes.append(_text(x, y + 12, title, 13, _CAPTION, "start", bold=True))
-        shapes.append(f'<g transform="translate({x:.1f} {y + 28:.1f})">{"".join(drawing.shapes)}</g>')
-        taken = max(drawing.width, _text_width(title, 13))
-        if beside:
-            x += taken + 2 * _GAP
-            width, height = max(width, x - _MARGIN - 2 * _GAP), max(height, y + 28 + drawing.height - top)
-        else:
-            y += 28 + drawing.height + _GAP
-            width, height = max(width, taken), y - _GAP - top
-    legend = _legend(types, top + height + _GAP, max(width, 420.0))
+    for row in rows:
+        taken, height = _placed(row, y, shapes)
+        width, y = max(width, taken), y + height + _GAP
+    legend = _legend(types, y, max(width, 420.0))
     shapes.extend(legend.shapes)
     width = max(width, legend.width) + 2 * _MARGIN
-    height = top + height + _GAP + legend.height + _MARGIN
+    height = y + legend.height + _MARGIN
     name = escape(latex) or "formula"
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" role="img" width="{width:.0f}" height="{height:.0f}" '
@@ -123,7 +131,24 @@ def _document(drawings: Sequence[tuple[str, _Drawing]], types: Sequence[str], la
     )
 
 
-def _layout_drawing(tree: Slt) -> _Drawing:
+def _placed(row: Sequence[tuple[str, Drawing]], top: float, shapes: list[str]) -> tuple[float, float]:
+    """Puts the drawings of a row into a picture; the room they take."""
+    beside = sum(drawing.width for _, drawing in row) <= _MAX_WIDTH_SIDE_BY_SIDE
+    x, y, width, height = _MARGIN, top, 0.0, 0.0
+    for title, drawing in row:
+        shapes.append(_text(x, y + 12, title, 13, _CAPTION, "start", bold=True))
+        shapes.append(f'<g transform="translate({x:.1f} {y + 28:.1f})">{"".join(drawing.shapes)}</g>')
+        taken = max(drawing.width, _text_width(title, 13))
+        if beside:
+            x += taken + 2 * _GAP
+            width, height = x - _MARGIN - 2 * _GAP, max(height, 28 + drawing.height)
+        else:
+            y += 28 + drawing.height + _GAP
+            width, height = max(width, taken), y - _GAP - top
+    return width, height
+
+
+def _layout_drawing(tree: Slt, marks: Marks | None) -> Drawing:
     """The layout tree with its base lines from left to right.
 
     From the last node to the first the room is measured: what stands above and below a symbol, then what follows
@@ -164,7 +189,7 @@ def _layout_drawing(tree: Slt) -> _Drawing:
                 x[child], y[child] = left, y[node]
                 left += full[child] + _GAP
     lines = [_layout_edge(tree, node, boxes, x, y) for node in range(1, count)]
-    return _Drawing(full[0], ascent[0] + _HEIGHT + descent[0], lines + _boxes(tree, boxes, x, y))
+    return Drawing(full[0], ascent[0] + _HEIGHT + descent[0], lines + _boxes(tree, boxes, x, y, marks))
 
 
 def _layout_edge(tree: Slt, node: int, boxes: list[float], x: list[float], y: list[float]) -> str:
@@ -186,7 +211,7 @@ def _layout_edge(tree: Slt, node: int, boxes: list[float], x: list[float], y: li
     return _line(start, bottom, end, top) + _edge_label(beside, level, edge, _EDGE_NAMES[edge])
 
 
-def _operator_drawing(tree: Tree) -> _Drawing:
+def _operator_drawing(tree: Tree, marks: Marks | None) -> Drawing:
     """The operator tree hanging from its root; every subtree has room of its own."""
     count = len(tree)
     boxes = [_box_width(label) for label in tree.labels]
@@ -211,7 +236,7 @@ def _operator_drawing(tree: Tree) -> _Drawing:
         along = start + (end - start) * 0.72 + (8 if end >= start else -8)
         level = y[parent] + _HEIGHT + (y[node] - y[parent] - _HEIGHT) * 0.72 - 3
         lines.append(_edge_label(along, level, edge, f"operand {edge}"))
-    return _Drawing(widths[0], max(y) + _HEIGHT, lines + _boxes(tree, boxes, x, y))
+    return Drawing(widths[0], max(y) + _HEIGHT, lines + _boxes(tree, boxes, x, y, marks))
 
 
 def _by_edge(tree: Tree) -> list[dict[str, int]]:
@@ -229,19 +254,37 @@ def _row_width(row: Sequence[int], full: Sequence[float]) -> float:
     return sum(full[node] + _GAP for node in row) - _GAP
 
 
-def _boxes(tree: Tree, boxes: Sequence[float], x: Sequence[float], y: Sequence[float]) -> list[str]:
+def _boxes(
+    tree: Tree, boxes: Sequence[float], x: Sequence[float], y: Sequence[float], marks: Marks | None
+) -> list[str]:
     shapes = []
     for node, label in enumerate(tree.labels):
         kind = node_type(label)
+        mark = marks.get(node) if marks is not None else None
+        said = f"{_clean(escape(label))} ({TYPES[kind]})" + (f": {_clean(escape(mark.said))}" if mark else "")
+        frame = f'stroke="{_LINE}"'
+        if mark:
+            dashes = ' stroke-dasharray="4 3"' if mark.dashed else ""
+            frame = f'stroke="{mark.colour}" stroke-width="3"{dashes}'
+        faint = ' opacity="0.35"' if marks is not None and mark is None else ""
         shapes.append(
-            f'<g><title>{_clean(escape(label))} ({TYPES[kind]})</title><rect x="{x[node]:.1f}" y="{y[node]:.1f}" '
-            f'width="{boxes[node]:.1f}" height="{_HEIGHT:.0f}" rx="7" fill="{_COLOURS[kind]}" stroke="{_LINE}"/>'
-            f"{_text(x[node] + boxes[node] / 2, y[node] + 18, _shown(label), 14, _INK, 'middle')}</g>"
+            f'<g{faint}><title>{said}</title><rect x="{x[node]:.1f}" y="{y[node]:.1f}" '
+            f'width="{boxes[node]:.1f}" height="{_HEIGHT:.0f}" rx="7" fill="{_COLOURS[kind]}" {frame}/>'
+            f"{_text(x[node] + boxes[node] / 2, y[node] + 18, _shown(label), 14, _INK, 'middle')}"
+            f"{_badge(x[node], y[node], mark) if mark else ''}</g>"
         )
     return shapes
 
 
-def _legend(types: Sequence[str], top: float, room: float) -> _Drawing:
+def _badge(x: float, y: float, mark: Mark) -> str:
+    width = 8 + _text_width(mark.badge, 9)
+    return (
+        f'<rect x="{x - 7:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="14" rx="7" fill="{mark.colour}"/>'
+        + _text(x - 7 + width / 2, y + 1.5, mark.badge, 9, "#ffffff", "middle", bold=True)
+    )
+
+
+def _legend(types: Sequence[str], top: float, room: float) -> Drawing:
     shapes: list[str] = []
     x, y = _MARGIN, top
     for kind in types:
@@ -254,7 +297,7 @@ def _legend(types: Sequence[str], top: float, room: float) -> _Drawing:
         )
         shapes.append(_text(x + 20, y + 11, name, 12, _CAPTION, "start"))
         x += taken
-    return _Drawing(room, y - top + 14, shapes)
+    return Drawing(room, y - top + 14, shapes)
 
 
 def _shown(label: str) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Protocol
 
+from mathamr.formulas.trees import Trees
 from mathamr.formulas.visualkey import visual_key
 from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
 from mathamr.posts.post import Formula
@@ -56,9 +57,14 @@ class Asked:
         return post_terms(self.query.post)
 
     @property
+    def trees(self) -> Trees:
+        """Both trees of the formula that is looked for."""
+        return (None, None) if self.formula is None else self.query.trees[self.formula.id]
+
+    @property
     def look(self) -> str:
         """The visual key of the formula; of one with wildcards nothing in an index has it."""
-        slt = None if self.formula is None else self.query.trees[self.formula.id][1]
+        slt = self.trees[1]
         return visual_key(slt) if slt is not None else ""
 
     def rows(self, field: Field) -> Vectors:

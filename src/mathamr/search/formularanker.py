@@ -139,7 +139,7 @@ class FormulaRanker(Ranker):
         return [Scored(look, hit.score) for look, hit in best.items()]
 
     def _aligned(self, ids: Sequence[str]) -> list[Scored]:
-        opt, slt = self._asked_trees
+        opt, slt = self.asked.trees
         known = self._looks.trees(ids)
         left = ALIGNED_NODES
         scored: list[Scored] = []
@@ -155,11 +155,6 @@ class FormulaRanker(Ranker):
                 break
             scored.append(Scored(look, similarity((opt, slt), known[look])))
         return sorted(scored, key=lambda each: (-each.score, each.id))
-
-    @property
-    def _asked_trees(self) -> Trees:
-        formula = self.asked.formula
-        return (None, None) if formula is None else self.asked.query.trees[formula.id]
 
     def _first_place(self, look: str, where: Filter | None) -> str | None:
         """The first formula with that look that passes the filter."""
@@ -179,7 +174,7 @@ class FormulaRanker(Ranker):
 
         With wildcards: whatever fits them, then what holds such a part inside, then the rest.
         """
-        opt, slt = self._asked_trees
+        opt, slt = self.asked.trees
         if opt is not None and has_wildcards(opt):
             bonuses = {"pattern": self._fitting(opt, found)}
         else:

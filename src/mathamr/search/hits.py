@@ -24,6 +24,12 @@ class FormulaHit:
     places: int = 1
     exact: bool = False
     """Whether it is what was asked for: the same look, or one that fits the wildcards of the query."""
+    own_id: str = ""
+    """Its id in its own post, as fragments have it."""
+    matched: tuple[tuple[int, int], ...] = ()
+    """Where the parts that the query has as well stand in its LaTeX: [start, end) of each."""
+    matched_nodes: tuple[int, ...] = ()
+    """The same as nodes of its layout tree."""
 
     def to_json(self) -> dict[str, Any]:
         """For JSON."""

@@ -19,6 +19,7 @@ import numpy as np
 
 from mathamr.amr.parser import AmrParser, recorded_parser
 from mathamr.errors import MathAMRError, UnknownNameError, VectorsMissingError
+from mathamr.formulas.trees import trees_of
 from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
@@ -29,6 +30,13 @@ from mathamr.posts.post import Post
 from mathamr.search.alignment import Alignment, align
 from mathamr.search.analysis import QueryAnalyser
 from mathamr.search.asked import Asked
+from mathamr.search.formulamatch import (
+    ALIGNMENT,
+    FormulaMatch,
+    aligned_views,
+    matched_nodes,
+    matched_stretches,
+)
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.hits import FormulaHit, Hit, Hits
@@ -41,7 +49,9 @@ from mathamr.search.ranker import Ranker
 from mathamr.search.snippet import Wanted, snippet, title
 from mathamr.search.stopwatch import Stopwatch
 from mathamr.systems.field import Field
+from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import TASKS, Ranking, Task, fields_of, uses_words, without_vectors
+from mathamr.systems.system import Look
 
 BY_WORDS = "lexical"
 """What the ranking is called that is left while vectors are being made."""
@@ -188,7 +198,7 @@ class Index:
                 notes.append("the query has only common words; add some that say what it is about")
             near = any(True for _ in fields_of(ranking))
             best = max((each.score for each in ranked[:1]), default=0.0)
-            hits = self._hits(page, offset, task, wanted, asked if near else None, best)
+            hits = self._hits(page, offset, task, wanted, asked, near, best)
         return Hits(
             query=asked.query,
             task=task,
@@ -318,6 +328,38 @@ class Index:
             raise
         return align(asked.query.post, asked.rows(field), post, stored, plain(title(shown)), formula_id)
 
+    @_of_one_state
+    def has_formula(self, identifier: str) -> bool:
+        """Whether a formula of the index has that id, and no post."""
+        catalogue = self.archive.catalogue
+        return not catalogue.posts([identifier]) and identifier in catalogue.formulas([identifier])
+
+    @property
+    def explains_posts(self) -> bool:
+        """Whether the system's vectors stand for parts of posts, so that `explain` can align them."""
+        return self._aligned_field() is not None
+
+    @_of_one_state
+    def explain_formula(self, query: Query | Post | str, identifier: str) -> FormulaMatch:
+        """Why a formula is found: which of its nodes met which nodes of the query's formula.
+
+        The pairs are those of the index's system where it compares nodes (`MatchesNodes`), else those of the alignment.
+        """
+        entry = self.archive.catalogue.formulas([identifier]).get(identifier)
+        if entry is None:
+            raise self._unknown(identifier)
+        asked, _ = self._asked(query, "formulas", Stopwatch())
+        assert asked.formula is not None
+        ours, theirs = asked.trees, trees_of(entry.formula, entry.macros)[0]
+        by, views = ALIGNMENT, aligned_views(ours, theirs)
+        if issubclass(self.archive.system_type, MatchesNodes):
+            system = self.archive.system
+            assert isinstance(system, MatchesNodes)
+            query_look = Look(key=asked.look, formula=asked.formula, opt=ours[0], slt=ours[1])
+            found_look = Look(key=entry.look, formula=entry.formula, opt=theirs[0], slt=theirs[1])
+            by, views = self.archive.system_type.kind, tuple(system.match_nodes(query_look, found_look))
+        return FormulaMatch(entry.post, entry.id, by, asked.formula, entry.formula, ours, theirs, views)
+
     def _unknown(self, identifier: str) -> UnknownPostError:
         return UnknownPostError(
             f"no post or formula {identifier!r} in the index {self.archive.folder};"
@@ -347,7 +389,8 @@ class Index:
         offset: int,
         task: Task,
         wanted: Wanted,
-        asked: Asked | None,
+        asked: Asked,
+        with_vectors: bool,
         best: float,
     ) -> tuple[Hit, ...]:
         catalogue = self.archive.catalogue
@@ -355,7 +398,7 @@ class Index:
         of_post = {each.id: entries[each.id].post if each.id in entries else each.id for each in page}
         posts = catalogue.posts(list(dict.fromkeys(of_post.values())))
         parents = catalogue.posts(sorted({post.parent for post in posts.values() if post.parent}))
-        near = self._similarities(list(posts), asked) if asked is not None else {}
+        near = self._similarities(list(posts), asked) if with_vectors else {}
         hits: list[Hit] = []
         # An index that is being built anew may have let go of a post already: places are numbered without it.
         found = [each for each in page if of_post[each.id] in posts]
@@ -376,7 +419,7 @@ class Index:
                     post.date,
                     post.score,
                     post.source,
-                    self._formula_hit(entry, each) if entry else None,
+                    self._formula_hit(entry, each, asked) if entry else None,
                     each.evidence,
                     post.place,
                     min(1.0, max(0.0, each.score / best)) if best > 0 else float(each.score >= best),
@@ -384,7 +427,9 @@ class Index:
             )
         return tuple(hits)
 
-    def _formula_hit(self, entry: FormulaEntry, ranked: Ranked) -> FormulaHit:
+    def _formula_hit(self, entry: FormulaEntry, ranked: Ranked, asked: Asked) -> FormulaHit:
+        (_, slt), _ = trees_of(entry.formula, entry.macros)
+        nodes = matched_nodes(asked.trees[1], slt)
         return FormulaHit(
             entry.id,
             entry.latex,
@@ -393,6 +438,9 @@ class Index:
             entry.display,
             len(self.archive.catalogue.with_look(entry.look)),
             ranked.exact,
+            entry.formula.id,
+            matched_stretches(entry.formula, entry.macros, slt, nodes),
+            nodes,
         )
 
     def _titled(self, post: Post, parents: Mapping[str, Post]) -> Post:

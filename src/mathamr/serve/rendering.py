@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from html import escape, unescape
@@ -12,8 +12,11 @@ from typing import Any
 from urllib.parse import quote
 
 from mathamr.errors import MathAMRError, ParseError
-from mathamr.formulas.latex.display.formula import display_mathml
-from mathamr.formulas.mathml.writing import sanitised
+from mathamr.formulas.latex.display.formula import display_mathml, displayed
+from mathamr.formulas.latex.macros import Macros
+from mathamr.formulas.marking import drawn_with_marks
+from mathamr.formulas.mathml.writing import sanitised, typeset_to_mathml
+from mathamr.formulas.trees import trees_of
 from mathamr.posts.markup import formula_id, pieces, title_pieces
 from mathamr.posts.markup.markdown import CITED_MARK
 from mathamr.posts.markup.piece import Piece
@@ -59,6 +62,21 @@ def draw_formula(formula: Formula, macros: tuple[str, ...] = ()) -> Drawn:
     """A formula of a post as MathML."""
     given = None if formula.latex.strip() else formula.presentation_mathml
     return draw(formula.latex, macros, formula.display, given)
+
+
+def draw_marked(formula: Formula, macros: tuple[str, ...], nodes: Collection[int]) -> Drawn:
+    """A formula of a post as MathML, with some nodes of its layout tree marked; without LaTeX nothing is."""
+    (_, slt), _ = trees_of(formula, macros)
+    if not nodes or slt is None or not formula.latex.strip():
+        return draw_formula(formula, macros)
+    try:
+        element = displayed(formula.latex, Macros.of(macros), formula.display)
+        marked = drawn_with_marks(element, slt, nodes)
+        return Drawn(
+            typeset_to_mathml(marked, display=formula.display, latex=formula.latex, styling="classes")
+        )
+    except MathAMRError:  # what cannot be drawn says why
+        return draw_formula(formula, macros)
 
 
 def _draw(latex: str, macros: tuple[str, ...], display: bool, mathml: str | None) -> Drawn:

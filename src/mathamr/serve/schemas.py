@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_vali
 from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.kinds import Kind
 from mathamr.posts.post import LinkType, Markup
+from mathamr.systems.nodematch import View
 from mathamr.systems.ranking import Task
 
 Strategy = Annotated[str, StringConstraints(min_length=1, max_length=40)]
@@ -175,6 +176,9 @@ class FormulaHitShown(BaseModel):
     visual_id: str | None
     places: int
     exact: bool
+    own_id: str
+    matched: list[tuple[int, int]]
+    matched_nodes: list[int]
 
 
 class PlaceShown(BaseModel):
@@ -240,8 +244,28 @@ class BestMatch(BaseModel):
     score: float
 
 
+class ViewShown(BaseModel):
+    """The trees of one view, `opt` (operators) or `slt` (layout), and the pairs of nodes that met, with their worth."""
+
+    view: View
+    score: float
+    query_labels: list[str]
+    found_labels: list[str]
+    met: list[tuple[int, int, float]]
+
+
+class NodesShown(BaseModel):
+    """Which nodes of a found formula met which of the query's, by whom they were compared, and a picture."""
+
+    by: str
+    query: str
+    found: str
+    views: list[ViewShown]
+    svg: str | None
+
+
 class ExplainAnswer(BaseModel):
-    """The parts of the query against the parts of the post."""
+    """The parts of the query against the parts of the post; of a formula also its nodes against the query's."""
 
     query: QueryShown
     id: str
@@ -251,6 +275,7 @@ class ExplainAnswer(BaseModel):
     columns: list[PartShown]
     matrix: list[list[float]]
     best: list[BestMatch]
+    nodes: NodesShown | None
     seconds: dict[str, float]
 
 

@@ -81,9 +81,10 @@ export function search({ query, task, strategy, tags, kinds, folders, page }, si
   return json("search", { body, signal });
 }
 
-/** The parts of the query against the parts of a post. */
-export function explain({ query, task, post }, signal) {
-  return json("explain", { body: { q: query, id: post, task }, signal });
+/** The parts of the query against the parts of a post; of a found formula also its nodes against the query's. */
+export function explain({ query, task, post, formula }, signal) {
+  const id = task === "formulas" && formula ? formula : post;
+  return json("explain", { body: { q: query, id, task }, signal });
 }
 
 /** A post with its text as clean HTML. */

@@ -190,19 +190,18 @@ export class Panel {
   async why(state, signal) {
     const explanation = await api.explain(state, signal);
     const evidence = Object.entries(this.hit?.evidence ?? {});
+    const said = evidence.map(([name, value]) => element("span", { class: "faint" }, `${name} ${score(value)}`));
+    const mean = element(
+      "span",
+      {},
+      element("strong", {}, score(explanation.score)),
+      " alignment: the mean of the best match of each part",
+    );
+    const map = explanation.rows.length ? new AlignmentMap(explanation).node : null;
+    if (!explanation.nodes) return [element("p", { class: "evidence" }, mean, ...said), map].filter(Boolean);
     return [
-      element(
-        "p",
-        { class: "evidence" },
-        element(
-          "span",
-          {},
-          element("strong", {}, score(explanation.score)),
-          " alignment: the mean of the best match of each part",
-        ),
-        ...evidence.map(([name, value]) => element("span", { class: "faint" }, `${name} ${score(value)}`)),
-      ),
-      new AlignmentMap(explanation).node,
+      ...nodesMet(explanation.nodes, said),
+      ...(map ? [element("details", { class: "post-parts" }, element("summary", {}, "The post around it"), mean, map)] : []),
     ];
   }
 
@@ -286,6 +285,31 @@ export class Panel {
       ),
     ];
   }
+}
+
+/** Which nodes of the question's formula met which of the found one, drawn on the trees of both. */
+function nodesMet({ by, query, found, views, svg }, said) {
+  const names = { opt: "operators", slt: "layout" };
+  const scores = views.map(({ view, score: value, met, query_labels: labels }) =>
+    element(
+      "span",
+      {},
+      element("strong", {}, score(value)),
+      ` ${names[view]}: ${met.length} of ${counted(labels.length, "node")} met`,
+    ),
+  );
+  const label = `Trees of ${query} and ${found}, nodes that met in the same colour`;
+  return [
+    element("p", { class: "evidence" }, ...scores, element("span", { class: "faint" }, `by ${by}`), ...said),
+    svg
+      ? new Viewer(svg, label, "trees").node
+      : element("p", { class: "faint" }, "The trees are too large to be drawn."),
+    element(
+      "p",
+      { class: "faint help" },
+      "Nodes of the same colour and number met; a broken frame: another name or number; pale nodes met nothing.",
+    ),
+  ];
 }
 
 /** The picture has a legend of its own; here the buttons are one. */

@@ -6,12 +6,13 @@ import { mathNode } from "./markup.js";
 /**
  * Nodes for pieces. With `active`, formulas are buttons that open the formula's menu; without, they are only shown
  * (inside a link or a button). With `inline`, formulas stay in the line even where their author gave them their own.
+ * With `afterFormula`, a formula stands right before the first piece.
  */
-export function pieceNodes(pieces, { active = true, inline = false } = {}) {
+export function pieceNodes(pieces, { active = true, inline = false, afterFormula = false } = {}) {
   return pieces.map((piece, place) =>
     piece.kind === "formula"
       ? formulaNode(piece, active, inline)
-      : textNode(piece, pieces[place - 1]?.kind === "formula"),
+      : textNode(piece, place ? pieces[place - 1].kind === "formula" : afterFormula),
   );
 }
 

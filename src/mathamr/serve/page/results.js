@@ -61,14 +61,19 @@ export class Results {
         "aria-labelledby": titleId,
         data: { post: hit.id, ...(isFormula ? { formula: hit.formula.id } : {}) },
       },
-      isFormula ? this.found(hit.formula) : null,
+      isFormula ? this.found(hit) : null,
       element("h3", { id: titleId }, hit.parent ? answerTo() : null, ...this.title(name, open)),
-      element("p", { class: "snippet" }, ...pieceNodes(hit.snippet, { inline: true })),
+      this.snippet(hit),
       element("div", { class: "about" }, ...this.facts(hit), ...this.tags(hit)),
       element(
         "div",
         { class: "actions" },
-        this.action({ ...open, view: "why" }, "why", "Why this result", plainText(name)),
+        this.action(
+          { ...open, ...(isFormula ? { formula: hit.formula.id } : {}), view: "why" },
+          "why",
+          "Why this result",
+          plainText(name),
+        ),
         this.action({ ...open, view: "graph" }, "graph", "Graph", plainText(name)),
         isFormula
           ? this.action(
@@ -95,9 +100,28 @@ export class Results {
     return isFirst ? [...nodes, " ", this.link(open, { "aria-label": "Open the post" }, "→")] : nodes;
   }
 
-  found(formula) {
+  /** Where the hit stands in its post; a found formula is drawn above already, so a sign holds its place. */
+  snippet({ snippet, formula }) {
+    const isFound = (piece) => piece.kind === "formula" && formula && piece.id === formula.own_id;
+    const isSaying = ({ kind, text }) => kind !== "gap" && text.trim() !== "";
+    const others = snippet.filter((piece) => !isFound(piece));
+    if (formula && !others.some(isSaying)) return null;
+    return element(
+      "p",
+      { class: "snippet" },
+      ...snippet.flatMap((piece, place) =>
+        isFound(piece)
+          ? [element("span", { class: "above", title: "the formula above" }, "↑")]
+          : pieceNodes([piece], { inline: true, afterFormula: snippet[place - 1]?.kind === "formula" }),
+      ),
+    );
+  }
+
+  /** The found formula, the parts that the query has as well marked in it (the server did that). */
+  found({ formula, evidence }) {
     const { places, exact } = formula;
-    const facts = [exact ? "the same formula" : "", places > 1 ? `in ${places} places` : ""].filter(Boolean);
+    const kind = exact ? "the same formula" : evidence?.renamed ? "the same in other letters" : "";
+    const facts = [kind, places > 1 ? `in ${places} places` : ""].filter(Boolean);
     return element(
       "div",
       { class: "found" },

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
 
-from mathamr.errors import ParseError
+from mathamr.errors import MathAMRError, ParseError
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.kinds import Kind
 from mathamr.posts.markup import pieces
@@ -18,7 +18,7 @@ from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery
 from mathamr.serve.errors import ApiError
 from mathamr.serve.rendering import (
-    draw_formula,
+    draw_marked,
     fragment_pieces,
     place_shown,
     shown_pieces,
@@ -40,6 +40,7 @@ from mathamr.systems.ranking import Task
 
 if TYPE_CHECKING:
     from mathamr.search.alignment import AlignedPart, Alignment
+    from mathamr.search.formulamatch import FormulaMatch
     from mathamr.search.hits import Hit
 
 router = APIRouter(tags=["search"])
@@ -165,31 +166,64 @@ async def _explain(request: Request, service: Service, asked: ExplainRequest) ->
 def _explained(service: Service, asked: ExplainRequest) -> dict[str, Any]:
     started = time.perf_counter()
     query = _query(service, asked.q, asked.task)
-    alignment = of_index(lambda: _alignment(service, query, asked.id))
+    match = of_index(lambda: _formula_match(service, query, asked)) if asked.task == "formulas" else None
+    parts: dict[str, Any] = {"rows": [], "columns": [], "matrix": [], "best": []}
+    post_id, score = "", 0.0
+    drawing = time.perf_counter()
+    if match is None or service.index.explains_posts:
+        alignment = of_index(lambda: _alignment(service, query, asked.id))
+        drawing = time.perf_counter()
+        parts, post_id, score = _parts_shown(service, query, alignment), alignment.post_id, alignment.score
+    elif match is not None:
+        post_id = match.post_id
+        score = sum(view.score for view in match.views) / max(1, len(match.views))
+    shown = {
+        "query": _query_shown(query, query.notes),
+        "id": post_id,
+        "formula": match.formula_id if match else None,
+        "score": round(score, 6),
+        **parts,
+        "nodes": _nodes_shown(match) if match else None,
+    }
+    now = time.perf_counter()
+    return shown | {"seconds": _seconds({"search": drawing - started}, now - drawing, now - started)}
+
+
+def _parts_shown(service: Service, query: SearchQuery, alignment: Alignment) -> dict[str, Any]:
     post = of_index(lambda: service.archive.catalogue.posts([alignment.post_id])).get(alignment.post_id)
     if post is None:  # deleted since it was explained
         raise _unknown()
-    drawing = time.perf_counter()
-    sides = [
+    rows, columns = (
         [_part(part, post) for part in parts]
         for parts, post in ((alignment.query, query.post), (alignment.post, post))
-    ]
-    now = time.perf_counter()
+    )
     best = alignment.similarities.argmax(axis=1)
     return {
-        "query": _query_shown(query, query.notes),
-        "id": alignment.post_id,
-        "formula": alignment.formula_id,
-        "score": round(alignment.score, 6),
-        "rows": sides[0],
-        "columns": sides[1],
+        "rows": rows,
+        "columns": columns,
         "matrix": [[round(float(value), 4) for value in row] for row in alignment.similarities],
         "best": [
             {"row": row, "column": int(column), "score": round(float(alignment.similarities[row, column]), 4)}
             for row, column in enumerate(best)
         ],
-        "seconds": _seconds({"search": drawing - started}, now - drawing, now - started),
     }
+
+
+def _formula_match(service: Service, query: SearchQuery, asked: ExplainRequest) -> FormulaMatch | None:
+    """The nodes that met; nothing where the id is that of a post."""
+    try:
+        return service.index.explain_formula(query, asked.id)
+    except UnknownPostError:
+        return None
+
+
+def _nodes_shown(match: FormulaMatch) -> dict[str, Any]:
+    shown = match.to_json()
+    try:
+        picture = match.svg()
+    except MathAMRError:  # too large to be drawn: the pairs tell it as well
+        picture = None
+    return {name: shown[name] for name in ("by", "query", "found", "views")} | {"svg": picture}
 
 
 def _alignment(service: Service, query: SearchQuery, identifier: str) -> Alignment:
@@ -265,8 +299,9 @@ def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
     }
     found = None
     if hit.formula is not None:
-        formula, macros = formulas.get(hit.formula.id, (Formula("", hit.formula.latex), ()))
-        found = hit.formula.to_json() | {"mathml": draw_formula(formula, macros).mathml}
+        formula, macros = formulas.get(hit.formula.own_id, (Formula("", hit.formula.latex), ()))
+        drawn = draw_marked(formula, macros, hit.formula.matched_nodes)
+        found = hit.formula.to_json() | {"mathml": drawn.mathml}
     return shown | {
         "score": round(hit.score, 6),
         "share": round(hit.share, 4),

@@ -1,0 +1,64 @@
+"""Two formulas side by side with the nodes that met: nodes of the same colour and number stand for each other."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mathamr.errors import MathAMRError
+from mathamr.formulas.alignment import Met
+from mathamr.formulas.label import node_type, value
+from mathamr.formulas.picture import MAX_NODES, Mark, document, drawn
+from mathamr.formulas.tree import Tree
+
+COLOURS = (
+    "#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#e07b00", "#17889c", "#c2429b", "#7a5c3e", "#5a6b00", "#444fbf",
+)  # fmt: skip
+"""Colours that are told apart on light and dark pages; the numbers tell apart what has the same."""
+
+
+class Pair(NamedTuple):
+    """Two trees of one kind, the query's and the found one's, and the nodes that met; `name` is the kind's."""
+
+    name: str
+    query: Tree
+    found: Tree
+    met: Sequence[Met]
+
+
+def match_svg(pairs: Sequence[Pair], title: str = "") -> str:
+    """One SVG: a row for each kind of tree, the query's tree before the found one's; what met nothing steps back.
+
+    Where a number or a name differs the frame is dashed, and pointing at a node says what it met and how well.
+    """
+    rows = []
+    types: set[str] = set()
+    for pair in pairs:
+        for tree in (pair.query, pair.found):
+            if len(tree) > MAX_NODES:
+                raise MathAMRError(f"{pair.name}: {len(tree)} nodes; a picture takes at most {MAX_NODES}")
+            types |= {node_type(label) for label in tree.labels}
+        ours, theirs = _marks(pair)
+        rows.append(
+            [
+                (f"Your formula, {pair.name}", drawn(pair.query, ours)),
+                (f"Found formula, {pair.name}", drawn(pair.found, theirs)),
+            ]
+        )
+    return document(rows, sorted(types), title)
+
+
+def _marks(pair: Pair) -> tuple[dict[int, Mark], dict[int, Mark]]:
+    """The marks of both trees; a found node that several met has the number of the best."""
+    ours: dict[int, Mark] = {}
+    theirs: dict[int, Mark] = {}
+    best: dict[int, float] = {}
+    for number, each in enumerate(sorted(pair.met, key=lambda met: met.node), 1):
+        colour = COLOURS[(number - 1) % len(COLOURS)]
+        label, other = pair.query.labels[each.node], pair.found.labels[each.other]
+        differs = label != other
+        ours[each.node] = Mark(colour, str(number), f"met {value(other)}, {each.worth:.2f}", differs)
+        if each.worth > best.get(each.other, -1.0):
+            best[each.other] = each.worth
+            theirs[each.other] = Mark(colour, str(number), f"met {value(label)}, {each.worth:.2f}", differs)
+    return ours, theirs

@@ -1,0 +1,98 @@
+"""`FormulaMatch`: why a formula was found: which of its nodes met which nodes of the query's."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mathamr.formulas.alignment import VARIABLE, align, parts
+from mathamr.formulas.latex.macros import Macros
+from mathamr.formulas.marking import stretches
+from mathamr.formulas.matchpicture import Pair, match_svg
+from mathamr.formulas.tree import Slt, Tree
+from mathamr.formulas.trees import Trees
+from mathamr.posts.post import Formula
+from mathamr.systems.nodematch import TreeMatch, View
+
+ALIGNMENT = "alignment"
+"""Who says which nodes met where the system does not: the trees laid on each other."""
+VIEWS: dict[View, str] = {"opt": "operators", "slt": "layout"}
+
+
+@dataclass(frozen=True, slots=True)
+class FormulaMatch:
+    """A query's formula and a found one with their trees, and the nodes that met, by view.
+
+    `by` is the system that compared them, or `ALIGNMENT`.
+    """
+
+    post_id: str
+    formula_id: str
+    by: str
+    query: Formula
+    found: Formula
+    query_trees: Trees
+    found_trees: Trees
+    views: tuple[TreeMatch, ...]
+
+    def pair(self, view: View) -> tuple[Tree, Tree]:
+        """The trees of both formulas in one view."""
+        place = 0 if view == "opt" else 1
+        ours, theirs = self.query_trees[place], self.found_trees[place]
+        assert ours is not None
+        assert theirs is not None
+        return ours, theirs
+
+    def svg(self) -> str:
+        """Both formulas as a picture of their trees, nodes that met in the same colour and with the same number."""
+        return match_svg(
+            [Pair(VIEWS[each.view], *self.pair(each.view), each.met) for each in self.views],
+            f"{self.query.latex}  →  {self.found.latex}",
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """For JSON: labels of both trees, and the pairs of their nodes."""
+        return {
+            "post": self.post_id,
+            "formula": self.formula_id,
+            "by": self.by,
+            "query": self.query.latex,
+            "found": self.found.latex,
+            "views": [self._view_json(each) for each in self.views],
+        }
+
+    def _view_json(self, match: TreeMatch) -> dict[str, Any]:
+        ours, theirs = self.pair(match.view)
+        return {
+            "view": match.view,
+            "score": round(match.score, 6),
+            "query_labels": list(ours.labels),
+            "found_labels": list(theirs.labels),
+            "met": [[each.node, each.other, round(each.worth, 4)] for each in match.met],
+        }
+
+
+def aligned_views(query: Trees, found: Trees) -> tuple[TreeMatch, ...]:
+    """The match of two formulas by the alignment of their trees, in the views that both have."""
+    views: list[TreeMatch] = []
+    for view, ours, theirs in zip(VIEWS, query, found, strict=True):
+        if ours is not None and theirs is not None:
+            views.append(TreeMatch(view, align(ours, theirs).score, parts(ours, theirs)))
+    return tuple(views)
+
+
+def matched_nodes(query: Slt | None, found: Slt | None) -> tuple[int, ...]:
+    """The nodes of a found formula's layout that the query has as well, names of variables aside."""
+    if query is None or found is None:
+        return ()
+    return tuple(sorted(each.other for each in parts(query, found) if each.worth >= VARIABLE))
+
+
+def matched_stretches(
+    formula: Formula, macros: Sequence[str], slt: Slt | None, nodes: Sequence[int]
+) -> tuple[tuple[int, int], ...]:
+    """Where these nodes stand in the LaTeX of a formula."""
+    if slt is None or not nodes or not formula.latex.strip():
+        return ()
+    return tuple(stretches(formula.latex, Macros.of(macros), slt, nodes))
