@@ -181,6 +181,23 @@ def test_an_explanation_may_be_of_a_formula(client: TestClient, index: Index) ->
     assert hit.formula is not None
     found = client.get("/v1/explain", params={"q": QUERY, "id": hit.formula.id, "task": "formulas"}).json()
     assert (found["id"], found["formula"]) == (hit.id, hit.formula.id)
+    expected = index.explain_formula(QUERY, hit.formula.id)
+    assert found["nodes"] == {
+        **{name: value for name, value in expected.to_json().items() if name not in ("post", "formula")},
+        "svg": expected.svg(),
+    }
+    of_post = client.get("/v1/explain", params={"q": QUERY, "id": hit.id, "task": "formulas"}).json()
+    assert of_post["nodes"] is None
+    assert of_post["matrix"] == found["matrix"]
+
+
+def test_the_part_of_a_formula_that_was_asked_for_is_marked(client: TestClient, index: Index) -> None:
+    asked = {"q": r"\sum_{j=1}^\infty\frac{1}{j^2}", "task": "formulas", "strategy": "lexical", "k": 1}
+    (hit,) = client.post("/v1/search", json=asked).json()["hits"]
+    latex, mathml = hit["formula"]["latex"], hit["formula"]["mathml"]
+    assert hit["formula"]["matched"]
+    assert all(0 <= start < end <= len(latex) for start, end in hit["formula"]["matched"])
+    assert 'class="math-matched"' in mathml
 
 
 def test_what_is_not_there_cannot_be_explained(client: TestClient) -> None:

@@ -125,7 +125,7 @@ export class Results {
     return element(
       "div",
       { class: "found" },
-      ...pieceNodes([{ ...formula, kind: "formula", text: formula.latex, display: true }]),
+      ...pieceNodes([{ ...formula, kind: "formula", text: formula.latex, display: true, matched: false }]),
       facts.length ? element("span", { class: "faint places" }, facts.join(", ")) : null,
     );
   }

@@ -168,19 +168,20 @@ def _explained(service: Service, asked: ExplainRequest) -> dict[str, Any]:
     query = _query(service, asked.q, asked.task)
     match = of_index(lambda: _formula_match(service, query, asked)) if asked.task == "formulas" else None
     parts: dict[str, Any] = {"rows": [], "columns": [], "matrix": [], "best": []}
-    post_id, score = "", 0.0
+    post_id, formula_id, score = "", match.formula_id if match else None, 0.0
     drawing = time.perf_counter()
     if match is None or service.index.explains_posts:
         alignment = of_index(lambda: _alignment(service, query, asked.id))
         drawing = time.perf_counter()
-        parts, post_id, score = _parts_shown(service, query, alignment), alignment.post_id, alignment.score
+        parts, score = _parts_shown(service, query, alignment), alignment.score
+        post_id, formula_id = alignment.post_id, alignment.formula_id
     elif match is not None:
         post_id = match.post_id
         score = sum(view.score for view in match.views) / max(1, len(match.views))
     shown = {
         "query": _query_shown(query, query.notes),
         "id": post_id,
-        "formula": match.formula_id if match else None,
+        "formula": formula_id,
         "score": round(score, 6),
         **parts,
         "nodes": _nodes_shown(match) if match else None,
