@@ -352,7 +352,7 @@ class Index:
         assert asked.formula is not None
         ours, theirs = asked.trees, trees_of(entry.formula, entry.macros)[0]
         by, views = ALIGNMENT, aligned_views(ours, theirs)
-        if hasattr(self.archive.system_type, "match_nodes"):  # no weights are loaded where they are not needed
+        if hasattr(self.archive.system_type, "match_nodes"):  # else no weights have to be loaded
             system = self.archive.system
             assert isinstance(system, MatchesNodes)
             query_look = Look(key=asked.look, formula=asked.formula, opt=ours[0], slt=ours[1])

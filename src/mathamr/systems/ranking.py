@@ -173,7 +173,7 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
     (Component(name='words', ranking=Lexical(), weight=1.0),)
     """
     match ranking:
-        case Nearest() | MaxSim() | NearestRows():
+        case Nearest() | MaxSim() | MeanMaxSim() | NearestRows():
             return None
         case Lexical() | Aligned():
             return ranking
