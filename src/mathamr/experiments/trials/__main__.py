@@ -43,6 +43,7 @@ def _contexts(given: argparse.Namespace) -> None:
     from mathamr.layers.device import chosen_device
     from mathamr.systems.mathamr.configuration import MathAMRConfiguration
     from mathamr.systems.mathamr.context import CONTEXTS
+    from mathamr.systems.textbase import BOX
 
     device = chosen_device(given.device)
     name = given.base_name or given.base
@@ -61,11 +62,18 @@ def _contexts(given: argparse.Namespace) -> None:
     changes = [each.partition(".")[2] for each in given.set]
     for context, configuration in configurations.items():
         keep(given.out, f"{name}/untrained/{context}", untrained(materials, configuration, device), materials)
+    wide = given.prepared / "places-all.jsonl.gz"
+    everything = read_places(wide) if wide.exists() and given.base == BOX else []
     for seed in given.seeds:
         for context, configuration in configurations.items():
             ways = [changed({"way": way}, changes)["way"] for way in ways_of(seed)]
-            found = cross_fitted(materials, configuration, ways, device, count=given.folds)
+            wider = everything if context == CONTEXTS[0] else []
+            found, widely = cross_fitted(
+                materials, configuration, ways, device, count=given.folds, wider=wider
+            )
             keep(given.out, f"{name}/seed-{seed}/{context}", found, materials)
+            if widely:
+                keep(given.out, f"{name}/seed-{seed}/{context}-all", widely, materials)
 
 
 def _marf(given: argparse.Namespace) -> None:

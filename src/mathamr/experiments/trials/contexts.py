@@ -64,10 +64,9 @@ def trained(
     rows: Sequence[dict[str, Any]],
     ways: Sequence[LineTraining],
     device: torch.device,
-    base: str | None = None,
 ) -> TextEncoder:
     """A text encoder with changes that learned from judged lines, one way after the other."""
-    encoder = load_base(base or configuration.base, "cpu")
+    encoder = load_base(configuration.base, "cpu")
     torch.manual_seed(ways[0].seed if ways else 0)
     add_changes(encoder.model, configuration.rank)
     encoder.model.to(device)
@@ -110,28 +109,28 @@ def cross_fitted(
     device: torch.device,
     *,
     count: int = 5,
-    base: str | None = None,
-) -> dict[str, dict[str, float]]:
-    """The looks of every topic by the model of the other folds."""
+    wider: Sequence[FormulaPlace] = (),
+) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
+    """The judged looks of every topic by the model of the other folds; and those of a wider collection, if one is given."""
     known = [place for place in materials.topics if place.topic in materials.qrels.grades]
     found: dict[str, dict[str, float]] = {}
+    widely: dict[str, dict[str, float]] = {}
     for fold in folds([place.topic for place in known], count):
         others = [place.topic for place in known if place.topic not in fold]
         rows = materials.rows(configuration.context, others)
-        encoder = trained(configuration, rows, ways, device, base)
+        encoder = trained(configuration, rows, ways, device)
         asked = [place for place in known if place.topic in fold]
         found |= ranked(encoder, configuration.length, configuration.context, asked, materials.places)
-    return found
+        if wider:
+            widely |= ranked(encoder, configuration.length, configuration.context, asked, wider)
+    return found, widely
 
 
 def untrained(
-    materials: ContextMaterials,
-    configuration: MathAMRConfiguration,
-    device: torch.device,
-    base: str | None = None,
+    materials: ContextMaterials, configuration: MathAMRConfiguration, device: torch.device
 ) -> dict[str, dict[str, float]]:
     """The looks of every topic by the text encoder as it is."""
-    encoder = load_base(base or configuration.base, str(device))
+    encoder = load_base(configuration.base, str(device))
     known = [place for place in materials.topics if place.topic in materials.qrels.grades]
     return ranked(encoder, configuration.length, configuration.context, known, materials.places)
 
@@ -147,4 +146,4 @@ def ways_of(seed: int, changes: Mapping[str, Any] | None = None) -> list[LineTra
 
 def keep(out: Path, name: str, found: Mapping[str, Mapping[str, float]], materials: ContextMaterials) -> None:
     """Writes the values of the run's measures, and for MathAMR's own context the run."""
-    keep_run(out, name, found, materials.qrels, depth=1000 if name.endswith("/amr-opt") else 0)
+    keep_run(out, name, found, materials.qrels, depth=1000 if "/amr-opt" in name else 0)
