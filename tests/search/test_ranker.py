@@ -50,7 +50,7 @@ class Listed(Ranker):
     def _by_words(self, lexicon: LexicalPart, demand: Demand) -> list[Scored]:
         raise AssertionError("no ranking here asks for words")
 
-    def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
+    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
         return [hit for hit in RANKINGS[name] if hit.id in ids]
 
     def _aligned(self, ids: Sequence[str]) -> list[Scored]:

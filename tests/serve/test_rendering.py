@@ -134,6 +134,14 @@ def test_links_of_notes_lead_to_posts_around_their_words_and_others_stay_words()
     assert html.count("<a ") == html.count("</a>") == 6
 
 
+def test_a_call_out_has_its_title_and_what_follows_it_is_outside() -> None:
+    body = "> [!definition] Compact\n> Every cover has a finite part.\n\nOutside.\n\n> plain quote\n"
+    assert body_html(Post("p", "note", body, markup="markdown"), 1000) == (
+        "<h4>Compact</h4>\n<blockquote>Every cover has a finite part.</blockquote>\n<p>Outside.</p>\n"
+        "<blockquote>plain quote</blockquote>"
+    )
+
+
 def test_references_of_html_lead_to_posts_and_others_nowhere() -> None:
     body = '<p><a href="#a&amp;b">one</a> <a href="#c">two</a> <a href="?post=x%22y">three</a> <a href="?post=x y">four</a></p>'
     html = body_html(Post("p", "note", body), 1000, (), {"##a&b": 'q"<'})

@@ -75,7 +75,7 @@ class BareName:
         return [f"no post has {word!r}; searched for {right!r} too" for word, right in self.corrected.items()]
 
     def first(self, hits: Sequence[Scored], posts: Posts) -> tuple[list[Scored], dict[str, float]]:
-        """Hits with what has the name first, and how much of it each has.
+        """Hits with what has the name first, and how much of it each has, up to 1.
 
         First come titles with the whole name, then texts with it, then texts with its rare words, the more the earlier.
         """
@@ -95,7 +95,8 @@ class BareName:
             return list(hits), {}
         scale = _BELOW_A_WORD / (max((hit.score for hit in hits), default=0.0) or 1.0)
         raised = [Scored(hit.id, scale * hit.score + bonus.get(hit.id, 0.0)) for hit in hits]
-        return sorted(raised, key=lambda hit: (-hit.score, hit.id)), bonus
+        shown = {name: round(value / (1 + _TOGETHER + _TITLED), 3) for name, value in bonus.items()}
+        return sorted(raised, key=lambda hit: (-hit.score, hit.id)), shown
 
 
 def _asked(query: Query) -> tuple[str, ...]:

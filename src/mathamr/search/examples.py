@@ -39,7 +39,7 @@ def examples(catalogue: Catalogue) -> list[Example]:
     titled.sort(key=lambda title: "$" not in title)
     chosen = [Example(title) for title in dict.fromkeys(titled)][:TITLES]
     formula = max(
-        dict.fromkeys(each.latex.strip() for post in posts for each in _formulas(post)),
+        dict.fromkeys(" ".join(each.latex.split()) for post in posts for each in _formulas(post)),
         key=lambda latex: (len(_SAYS_MUCH.findall(latex)), -len(latex)),
         default=None,
     )

@@ -187,7 +187,9 @@ class FormulaRanker(Ranker):
             for each in found.hits
         ]
         return FoundHits(
-            sorted(raised, key=lambda each: (-each.score, each.id)), {**found.evidence, **bonuses}
+            sorted(raised, key=lambda each: (-each.score, each.id)),
+            {**found.evidence, **bonuses},
+            found.own_shares,
         )
 
     def _fitting(self, pattern: Opt, found: FoundHits) -> dict[str, float]:
@@ -205,7 +207,7 @@ class FormulaRanker(Ranker):
 
     def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
         """Looks as formulas at their best places."""
-        places, same = self._places, self.asked.look
+        places, same, shares = self._places, self.asked.look, found.own_shares
         hits = found.hits[: demand.depth + _SPARE]
         if not demand.where:
             places |= self._looks.first_with([each.id for each in hits if each.id not in places])
@@ -216,7 +218,14 @@ class FormulaRanker(Ranker):
                 evidence = found.of(each.id)
                 whole = evidence.get("pattern") == _FIT_BONUS["whole"]
                 finished.append(
-                    Ranked(place, each.score, evidence, look=each.id, exact=whole or each.id == same)
+                    Ranked(
+                        place,
+                        each.score,
+                        evidence,
+                        look=each.id,
+                        exact=whole or each.id == same,
+                        share=shares[each.id],
+                    )
                 )
             if len(finished) == demand.depth:
                 break

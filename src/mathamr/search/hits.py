@@ -59,7 +59,10 @@ class Hit:
     evidence: Mapping[str, float] = field(default_factory=dict)
     place: Place | None = None
     share: float = 1.0
-    """The score as a share of the best hit's: scores themselves compare only within one search by one strategy."""
+    """How near it is to the best: scores themselves compare only within one search by one strategy.
+
+    What was put first for another reason (`evidence` has its name, label or identity) keeps the share it had before.
+    """
 
     @property
     def location(self) -> str:

@@ -197,8 +197,7 @@ class Index:
             if wanted.is_empty:
                 notes.append("the query has only common words; add some that say what it is about")
             near = any(True for _ in fields_of(ranking))
-            best = max((each.score for each in ranked[:1]), default=0.0)
-            hits = self._hits(page, offset, task, wanted, asked, near, best)
+            hits = self._hits(page, offset, task, wanted, asked, near)
         return Hits(
             query=asked.query,
             task=task,
@@ -391,7 +390,6 @@ class Index:
         wanted: Wanted,
         asked: Asked,
         with_vectors: bool,
-        best: float,
     ) -> tuple[Hit, ...]:
         catalogue = self.archive.catalogue
         entries = catalogue.formulas([each.id for each in page]) if task == "formulas" else {}
@@ -422,7 +420,7 @@ class Index:
                     self._formula_hit(entry, each, asked) if entry else None,
                     each.evidence,
                     post.place,
-                    min(1.0, max(0.0, each.score / best)) if best > 0 else float(each.score >= best),
+                    each.share,
                 )
             )
         return tuple(hits)

@@ -31,9 +31,18 @@ def lies_in(source: str, folder: str) -> bool:
 
 def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filter:
     """A filter that also asks for posts of files in one of some folders."""
-    if not folders:
+    if not folders and not where.sources:
         return where
     sources = catalogue.sources()
+    for source in where.sources:
+        if source not in sources:
+            name = PurePosixPath(min(sources, default="notes.md")).name
+            raise MathAMRError(
+                f"no post of the index is from {source!r}; a source is the whole path of a file, as in '/…/{name}'"
+                " (hits in JSON have it); part of a path is a folder (--folder)"
+            )
+    if not folders:
+        return where
     inside = [source for source in sources if any(lies_in(source, folder) for folder in folders)]
     if where.sources:
         inside = [source for source in inside if source in where.sources]

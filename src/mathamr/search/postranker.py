@@ -93,7 +93,13 @@ class PostRanker(Ranker):
             return found
         with self.asked.watch("rank"):
             hits, named = self._name.first(found.hits, self._posts)
-        return FoundHits(hits, {**found.evidence, "name": named} if named else found.evidence)
+        return FoundHits(
+            hits, {**found.evidence, "name": named} if named else found.evidence, found.own_shares
+        )
 
     def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
-        return [Ranked(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]
+        shares = found.own_shares
+        return [
+            Ranked(hit.id, hit.score, found.of(hit.id), share=shares[hit.id])
+            for hit in found.hits[: demand.depth]
+        ]

@@ -44,3 +44,5 @@ class Ranked:
     evidence: Mapping[str, float] = field(default_factory=dict)
     look: str = ""
     exact: bool = False
+    share: float = 1.0
+    """The score as a share of the best, before anything was put first."""

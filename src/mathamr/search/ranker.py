@@ -41,6 +41,20 @@ class FoundHits:
     evidence: dict[str, dict[str, float]] = field(default_factory=dict)
     """Scores by the component's name, then by result."""
 
+    shares: dict[str, float] = field(default_factory=dict)
+    """Scores as shares of the best, before anything was put first."""
+
+    @property
+    def own_shares(self) -> dict[str, float]:
+        """Shares of the best score; of what was put first, those it had before."""
+        if self.shares or not self.hits:
+            return self.shares
+        best = max(hit.score for hit in self.hits)
+        return {
+            hit.id: min(1.0, max(0.0, hit.score / best)) if best > 0 else float(hit.score >= best)
+            for hit in self.hits
+        }
+
     def of(self, identifier: str) -> dict[str, float]:
         """The evidence of one result."""
         return {name: scores[identifier] for name, scores in self.evidence.items() if identifier in scores}

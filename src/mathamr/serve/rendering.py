@@ -365,10 +365,13 @@ class _BlockWriter:
 
     def _end_block(self, following: str) -> None:
         inside = "".join(self._inside).strip()
+        is_titled = following == "heading" and self._open == "quote"  # a call-out says how it is called
         if inside:
-            before, after = _BLOCKS.get(self._block, ("<p>", "</p>"))
+            before, after = _BLOCKS.get("heading" if is_titled else self._block, ("<p>", "</p>"))
             self._blocks.append(before + inside + after)
         self._inside.clear()
+        if is_titled:
+            return
         if following in _PAIRED:
             self._open = None if self._open == following else following
             self._block = self._open or "paragraph"

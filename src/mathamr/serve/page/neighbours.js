@@ -12,9 +12,11 @@ const RELATIONS = [
   ["mention", () => "Refers to"],
 ];
 
+const ANSWERING = { proof: "Proof of ", solution: "Solution of " };
+
 /** Stands before the title of a question when what is shown is one of its answers. */
-export function answerTo() {
-  return element("span", { class: "answer-to" }, "Answer to ");
+export function answerTo(kind) {
+  return element("span", { class: "answer-to" }, ANSWERING[kind] ?? "Answer to ");
 }
 
 /** The heading of a post; an answer is known by its question, and leads to it. */
@@ -26,7 +28,7 @@ export function heading(post, link) {
       {},
       ...(post.title.length ? pieceNodes(post.title, { inline: true }) : [post.id]),
     );
-  return element("h2", {}, answerTo(), named(question, link));
+  return element("h2", {}, answerTo(post.kind), named(question, link));
 }
 
 /** A section for each relation that a post has; `link(change, attributes, …)` makes a link to another post. */

@@ -62,7 +62,7 @@ export class Results {
         data: { post: hit.id, ...(isFormula ? { formula: hit.formula.id } : {}) },
       },
       isFormula ? this.found(hit) : null,
-      element("h3", { id: titleId }, hit.parent ? answerTo() : null, ...this.title(name, open)),
+      element("h3", { id: titleId }, hit.parent ? answerTo(hit.kind) : null, ...this.title(name, open)),
       this.snippet(hit),
       element("div", { class: "about" }, ...this.facts(hit), ...this.tags(hit)),
       element(
