@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.virtual import NodePart
@@ -151,6 +152,16 @@ def packed(items: Iterable[tuple[T, int]], budget: int) -> Iterator[list[T]]:
 def cost(tensor: GraphTensor) -> int:
     """What a graph costs in memory: its nodes and edges."""
     return len(tensor) + len(tensor.relation_ids)
+
+
+def check_numbers(stack: GraphStack, tensors: Sequence[GraphTensor], labels: int, relations: int) -> None:
+    """Refuses a number beyond the vocabularies: it would be a wrong vector or, on a GPU, the end of the process."""
+    for numbers, known, what in ((stack.node_ids, labels, "label"), (stack.relations, relations, "relation")):
+        if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < known:
+            raise MathAMRError(
+                f"a graph among {tensors[0].post_id!r}…{tensors[-1].post_id!r} has a {what} number"
+                f" outside the model's {known}: its tensors were made with another vocabulary; make them again"
+            )
 
 
 def _ranges(starts: Array, chosen: Array) -> tuple[Array, Array]:

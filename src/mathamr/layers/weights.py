@@ -8,11 +8,8 @@ relations.txt         one relation a line
 
 from __future__ import annotations
 
-import hashlib
 import json
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -20,32 +17,30 @@ from torch import Tensor, nn
 from mathamr.errors import MathAMRError
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.integrity import checked_file, file_hash
+from mathamr.layers.modelhead import (
+    CONFIG,
+    FORMAT,
+    RELATIONS,
+    VOCABULARY,
+    WEIGHTS,
+    ModelHead,
+    read_head,
+    read_vocabularies,
+)
 from mathamr.layers.tensorfile import read_tensors, tensor_bytes
 
-FORMAT = 1
-CONFIG, WEIGHTS, VOCABULARY, RELATIONS = (
-    "config.json",
-    "weights.safetensors",
-    "vocabulary.txt",
-    "relations.txt",
-)
-
-
-@dataclass(frozen=True, slots=True)
-class ModelHead:
-    """What a model folder says about itself; `about` is for people: how it was trained."""
-
-    encoder: str
-    model: dict[str, Any]
-    graphs: str
-    hashes: dict[str, str] = field(default_factory=dict)
-    about: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def fingerprint(self) -> str:
-        """A name for exactly this model: equal ones give equal vectors."""
-        content = json.dumps([self.encoder, self.model, self.graphs, self.hashes], sort_keys=True)
-        return hashlib.sha256(content.encode()).hexdigest()[:16]
+__all__ = [
+    "CONFIG",
+    "RELATIONS",
+    "VOCABULARY",
+    "WEIGHTS",
+    "ModelHead",
+    "read_head",
+    "read_vocabularies",
+    "read_weights",
+    "save_model",
+    "use_weights",
+]
 
 
 def save_model(
@@ -87,42 +82,11 @@ def save_model(
     return complete
 
 
-def read_head(folder: Path) -> ModelHead:
-    """What a model folder says about itself."""
-    path = folder / CONFIG
-    try:
-        row = json.loads(path.read_text(encoding="utf-8"))
-        if row["format"] != FORMAT:
-            raise MathAMRError(
-                f"{path} has format {row['format']}, this version reads {FORMAT}; install the version it was made with"
-            )
-        return ModelHead(
-            str(row["encoder"]),
-            dict(row["model"]),
-            str(row["graphs"]),
-            {str(name): str(value) for name, value in row["sha256"].items()},
-            dict(row.get("about", {})),
-        )
-    except FileNotFoundError as error:
-        raise MathAMRError(f"no model in {folder}: it has no {CONFIG}") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise MathAMRError(
-            f"{path} does not describe a model, or it is damaged ({type(error).__name__}: {error})"
-        ) from error
-
-
 def read_weights(folder: Path, head: ModelHead) -> dict[str, Tensor]:
     """The parameters of a model folder, after their hash was checked."""
     path = folder / WEIGHTS
     checked_file(path, head.hashes)
     return read_tensors(path)
-
-
-def read_vocabularies(folder: Path, head: ModelHead) -> tuple[Vocabulary, RelationVocabulary]:
-    """The vocabularies of a model folder, after their hashes were checked."""
-    checked_file(folder / VOCABULARY, head.hashes)
-    checked_file(folder / RELATIONS, head.hashes)
-    return Vocabulary.load(folder / VOCABULARY), RelationVocabulary.load(folder / RELATIONS)
 
 
 def use_weights(module: nn.Module, weights: dict[str, Tensor], source: Path) -> None:

@@ -23,6 +23,8 @@ ABSENT = 0
 
 PART_BITS = 21
 MOST_STRINGS = 1 << 18
+MOST_ASKED = 1_000
+"""Pairs that are asked one by one before all of a form are read off its vocabulary."""
 MOST_REMEMBERED = 1 << 18
 _EMPTY, _UNASKED = -1, -1
 _MIX = np.uint64(0x9E3779B97F4A7C15)
@@ -114,8 +116,9 @@ class NumberTable:
 class Form:
     """One kind of feature, like ``lpl={lemma}|{previous}``, over a vocabulary; `unknown` is what is no feature.
 
-    A form of two parts with a separator is read off the vocabulary beforehand, since most pairs of words are no
-    feature; any other is asked the first time its parts come together, and remembered from then on.
+    Its features are asked the first time their parts come together, and remembered from then on. A form of two parts
+    with a separator is read off the vocabulary instead once many were asked, since most pairs of words are no feature; a
+    single sentence does not wait for that.
     """
 
     def __init__(self, form: str, vocabulary: Mapping[str, int], strings: Strings, unknown: int) -> None:
@@ -125,9 +128,8 @@ class Form:
         self._write = "".join(literal + ("{}" if name is not None else "") for literal, name in pieces).format
         self._dense: Numbers = np.full(1, unknown, dtype=np.int64)
         self._table = NumberTable()
-        self._complete = len(pieces) == len(self.parts) == 2 and bool(pieces[1][0])
-        if self._complete:
-            self._read(pieces[0][0], pieces[1][0])
+        self._ends = (pieces[0][0], pieces[1][0]) if len(pieces) == len(self.parts) == 2 else ("", "")
+        self._complete = False
 
     def _read(self, opening: str, separator: str) -> None:
         """Every way in which a word of the vocabulary can be two parts."""
@@ -140,6 +142,8 @@ class Form:
                     found[strings[left] << PART_BITS | strings[right]] = number
                     place = text.find(separator, place + 1)
         size = len(found)
+        self._table.clear()
+        self._complete = True
         self._table.put(
             np.fromiter(found, dtype=np.int64, count=size),
             np.fromiter(found.values(), dtype=np.int64, count=size),
@@ -154,6 +158,15 @@ class Form:
             keys = keys << PART_BITS | part
         found = self._table.find(keys)
         unasked = np.flatnonzero(found == _UNASKED)
+        if (
+            unasked.size
+            and not self._complete
+            and self._ends[1]
+            and len(self._table) + unasked.size > MOST_ASKED
+        ):
+            self._read(*self._ends)
+            found = self._table.find(keys)
+            unasked = np.flatnonzero(found == _UNASKED)
         if unasked.size:
             found[unasked] = self._unknown if self._complete else self._ask_all(keys[unasked], len(parts))
         return found

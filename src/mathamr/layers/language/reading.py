@@ -61,13 +61,18 @@ def load_text_reader(folder: Path, device: str = "auto") -> TextReader:
 
 
 def _load(folder: Path, device: str) -> TextReader:
-    if TEXT.value not in PATHS:
-        raise MathAMRError(f"{TEXT.name} is {' or '.join(PATHS)}, not {TEXT.value!r}")
-    if TEXT.value == "float" or not is_available() or _is_for_gpu(device):
+    if not computes_on_processor(device) or not is_available():
         from mathamr.layers.language.files import load_text_encoder
 
         return load_text_encoder(folder, device)
     return load_quantised(folder)
+
+
+def computes_on_processor(device: str = "auto") -> bool:
+    """Whether this device is the processor, and torch is not asked for: then vectors are made without it."""
+    if TEXT.value not in PATHS:
+        raise MathAMRError(f"{TEXT.name} is {' or '.join(PATHS)}, not {TEXT.value!r}")
+    return TEXT.value != "float" and not _is_for_gpu(device)
 
 
 def load_quantised(folder: Path) -> QuantisedText:

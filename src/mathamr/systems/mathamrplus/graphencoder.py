@@ -15,7 +15,7 @@ from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.layers.batch import GraphBatch
 from mathamr.layers.device import chosen_device
-from mathamr.layers.stack import GraphStack, cost, packed
+from mathamr.layers.stack import GraphStack, check_numbers, cost, packed
 from mathamr.layers.textvectors import TextVectors
 from mathamr.layers.unfilled import unfilled
 from mathamr.layers.weights import (
@@ -99,21 +99,9 @@ class GraphEncoder:
 
     def _vectors(self, tensors: list[GraphTensor], texts: list[TextVectors | None]) -> Iterator[Vectors]:
         stack = GraphStack.of_tensors(tensors, texts)
-        self._check(stack, tensors)
+        check_numbers(stack, tensors, len(self.vocabulary), len(self.relations))
         with torch.inference_mode():
             rows = self.model(GraphBatch.of(stack).to(self.device)).float().cpu().numpy()
         ends = np.cumsum(stack.representative_counts)
         for tensor, vectors in zip(tensors, np.split(rows, ends[:-1]), strict=True):
             yield Vectors(vectors.copy(), tensor.levels, tensor.references)
-
-    def _check(self, stack: GraphStack, tensors: list[GraphTensor]) -> None:
-        """A number beyond the vocabulary would be a wrong vector or, on a GPU, the end of the process."""
-        for numbers, known, what in (
-            (stack.node_ids, len(self.vocabulary), "label"),
-            (stack.relations, len(self.relations), "relation"),
-        ):
-            if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < known:
-                raise MathAMRError(
-                    f"a graph among {tensors[0].post_id!r}…{tensors[-1].post_id!r} has a {what} number"
-                    f" outside the model's {known}: its tensors were made with another vocabulary; make them again"
-                )

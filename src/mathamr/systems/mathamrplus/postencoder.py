@@ -25,7 +25,7 @@ from mathamr.graphs.virtual import Level
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.layers.textvectors import TextVectors
 from mathamr.posts.post import Post
-from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
+from mathamr.systems.mathamrplus.graphreading import GraphReader, exact_graph_encoder, load_graph_reader
 from mathamr.systems.modelfolder import CONFIG, TEXT, described
 from mathamr.systems.vectors import Vectors
 
@@ -68,7 +68,7 @@ class PostEncoder:
 
     def __init__(
         self,
-        graph: GraphEncoder,
+        graph: GraphReader,
         text: TextReader | None = None,
         shares: Shares | None = None,
         name: str = "",
@@ -127,7 +127,7 @@ def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
     """The encoder in a model folder."""
     row = described(folder)
     if row.get("encoder") != JOINED:
-        return PostEncoder(GraphEncoder.load(folder, device))
+        return PostEncoder(load_graph_reader(folder, device))
     if row.get("format") != FORMAT:
         raise MathAMRError(f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}")
     try:
@@ -136,19 +136,19 @@ def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
         raise MathAMRError(f"{folder / CONFIG} does not say how vectors are joined: {error}") from error
     from mathamr.layers.language.reading import load_text_reader
 
-    graph, text = GraphEncoder.load(folder / GRAPH, device), load_text_reader(folder / TEXT, device)
+    graph, text = load_graph_reader(folder / GRAPH, device), load_text_reader(folder / TEXT, device)
     return PostEncoder(graph, text, shares, str(row.get("name", "")))
 
 
 def save_post_encoder(folder: Path, encoder: PostEncoder) -> None:
     """Writes the folder that `load_post_encoder` reads."""
     if encoder.text is None:
-        encoder.graph.save(folder)
+        exact_graph_encoder(encoder.graph).save(folder)
         return
     from mathamr.layers.language.files import save_text_encoder
     from mathamr.layers.language.reading import exact_encoder
 
-    encoder.graph.save(folder / GRAPH)
+    exact_graph_encoder(encoder.graph).save(folder / GRAPH)
     save_text_encoder(folder / TEXT, exact_encoder(encoder.text))
     save_joined(folder, encoder.name, encoder.shares)
 
