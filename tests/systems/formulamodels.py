@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 
 from mathamr.formulas.parse import parse
@@ -40,8 +42,9 @@ def tiny_formula_graph(seed: int = 0) -> FormulaGraphSystem:
     return FormulaGraphSystem(FormulaGraphNetwork(configuration, labels), labels)
 
 
-def tiny_ssemb(seed: int = 0) -> SsembSystem:
-    """A network that has learnt nothing, with the text encoder in the box."""
+def tiny_ssemb(text: Path, seed: int = 0) -> SsembSystem:
+    """A network that has learnt nothing, with a text encoder in that folder."""
     torch.manual_seed(seed)
     labels = shard().labels
-    return SsembSystem(StructEmb(StructEmbConfiguration(size=16), len(labels)), labels)
+    network = StructEmb(StructEmbConfiguration(size=16), len(labels))
+    return SsembSystem(network, labels, reader="own", own_text=text)

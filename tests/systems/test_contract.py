@@ -68,7 +68,7 @@ def folders(model_folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Fol
         "mathamrplus": lambda folder: model_folder,
         "text": lambda folder: _saved(TextSystem(small_text_encoder(projection=8)), folder),
         "formula-graph": lambda folder: _saved(tiny_formula_graph(), folder),
-        "ssemb": lambda folder: _saved(tiny_ssemb(), folder),
+        "ssemb": lambda folder: _saved(tiny_ssemb(base), folder),
         "tiny-words": lambda folder: _saved(WordSystem(), folder),
         "tiny-nodes": lambda folder: _saved(NodeSystem(), folder),
     }

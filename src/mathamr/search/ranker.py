@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, Kind, Payload
+from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
 from mathamr.search.asked import Asked
@@ -23,6 +24,7 @@ from mathamr.systems.ranking import (
     Lexical,
     MaxSim,
     MeanMaxSim,
+    Mutual,
     Nearest,
     NearestRows,
     Promote,
@@ -123,6 +125,9 @@ class Ranker(ABC):
             case MeanMaxSim(names):
                 with self.asked.watch("search"):
                     return FoundHits(_mean(self._field_scores(name, ids, names[0]) for name in names))
+            case Mutual(name):
+                with self.asked.watch("search"):
+                    return FoundHits(self._mutual_scores(name, ids))
             case Nearest(name) | MaxSim(name) | NearestRows(name):
                 with self.asked.watch("search"):
                     return FoundHits(self._field_scores(name, ids, name))
@@ -147,9 +152,10 @@ class Ranker(ABC):
             case Nearest() | MaxSim() | NearestRows():
                 with self.asked.watch("search"):
                     return FoundHits(self._by_field(ranking, demand))
-            case Aligned():
+            case Aligned() | Mutual():
                 raise MathAMRError(
-                    "trees are aligned of what was found already: put it into a Rerank, as `then`"
+                    "trees are aligned, and rows compared both ways, of what was found already: put it into a Rerank,"
+                    " as `then`"
                 )
             case MeanMaxSim():
                 raise MathAMRError(
@@ -166,6 +172,21 @@ class Ranker(ABC):
             return FoundHits(again.hits[: demand.depth], again.evidence)
         evidence = {name: first.evidence.get(name, {}) | found for name, found in again.evidence.items()}
         return FoundHits(followed(again.hits, first.hits[pool:]), evidence)
+
+    def _mutual_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
+        """Given entries by MaxSim both ways, best first; those without rows are left out."""
+        field = self.engine[name]
+        if field.field.of == "formulas":
+            raise MathAMRError(
+                f"the field {name!r} has rows of formulas at their places: it is compared one way (MaxSim)"
+            )
+        query = self.asked.rows(field.field).vectors
+        scored = [
+            Scored(each, mutual_maxsim(query, rows.vectors))
+            for each, rows in field.fetch(ids).items()
+            if len(rows)
+        ]
+        return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
     @abstractmethod
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:

@@ -47,6 +47,13 @@ class MeanMaxSim:
 
 
 @dataclass(frozen=True, slots=True)
+class Mutual:
+    """By MaxSim both ways, as their harmonic mean: what else the entry has counts against it; to order again what was found."""
+
+    field: str
+
+
+@dataclass(frozen=True, slots=True)
 class NearestRows:
     """Candidates: every row of the query brings the entries of its `rows` nearest rows; by the best cosine of each."""
 
@@ -126,7 +133,7 @@ class Promote:
     ranking: Ranking
 
 
-Ranking = Nearest | MaxSim | MeanMaxSim | NearestRows | Lexical | Aligned | Rerank | Fuse | Promote
+Ranking = Nearest | MaxSim | MeanMaxSim | Mutual | NearestRows | Lexical | Aligned | Rerank | Fuse | Promote
 Rankings = Mapping[Task, Mapping[str, Ranking]]
 """The named rankings of a system by task; the first of each is the default."""
 
@@ -134,7 +141,7 @@ Rankings = Mapping[Task, Mapping[str, Ranking]]
 def fields_of(ranking: Ranking) -> Iterator[str]:
     """The names of the fields that a ranking reads; none where words are enough."""
     match ranking:
-        case Nearest(field) | MaxSim(field) | NearestRows(field):
+        case Nearest(field) | MaxSim(field) | Mutual(field) | NearestRows(field):
             yield field
         case MeanMaxSim(fields):
             yield from fields
@@ -173,7 +180,7 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
     (Component(name='words', ranking=Lexical(), weight=1.0),)
     """
     match ranking:
-        case Nearest() | MaxSim() | MeanMaxSim() | NearestRows():
+        case Nearest() | MaxSim() | MeanMaxSim() | Mutual() | NearestRows():
             return None
         case Lexical() | Aligned():
             return ranking

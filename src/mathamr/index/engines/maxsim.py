@@ -47,6 +47,18 @@ def maxsim(query: Floats, vectors: Floats, starts: npt.NDArray[Any]) -> Floats:
     return scores
 
 
+def mutual_maxsim(query: Floats, rows: Floats) -> float:
+    """The harmonic mean of MaxSim from the query to the rows and back; 0 where either is not above 0.
+
+    >>> query = np.eye(2, dtype=np.float32)
+    >>> mutual_maxsim(query, query), round(mutual_maxsim(query, query[:1]), 3)
+    (1.0, 0.667)
+    """
+    similar = query @ rows.T
+    there, back = float(similar.max(axis=1).mean()), float(similar.max(axis=0).mean())
+    return 2 * there * back / (there + back) if there > 0 and back > 0 else 0.0
+
+
 def products(vectors: Floats, columns: Floats) -> Floats:
     """``vectors @ columns``, in pieces that one thread multiplies.
 

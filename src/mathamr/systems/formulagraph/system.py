@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
+from mathamr.formulas.alignment import Met
 from mathamr.formulas.tree import Tree
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 from mathamr.graphs.virtual import Level
@@ -26,12 +27,16 @@ from mathamr.systems.formulafolder import (
 )
 from mathamr.systems.formulagraph.batch import batch_of, whole
 from mathamr.systems.formulagraph.network import FormulaGraphConfiguration, FormulaGraphNetwork
+from mathamr.systems.nodematch import TreeMatch, View
 from mathamr.systems.ranking import (
+    Aligned,
     Component,
     Fuse,
     Lexical,
     MaxSim,
+    Mutual,
     NearestRows,
+    Promote,
     Ranking,
     Rankings,
     Rerank,
@@ -47,6 +52,10 @@ NODES = 20_000
 LOOKS = 512
 ROWS = 1000
 """Nearest nodes that every node of the query brings candidates by."""
+POOL = 100
+"""Looks of the first ranks whose trees are aligned with the query's."""
+MUTUAL_POOL = 1000
+"""Looks of the first ranks that are compared both ways."""
 
 
 def _view(field: str) -> Ranking:
@@ -54,12 +63,21 @@ def _view(field: str) -> Ranking:
     return Rerank(first=NearestRows(field, rows=ROWS), then=MaxSim(field))
 
 
-def _fused(fusion: str, normalisation: str | None = "none") -> Fuse:
+def _views(fusion: str, normalisation: str | None = "none") -> Fuse:
     return Fuse(
         parts=(Component(LAYOUT, _view(LAYOUT)), Component(OPERATORS, _view(OPERATORS))),
         fusion=fusion,
         normalisation=normalisation,
     )
+
+
+_MUTUAL = Fuse(
+    parts=(Component(LAYOUT, Mutual(LAYOUT)), Component(OPERATORS, Mutual(OPERATORS))),
+    fusion="mean",
+    normalisation="none",
+)
+_LEXICAL = Component("lexical", Lexical())
+_CANDIDATES = Fuse(parts=(_LEXICAL, Component("nodes", _views("mean"))), normalisation="z")
 
 
 class FormulaGraphSystem:
@@ -70,10 +88,22 @@ class FormulaGraphSystem:
     needs: ClassVar[frozenset[Need]] = frozenset({"trees"})
     rankings: ClassVar[Rankings] = {
         "formulas": {
-            "max": _fused("max"),
-            "mean": _fused("mean"),
-            "f1": _fused("f1"),
-            "rrf": _fused("rrf", None),
+            "hybrid": Promote(
+                Rerank(
+                    first=_CANDIDATES,
+                    then=Fuse(
+                        parts=(_LEXICAL, Component("nodes", _MUTUAL), Component("aligned", Aligned())),
+                        normalisation="z",
+                    ),
+                    pool=POOL,
+                    keeps_rest=True,
+                )
+            ),
+            "mutual": Rerank(first=_views("max"), then=_MUTUAL, pool=MUTUAL_POOL, keeps_rest=True),
+            "max": _views("max"),
+            "mean": _views("mean"),
+            "f1": _views("f1"),
+            "rrf": _views("rrf", None),
             "layout": _view(LAYOUT),
             "operators": _view(OPERATORS),
             "lexical": Lexical(),
@@ -146,6 +176,28 @@ class FormulaGraphSystem:
                     np.full(len(vectors), Level.NODE, np.int8),
                     tuple(map(str, range(len(vectors)))),
                 )
+
+    def match_nodes(self, query: Look, found: Look) -> Sequence[TreeMatch]:
+        """For each view which node of the found formula every node of the query met, and MaxSim both ways."""
+        matches: list[TreeMatch] = []
+        views: tuple[tuple[View, Tree | None, Tree | None], ...] = (
+            ("opt", query.opt, found.opt),
+            ("slt", query.slt, found.slt),
+        )
+        for view, ours, theirs in views:
+            if ours is None or theirs is None:
+                continue
+            rows, others = (each.vectors for each in self.node_vectors(view, [ours, theirs]))
+            similar = rows @ others.T
+            met = tuple(
+                Met(node, int(row.argmax()), float(row.max()))
+                for node, row in enumerate(similar)
+                if row.max() > 0
+            )
+            there, back = float(similar.max(axis=1).mean()), float(similar.max(axis=0).mean())
+            score = 2 * there * back / (there + back) if there > 0 and back > 0 else 0.0
+            matches.append(TreeMatch(view, score, met))
+        return matches
 
     @property
     def _head(self) -> FormulaModelHead:

@@ -17,6 +17,7 @@ from mathamr.layers.weights import CONFIG
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.systems.modelfolder import box, boxed
+from mathamr.systems.ssemb.system import OWN, TEXT
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -25,18 +26,18 @@ if TYPE_CHECKING:
 CHARACTERS = 1024
 """Characters of text around a formula, itself among them (section 2.2.1)."""
 MINILM = "all-MiniLM-L6-v2"
-TEXT = "text"
 AT_A_TIME = 256
 
 
 class ContextEncoder:
     """Vectors of the text around formulas, by an encoder's name: that of a model in the box, or all-MiniLM-L6-v2.
 
-    A post is read once; the vector of a formula is the mean over the words of its own surroundings.
+    A model may bring its own encoder, in `folder`. A post is read once; the vector of a formula is the mean over the words of
+    its own surroundings.
     """
 
-    def __init__(self, name: str, device: str = "cpu") -> None:
-        self.name, self._device = name, device
+    def __init__(self, name: str, device: str = "cpu", folder: Path | None = None) -> None:
+        self.name, self._device, self._folder = name, device, folder
 
     @cached_property
     def encoder(self) -> TextEncoder:
@@ -46,7 +47,7 @@ class ContextEncoder:
 
         if self.name == MINILM:
             return packaged_minilm(self._device)
-        folder = self.folder()
+        folder = self._folder if self.name == OWN and self._folder else box() / self.name / TEXT
         if not (folder / CONFIG).is_file():
             known = [name for name in boxed() if (box() / name / TEXT / CONFIG).is_file()]
             raise MathAMRError(
@@ -54,10 +55,6 @@ class ContextEncoder:
                 f" there is {', '.join([*known, MINILM])}"
             )
         return load_text_encoder(folder, self._device)
-
-    def folder(self) -> Path:
-        """Where the encoder of a model in the box lies."""
-        return box() / self.name / TEXT
 
     def encode(self, posts: Iterable[Post]) -> Iterator[list[tuple[str, Vectors]]]:
         """For every post its formulas with the vectors of their surroundings, in the order of the post."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, tee
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
     from mathamr.systems.ssemb.context import ContextEncoder
 
 STRUCTURE, CONTEXT = "structure", "context"
+OWN, TEXT = "own", "text"
+"""What a model with a text encoder of its own says of it, and the folder it has it in."""
 READER = "mathamr-1"
 """The model in the box whose text encoder reads the context, unless another is named."""
 LAMBDA = 0.5
@@ -85,9 +88,10 @@ class SsembSystem:
         name: str = "ssemb",
         about: dict[str, Any] | None = None,
         device: torch.device | None = None,
+        own_text: Path | None = None,
     ) -> None:
         self.network, self.labels, self.reader, self.about = network, labels, reader, about or {}
-        self._name = name
+        self._name, self._own_text = name, own_text
         self._device = device or next(network.parameters()).device
 
     @cached_property
@@ -95,7 +99,7 @@ class SsembSystem:
         """Reads the surroundings of formulas."""
         from mathamr.systems.ssemb.context import ContextEncoder
 
-        return ContextEncoder(self.reader, str(self._device))
+        return ContextEncoder(self.reader, str(self._device), self._own_text)
 
     @property
     def name(self) -> str:
@@ -160,7 +164,9 @@ class SsembSystem:
         )
 
     def save(self, folder: Path) -> None:
-        """Writes the model folder; the text encoder is named, not copied."""
+        """Writes the model folder; a text encoder of the box is named, one of its own copied."""
+        if self._own_text is not None and self._own_text != folder / TEXT:
+            shutil.copytree(self._own_text, folder / TEXT, dirs_exist_ok=True)
         save_formula_model(folder, self._head, self.network, self.labels)
 
     @classmethod
@@ -178,4 +184,5 @@ class SsembSystem:
             name=head.name,
             about=head.about,
             device=place,
+            own_text=folder / TEXT if head.extra["reader"] == OWN else None,
         )
