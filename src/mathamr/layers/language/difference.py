@@ -19,6 +19,9 @@ CODES, SIZES, ADDED = ".codes", ".sizes", ".added"
 ROUNDS = 12
 """After so many rounds of Lloyd's the sizes no longer move."""
 _PLACES = torch.arange(4, dtype=torch.uint8) * 2
+_CODES = torch.arange(256, dtype=torch.uint8)[:, None] >> _PLACES & 3
+_LARGE, _SIGN = (_CODES & 1).float(), 1 - (_CODES & 2).float()
+"""What every byte's four codes say: 1 for the larger size; 1 or -1."""
 
 
 def difference(tuned: Mapping[str, Tensor], base: Mapping[str, Tensor]) -> dict[str, Tensor]:
@@ -82,6 +85,7 @@ def _decoded(codes: Tensor, sizes: Tensor | None, like: Tensor, source: Path) ->
     shape = (like.shape[0], like.shape[1] // 4) if like.ndim == 2 else None
     if sizes is None or codes.dtype != torch.uint8 or codes.shape != shape or sizes.shape != (len(like), 2):
         raise MathAMRError(f"{source} holds a difference of another shape, or it is damaged")
-    single = (codes[..., None] >> _PLACES & 3).view(len(codes), -1)
-    far = torch.gather(sizes.float(), 1, (single & 1).long())
-    return torch.where(single > 1, -far, far)
+    small, large = sizes.float().split(1, 1)
+    bytes_ = codes.flatten().int()
+    is_large = _LARGE.index_select(0, bytes_).view(like.shape)
+    return torch.addcmul(small, large - small, is_large) * _SIGN.index_select(0, bytes_).view(like.shape)
