@@ -16,7 +16,7 @@ from mathamr.amr.placeholder import formula_nodes, mend, placeholders, separated
 from mathamr.amr.variable import Names
 
 JOINT = "multi-sentence"
-BATCH = 128
+BATCH = 512
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,7 +128,7 @@ class Amr:
             twice = _first_repeated(variable for variable, _ in self.instances)
             raise InvalidAmrError(f"variable {twice!r} stands for two nodes; give each node its own variable")
         for variable in variables:
-            if not _SYMBOL.fullmatch(variable):
+            if not _is_symbol(variable):
                 raise InvalidAmrError(f"{variable!r} is no variable: Penman cannot read it back")
         if self.top not in variables:
             raise InvalidAmrError(f"the top {self.top!r} is no variable of the graph")
@@ -249,6 +249,11 @@ def upright(edge: Triple) -> Triple:
     while is_inverted(role):
         source, role, target = target, role[: -len("-of")], source
     return source, role, target
+
+
+@lru_cache(maxsize=1024)
+def _is_symbol(text: str) -> bool:
+    return _SYMBOL.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=1024)

@@ -20,7 +20,9 @@ class Names:
 
     def fresh(self, concept: str) -> str:
         """A variable for a node with that concept, which no other node has."""
-        letter = next((c for c in concept[:2].lower() if "a" <= c <= "z"), "x")
+        letter = concept[:1].lower()
+        if not "a" <= letter <= "z":
+            letter = next((c for c in concept[:2].lower() if "a" <= c <= "z"), "x")
         while True:
             self._counts[letter] += 1
             number = self._counts[letter]

@@ -11,7 +11,7 @@ from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Cause, Failure, PartialParseError, load_parser
 from mathamr.workers import Allowance, Lost, WorkerPool
 
-BATCH = 32
+BATCH = 256
 TIMEOUT = 120.0
 
 

@@ -71,28 +71,29 @@ def relate(
     merged = merge_mentions(draft, scores, labels, thresholds.same)
     parts = Sets(len(nodes))
     edges: list[tuple[int, str, int]] = []
-    linked: set[frozenset[int]] = set()
+    linked: set[tuple[int, int]] = set()
     taken: set[tuple[int, str]] = set()
     reached: set[int] = set()
-    apart = sum(merged.find(number) == number for number in range(len(nodes)))
+    kept = [merged.find(number) for number in range(len(nodes))]
+    apart = len(set(kept))
 
     def take(source: int, role: str, target: int) -> None:
         nonlocal apart
         edges.append((source, role, target))
-        linked.add(frozenset((source, target)))
+        linked.update(((source, target), (target, source)))
         taken.add((source, role))
         reached.add(target)
         apart -= parts.join(source, target)
 
     for source, role, target in draft.edges:
-        take(merged.find(source), role, merged.find(target))
+        take(kept[source], role, kept[target])
     for probability, source, target, column in _probable_edges(scores, labels):
         if apart == 1 and probability < thresholds.extra:
             break
-        source, target = merged.find(source), merged.find(target)
-        role = labels[column]
-        if source == target or frozenset((source, target)) in linked:
+        source, target = kept[source], kept[target]
+        if source == target or (source, target) in linked:
             continue
+        role = labels[column]
         if role not in REPEATABLE and (source, role) in taken:
             continue
         if nodes[target].constant and target in reached:

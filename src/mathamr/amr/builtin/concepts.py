@@ -191,7 +191,8 @@ class ConceptModel:
     def _recall(self, sentence: SyntaxSentence, token: int) -> _Known:
         """Candidates of a word with the sums of their features, remembered for the next time it comes alike."""
         word, tag = sentence.words[token], sentence.tags[token]
-        phrasal = tuple(self.lexicon.phrasal(sentence, token))
+        children = sentence.children[token]
+        phrasal = tuple(self.lexicon.phrasal(sentence, token)) if children and children[-1] > token else ()
         key = (word, tag, token > 0, sentence.mathematical, phrasal)
         known = self._remembered.get(key)
         if known is None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 FORMULA = re.compile(r"FORMULA_[0-9]+")
 FORMULA_STAND_IN = "Mary"
@@ -76,9 +77,16 @@ NOUNS = TERMS | _words_of("""
 """Nouns that name mathematical objects: in a mathematical sentence they are concepts of their own, never frames."""
 
 
+@lru_cache(maxsize=16_384)
 def is_formula(word: str) -> bool:
     """Whether a word is the placeholder of a formula."""
     return word.startswith("FORMULA_") and FORMULA.fullmatch(word) is not None
+
+
+@lru_cache(maxsize=16_384)
+def _phrases_from(word: str) -> list[tuple[list[str], str, str]] | None:
+    """The phrases that a word may open; None for a formula."""
+    return None if is_formula(word) else _BY_FIRST.get(word.lower(), [])
 
 
 def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[str], list[str], list[bool]]:
@@ -87,17 +95,20 @@ def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[st
     >>> merge_phrases(["FORMULA_0", "if", "and", "only", "if", "it"], [True] * 6)[:2]
     (['FORMULA_0', 'if-and-only-if', 'it'], ['Mary', 'if', 'it'])
     """
+    openings = list(map(_phrases_from, words))
+    if not any(phrases != [] for phrases in openings):
+        return list(words), list(words), list(spaces)
     made: list[str] = []
     shown: list[str] = []
     following: list[bool] = []
     place = 0
     while place < len(words):
-        word = words[place]
+        word, phrases = words[place], openings[place]
         size, merged, stand_in = 1, word, word
-        if is_formula(word):
+        if phrases is None:
             stand_in = FORMULA_STAND_IN
         else:
-            for phrase, lemma, seen in _BY_FIRST.get(word.lower(), ()):
+            for phrase, lemma, seen in phrases:
                 if [w.lower() for w in words[place : place + len(phrase)]] == phrase:
                     size, merged, stand_in = len(phrase), lemma, seen
                     break

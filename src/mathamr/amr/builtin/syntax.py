@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -93,7 +93,7 @@ class SyntaxAnalyser:
 
     def __init__(self, batch: int = BATCH) -> None:
         self.batch = batch
-        self._lemmas: dict[tuple[str, str], str] = {}
+        self._lemmas = _Lemmas(self._find_lemma)
 
     @cached_property
     def _language(self) -> Any:
@@ -123,13 +123,7 @@ class SyntaxAnalyser:
 
     def lemma(self, word: str, tag: str) -> str:
         """The lower-case dictionary form of a word with a Penn Treebank tag."""
-        key = (word, tag)
-        found = self._lemmas.get(key)
-        if found is None:
-            if len(self._lemmas) >= REMEMBERED_LEMMAS:
-                self._lemmas.clear()
-            found = self._lemmas[key] = self._find_lemma(word, tag)
-        return found
+        return self._lemmas[word, tag]
 
     def _find_lemma(self, word: str, tag: str) -> str:
         if is_formula(word):
@@ -249,7 +243,7 @@ class SyntaxAnalyser:
         tags = ["NN" if is_formula(word) else tag for word, tag in zip(words, tags, strict=True)]
         return SyntaxSentence(
             words=words,
-            lemmas=[self.lemma(word, tag) for word, tag in zip(words, tags, strict=True)],
+            lemmas=list(map(self._lemmas.__getitem__, zip(words, tags, strict=True))),
             tags=tags,
             deps=deps,
             heads=heads,
@@ -257,6 +251,20 @@ class SyntaxAnalyser:
             vectors=vectors if words else np.zeros((0, VECTOR), np.float32),
             text=tokenised.text,
         )
+
+
+class _Lemmas(dict[tuple[str, str], str]):
+    """Lemmas by word and tag, found when they are asked for first."""
+
+    def __init__(self, find: Callable[[str, str], str]) -> None:
+        super().__init__()
+        self._find = find
+
+    def __missing__(self, key: tuple[str, str]) -> str:
+        if len(self) >= REMEMBERED_LEMMAS:
+            self.clear()
+        found = self[key] = self._find(*key)
+        return found
 
 
 class Tokenised(NamedTuple):
