@@ -17,7 +17,13 @@ IR_VERSION = 8
 OPSET = 18
 MICROSOFT = "com.microsoft"
 """The domain of ONNX Runtime's own operations; its first version is the only one."""
-_KINDS = {np.dtype(np.float32): 1, np.dtype(np.uint8): 2, np.dtype(np.int8): 3, np.dtype(np.int64): 7}
+_KINDS = {
+    np.dtype(np.float32): 1,
+    np.dtype(np.uint8): 2,
+    np.dtype(np.int8): 3,
+    np.dtype(np.int32): 6,
+    np.dtype(np.int64): 7,
+}
 _FLOAT, _INTEGER = 1, 2
 Array = npt.NDArray[Any]
 
@@ -31,9 +37,9 @@ class OnnxGraph:
         self._inputs: list[bytes] = []
         self._made = 0
 
-    def input(self, name: str, shape: Sequence[int | str]) -> str:
-        """A tensor of floats that every run is given; a dimension that varies has a name."""
-        self._inputs.append(_value(name, shape))
+    def input(self, name: str, shape: Sequence[int | str], kind: npt.DTypeLike = np.float32) -> str:
+        """A tensor that every run is given; a dimension that varies has a name."""
+        self._inputs.append(_value(name, shape, kind))
         return name
 
     def constant(self, name: str, array: Array) -> str:
@@ -76,24 +82,24 @@ class OnnxGraph:
         )
         return names
 
-    def model(self, outputs: Mapping[str, Sequence[int | str]]) -> bytes:
-        """The bytes of a model with these results."""
+    def model(self, outputs: Mapping[str, Sequence[int | str]], kind: npt.DTypeLike = np.float32) -> bytes:
+        """The bytes of a model with these results, all of one kind."""
         graph = (
             b"".join(_bytes(1, node) for node in self._nodes)
             + _bytes(2, "mathamr")
             + b"".join(_bytes(5, constant) for constant in self._constants.values())
             + b"".join(_bytes(11, value) for value in self._inputs)
-            + b"".join(_bytes(12, _value(name, shape)) for name, shape in outputs.items())
+            + b"".join(_bytes(12, _value(name, shape, kind)) for name, shape in outputs.items())
         )
         opsets = _bytes(8, _number(2, OPSET)) + _bytes(8, _bytes(1, MICROSOFT) + _number(2, 1))
         return _number(1, IR_VERSION) + _bytes(7, graph) + opsets
 
 
-def _value(name: str, shape: Sequence[int | str]) -> bytes:
+def _value(name: str, shape: Sequence[int | str], kind: npt.DTypeLike) -> bytes:
     dims = b"".join(
         _bytes(1, _number(1, size) if isinstance(size, int) else _bytes(2, size)) for size in shape
     )
-    tensor = _number(1, _KINDS[np.dtype(np.float32)]) + _bytes(2, dims)
+    tensor = _number(1, _KINDS[np.dtype(kind)]) + _bytes(2, dims)
     return _bytes(1, name) + _bytes(2, _bytes(1, tensor))
 
 

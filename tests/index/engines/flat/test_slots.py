@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.index.engines.flat import slots as module
-from mathamr.index.engines.flat.quantised import Quantised, worthwhile
+from mathamr.index.engines.flat.quantised import Quantised, whole_products, worthwhile
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import maxsim
 from tests.index.engines.entries import units
@@ -102,10 +105,24 @@ def test_whether_int8_is_worthwhile_is_measured_once() -> None:
     assert worthwhile.cache_info().misses <= before + 1
 
 
-def test_scans_leave_torch_its_threads() -> None:
-    import torch
+def test_products_of_whole_numbers_are_exact_in_every_thread() -> None:
+    generator = np.random.default_rng(2)
+    for size, rows, columns in ((32, 500, 16), (7, 33, 1), (300, 5, 19)):
+        numbers = generator.integers(-127, 128, (rows, size)).astype(np.int8)
+        query = generator.integers(-127, 128, (size, columns)).astype(np.int8)
+        numbers[0], query[:, 0] = 127, -127
+        expected = (numbers.astype(np.int64) @ query.astype(np.int64)).tolist()
+        with ThreadPoolExecutor(3) as pool:
+            made = list(pool.map(lambda _: whole_products(size)(numbers, query).tolist(), range(4)))  # noqa: B023
+        assert made == [expected] * 4
 
-    before = torch.get_num_threads()
-    _, _, slots = arranged([3, 1, 5, 2], 0)
-    Quantised.of(slots).scan(slots, units(np.random.default_rng(1), 2, 16))
-    assert torch.get_num_threads() == before
+
+def test_files_of_the_first_release_have_one_length_for_all() -> None:
+    _, _, slots = arranged([3, 1, 5, 2] * 20, 0)
+    query = units(np.random.default_rng(1), 3, 16)
+    quantised = Quantised.of(slots)
+    old = replace(quantised, longest=quantised.longest.max(keepdims=True))
+    about, wrong = old.scan(slots, query)
+    assert wrong.shape == about.shape
+    assert (np.abs(about - slots.scan(query)) <= wrong).all()
+    assert (wrong >= quantised.scan(slots, query)[1]).all()

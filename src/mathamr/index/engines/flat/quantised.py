@@ -2,14 +2,15 @@
 
 A vector v is kept as v̂ = s∘n with whole numbers n from -127 to 127 and one scale s a dimension. A query's row q,
 of length one, is scaled and rounded likewise, q∘s ≈ t·m, so that t·(m·n) is a product of whole numbers, for which
-processors have instructions. It differs from q·v by at most ‖v - v̂‖ + ‖q∘s - t·m‖·‖n‖. The first part is kept for
-every post, the second is known when the query is: so is an interval that holds the exact score, and only posts whose
+processors have instructions. It differs from q·v by at most ‖v - v̂‖ + ‖q∘s - t·m‖·‖n‖. ‖v - v̂‖ and ‖n‖ are kept for
+every post, the rest is known when the query is: so is an interval that holds the exact score, and only posts whose
 interval reaches up to the k-th best need it. Nothing of the exact result is lost.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
@@ -19,9 +20,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.index.engines.flat.slots import BLOCK, Slots
-from mathamr.index.engines.flat.threads import aside, share, torch_alone
+from mathamr.index.engines.flat.threads import share
 from mathamr.index.engines.maxsim import Floats, products
 from mathamr.index.storage.arrays import Array
+from mathamr.layers.language.onnxfile import OnnxGraph
 
 _LARGEST = 127
 _ROUNDING = 2.0**-23
@@ -39,54 +41,50 @@ class Quantised:
     errors: Floats
     """The largest ‖v - v̂‖ of each post."""
     longest: Floats
-    """The largest ‖n‖, alone in an array."""
+    """The largest ‖n‖ of each post; of all posts, alone in the array, in files of the first release."""
 
     @classmethod
     def of(cls, slots: Slots) -> Quantised:
         """The whole numbers nearest to the vectors."""
-        size = slots.vectors.shape[1]
-        reach = np.zeros(size, np.float32)
-        for piece in _blocks(slots):
-            np.maximum(reach, np.abs(piece.astype(np.float32, copy=False)).max(axis=0), out=reach)
+        reach = np.zeros(slots.vectors.shape[1], np.float32)
+        bases, widths = slots.bases.tolist(), slots.widths.tolist()
+        for begin, end in pairwise(bases):
+            piece = slots.vectors[begin:end].astype(np.float32, copy=False)
+            np.maximum(reach, np.abs(piece).max(axis=0), out=reach)
         scales = reach / np.float32(_LARGEST)
         divisors = np.where(scales > 0, scales, np.float32(1))
         numbers = np.empty(slots.vectors.shape, np.int8)
-        errors = np.empty(len(slots), np.float32)
-        bases, widths, longest = slots.bases.tolist(), slots.widths.tolist(), 0.0
+        errors, longest = np.empty((2, len(slots)), np.float32)
         for block, begin, end in slots.blocks():
             exact = slots.vectors[bases[block] : bases[block + 1]].astype(np.float32, copy=False)
             rounded = np.clip(np.rint(exact / divisors), -_LARGEST, _LARGEST)
             numbers[bases[block] : bases[block + 1]] = rounded
-            lost = np.linalg.norm(exact - rounded * scales, axis=1)
-            errors[begin:end] = lost.reshape(widths[block], end - begin).max(axis=0)
-            longest = max(longest, float(np.linalg.norm(rounded, axis=1).max()))
-        return cls(numbers, scales, errors, np.array([longest], np.float32))
+            for made, rows in ((errors, exact - rounded * scales), (longest, rounded)):
+                norms = np.linalg.norm(rows, axis=1)
+                made[begin:end] = norms.reshape(widths[block], end - begin).max(axis=0)
+        return cls(numbers, scales, errors, longest)
 
     def scan(self, slots: Slots, query: Floats) -> tuple[Floats, Floats]:
         """About the MaxSim of every post with a query, and by how much each may be wrong."""
-        import torch
-
         scaled = query * self.scales
         steps = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), np.finfo(np.float32).tiny) / _LARGEST
         whole = np.rint(scaled / steps)
-        lost = np.linalg.norm(scaled - whole * steps, axis=1) * self.longest
-        columns = torch.from_numpy(np.ascontiguousarray(whole.T.astype(np.int8)))
+        lost = np.linalg.norm(scaled - whole * steps, axis=1).mean() * self.longest
+        columns = np.ascontiguousarray(whole.T.astype(np.int8))
         weights = (steps[:, 0] / np.float32(len(query))).astype(np.float32)
         scores = np.empty(len(slots), np.float32)
         bases, widths = slots.bases.tolist(), slots.widths.tolist()
-        bounds = slots.bounds.tolist()
+        bounds, multiply = slots.bounds.tolist(), whole_products(len(self.scales))
 
         def scan(first: int, last: int) -> None:
-            torch_alone()
             for block in range(first, last):
                 begin, end = bounds[block], bounds[block + 1]
-                numbers = torch.from_numpy(self.numbers[bases[block] : bases[block + 1]])
-                products = torch._int_mm(numbers, columns).numpy()
+                products = multiply(self.numbers[bases[block] : bases[block + 1]], columns)
                 best = products.reshape(widths[block], end - begin, -1).max(axis=0)
-                scores[begin:end] = best @ weights
+                scores[begin:end] = best.astype(np.float32) @ weights
 
         share(scan, len(widths))
-        return scores, self.errors + np.float32(lost.mean() + (len(self.scales) + 16) * _ROUNDING)
+        return scores, self.errors + lost + np.float32((len(self.scales) + 16) * _ROUNDING)
 
     def arrays(self) -> dict[str, Array]:
         """The parts by name, for a file."""
@@ -99,26 +97,39 @@ class Quantised:
 
 
 @cache
+def whole_products(size: int) -> Callable[[Array, Array], npt.NDArray[np.int32]]:
+    """Products of whole numbers from -127 to 127, rows of `size` numbers with columns, in the thread that asks.
+
+    ONNX Runtime has them for every processor (SDOT, i8mm, VNNI, AMX); torch's are 20 times slower than floats on some.
+    """
+    import onnxruntime
+
+    graph = OnnxGraph()
+    inputs = graph.input("rows", ("rows", size), np.int8), graph.input("columns", (size, "columns"), np.int8)
+    result = graph.add("MatMulInteger", inputs)
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    model = graph.model({result: ("rows", "columns")}, np.int32)
+    session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+    def multiply(rows: Array, columns: Array) -> npt.NDArray[np.int32]:
+        products: npt.NDArray[np.int32] = session.run(None, {"rows": rows, "columns": columns})[0]
+        return products
+
+    return multiply
+
+
+@cache
 def worthwhile(size: int) -> bool:
     """Whether whole numbers are multiplied much faster than floats here; measured on one block, once a process."""
-    try:
-        return aside(lambda: _measured(size))
-    except (ImportError, AttributeError, RuntimeError):
-        # A build of torch without this multiplication: the exact scan does without it.
-        return False
-
-
-def _measured(size: int) -> bool:
-    import torch
-
-    torch_alone()
     generator = np.random.default_rng(0)
     floats = generator.standard_normal((BLOCK, size), np.float32)
     query = np.ascontiguousarray(generator.standard_normal((16, size), np.float32).T)
-    numbers, columns = (torch.from_numpy((array * 20).astype(np.int8)) for array in (floats, query))
+    numbers, columns = ((array * 20).astype(np.int8) for array in (floats, query))
+    multiply = whole_products(size)
 
     def in_int8() -> Any:
-        return torch._int_mm(numbers, columns).numpy().reshape(16, BLOCK // 16, 16).max(axis=0)
+        return multiply(numbers, columns).reshape(16, BLOCK // 16, 16).max(axis=0)
 
     def in_float32() -> Any:
         return products(floats, query).reshape(16, BLOCK // 16, 16).max(axis=0)
@@ -134,8 +145,3 @@ def _seconds(work: Any) -> float:
         work()
         shortest = min(shortest, time.thread_time() - started)
     return shortest
-
-
-def _blocks(slots: Slots) -> list[Array]:
-    bases = slots.bases.tolist()
-    return [slots.vectors[begin:end] for begin, end in pairwise(bases)]
