@@ -1,0 +1,86 @@
+"""Runs of other systems, ordered again by MathAMR, and both fused (seed 004, Table 2)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.runs import Run, read_run
+from mathamr.evaluation.scores import evaluate
+from mathamr.evaluation.significance import bonferroni, paired_t_test, stars
+from mathamr.index.scored import Scored
+from mathamr.search.fusion import fuse
+
+MEASURES = ("nDCG'@10", "P'@10", "MAP'", "Bpref")
+
+
+def reranked(run: Run, ours: Run) -> Run:
+    """The results of a run by MathAMR's scores; what it has no score of follows in its old order."""
+    found: dict[str, list[tuple[str, float]]] = {}
+    for topic, hits in run.rankings.items():
+        known = {hit.id: hit.score for hit in ours.rankings.get(topic, ())}
+        lowest = min(known.values(), default=0.0) - 1
+        rest = [hit for hit in hits if hit.id not in known]
+        found[topic] = [(hit.id, known[hit.id]) for hit in hits if hit.id in known]
+        found[topic] += [(hit.id, lowest - place) for place, hit in enumerate(rest)]
+    return Run.of(f"{run.name}-reranked", found)
+
+
+def fused(run: Run, again: Run) -> Run:
+    """Score-weighted reciprocal ranks of a run and of itself ordered again."""
+    found = {
+        topic: [
+            (hit.id, hit.score)
+            for hit in fuse(
+                "score-rrf",
+                [
+                    [Scored(each.id, each.score) for each in hits],
+                    [Scored(each.id, each.score) for each in again.rankings[topic]],
+                ],
+            )
+        ]
+        for topic, hits in run.rankings.items()
+    }
+    return Run.of(f"{run.name}-fused", found)
+
+
+def markdown(originals: Mapping[str, Path], ours: Sequence[Path], qrels: Qrels) -> str:
+    """Every original run, ordered again by the runs of MathAMR's seeds, and fused; the mean over seeds."""
+    return "\n".join(_lines({name: read_run(path) for name, path in originals.items()}, ours, qrels))
+
+
+def _lines(originals: Mapping[str, Run], ours: Sequence[Path], qrels: Qrels) -> Iterator[str]:
+    chosen = measures(MEASURES)
+    by_seed = [read_run(path) for path in ours]
+    tests = 2 * len(originals) * len(MEASURES)
+    yield "| run | | " + " | ".join(MEASURES) + " |"
+    yield "| --- | --- |" + " --: |" * len(MEASURES)
+    for name, run in originals.items():
+        original = evaluate(run, qrels, chosen)
+        yield _row(name, "original", [f"{original.mean(each):.3f}" for each in original.measures])
+        for what in ("reranked", "fused"):
+            values = []
+            for seed in by_seed:
+                again = reranked(run, seed)
+                values.append(evaluate(again if what == "reranked" else fused(run, again), qrels, chosen))
+            cells = []
+            for each in original.measures:
+                topics = list(original.values[each])
+                means = [float(np.mean([value.values[each][topic] for value in values])) for topic in topics]
+                test = paired_t_test(means, [original.values[each][topic] for topic in topics])
+                corrected = None if test.p_value is None else bonferroni(test.p_value, tests)
+                cells.append(f"{np.mean(means):.3f}{stars(corrected)}")
+            yield _row("", what, cells)
+    yield ""
+    yield (
+        f"{len(qrels.topics)} topics, {len(by_seed)} seeds of MathAMR; stars: a paired t-test against the original,"
+        f" p × {tests} under .05, .01, .001."
+    )
+
+
+def _row(name: str, what: str, cells: Sequence[str]) -> str:
+    return "| " + " | ".join([name, what, *cells]) + " |"
