@@ -4,7 +4,8 @@ from pathlib import Path
 
 from benchmarks.mathamr import agreement, published, readable
 from mathamr.errors import ParseError
-from mathamr.graphs.mathamr import linearise, mathamr
+from mathamr.formulas.notation import opt_from_string
+from mathamr.graphs.mathamr import linearise, linearised_tree, mathamr
 from tests.graphs.small import small_graph
 
 
@@ -43,3 +44,16 @@ def test_our_formula_trees_in_their_graphs_give_their_strings(data: Path) -> Non
     assert found.agreeing >= 110
     assert found.same_formulas / found.formulas > 0.8
     assert found.reasons["another reading"] < 0.1 * found.formulas
+
+
+def test_a_tree_by_itself_reads_as_it_does_inside_a_graph() -> None:
+    powers = ",".join(f"{place}[O!SUP,0[V!{letter}],1[V!n]]" for place, letter in enumerate("xyz"))
+    assert linearised_tree(opt_from_string(f"[U!plus,{powers}]")) == "plus SUP z n SUP y n SUP x n"
+    assert (
+        linearised_tree(opt_from_string("[+!O!sum,0[O!SUB,0[O!sum],1[V!i]],1[W!],2[N!1]]"))
+        == "sum SUB sum i 1"
+    )
+    assert linearised_tree(opt_from_string("[O!interval(O-C),0[N!0],1[N!1]]")) == "interval$O-C$$ 0 1"
+    part = small_graph().formulas[0]
+    assert part.opt is not None
+    assert linearised_tree(part.opt) in linearise(mathamr(small_graph()).to_penman(one_line=True))

@@ -132,7 +132,8 @@ class WordTrainer(PartTrainer[MaskedStep]):
         inside = (places > 0) & (places < lengths.numpy()[:, None] - 1)
         hidden = torch.from_numpy(inside & (chance.random(numbers.shape) < MASKED))
         were, kind = numbers[hidden], torch.from_numpy(chance.random(int(hidden.sum())))
-        other = torch.from_numpy(chance.integers(1000, self._words.bias.shape[0], len(were)))
+        known = self._words.bias.shape[0]
+        other = torch.from_numpy(chance.integers(min(1000, known // 2), known, len(were)))
         shown = torch.where(
             kind < 0.8, torch.full_like(were, self._mask), torch.where(kind < 0.9, other, were)
         )
