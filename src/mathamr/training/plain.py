@@ -126,7 +126,7 @@ class PlainTrainer(ABC, Generic[S]):
 
     def state(self) -> dict[str, Tensor]:
         """What was learned, the moments of the optimiser, and the random states."""
-        state = {f"model.{name}": each for name, each in self.learned.items()}
+        state: dict[str, Tensor] = {f"model.{name}": each for name, each in self.learned.items()}
         for name, parameter in self.learned.items():
             for kind, value in self._optimiser.state.get(parameter, {}).items():
                 state[f"optimiser.{kind}.{name}"] = torch.as_tensor(value)
@@ -143,9 +143,9 @@ class PlainTrainer(ABC, Generic[S]):
         for name, parameter in self.learned.items():
             moments: dict[str, Any] = {}
             for kind in ("step", "exp_avg", "exp_avg_sq"):
-                value = state.get(f"optimiser.{kind}.{name}")
-                if value is not None:
-                    moments[kind] = value.to("cpu" if kind == "step" else self.device)
+                kept = state.get(f"optimiser.{kind}.{name}")
+                if kept is not None:
+                    moments[kind] = kept.to("cpu" if kind == "step" else self.device)
             if moments:
                 self._optimiser.state[parameter] = moments
         torch.set_rng_state(state["chance.0"].cpu())

@@ -267,9 +267,11 @@ def measure_compression(
             )
 
 
-CURVE = ((128, 256, 16), (64, 256, 16), (32, 256, 16), (16, 256, 16))
-CURVE += ((128, 64, 16), (128, 32, 16), (128, 16, 16), (128, 8, 16))
-CURVE += ((64, 32, 16), (64, 32, 8), (32, 32, 8), (32, 16, 8))
+CURVE: tuple[tuple[int, int, int], ...] = (
+    *((size, 256, 16) for size in (128, 64, 32, 16)),
+    *((128, rows, 16) for rows in (64, 32, 16, 8)),
+    *((64, 32, 16), (64, 32, 8), (32, 32, 8), (32, 16, 8)),
+)
 """(numbers, rows a representation, bits a number); 256 rows are all."""
 
 

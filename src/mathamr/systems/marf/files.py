@@ -9,6 +9,7 @@ latextokens.txt       one normalised LaTeX token a line
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -78,7 +79,7 @@ def fresh_network(
     """A network that begins from a text encoder, with changes of low rank that can learn."""
     transformer = _extended(base, vocabularies)
     add_changes(transformer, configuration.rank)
-    transformer.pieces.added.requires_grad_(True)  # type: ignore[union-attr]
+    transformer.pieces.added.requires_grad_(True)
     context = ContextEncoder(transformer, configuration.size)
     nn.init.orthogonal_(context.head.weight)
     return MarfNetwork(context, FormulaEncoder(configuration, len(vocabularies.latex)), configuration)
@@ -96,7 +97,7 @@ def _extended(base: TextEncoder, vocabularies: MarfVocabularies) -> Any:
     return with_added_pieces(model, spelled)
 
 
-def stored_weights(learned: dict[str, Tensor], components: Tensor) -> dict[str, Tensor]:
+def stored_weights(learned: Mapping[str, Tensor], components: Tensor) -> dict[str, Tensor]:
     """What a folder holds, in sixteen bits."""
     every = {**learned, _COMPONENTS: components}
     return {name: each.detach().to("cpu", torch.float16).contiguous() for name, each in every.items()}
@@ -151,7 +152,7 @@ def made_model(
         raise MathAMRError(
             f"{source}: the principal components have another size than the configuration asks for"
         )
-    transformer.pieces = nn.Embedding.from_pretrained(torch.cat([kept, added.to(kept)]))
+    transformer.pieces = nn.Embedding.from_pretrained(torch.cat([kept, added.to(kept)]))  # type: ignore[no-untyped-call]
     transformer.configuration = replace(
         transformer.configuration, pieces=len(transformer.pieces.weight), projection=0
     )

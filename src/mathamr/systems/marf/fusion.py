@@ -30,7 +30,8 @@ class GatedFusion(nn.Module):
         present = counts > 0
         attended = self._attention(context, formula, counts.clamp(min=1))
         added = self.gate(attended) * self.outer(functional.gelu(self.inner(attended)))
-        return context + added * present[:, None, None]
+        fused: Tensor = context + added * present[:, None, None]
+        return fused
 
     def _attention(self, context: Tensor, formula: Tensor, counts: Tensor) -> Tensor:
         rows, width, size = context.shape

@@ -98,7 +98,8 @@ def neighbours_pooled(vectors: Tensor, rows: int) -> Tensor:
 def principal_components(rows: Tensor, size: int) -> Tensor:
     """The directions (size of a row, size) on which products of rows are kept best."""
     products = rows.float().T @ rows.float()
-    return torch.linalg.eigh(products.double())[1].flip(1)[:, :size].float().contiguous()
+    directions: Tensor = torch.linalg.eigh(products.double())[1].flip(1)
+    return directions[:, :size].float().contiguous()
 
 
 def _budget(device: torch.device) -> int:

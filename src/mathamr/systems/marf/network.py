@@ -39,7 +39,7 @@ def with_added_pieces(model: Transformer, words: list[list[int]]) -> Transformer
     with torch.no_grad():
         for place, pieces in enumerate(words):
             layer.added[place] = kept.weight[pieces].mean(0)
-    model.pieces = layer
+    model.pieces = layer  # type: ignore[assignment]
     model.configuration = replace(model.configuration, pieces=kept.num_embeddings + len(words), projection=0)
     return model
 

@@ -159,7 +159,7 @@ class MathAMRSystem:
             ) from error
         checked_file(folder / WEIGHTS, hashes)
         encoder = checked_base(base, fingerprint, device, str(folder))
-        about = {key: row[key] for key in ("measured", "license", "training") if key in row}
+        about: dict[str, Any] = {key: row[key] for key in ("measured", "license", "training") if key in row}
         return cls(encoder, configuration, read_tensors(folder / WEIGHTS), name=name, about=about)
 
 

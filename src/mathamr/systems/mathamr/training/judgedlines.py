@@ -82,7 +82,9 @@ class JudgedLines:
         columns = np.array(found, np.int64).T
         return cls(
             tuple(line_pieces(list(texts), pieces, length)),
-            *(column.astype(np.int32) for column in columns[:3]),
+            columns[0].astype(np.int32),
+            columns[1].astype(np.int32),
+            columns[2].astype(np.int32),
             columns[3].astype(np.int8),
         )
 
