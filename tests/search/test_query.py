@@ -160,3 +160,21 @@ def test_formulas_keep_the_ids_of_their_post() -> None:
     body = 'Let <span class="math-container" id="q_7">$x&gt;0$</span>.'
     query = Query.of_post(Post("7", "question", body, formulas=(formula,)), "q_7")
     assert query.target()[0] is formula
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("Zippel lemma", "name"),
+        ("Hahn-Banach theorem", "name"),
+        ("is it dense?", "words"),
+        ("the roots of $x^2-2$", "words"),
+        ("why is a continuous function on a compact set bounded", "words"),
+        ("$x^2+y^2=z^2$", "formula"),
+        (r"\frac{1}{2}", "formula"),
+        ("Let $f$ be continuous. " * 6, "question"),
+        ("a" * 5000, "question"),
+    ],
+)
+def test_what_is_asked_with_is_told_apart(text: str, kind: str) -> None:
+    assert Query.of_text(text).kind == kind

@@ -38,8 +38,8 @@ RANKINGS = {
 class Listed(Ranker):
     """Finds what is listed for a field; asks no index."""
 
-    def __init__(self) -> None:
-        asked = Asked(Query.of_text("x"), None)  # type: ignore[arg-type]
+    def __init__(self, text: str = "x") -> None:
+        asked = Asked(Query.of_text(text), None)  # type: ignore[arg-type]
         super().__init__(asked, None, None, lambda of, ids: {})  # type: ignore[arg-type]
         self.asked_for: list[tuple[str, int]] = []
 
@@ -163,3 +163,23 @@ def test_a_filter_asks_for_more_until_there_are_enough() -> None:
     found = filtered(search, Demand(5, where), lambda few: {each for each in few if int(each) % 50 == 0})
     assert [hit.id for hit in found] == ["0", "50", "100", "150", "200"]
     assert asked == [10, 40, 160, 640]
+
+
+def test_a_fusion_weighs_its_parts_by_what_is_asked_with() -> None:
+    both = Fuse(
+        parts=(
+            Component("first", Nearest("words"), 1.0, (("formula", 0.0),)),
+            Component("second", Nearest("one"), 0.1, (("formula", 1.0),)),
+        )
+    )
+
+    def first(text: str) -> tuple[str, list[str]]:
+        ranker = Listed(text)
+        found = ranker.rank(both, Demand(10), "it")
+        assert next(hit.id for hit in ranker.score(both, ["a", "c"])) == found[0].id
+        return found[0].id, [field for field, _ in ranker.asked_for]
+
+    assert first("nowhere dense") == ("a", ["words", "one"])
+    assert first("$x^2$") == ("c", ["one"])
+    with pytest.raises(MathAMRError, match="for every kind of query"):
+        Fuse(parts=(Component("first", Nearest("words"), 1.0, (("name", 0.0),)),))

@@ -11,15 +11,18 @@ from mathamr.errors import MathAMRError
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.trees import Trees, trees_of
+from mathamr.index.lexical.terms import words
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Markup, Post
 from mathamr.posts.text import UNWANTED
-from mathamr.systems.ranking import Task
+from mathamr.systems.ranking import QueryKind, Task
 
 MAX_CHARACTERS = 50_000
 """A longer text is no question; the longest of ARQMath's topics has a tenth of this."""
 MAX_FORMULAS = 500
+MOST_WORDS_OF_NAME, MOST_WORDS, MOST_CHARACTERS_OF_WORDS = 5, 20, 400
+"""A longer text says more than a name; a still longer one is a whole question."""
 
 QUERY_ID = "query"
 
@@ -120,6 +123,21 @@ class Query:
     def has_words(self) -> bool:
         """Whether there is more than formulas."""
         return any(map(_has_words, (sentence.text for sentence in self.passage.sentences)))
+
+    @cached_property
+    def kind(self) -> QueryKind:
+        """What is asked with, for rankings that fit it.
+
+        >>> [Query.of_text(text).kind for text in ("nowhere dense", "$x^2+1$", "when is $x^2$ convex")]
+        ['name', 'formula', 'words']
+        """
+        if not self.has_words:
+            return "formula"
+        count = len(words(self.text)) if len(self.text) <= MOST_CHARACTERS_OF_WORDS else MOST_WORDS + 1
+        if count > MOST_WORDS:
+            return "question"
+        is_name = count <= MOST_WORDS_OF_NAME and not self.formulas and "?" not in self.text
+        return "name" if is_name else "words"
 
     def marked(self, number: int) -> Query:
         """The query with its formula of that number, from 1, as the one that is meant."""

@@ -108,6 +108,7 @@ class Ranker(ABC):
             case Rerank(then=then):
                 return self._scored(then, ids)
             case Fuse():
+                ranking = ranking.suited(self.asked.query.kind)
                 parts = {part.name: self._scored(part.ranking, ids).hits for part in ranking.asked}
                 # A part that knows nothing of a result is no evidence for it.
                 evidence = {
@@ -137,6 +138,7 @@ class Ranker(ABC):
             case Rerank():
                 return self._reranked(ranking, demand)
             case Fuse():
+                ranking = ranking.suited(self.asked.query.kind)
                 deep = replace(demand, depth=max(demand.depth, ranking.depth))
                 parts = {part.name: self._found(part.ranking, deep).hits for part in ranking.asked}
                 with self.asked.watch("rank"):

@@ -88,13 +88,25 @@ class Rerank:
             raise MathAMRError(f"reranking needs a pool of at least 1, not {self.pool}")
 
 
+QueryKind = Literal["name", "formula", "words", "question"]
+"""What people ask with: no more than a name, a formula alone, a few words, or whole sentences."""
+
+
 @dataclass(frozen=True, slots=True)
 class Component:
-    """One part of a fusion: the name its score is shown under, and how much it counts."""
+    """One part of a fusion: the name its score is shown under, and how much it counts.
+
+    `weights` are those for some kinds of queries, instead of `weight`.
+    """
 
     name: str
     ranking: Ranking
     weight: float = 1.0
+    weights: tuple[tuple[QueryKind, float], ...] = ()
+
+    def weight_for(self, kind: QueryKind) -> float:
+        """How much it counts for a kind of query."""
+        return dict(self.weights).get(kind, self.weight)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,13 +125,30 @@ class Fuse:
         names = [part.name for part in self.parts]
         if len(set(names)) != len(names):
             raise MathAMRError(f"the parts of a fusion have names of their own, not {', '.join(names)}")
-        if not any(part.weight > 0 for part in self.parts):
-            raise MathAMRError("a fusion needs a part of weight above 0")
+        kinds = {kind for part in self.parts for kind, _ in part.weights}
+        counted = [[part.weight for part in self.parts]]
+        counted += [[part.weight_for(kind) for part in self.parts] for kind in kinds]
+        if not all(any(weight > 0 for weight in weights) for weights in counted):
+            raise MathAMRError("a fusion needs a part of weight above 0, for every kind of query")
 
     @property
     def asked(self) -> tuple[Component, ...]:
-        """The parts that count."""
-        return tuple(part for part in self.parts if part.weight > 0)
+        """The parts that count, if only for some queries."""
+        return tuple(
+            part for part in self.parts if part.weight > 0 or any(weight > 0 for _, weight in part.weights)
+        )
+
+    def suited(self, kind: QueryKind) -> Fuse:
+        """The fusion with the weights for a kind of query.
+
+        >>> both = Fuse(parts=(Component("a", Lexical()), Component("b", Nearest("b"), 2.0, (("name", 0.0),))))
+        >>> [part.weight for part in both.suited("words").asked], [part.name for part in both.suited("name").asked]
+        ([1.0, 2.0], ['a'])
+        """
+        if not any(part.weights for part in self.parts):
+            return self
+        parts = (replace(part, weight=part.weight_for(kind), weights=()) for part in self.parts)
+        return replace(self, parts=tuple(parts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,8 +205,8 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
     """What is left of a ranking while there are no vectors; `None` where that is nothing.
 
     >>> hybrid = Fuse(parts=(Component("words", Lexical()), Component("parts", MaxSim("parts"))))
-    >>> without_vectors(hybrid).parts
-    (Component(name='words', ranking=Lexical(), weight=1.0),)
+    >>> [part.name for part in without_vectors(hybrid).parts]
+    ['words']
     """
     match ranking:
         case Nearest() | MaxSim() | MeanMaxSim() | Mutual() | NearestRows():
@@ -192,5 +221,9 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
             return found if found is None or again is None else replace(ranking, first=found, then=again)
         case Fuse():
             parts = ((part, without_vectors(part.ranking)) for part in ranking.asked)
-            kept = tuple(replace(part, ranking=left) for part, left in parts if left is not None)
+            kept = tuple(
+                replace(part, ranking=left, weight=part.weight or 1.0, weights=())
+                for part, left in parts
+                if left is not None
+            )
             return replace(ranking, parts=kept) if kept else None
