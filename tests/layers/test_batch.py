@@ -7,7 +7,7 @@ import pytest
 import torch
 
 from mathamr.graphs.shard import Shard
-from mathamr.layers.batch import GraphBatch, moved_together, ahead
+from mathamr.layers.batch import GraphBatch, ahead, moved_together
 from mathamr.layers.stack import GraphStack
 
 

@@ -15,7 +15,8 @@ def command(
         typer.Argument(
             metavar="NAME...",
             help="formula-representations, virtual-nodes, connectivity, initialisation, retrieval-strategies,"
-            " document-loss or benchmark; several run together and share what they have in common.",
+            " document-loss or benchmark; several run together and share what they have in common. Of formulas alone:"
+            " formula-graph-pairings, ssemb-ablation, ssemb-fusion.",
             show_default=False,
         ),
     ],
@@ -98,13 +99,16 @@ def command(
 ) -> None:
     """Run an experiment of the thesis; prints its tables. A killed one goes on where it stopped."""
     from mathamr import sample
-    from mathamr.experiments import EXPERIMENTS
+    from mathamr.experiments import EXPERIMENTS, FORMULA_EXPERIMENTS
     from mathamr.experiments.collection import collection_of
     from mathamr.experiments.plan import planned
     from mathamr.experiments.runner import run, threads_of
     from mathamr.experiments.scale import scale_named
     from mathamr.experiments.setting import ExperimentSetting
 
+    if any(name in FORMULA_EXPERIMENTS for name in names):
+        _of_formulas(names, corpus or [sample.folder()], topics, qrels, train, seeds, changes, device, out)
+        return
     collection = collection_of(
         corpus or [sample.folder()], topics or (), qrels or (), without or (), train or ()
     )
@@ -141,3 +145,40 @@ def command(
         folder, _ = write_report(plan)
         print((folder / "results.md").read_text(encoding="utf-8"), end="")
         print(f"results and pictures are in {folder}", file=sys.stderr)
+
+
+def _of_formulas(
+    names: list[str],
+    corpus: list[Path],
+    topics: list[Path] | None,
+    qrels: list[Path] | None,
+    train: list[Path] | None,
+    seeds: int,
+    changes: list[str] | None,
+    device: str,
+    out: Path,
+) -> None:
+    """Experiments of systems that read formulas alone; a folder with judged.tsv is a judged pool of trees."""
+    from mathamr.experiments import FORMULA_EXPERIMENTS
+    from mathamr.experiments.collection import collection_of
+    from mathamr.experiments.formularunner import FormulaRun
+    from mathamr.experiments.formulasources import formula_setting, is_pool
+
+    posts = [path for path in corpus if not is_pool(path)]
+    collection = collection_of(posts, topics or (), qrels or (), (), ()) if posts else None
+    for experiment in [FORMULA_EXPERIMENTS[name] for name in dict.fromkeys(names)]:
+        setting = formula_setting(
+            experiment,
+            collection,
+            [path for path in corpus if is_pool(path)],
+            out,
+            further=train or (),
+            seeds=seeds,
+            changes=tuple(changes or ()),
+            device=device,
+        )
+        text = FormulaRun(setting).go()
+        folder = out / experiment.name
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "results.md").write_text(text + "\n", encoding="utf-8")
+        print(text)

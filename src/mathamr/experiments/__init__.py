@@ -1,8 +1,9 @@
-"""The thesis's experiments by name: each a declaration, run in stages that are never done twice."""
+"""The papers' experiments by name: each a declaration, run in stages that are never done twice."""
 
 from __future__ import annotations
 
 from mathamr.experiments.experiment import Experiment
+from mathamr.experiments.formulaexperiment import FormulaExperiment
 from mathamr.registry import Registry
 
 _DECLARATIONS = "mathamr.experiments.declarations"
@@ -19,3 +20,13 @@ EXPERIMENTS: Registry[Experiment] = Registry(
         "benchmark": f"{_DECLARATIONS}.benchmark:EXPERIMENT",
     },
 )
+
+FORMULA_EXPERIMENTS: Registry[FormulaExperiment] = Registry(
+    "experiment",
+    {
+        "formula-graph-pairings": f"{_DECLARATIONS}.formulagraphpairings:EXPERIMENT",
+        "ssemb-ablation": f"{_DECLARATIONS}.ssembablation:EXPERIMENT",
+        "ssemb-fusion": f"{_DECLARATIONS}.ssembfusion:EXPERIMENT",
+    },
+)
+"""Those of systems that read formulas alone: they need no graphs of posts."""

@@ -5,15 +5,20 @@ from __future__ import annotations
 import csv
 import json
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mathamr.errors import MathAMRError
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
+
+if TYPE_CHECKING:
+    from mathamr.evaluation.topics import Topic
+    from mathamr.posts.post import Post
 
 Both = tuple[Slt, Opt]
 
@@ -108,31 +113,26 @@ def pool_collection(folder: Path) -> FormulaCollection:
     return FormulaCollection.of("pool of ARQMath-1", candidates, queries, grades, among_judged=True)
 
 
-def task2_collection(posts: Path, topics: Sequence[Path], qrels: Sequence[Path]) -> FormulaCollection:
-    """Every look of a collection of posts by its visual id, and the formulas of Task 2's topics."""
-    from mathamr.evaluation.qrels import read_qrels
-    from mathamr.evaluation.topics import read_topics
+def task2_collection(
+    posts: Iterable[Post], topics: Sequence[Topic], grades: Mapping[str, Mapping[str, int]], name: str
+) -> FormulaCollection:
+    """Every look of some posts by its visual id, and the formulas of Task 2's topics."""
     from mathamr.formulas.trees import trees_of
-    from mathamr.posts.reader import read_posts
-    from mathamr.posts.report import Report
 
     candidates: dict[str, Both] = {}
-    for post in read_posts(posts, Report()):
+    for post in posts:
         for formula in post.formulas:
             if formula.visual_id and formula.visual_id not in candidates:
                 (opt, slt), _ = trees_of(formula, post.macros)
                 if opt is not None and slt is not None:
                     candidates[formula.visual_id] = (slt, opt)
     queries: dict[str, Both] = {}
-    grades: dict[str, Mapping[str, int]] = {}
-    for file, judged in zip(topics, qrels, strict=True):
-        grades |= read_qrels(judged).with_relevant().grades
-        for topic in read_topics(file):
-            if topic.formula is not None:
-                (opt, slt), _ = trees_of(topic.formula, topic.post.macros)
-                if opt is not None and slt is not None:
-                    queries[topic.id] = (slt, opt)
-    return FormulaCollection.of("Task 2", candidates, queries, grades)
+    for topic in topics:
+        if topic.formula is not None:
+            (opt, slt), _ = trees_of(topic.formula, topic.post.macros)
+            if opt is not None and slt is not None:
+                queries[topic.id] = (slt, opt)
+    return FormulaCollection.of(name, candidates, queries, grades)
 
 
 def tangent_trees(slt: str, opt: str) -> Both | None:

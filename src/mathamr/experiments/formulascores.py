@@ -5,7 +5,7 @@ The scores are those that an engine computes (a test compares them); they are ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from torch import Tensor
 from mathamr.errors import MathAMRError
 from mathamr.experiments.formulacollection import FormulaCollection
 from mathamr.graphs.formulashard import FormulaTrees
+from mathamr.search.fusion import RANK_OFFSET
 from mathamr.systems.formulagraph.batch import batch_of, whole
 from mathamr.systems.formulagraph.system import VIEW_OF, FormulaGraphSystem
 from mathamr.systems.ssemb.graphs import OperatorGraphs
@@ -25,12 +26,9 @@ from mathamr.systems.system import System
 
 Matrix = npt.NDArray[np.float32]
 """Topics (rows) by candidates."""
-Scored = Mapping[str, Matrix]
-
 AT_A_TIME = 2048
 BACK = "-back"
 """Marks MaxSim the other way: how much of the candidate is in the query."""
-_NODES = 1 << 18
 
 
 def collection_scores(system: System, collection: FormulaCollection) -> dict[str, Matrix]:
@@ -120,9 +118,9 @@ def ranked(
     return found
 
 
-def fused(system: System, scores: Mapping[str, Matrix]) -> dict[str, Matrix]:
+def fused(scores: Mapping[str, Matrix]) -> dict[str, Matrix]:
     """The rankings that tables compare, from the scores of fields: each view, and both by MAX, AVG, F1 and RRF."""
-    if not isinstance(system, FormulaGraphSystem):
+    if not VIEW_OF.keys() <= scores.keys():
         return dict(scores)
     found: dict[str, Any] = {}
     views: dict[str, dict[str, Matrix]] = {
@@ -135,5 +133,12 @@ def fused(system: System, scores: Mapping[str, Matrix]) -> dict[str, Matrix]:
         found[f"{kind}max"] = np.maximum(one, two)
         found[f"{kind}mean"] = (one + two) / 2
         found[f"{kind}f1"] = mutual(one, two)
-        found[f"{kind}rrf"] = sum(1 / (61 + np.argsort(np.argsort(-each, 1), 1)) for each in (one, two))
+        found[f"{kind}rrf"] = reciprocal_ranks([one, two])
+    return found
+
+
+def reciprocal_ranks(matrices: Sequence[Matrix]) -> Matrix:
+    """Reciprocal rank fusion: ranks alone count."""
+    parts = [1 / (1 + RANK_OFFSET + np.argsort(np.argsort(-each, 1, "stable"), 1)) for each in matrices]
+    found: Matrix = np.sum(parts, axis=0).astype(np.float32)
     return found

@@ -71,6 +71,11 @@ def model_folder(model: Path | str | None) -> Path:
         return box() / str(model)
     if Path(model).exists() or len(Path(model).parts) > 1:
         raise MathAMRError(f"no model in {model}: it has no {CONFIG}; in the box are {', '.join(boxed())}")
+    if str(model) in SYSTEMS:
+        raise MathAMRError(
+            f"this installation has no model {model!r} in the box (there is {', '.join(boxed())}); train one with"
+            f" `mathamr train {model} POSTS --out FOLDER`, then name it with --model FOLDER/model"
+        )
     raise UnknownNameError("model", str(model), boxed())
 
 

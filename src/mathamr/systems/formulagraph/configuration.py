@@ -85,7 +85,17 @@ SHAPES = {
     "small": FormulaGraphConfiguration(hidden=16, size=8, layers=2, bases=4),
 }
 TRAININGS = {
-    "box": NodeTraining(variables=0.5, numbers=0.3, teacher=1.0),
+    "box": NodeTraining(
+        batch_size=384,
+        epochs=8,
+        variables=0.5,
+        numbers=0.3,
+        contrast=0.0,
+        teacher=1.0,
+        teacher_temperature=0.1,
+        largest=150,
+        formulas=100_000,
+    ),
     "paper": NodeTraining(),
     "small": NodeTraining(batch_size=16, epochs=2, rare=1, validation=20),
 }

@@ -77,7 +77,7 @@ CONFIGURATIONS: dict[str, Configurations] = {
     "box": (
         StructEmbConfiguration(edge_labels=True),
         AugmentationConfiguration(),
-        StructTraining(teacher=1.0, variables=0.5, numbers=0.3),
+        StructTraining(epochs=30, variables=0.5, numbers=0.3, contrast=0.3, teacher=1.0, formulas=100_000),
     ),
     "paper": (StructEmbConfiguration(size=400), AugmentationConfiguration(), StructTraining()),
     "small": (

@@ -45,7 +45,7 @@ class OrderSettings:
     All are drawn among at most `formulas` of the shard.
     """
 
-    anchors: int = 12_000
+    anchors: int = 16_000
     formulas: int = 120_000
     smallest: int = 4
     largest: int = 60
