@@ -127,8 +127,11 @@ def align(
     """The alignment of a query with a post, from the vectors that were searched with."""
     if not len(query_vectors) or not len(post_vectors):
         raise MathAMRError(f"{post.id!r} cannot be explained: the query or the post has no vectors")
+    similarities = query_vectors.vectors @ post_vectors.vectors.T
+    query_vectors, similarities = _each_once(query_vectors, similarities)
+    post_vectors, turned = _each_once(post_vectors, similarities.T)
     rows, columns = _in_order(query_vectors), _in_order(post_vectors)
-    similarities = query_vectors.vectors[rows] @ post_vectors.vectors[columns].T
+    similarities = turned.T[np.ix_(rows, columns)]
     query_parts, post_parts = parts(query, query_vectors), parts(post, post_vectors)
     return Alignment(
         post.id,
@@ -138,6 +141,22 @@ def align(
         np.asarray(similarities, np.float32),
         formula_id,
     )
+
+
+def _each_once(
+    vectors: Vectors, similarities: npt.NDArray[np.float32]
+) -> tuple[Vectors, npt.NDArray[np.float32]]:
+    """The parts that vectors stand for, each once, where several stand for one; it is as near as the nearest of them."""
+    first: dict[tuple[int, str], int] = {}
+    keys = [*zip(map(int, vectors.levels), vectors.references, strict=True)]
+    for row, key in enumerate(keys):
+        first.setdefault(key, row)
+    if len(first) == len(keys):
+        return vectors, similarities
+    place = {key: number for number, key in enumerate(first)}
+    best = np.full((len(first), similarities.shape[1]), -np.inf, np.float32)
+    np.maximum.at(best, [place[key] for key in keys], similarities)
+    return vectors.take(list(first.values())), best
 
 
 def parts(post: Post, vectors: Vectors) -> list[AlignedPart]:

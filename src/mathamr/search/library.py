@@ -461,7 +461,10 @@ class Index:
             numbers, sentences = stored.at(Level.SENTENCE)
             if len(sentences):
                 best = (query @ sentences.T).max(axis=0)
-                found[identifier] = dict(zip(map(int, numbers), np.asarray(best).tolist(), strict=True))
+                nearest: dict[int, float] = {}
+                for number, near in zip(map(int, numbers), np.asarray(best).tolist(), strict=True):
+                    nearest[number] = max(near, nearest.get(number, near))
+                found[identifier] = nearest
         return found
 
 

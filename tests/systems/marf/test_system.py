@@ -79,3 +79,10 @@ def test_stored_rows_have_length_one(system: MarfSystem) -> None:
     for each in system.encode(Item(post=each) for each in POSTS):
         for vectors in each.post.values():
             np.testing.assert_allclose(np.linalg.norm(vectors.vectors, axis=1), 1, atol=1e-5)
+
+
+def test_rows_stand_for_the_sentences_they_were_read_from(system: MarfSystem) -> None:
+    (found,) = system.encode([Item(post=post("two", "ab cd ef gh. Then $a$ is b."))])
+    references = found.post[REPRESENTATIONS[0]].references
+    assert set(references) == {"0", "1"}
+    assert list(references) == sorted(references)

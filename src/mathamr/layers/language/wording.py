@@ -52,14 +52,15 @@ def wording(post: Post, tensor: GraphTensor, read: Passage | None = None) -> Wor
     return Wording(text, tuple(spans))
 
 
-def running_text(post: Post) -> str:
-    """The text of a post with its formulas as LaTeX in place, title first.
+def written_sentences(post: Post) -> list[str]:
+    """The sentences of a post, title first, with formulas as LaTeX in place.
 
     >>> from mathamr.posts.post import Formula
-    >>> running_text(Post("7", "answer", "Let $x>0$.", markup="text", formulas=(Formula("7:0", "x>0"),)))
-    'Let $x>0$.'
+    >>> written_sentences(Post("7", "answer", "Let $x>0$. So.", markup="text", formulas=(Formula("7:0", "x>0"),)))
+    ['Let $x>0$.', 'So.']
     """
-    return written(post, passage(post))[0]
+    latex = {formula.id: formula.latex for formula in post.formulas}
+    return [_sentence(sentence, latex)[0] for sentence in passage(post).sentences]
 
 
 def wording_alone(post: Post, read: Passage | None = None) -> tuple[Wording, tuple[tuple[Level, str], ...]]:

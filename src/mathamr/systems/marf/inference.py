@@ -90,9 +90,18 @@ def neighbours_pooled(vectors: Tensor, rows: int) -> Tensor:
     count = len(vectors)
     if count <= rows:
         return vectors
-    owner = torch.arange(count, device=vectors.device) * rows // count
+    owner = pooled_into(count, rows).to(vectors.device)
     sums = vectors.new_zeros(rows, vectors.shape[1]).index_add_(0, owner, vectors)
     return sums / torch.bincount(owner, minlength=rows)[:, None]
+
+
+def pooled_into(count: int, rows: int) -> Tensor:
+    """The row that each of so many tokens becomes part of.
+
+    >>> pooled_into(5, 2).tolist(), pooled_into(2, 8).tolist()
+    ([0, 0, 0, 1, 1], [0, 1])
+    """
+    return torch.arange(count) if count <= rows else torch.arange(count) * rows // count
 
 
 def principal_components(rows: Tensor, size: int) -> Tensor:

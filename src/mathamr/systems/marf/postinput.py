@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from mathamr.errors import MathAMRError
-from mathamr.layers.language.wording import Wording, running_text
+from mathamr.layers.language.wording import Span, Wording, written_sentences
 from mathamr.layers.language.wordpieces import WordPieces
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.latextokens import latex_tokens
@@ -27,10 +27,14 @@ MOST_FORMULAS = 300
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PostInput:
-    """Word pieces, with marks of begin and end, and formulas with their tokens, the longest first."""
+    """Word pieces, with marks of begin and end, and formulas with their tokens, the longest first.
+
+    `sentences` has the number of each piece's sentence; training needs none.
+    """
 
     numbers: Numbers
     formulas: tuple[tuple[str, Numbers], ...] = ()
+    sentences: Numbers = field(default_factory=lambda: np.zeros(0, np.uint16))
 
 
 class LatexVocabulary:
@@ -93,26 +97,42 @@ class InputReader:
 
     def posts(self, posts: Sequence[Post]) -> list[PostInput]:
         """Posts, in order; one without text and formulas has no pieces between its marks."""
-        numbers = self._text([running_text(post) for post in posts])
+        read = self._text([written_sentences(post) for post in posts])
         return [
-            PostInput(each, self._longest(post.formulas)) for each, post in zip(numbers, posts, strict=True)
+            PostInput(numbers, self._longest(post.formulas), sentences)
+            for (numbers, sentences), post in zip(read, posts, strict=True)
         ]
 
     def formulas(self, formulas: Sequence[Formula]) -> list[PostInput]:
         """Formulas by themselves, in order: each is its own text, and its own formula."""
-        numbers = self._text([f"${formula.latex}$" for formula in formulas])
+        read = self._text([[f"${formula.latex}$"] for formula in formulas])
         return [
-            PostInput(each, self._longest((formula,)))
-            for each, formula in zip(numbers, formulas, strict=True)
+            PostInput(numbers, self._longest((formula,)), sentences)
+            for (numbers, sentences), formula in zip(read, formulas, strict=True)
         ]
 
-    def _text(self, texts: Sequence[str]) -> list[Numbers]:
-        wordings = [Wording(self.mathematics.spelled(text), ()) for text in texts]
-        begin, end = [self.pieces.begin], [self.pieces.end]
-        return [
-            np.concatenate([begin, cut.numbers[: self._length], end]).astype(np.uint16)
-            for cut in self.pieces.cut(wordings)
-        ]
+    def _text(self, posts: Sequence[Sequence[str]]) -> list[tuple[Numbers, Numbers]]:
+        """The pieces of posts given as sentences, and the sentence of each piece; marks belong to their neighbours."""
+        found: list[tuple[Numbers, Numbers]] = []
+        for cut in self.pieces.cut([self._wording(sentences) for sentences in posts]):
+            numbers = cut.numbers[: self._length]
+            of = np.zeros(len(cut.numbers), np.uint16)
+            for number, start, end in zip(cut.of, cut.starts, cut.ends, strict=True):
+                of[start:end] = number
+            kept = of[: self._length]
+            ends = (kept[:1], kept[-1:]) if len(kept) else (np.zeros(1, np.uint16),) * 2
+            marked = np.concatenate([[self.pieces.begin], numbers, [self.pieces.end]]).astype(np.uint16)
+            found.append((marked, np.concatenate([ends[0], kept, ends[1]]).astype(np.uint16)))
+        return found
+
+    def _wording(self, sentences: Sequence[str]) -> Wording:
+        spans: list[Span] = []
+        at = 0
+        parts = [self.mathematics.spelled(sentence) for sentence in sentences]
+        for number, part in enumerate(parts):
+            spans.append(Span(number, at, at + len(part)))
+            at += len(part) + 1
+        return Wording(" ".join(parts), tuple(spans))
 
     def _longest(self, formulas: Sequence[Formula]) -> tuple[tuple[str, Numbers], ...]:
         """The longest formulas by tokens, each spelling once; among equals those that stand first."""

@@ -17,7 +17,8 @@ from mathamr.layers.device import chosen_device
 from mathamr.layers.tensorfile import tensor_bytes
 from mathamr.systems.field import Field
 from mathamr.systems.marf.files import MarfModel, load_marf, save_marf
-from mathamr.systems.marf.inference import fused_vectors, stored
+from mathamr.systems.marf.inference import fused_vectors, pooled_into, stored
+from mathamr.systems.marf.postinput import PostInput
 from mathamr.systems.ranking import (
     Component,
     Fuse,
@@ -116,7 +117,7 @@ class MarfSystem:
                 if place not in saying:
                     yield Encoded(id=item.post.id)
                     continue
-                rows = [self._rows(each, item.post.id) for each in next(made)]
+                rows = [self._rows(each, read[place]) for each in next(made)]
                 yield Encoded(id=item.post.id, post=dict(zip(REPRESENTATIONS, rows, strict=False)))
 
     def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
@@ -124,17 +125,20 @@ class MarfSystem:
         stream = iter(looks)
         while chosen := list(islice(stream, AT_A_TIME)):
             read = self.model.reader.formulas([look.formula for look in chosen])
-            for look, made in zip(
-                chosen, fused_vectors(self.model.network, read, self.device, 1), strict=True
-            ):
-                yield {LOOK: self._rows(made[0], look.key)}
+            made = fused_vectors(self.model.network, read, self.device, 1)
+            for each, vectors in zip(read, made, strict=True):
+                yield {LOOK: self._rows(vectors[0], each)}
 
-    def _rows(self, vectors: Tensor, reference: str) -> Vectors:
-        rows = stored(vectors, self._components, self.model.configuration.rows)
+    def _rows(self, vectors: Tensor, read: PostInput) -> Vectors:
+        """Rows as they are stored; each stands for the sentence of its middle token, so that hits can be explained."""
+        most = self.model.configuration.rows
+        rows = stored(vectors, self._components, most)
+        into, places = pooled_into(len(vectors), most).numpy(), np.arange(len(rows))
+        middles = (np.searchsorted(into, places) + np.searchsorted(into, places, "right")) // 2
         return Vectors(
             np.ascontiguousarray(rows.float().cpu().numpy()),
-            np.full(len(rows), Level.NODE, np.int8),
-            tuple(str(number) for number in range(len(rows))),
+            np.full(len(rows), Level.SENTENCE, np.int8),
+            tuple(str(read.sentences[place]) for place in np.minimum(middles, len(vectors) - 1)),
         )
 
     def save(self, folder: Path) -> None:
