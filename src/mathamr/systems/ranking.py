@@ -168,12 +168,12 @@ Rankings = Mapping[Task, Mapping[str, Ranking]]
 
 
 def fields_of(ranking: Ranking) -> Iterator[str]:
-    """The names of the fields that a ranking reads; none where words are enough."""
+    """The names of the fields that a ranking asks with the query's vectors of; none where words are enough."""
     match ranking:
         case Nearest(field) | MaxSim(field) | Mutual(field) | NearestRows(field):
             yield field
         case MeanMaxSim(fields):
-            yield from fields
+            yield fields[0]
         case Rerank(first=first, then=then):
             yield from fields_of(first)
             yield from fields_of(then)

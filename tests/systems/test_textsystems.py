@@ -1,0 +1,126 @@
+"""MathAMR and MaRF from posts to hits: indexed, searched, scored as their seeds say, explained."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr.errors import MathAMRError
+from mathamr.index.making.builder import BuildOptions, build_index
+from mathamr.search.library import Index
+from mathamr.systems.marf.system import REPRESENTATIONS, MarfSystem
+from mathamr.systems.mathamr.system import MathAMRSystem
+from mathamr.systems.modelfolder import model_folder
+from mathamr.systems.ranking import MeanMaxSim
+from tests.index.small import note, write_posts
+from tests.systems.tinytext import tiny_base, tiny_marf, tiny_mathamr
+
+POSTS = [
+    note("groups", "Every subgroup of a cyclic group is cyclic: $gH = Hg$."),
+    note("sums", "The sum of squares $a^2+b^2=c^2$ has $n$ solutions, as $x+y$ has."),
+    note("roots", "A root of $x^2-2$ is irrational. So is one of $a^2+b^2$."),
+    note("words", "No formula at all, only continuous words."),
+]
+QUERY = "when is $x^2-2$ or $a$ a root?"
+
+
+def built(folder: Path, system: MathAMRSystem | MarfSystem) -> Path:
+    system.save(folder / "model")
+    source = write_posts(folder / "posts.jsonl", POSTS)
+    options = BuildOptions(
+        model=folder / "model", engine="flat", device="cpu", parser="tests.amr.rule_parser:RuleParser"
+    )
+    build_index([source], folder / "index", options)
+    return folder / "index"
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tiny_base(tmp_path_factory.mktemp("texts") / "base")
+
+
+@pytest.fixture(scope="module")
+def marf(base: Path) -> Iterator[Index]:
+    with Index.open(built(base.parent / "marf", tiny_marf(base))) as index:
+        yield index
+
+
+@pytest.fixture(scope="module")
+def mathamr(base: Path) -> Iterator[Index]:
+    with Index.open(built(base.parent / "mathamr", tiny_mathamr(base))) as index:
+        yield index
+
+
+@pytest.mark.parametrize("strategy", MarfSystem.rankings["answers"])
+def test_marf_finds_posts(marf: Index, strategy: str) -> None:
+    hits = marf.search(QUERY, strategy=strategy)
+    assert {hit.id for hit in hits} <= {post.id for post in POSTS}
+    assert len(hits) >= 1
+
+
+@pytest.mark.parametrize("strategy", ["marf", "hybrid", "lexical"])
+def test_marf_finds_formulas(marf: Index, strategy: str) -> None:
+    hits = marf.search("$x^2-2$", "formulas", strategy)
+    assert hits[0].formula is not None
+    assert hits[0].formula.latex == "x^2-2"
+
+
+def test_scores_are_the_mean_over_the_representations_that_a_post_has(marf: Index) -> None:
+    """Algorithm 1 with a loop: the query's longest formula against each formula of a post."""
+    engine = marf.archive.engine
+    (query,) = marf.archive.system.encode([_item(QUERY)])
+    rows = query.post[REPRESENTATIONS[0]].vectors
+    wanted = {}
+    for post in POSTS:
+        fetched = [engine[name].fetch([post.id]).get(post.id) for name in REPRESENTATIONS]
+        scores = [float((rows @ each.vectors.T).max(axis=1).mean()) for each in fetched if each is not None]
+        assert len(scores) == max(1, len(post.formulas))
+        wanted[post.id] = float(np.mean(scores))
+    found = {hit.id: hit.score for hit in marf.score(QUERY, list(wanted), MeanMaxSim(REPRESENTATIONS))}
+    assert found == pytest.approx(wanted, abs=1e-3)
+
+
+def _item(text: str):  # type: ignore[no-untyped-def]
+    from mathamr.search.query import Query
+    from mathamr.systems.system import Item
+
+    return Item(post=Query.of_text(text).post)
+
+
+def test_a_mean_of_representations_is_for_what_was_found(marf: Index) -> None:
+    with pytest.raises(MathAMRError, match="as `then`"):
+        marf.search(QUERY, strategy=MeanMaxSim(REPRESENTATIONS))
+
+
+def test_a_hit_of_marf_is_explained_sentence_by_sentence(marf: Index) -> None:
+    found = marf.explain(QUERY, "roots")
+    assert [part.text for part in found.post] == [
+        "A root of $x^2-2$ is irrational.",
+        "So is one of $a^2+b^2$.",
+    ]
+    assert found.similarities.shape == (1, 2)
+
+
+@pytest.mark.parametrize("strategy", MathAMRSystem.rankings["formulas"])
+def test_mathamr_finds_formulas(mathamr: Index, strategy: str) -> None:
+    hits = mathamr.search("A root of $x^2-2$ is irrational.", "formulas", strategy)
+    assert hits
+    if strategy in ("mathamr", "rerank", "fused"):
+        assert hits[0].id == "roots"
+    assert mathamr.explain_formula("$x^2-2$", hits[0].formula.id).views  # type: ignore[union-attr]
+
+
+def test_formulas_of_one_sentence_have_one_score(mathamr: Index) -> None:
+    hits = mathamr.search("A sum of $x$.", "formulas", "mathamr")
+    scores = [hit.score for hit in hits if hit.id == "sums"]
+    assert len(scores) >= 2
+    assert scores == pytest.approx([scores[0]] * len(scores), abs=1e-6)
+
+
+def test_a_system_whose_model_is_not_in_the_box_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mathamr.systems.modelfolder.boxed", lambda: ["mathamr-1"])
+    with pytest.raises(MathAMRError, match="mathamr train marf"):
+        model_folder("marf")
