@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Collection, Iterator, Mapping
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -40,36 +41,46 @@ def graph(sources: Mapping[str, str]) -> dict[str, set[str]]:
     return {name: set(_imports(ast.parse(text), sources)) - {name} for name, text in sources.items()}
 
 
-def _imports(node: ast.AST, known: Collection[str]) -> Iterator[str]:
-    if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
-        for each in node.orelse:
-            yield from _imports(each, known)
-        return
-    if isinstance(node, ast.Import):
-        yield from (alias.name for alias in node.names if alias.name in known)
-    elif isinstance(node, ast.ImportFrom):
-        assert not node.level, "imports name their module in full"
-        for alias in node.names:
-            whole = f"{node.module}.{alias.name}"
-            yield from (name for name in (whole if whole in known else node.module,) if name in known)
-    for child in ast.iter_child_nodes(node):
-        yield from _imports(child, known)
+@cache
+def own() -> dict[str, set[str]]:
+    """The imports of the package, looked up once."""
+    return graph(modules(PACKAGE))
 
 
-def circle(sources: Mapping[str, str]) -> list[str]:
+def _imports(tree: ast.AST, known: Collection[str]) -> Iterator[str]:
+    waiting = [tree]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.If) and ast.unparse(node.test).endswith("TYPE_CHECKING"):
+            waiting += node.orelse
+            continue
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, "imports name their module in full"
+            for alias in node.names:
+                whole = f"{node.module}.{alias.name}"
+                yield from (name for name in (whole if whole in known else node.module,) if name in known)
+        waiting += [child for child in ast.iter_child_nodes(node) if isinstance(child, _STATEMENTS)]
+
+
+_STATEMENTS = (ast.stmt, ast.excepthandler, ast.match_case)
+"""What imports can stand in."""
+
+
+def circle(imports: Mapping[str, set[str]]) -> list[str]:
     """A circle of modules, if there is one."""
     try:
-        TopologicalSorter(graph(sources)).prepare()
+        TopologicalSorter(imports).prepare()
     except CycleError as error:
         return list(error.args[1])
     return []
 
 
 def test_no_module_needs_itself() -> None:
-    sources = modules(PACKAGE)
-    assert len(sources) > 100
-    assert graph(sources)["mathamr.search.library"] >= {"mathamr.index.archive", "mathamr.posts.post"}
-    assert not circle(sources), " imports ".join(reversed(circle(sources)))
+    assert len(own()) > 100
+    assert own()["mathamr.search.library"] >= {"mathamr.index.archive", "mathamr.posts.post"}
+    assert not circle(own()), " imports ".join(reversed(circle(own())))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +96,7 @@ def test_no_module_needs_itself() -> None:
     ],
 )
 def test_a_circle_is_found_wherever_the_import_stands(back: str, found: bool) -> None:
-    assert bool(circle({"a": "from b import other", "b": "import c", "c": back})) is found
+    assert bool(circle(graph({"a": "from b import other", "b": "import c", "c": back}))) is found
 
 
 def room(module: str) -> str | None:
@@ -97,7 +108,7 @@ def room(module: str) -> str | None:
 def test_rooms_import_only_from_rooms_before_them() -> None:
     backwards = [
         f"{module} imports {other}"
-        for module, others in graph(modules(PACKAGE)).items()
+        for module, others in own().items()
         for other in others
         if (mine := room(module)) and (theirs := room(other)) and ROOMS.index(theirs) > ROOMS.index(mine)
     ]
@@ -107,7 +118,7 @@ def test_rooms_import_only_from_rooms_before_them() -> None:
 def test_what_stands_beside_the_rooms_knows_none_of_them() -> None:
     knowing = [
         f"{module} imports {other}"
-        for module, others in graph(modules(PACKAGE)).items()
+        for module, others in own().items()
         if room(module) is None and module not in FRONT_DOORS and not module.startswith("mathamr.sample")
         for other in others
         if room(other)
@@ -122,7 +133,7 @@ def test_the_wings_of_the_index_stand_apart() -> None:
 
     crossing = [
         f"{module} imports {other}"
-        for module, others in graph(modules(PACKAGE)).items()
+        for module, others in own().items()
         for other in others
         if (mine := wing(module)) and (theirs := wing(other)) and mine != theirs
         if not (theirs == "storage" or mine == "making")
