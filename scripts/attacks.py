@@ -183,7 +183,7 @@ def superlinear_readers(scene: Scene) -> Outcome:
         "brackets.md": "[" * 60_000,
         "spaces.tex": "\\section" + " " * 300_000 + "x",
         "braces.tex": "\\textbf{" * 40_000,
-        "rows.xml": '<posts>\n<row Id="1" ' + 'Body="' * 200_000,
+        "rows.xml": '<posts>\n<row Id="1" PostTypeId="1" Title="t" Body="b" />\n' + "<1" * 400_000 + ">",
     }
     code = (
         "import sys\nfrom mathamr.posts.reader import read_posts\nfrom mathamr.posts.report import Report\n"

@@ -12,6 +12,8 @@ from mathamr.posts.post import Formula
 
 Trees = tuple[Opt | None, Slt | None]
 """The operator tree and the layout tree; `None` where there is none."""
+LONGEST_REMEMBERED = 200
+"""Characters: short formulas come again and again, and long ones have trees of megabytes, which clients could pile up."""
 
 
 def trees_of(
@@ -22,7 +24,8 @@ def trees_of(
     MathML says itself what is applied to what: there is nothing to be read in another way.
     """
     if formula.latex.strip():
-        return _trees_of_latex(formula.latex, macros, reading, context)
+        read = _remembered if len(formula.latex) <= LONGEST_REMEMBERED else _trees_of_latex
+        return read(formula.latex, macros, reading, context)
     opt = slt = None
     try:
         if formula.presentation_mathml:
@@ -34,7 +37,6 @@ def trees_of(
     return (opt, slt), False
 
 
-@lru_cache(maxsize=10_000)
 def _trees_of_latex(
     latex: str, macros: tuple[str, ...], reading: str, context: Context
 ) -> tuple[Trees, bool]:
@@ -43,3 +45,6 @@ def _trees_of_latex(
     except MathAMRError:
         return (None, None), True
     return (parsed.opt, parsed.slt), bool(parsed.repairs)
+
+
+_remembered = lru_cache(maxsize=4_000)(_trees_of_latex)

@@ -24,8 +24,8 @@ from mathamr.posts.post import Formula, Place, Post
 from mathamr.search.fragment import Fragment
 from mathamr.serve.sanitiser import NestedTooDeeplyError, place, safe_link, sanitised_html, without_places
 
-REMEMBERED = 20_000
-LONGEST_REMEMBERED = 1000
+REMEMBERED = 4_000
+LONGEST_REMEMBERED = 200
 """Formulas that are drawn again and again are short; long ones would fill the memory."""
 
 _BLOCKS = {

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from hashlib import blake2b
 
+from mathamr.formulas.trees import LONGEST_REMEMBERED
 from mathamr.index.lexical.terms import Terms, formulas_in, reading_in_force, terms_of, text_terms
 from mathamr.posts.post import Formula, Post
 
@@ -40,12 +41,12 @@ def post_bag(post: Post) -> Bag:
 
 def formula_bag(formula: Formula, macros: tuple[str, ...] = ()) -> Bag:
     """The terms of a formula, as `formula_terms` finds them."""
-    if formula.latex.strip():
+    if formula.latex.strip() and len(formula.latex) <= LONGEST_REMEMBERED:
         return _bag_of_latex(formula.latex, macros, reading_in_force())
     return bag_of(terms_of(formula, macros))
 
 
-@lru_cache(maxsize=20_000)
+@lru_cache(maxsize=8_000)
 def _bag_of_latex(latex: str, macros: tuple[str, ...], reading: str) -> Bag:
     """Posts say the same short formulas again and again."""
     return bag_of(terms_of(Formula("", latex), macros, reading))

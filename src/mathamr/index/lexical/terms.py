@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from mathamr.formulas.parse import check_reading
 from mathamr.formulas.tree import Opt, Slt, Tree
-from mathamr.formulas.trees import trees_of
+from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
 from mathamr.posts.markup import formulas_of, pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
@@ -149,7 +149,7 @@ def reading_in_force() -> str:
 
 def formula_terms(formula: Formula, macros: tuple[str, ...] = ()) -> Terms:
     """The terms of a formula."""
-    if formula.latex.strip():
+    if formula.latex.strip() and len(formula.latex) <= LONGEST_REMEMBERED:
         return _terms_of_latex(formula.latex, macros, reading_in_force())
     return terms_of(formula, macros)
 
