@@ -189,3 +189,16 @@ def test_a_page_made_to_take_long_does_not(tmp_path, name):
         [sys.executable, "-c", source, str(tmp_path)], capture_output=True, text=True, check=False
     )
     assert run.returncode == 0, run.stderr[-1000:]
+
+
+def test_formulas_set_with_letters_of_html_keep_their_scripts(tmp_path):
+    page = (
+        "<p>Let <span class='math inline'><em>z</em><sub><em>i</em></sub> ∈ {0, 1}</span> and"
+        " <span class='math display'><em>e</em><sup>−<em>x</em><sup>2</sup></sup>  ≤  log <strong>v</strong></span>.</p>"
+    )
+    (tmp_path / "a.html").write_text(page, encoding="utf-8")
+    posts, _ = read(tmp_path)
+    assert [(formula.latex, formula.display) for formula in posts["a.html"].formulas] == [
+        ("z_{i} ∈ \\{0, 1\\}", False),
+        ("e^{−x^{2}} ≤ \\log \\mathbf{v}", True),
+    ]

@@ -23,7 +23,7 @@ _FIELD = re.compile(r"[\s,]*([A-Za-z][\w:+.-]{0,60})\s*=\s*")
 _MARK = re.compile(r'\\.|[{}"]', re.DOTALL)
 _BARE = re.compile(r'[^\s,#{}"()]{1,200}')
 _JOIN = re.compile(r"\s*#\s*")
-_FORMULA = re.compile(r"(\$[^$]*\$)")
+_ENDS_COMMAND = re.compile(r"\\(?:[A-Za-z]+|[^A-Za-z])\Z")
 _MONTHS = {
     name: name.capitalize()
     for name in ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
@@ -118,32 +118,40 @@ def _authors(fields: Mapping[str, str]) -> str:
     'Richard Zippel and Bourbaki Group and others'
     """
     names = re.split(r"\s+and\s+", fields.get("author") or fields.get("editor") or "")
-    turned = (" ".join(reversed(name.split(", ", 1))) if name.count(", ") == 1 else name for name in names)
+    turned = (
+        " ".join(reversed(name.split(", ", 1))) if name.count(", ") == 1 and "{" not in name else name
+        for name in names
+    )
     return _unbraced(" and ".join(turned))
 
 
 def _unbraced(value: str) -> str:
-    r"""A value without the braces that keep its capitals; those of formulas and accents stay.
+    r"""A value without the braces that only keep its capitals; those of formulas, accents and commands stay.
 
-    >>> _unbraced(r"{The} {H\"{o}lder} bound for $x^{2}$")
-    'The H\\"{o}lder bound for $x^{2}$'
+    >>> _unbraced(r"{The {H\"{o}lder} bound} for $x^{2}$ in {\TeX} {and $y$ {More}}")
+    'The {H\\"{o}lder} bound for $x^{2}$ in {\\TeX} and $y$ More'
     """
-    parts = _FORMULA.split(value)
-    return "".join(part if part.startswith("$") else _capitals(part) for part in parts).strip()
-
-
-def _capitals(text: str) -> str:
-    found: list[str] = []
-    kept: list[bool] = []
-    for place, letter in enumerate(text):
-        if letter == "{":
-            kept.append(bool(re.search(r"\\(?:[A-Za-z]+|[^A-Za-z])$", text[max(0, place - 40) : place])))
-            if not kept[-1]:
-                continue
-        elif letter == "}" and kept and not kept.pop():
+    dropped: set[int] = set()
+    groups: list[tuple[int, bool]] = []
+    in_formula, before = False, ""
+    for place, letter in enumerate(value):
+        is_escaped = before == "\\"
+        before = "" if is_escaped else letter
+        if letter == "$" and not is_escaped:
+            in_formula = not in_formula
+        elif in_formula:
             continue
-        found.append(letter)
-    return "".join(found)
+        elif letter == "\\" or is_escaped:
+            groups[-1:] = [(start, True) for start, _ in groups[-1:]]
+        elif letter == "{":
+            groups.append(
+                (place, place > 0 and _ENDS_COMMAND.search(value, max(0, place - 40), place) is not None)
+            )
+        elif letter == "}" and groups:
+            start, is_needed = groups.pop()
+            if not is_needed:
+                dropped |= {start, place}
+    return "".join(letter for place, letter in enumerate(value) if place not in dropped).strip()
 
 
 def _fields(text: str, at: int, words: Mapping[str, str], report: Report) -> Iterator[tuple[str, str]]:

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from mathamr.posts.markup.delimiters import without_punctuation
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import inline
+from mathamr.posts.markup.typeset import as_latex, is_typeset
 
 TOKEN = re.compile(
     r"""(?P<text>[^<&]++)
@@ -289,6 +290,8 @@ class _Reader:
         self, content: str, content_end: int, start: int, end: int, id: str | None, display: bool = False
     ) -> list[Piece]:
         """The formula of an element that holds nothing else, in its delimiters or bare."""
+        if is_typeset(content):
+            return self._formula(as_latex(content), start, end, id, display, content_end=content_end)
         latex = (_without_tags(content) if "&" in content or "<" in content else content).strip()
         for left, right, displays in _DELIMITED:
             if latex.startswith(left) and latex.endswith(right) and len(latex) >= len(left) + len(right):

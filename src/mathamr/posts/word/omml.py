@@ -12,13 +12,20 @@ _SCRIPTS = {
     "script": "script", "fraktur": "fraktur", "double-struck": "double-struck", "sans-serif": "sans-serif",
     "monospace": "monospace",
 }  # fmt: skip
+_CLOSING = re.compile(r"<mo>([.,;:])</mo>")
+_UNSEEN = "&\u200b\u2060\u2061\u2062\u2063\u2064\ufeff\u00ad"
+"""Marks of alignment, and signs without width: nothing is seen of them."""
 _STYLES = {"b": "bold", "bi": "bold-italic", "p": "normal"}
 
 
 def mathml(element: Any, display: bool = False) -> str:
-    """An `m:oMath` element as a `math` element."""
+    """An `m:oMath` element as a `math` element; the mark that ends its sentence stands behind it, as text."""
     block = ' display="block"' if display else ""
-    return f'<math xmlns="http://www.w3.org/1998/Math/MathML"{block}>{_row(element)}</math>'
+    written = [part for child in element for part in _written(child)]
+    mark = _CLOSING.fullmatch(written[-1]) if len(written) > 1 else None
+    kept = written[:-1] if mark else written
+    inside = kept[0] if len(kept) == 1 else f"<mrow>{''.join(kept)}</mrow>"
+    return f'<math xmlns="http://www.w3.org/1998/Math/MathML"{block}>{inside}</math>{mark[1] if mark else ""}'
 
 
 def _row(element: Any) -> str:
@@ -71,7 +78,7 @@ def _run(element: Any) -> list[str]:
     variant = f"bold-{variant}" if variant and style in ("b", "bi") else variant or _STYLES.get(style, "")
     given = f' mathvariant="{variant}"' if variant else ""
     if style == "p" and len(words) > 1 and words.strip().isalpha() and words.isascii():
-        return [f"<mi{given}>{words.strip()}</mi>"]
+        return [f"<mi>{words.strip()}</mi>"]  # several letters are upright by themselves
     written = []
     for token in _TOKENS.finditer(words):
         shown = escape(token.group(), quote=False)
@@ -79,7 +86,7 @@ def _run(element: Any) -> list[str]:
             written.append(f"<mn>{shown}</mn>")
         elif token["letter"]:
             written.append(f"<mi{given}>{shown}</mi>")
-        elif token["sign"]:
+        elif token["sign"] and token["sign"] not in _UNSEEN:
             written.append(f"<mo>{shown}</mo>")
     return written
 
