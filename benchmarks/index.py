@@ -127,11 +127,11 @@ def _single(out: Path, posts: list[Post]) -> None:
 
 
 def _model(folder: Path, posts: list[Post]) -> Path | None:
-    from mathamr.systems.modelfolder import CONFIG, DEFAULT, box
+    from mathamr.systems.modelfolder import CONFIG, box, default_model
 
     if MODEL:
         return Path(MODEL)
-    if (box() / DEFAULT / CONFIG).is_file():
+    if (box() / default_model() / CONFIG).is_file():
         return None
     from tests.models import graph_store, tiny_model
 

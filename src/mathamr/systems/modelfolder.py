@@ -6,7 +6,7 @@ A folder has a `config.json` that says what it is and the hashes of its files; n
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib import resources
 from pathlib import Path
@@ -16,9 +16,11 @@ from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.integrity import checked_file
 from mathamr.systems.system import SYSTEMS, System
 
-CONFIG, TEXT = "config.json", "text"
-DEFAULT = "mathamr-1"
-"""The model that is used unless another is named."""
+CONFIG, TEXT, GRAPH = "config.json", "text", "graph"
+FIRST = "mathamr-1"
+"""The model of the first release, whose parts others are made of."""
+PREFERRED = ("mathamr-2", FIRST)
+"""The models that are used unless another is named: the first of them that is in the box."""
 _OF_ENCODER = {"joined": "mathamrplus", "mathamrplus": "mathamrplus"}
 """Folders of the first release name their encoder."""
 
@@ -54,17 +56,23 @@ def box() -> Path:
 def boxed() -> list[str]:
     """The names of the models in the box, the default first."""
     names = sorted(path.parent.name for path in box().glob(f"*/{CONFIG}"))
-    return sorted(names, key=lambda name: name != DEFAULT)
+    first = default_model()
+    return sorted(names, key=lambda name: name != first)
+
+
+def default_model() -> str:
+    """The name of the model that is used unless another is named."""
+    return next((name for name in PREFERRED if (box() / name / CONFIG).is_file()), FIRST)
 
 
 def model_folder(model: Path | str | None) -> Path:
     """The folder of a model: a folder's path, or the name of a model in the box; without either the default."""
     if model is None:
-        if DEFAULT not in boxed():
+        if default_model() not in boxed():
             raise MathAMRError(
                 "this installation has no model in the box; train one with `mathamr train` and name its folder"
             )
-        return box() / DEFAULT
+        return box() / default_model()
     if (Path(model) / CONFIG).is_file():
         return Path(model)
     if str(model) in boxed():
@@ -117,15 +125,28 @@ def checked_model(model: Path | str | None = None) -> Model:
         name=str(row.get("name") or folder.name),
         folder=folder,
         system=system_of(folder),
-        bytes=sum(_checked(folder if row.get("of") is None else model_folder(str(row["of"])) / TEXT)),
+        bytes=sum(size for part in (folder, *_elsewhere(row)) for size in _checked(part)),
         about=about,
     )
+
+
+def _elsewhere(row: Mapping[str, Any]) -> Iterator[Path]:
+    """The parts that a model takes from another one: `text` or `graph` names whose."""
+    for part in (TEXT, GRAPH):
+        if isinstance(row.get(part), str):
+            yield model_folder(row[part]) / part
+
+
+def part_of(folder: Path, part: str) -> Path:
+    """The folder of a model's text encoder or graph encoder: its own, or that of the model it names for it."""
+    named = described(folder).get(part)
+    return folder / part if named is None else model_folder(str(named)) / part
 
 
 def _checked(folder: Path) -> Iterator[int]:
     """The sizes of all files that the folder and those in it say they have, each after its hash was checked."""
     parts = [path.parent for path in sorted(folder.rglob(CONFIG))]
-    found = False
+    found = any(True for _ in _elsewhere(described(folder)))
     for part in parts:
         hashes = described(part).get("sha256")
         if not isinstance(hashes, dict):

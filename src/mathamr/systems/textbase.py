@@ -11,7 +11,7 @@ from mathamr.layers.language.files import load_text_encoder
 from mathamr.layers.language.minilm import packaged_minilm
 from mathamr.layers.language.published import published_encoder
 from mathamr.layers.weights import CONFIG
-from mathamr.systems.modelfolder import DEFAULT, box, described
+from mathamr.systems.modelfolder import FIRST, box, described
 
 BOX, MINILM = "box", "minilm"
 """The text encoder of the default model, which every installation has; and the packaged MiniLM, an extra."""
@@ -20,7 +20,7 @@ BOX, MINILM = "box", "minilm"
 def load_base(name: str, device: str = "cpu") -> TextEncoder:
     """The text encoder of a name, or in a folder: ours, or one of BERT's kind as sentence-transformers writes them."""
     if name == BOX:
-        return load_text_encoder(box() / DEFAULT / "text", device)
+        return load_text_encoder(box() / FIRST / "text", device)
     if name == MINILM:
         return packaged_minilm(device)
     folder = Path(name)

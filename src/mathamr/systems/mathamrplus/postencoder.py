@@ -1,7 +1,7 @@
 """`PostEncoder`: the vectors of a post from its graph and, where the model reads text, from its wording.
 
 A model folder is that of a graph encoder, or holds one in `graph/`, a text encoder in `text/`, and a
-`config.json` that says how their vectors are joined. A graph encoder with a slot for text takes the text vectors
+`config.json` that says how their vectors are joined; it may name the model of the box that it takes a part from. A graph encoder with a slot for text takes the text vectors
 in; otherwise both vectors of a representative stand side by side, each with the share of its level, so that the
 cosine of two joined vectors is the weighted mean of the two cosines.
 """
@@ -26,7 +26,7 @@ from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.layers.textvectors import TextVectors
 from mathamr.posts.post import Post
 from mathamr.systems.mathamrplus.graphreading import GraphReader, exact_graph_encoder, load_graph_reader
-from mathamr.systems.modelfolder import CONFIG, TEXT, described
+from mathamr.systems.modelfolder import CONFIG, GRAPH, TEXT, described, part_of
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 JOINED = "joined"
-GRAPH = "graph"
 AT_A_TIME = 256
 
 
@@ -136,7 +135,8 @@ def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
         raise MathAMRError(f"{folder / CONFIG} does not say how vectors are joined: {error}") from error
     from mathamr.layers.language.reading import load_text_reader
 
-    graph, text = load_graph_reader(folder / GRAPH, device), load_text_reader(folder / TEXT, device)
+    graph = load_graph_reader(part_of(folder, GRAPH), device)
+    text = load_text_reader(part_of(folder, TEXT), device)
     return PostEncoder(graph, text, shares, str(row.get("name", "")))
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from mathamr.errors import MathAMRError
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.system import DOCUMENT, FORMULA, PARTS, MathAMRPlusSystem, encoded
-from mathamr.systems.modelfolder import CONFIG, TEXT, described, model_folder
+from mathamr.systems.modelfolder import CONFIG, TEXT, described, part_of
 from mathamr.systems.ranking import Rankings, Task
 from mathamr.systems.system import Encoded, Item, Look, Need
 from mathamr.systems.vectors import Vectors
@@ -107,14 +107,12 @@ class TextSystem:
             )
         from mathamr.layers.language.reading import load_text_reader
 
-        of = row.get("of")
-        whole = folder if of is None else model_folder(str(of))
-        return cls(load_text_reader(whole / TEXT, device), str(row.get("name") or folder.name))
+        return cls(load_text_reader(part_of(folder, TEXT), device), str(row.get("name") or folder.name))
 
 
-def save_text_system(folder: Path, name: str, of: str | None = None) -> None:
-    """Writes the configuration of a folder whose text encoder stands in `text/` already, or in the model `of`."""
-    row = {"format": FORMAT, "system": TextSystem.kind, "name": name} | ({"of": of} if of else {})
+def save_text_system(folder: Path, name: str) -> None:
+    """Writes the configuration of a folder whose text encoder stands in `text/` already."""
+    row = {"format": FORMAT, "system": TextSystem.kind, "name": name}
     try:
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CONFIG).write_text(json.dumps(row, indent=2) + "\n", encoding="utf-8")

@@ -15,7 +15,7 @@ from mathamr.integrity import file_hash
 from mathamr.layers.language.files import PIECES, load_text_encoder, save_text_encoder
 from mathamr.layers.weights import CONFIG, RELATIONS, VOCABULARY, WEIGHTS
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
-from mathamr.systems.mathamrplus.postencoder import GRAPH, Shares, save_joined
+from mathamr.systems.mathamrplus.postencoder import Shares, save_joined
 from mathamr.systems.mathamrplus.training.configuration import (
     STAGES,
     WHOLE,
@@ -33,7 +33,7 @@ from mathamr.systems.mathamrplus.training.joining import (
 from mathamr.systems.mathamrplus.training.text.shard import TextShard, export_texts
 from mathamr.systems.mathamrplus.training.text.table import text_table
 from mathamr.systems.mathamrplus.training.text.trainer import TextTrainer
-from mathamr.systems.modelfolder import TEXT
+from mathamr.systems.modelfolder import GRAPH, TEXT
 from mathamr.systems.training.recipe import (
     StageResult,
     StageWork,

@@ -18,7 +18,7 @@ from mathamr.systems.mathamrplus.training.joining import between, with_principal
 from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus
 from mathamr.systems.mathamrplus.training.text.trainer import TextTrainer
 from mathamr.systems.mathamrplus.training.text.validation import PostVectors, among_others, searched
-from mathamr.systems.modelfolder import TEXT, boxed, model_folder
+from mathamr.systems.modelfolder import TEXT, boxed, model_folder, part_of
 from mathamr.systems.text.system import save_text_system
 from mathamr.systems.text.training.configuration import CONFIGURATIONS, STAGES, TextRecipe, configured
 from mathamr.systems.text.training.distilling import DistillingTrainer, read_taught, taught
@@ -93,7 +93,7 @@ def start_of(name: str) -> TextEncoder:
         from mathamr.layers.language.minilm import packaged_minilm
 
         return packaged_minilm()
-    folder = model_folder(name) / TEXT if name in boxed() else Path(name)
+    folder = part_of(model_folder(name), TEXT) if name in boxed() else Path(name)
     return without_head(load_text_encoder(folder, "cpu"))
 
 

@@ -1,0 +1,59 @@
+"""Models by name: which is the default, and models that take a part from another one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr.errors import MathAMRError
+from mathamr.layers.language.files import save_text_encoder
+from mathamr.posts.post import Post
+from mathamr.systems import modelfolder
+from mathamr.systems.modelfolder import boxed, checked_model, default_model, load_system, part_of
+from mathamr.systems.system import Item
+from mathamr.systems.text.system import TextSystem
+from tests.layers.language.small import small_text_encoder
+
+
+@pytest.fixture
+def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(modelfolder, "box", lambda: tmp_path)
+    save_text_encoder(tmp_path / "mathamr-1" / "text", small_text_encoder(projection=8))
+    describe(tmp_path / "mathamr-1", name="mathamr-1")
+    describe(tmp_path / "mathamr-2", name="mathamr-2", text="mathamr-1")
+    return tmp_path
+
+
+def describe(folder: Path, **row: str) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "config.json").write_text(json.dumps({"format": 1, "system": "text", **row}), encoding="utf-8")
+
+
+def test_the_default_is_the_newest_that_is_in_the_box(box: Path) -> None:
+    assert default_model() == boxed()[0] == load_system(None, "cpu").name == "mathamr-2"
+    (box / "mathamr-2" / "config.json").unlink()
+    assert default_model() == boxed()[0] == "mathamr-1"
+
+
+def test_a_part_that_another_model_has_is_read_there_and_checked_there(box: Path) -> None:
+    assert part_of(box / "mathamr-2", "text") == box / "mathamr-1" / "text"
+    ours, theirs = load_system("mathamr-2", "cpu"), load_system("mathamr-1", "cpu")
+    assert isinstance(ours, TextSystem)
+    assert (ours.fingerprint, ours.name) == (theirs.fingerprint, "mathamr-2")
+    post = Post("a", "note", "let x be prime", markup="text")
+    (one,), (other,) = ours.encode([Item(post=post)]), theirs.encode([Item(post=post)])
+    assert np.array_equal(one.post["document"].vectors, other.post["document"].vectors)
+    assert checked_model("mathamr-2").bytes == checked_model("mathamr-1").bytes > 0
+    weights = box / "mathamr-1" / "text" / "weights.safetensors"
+    weights.write_bytes(weights.read_bytes()[:-1] + b"?")
+    with pytest.raises(MathAMRError, match="damaged"):
+        checked_model("mathamr-2")
+
+
+def test_a_part_of_a_model_that_is_not_there_is_named(box: Path) -> None:
+    describe(box / "other", name="other", text="mathamr-9")
+    with pytest.raises(MathAMRError, match="unknown model 'mathamr-9'"):
+        load_system("other", "cpu")
