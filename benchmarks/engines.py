@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks._release import compared
 from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import Engine, Entry, Field, Payload, create_engine, open_engine
 from mathamr.index.engines.flat.engine import FlatEngine
@@ -31,6 +32,8 @@ Floats = npt.NDArray[np.float32]
 
 POSTS, VECTORS, SIZE, QUERIES = 33_771, 16, 32, 10
 LARGEST = 300_000
+WHOLE_COLLECTION = 1_370_000
+"""Posts of the larger collection of the thesis, to which the cost of the largest one measured is projected."""
 DEPTH = 1000
 REPEATS = 5
 PATIENCE = 8.0
@@ -268,6 +271,109 @@ def growth(largest: int, folder: Path) -> None:
         )
 
 
+_VERSUS = """
+import numpy as np
+try:
+    from mathamr.index.flat.slots import Slots
+    from mathamr.index.flat.quantised import Quantised, worthwhile
+except ImportError:
+    from mathamr.index.engines.flat.slots import Slots
+    from mathamr.index.engines.flat.quantised import Quantised, worthwhile
+draw = np.random.default_rng(0)
+def unit(rows):
+    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+posts, size, k = given
+counts = 1 + draw.poisson(15, posts)
+topics = unit(draw.standard_normal((400, size)))[draw.integers(0, 400, posts)]
+vectors = unit(np.repeat(topics, counts, axis=0) + 0.9 * unit(draw.standard_normal((counts.sum(), size))))
+queries = [unit(topics[n] + 0.9 * unit(draw.standard_normal((16, size)))) for n in range(0, 2000, 200)]
+order, slots = Slots.arrange(vectors, counts)
+quantised = Quantised.of(slots) if worthwhile(size) else None
+def search(query):
+    if quantised is None:
+        scores = slots.scan(query)
+        return np.argpartition(scores, -k)[-k:]
+    about, wrong = quantised.scan(slots, query)
+    first = np.argpartition(about, -k)[-k:]
+    exact = slots.score(query, first)
+    reaching = about + wrong >= exact.min()
+    reaching[first] = False
+    others = np.flatnonzero(reaching)
+    scores = np.concatenate([exact, slots.score(query, others)])
+    return np.concatenate([first, others])[np.argpartition(scores, -k)[-k:]]
+search(queries[0])
+best = [float("inf")] * len(queries)
+for _ in range(3):
+    for number, query in enumerate(queries):
+        started = time.process_time()
+        search(query)
+        best[number] = min(best[number], time.process_time() - started)
+print(sum(best) / len(best))
+"""
+
+
+def versus_first_release(posts: int) -> None:
+    """Exact MaxSim of the first 1000 by the way that each release chooses on this processor."""
+    now, then = compared(_VERSUS, [posts, SIZE, DEPTH], rounds=1)
+    print(f"\nexact MaxSim over {posts:,} posts, 16 query vectors: {1000 * now:.1f} ms of a core", end="")
+    print("" if then is None else f", the first release {1000 * then:.1f} ms: {then / now:.2f} times as fast")
+
+
+def bandwidth() -> float:
+    """Bytes a second that one core reads from memory."""
+    large = np.ones(1 << 25, np.int64)
+    quickest = min(_elapsed(large.sum) for _ in range(5))
+    return large.nbytes / quickest
+
+
+def _elapsed(work: Callable[[], Any]) -> float:
+    started = time.process_time()
+    work()
+    return time.process_time() - started
+
+
+def large(posts: int, folder: Path) -> None:
+    """Exact MaxSim of the first 1000 over many posts, on all cores, from memory and with nothing of it in memory."""
+    corpus = made_up(posts, seed=2)
+    engine, _, _ = filled(folder / "large", corpus, "flat", {"first_pass": "int8"})
+    engine.close()
+    reader = FlatEngine.open(folder / "large", read_only=True)
+    ((segment, _),) = reader.stores["posts"].view().parts()
+    rows = segment.fields["parts"]
+    query_rows = sum(map(len, corpus.queries)) / len(corpus.queries)
+    reading = bandwidth()
+    print(
+        f"\n{posts:,} posts, {len(corpus.vectors):,} vectors, {query_rows:.1f} a query, first 1000, all cores"
+    )
+    for place in ("memory", "disk"):
+        walls, cores = [], []
+        for query in corpus.queries:
+            if place == "disk":
+                _drop(folder / "large")
+            started, used = time.perf_counter(), time.process_time()
+            rows.search_maxsim(query, DEPTH, None, "int8")
+            walls.append(time.perf_counter() - started)
+            cores.append(time.process_time() - used)
+        wall, used = float(np.median(walls)), float(np.min(cores))
+        scanned = rows.quantised.numbers.nbytes  # type: ignore[attr-defined]
+        whole = used * WHOLE_COLLECTION / posts
+        print(
+            f"from {place}: {1 / wall:.1f} queries/s by the clock, {1000 * used:.0f} ms of a core each; int8 vectors are "
+            f"read at {scanned / used / 1e9:.1f} GB/s a core, {scanned / used / reading:.0%} of what it can; "
+            f"projected to {WHOLE_COLLECTION:,} posts: {1 / whole:.1f} queries/s a core",
+            flush=True,
+        )
+    reader.close()
+    shutil.rmtree(folder / "large")
+
+
+def _drop(folder: Path) -> None:
+    """Asks the system to forget what it keeps of files in memory; pages that are mapped may stay."""
+    for path in folder.iterdir():
+        with path.open("rb") as file:
+            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
+
+
 def run() -> None:
     posts = int(os.environ.get("MATHAMR_POSTS", POSTS))
     folder = Path(tempfile.mkdtemp(prefix="engines-"))
@@ -290,5 +396,7 @@ def run() -> None:
                 file=sys.stderr,
             )
         growth(min(LARGEST, posts * 10), folder)
+        versus_first_release(posts)
+        large(min(LARGEST, posts * 10), folder)
     finally:
         shutil.rmtree(folder)

@@ -33,7 +33,7 @@ def scored(size: int, entries: dict[tuple[int, int], dict[str, float]], root: in
             row[LABELS.index(label)] = value
         row[0] = max(0.0, 1.0 - sum(probabilities.values()))
     roots = np.eye(max(1, size), dtype=np.float32)[root][:size]
-    return RelationScores(np.array(list(entries), dtype=np.int64).reshape(-1, 2), table, roots)
+    return RelationScores.of(np.array(list(entries), dtype=np.int64).reshape(-1, 2), table, roots, LABELS)
 
 
 def draft(*concepts: str) -> Draft:

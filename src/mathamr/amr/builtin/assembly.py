@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator
 from dataclasses import dataclass
-
-import numpy as np
 
 from mathamr.amr.builtin.concepts import Draft
 from mathamr.amr.builtin.features import WordNode, type_of
-from mathamr.amr.builtin.relations import SAME, RelationScores
+from mathamr.amr.builtin.relations import RelationScores
 from mathamr.amr.graph import Amr, string, upright
 from mathamr.amr.notation import Fields, Triple, layout
 from mathamr.amr.variable import Names
 
-LEAST = 0.01
 REPEATABLE = frozenset(
     {":mod", ":op", ":snt", ":time", ":location", ":manner", ":part", ":topic", ":poss", ":example"}
 )
@@ -50,14 +46,12 @@ class Sets:
         return kept != other
 
 
-def merge_mentions(draft: Draft, scores: RelationScores, labels: list[str], least: float) -> Sets:
+def merge_mentions(draft: Draft, scores: RelationScores, least: float) -> Sets:
     """Which nodes are one node: pronouns with what they mean, most certain first."""
     merged = Sets(len(draft.nodes))
-    if SAME not in labels or not len(scores.pairs):
-        return merged
-    column = scores.probabilities[:, labels.index(SAME)]
-    probable = np.flatnonzero(column >= least)
-    for mention, meant in scores.pairs[probable[np.argsort(-column[probable], kind="stable")]].tolist():
+    for probability, mention, meant in scores.mentions:
+        if probability < least:
+            break
         if merged.find(mention) == mention and type_of(draft.nodes[mention]) == "pronoun":
             merged.join(meant, mention)
     return merged
@@ -68,7 +62,7 @@ def relate(
 ) -> tuple[list[tuple[int, str, int]], Sets]:
     """The edges of the graph: templates' own, then the most probable ones that fit."""
     nodes = draft.nodes
-    merged = merge_mentions(draft, scores, labels, thresholds.same)
+    merged = merge_mentions(draft, scores, thresholds.same)
     parts = Sets(len(nodes))
     edges: list[tuple[int, str, int]] = []
     linked: set[tuple[int, int]] = set()
@@ -87,7 +81,7 @@ def relate(
 
     for source, role, target in draft.edges:
         take(kept[source], role, kept[target])
-    for probability, source, target, column in _probable_edges(scores, labels):
+    for probability, source, target, column in scores.edges:
         if apart == 1 and probability < thresholds.extra:
             break
         source, target = kept[source], kept[target]
@@ -103,19 +97,6 @@ def relate(
     if apart > 1:
         _connect(draft, merged, parts, take)
     return edges, merged
-
-
-def _probable_edges(scores: RelationScores, labels: list[str]) -> Iterator[tuple[float, int, int, int]]:
-    """Probability, source, target and label of every edge that is not improbable, most probable first."""
-    likely = scores.probabilities > LEAST
-    likely[:, 0] = False
-    if SAME in labels:
-        likely[:, labels.index(SAME)] = False
-    rows, columns = np.nonzero(likely)
-    probabilities = scores.probabilities[rows, columns]
-    order = np.argsort(-probabilities, kind="stable")
-    sources, targets = scores.pairs[rows[order]].T.tolist() if len(order) else ([], [])
-    return zip(probabilities[order].tolist(), sources, targets, columns[order].tolist(), strict=True)
 
 
 def _connect(draft: Draft, merged: Sets, parts: Sets, take: object) -> None:

@@ -11,6 +11,7 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from mathamr.amr.builtin.assembly import Thresholds, to_amr
+from mathamr.amr.builtin.collection import uncollected
 from mathamr.amr.builtin.columns import WordColumns
 from mathamr.amr.builtin.concepts import ConceptModel
 from mathamr.amr.builtin.frames import TABLE, load_frames
@@ -23,7 +24,7 @@ from mathamr.amr.graph import Amr
 from mathamr.errors import MathAMRError
 
 WEIGHTS = Path(__file__).parent / "data" / "parser.npz"
-BATCH_WORDS = 1500
+BATCH_WORDS = 3000
 
 
 @dataclass(frozen=True)
@@ -85,6 +86,10 @@ class BuiltinParser:
 
     def build(self, sentences: Sequence[SyntaxSentence]) -> list[Amr]:
         """Graphs of sentences that are already analysed."""
+        with uncollected():
+            return self._build(sentences)
+
+    def _build(self, sentences: Sequence[SyntaxSentence]) -> list[Amr]:
         if "_models" in self.__dict__ and self._models[0].full:
             del self._models
         strings, concepts, relations = self._models

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -32,6 +33,8 @@ from mathamr.amr.builtin.lookup import FeatureSums, Form, Numbers, Strings
 from mathamr.amr.builtin.network import Array, Weights, softmax
 
 SAME = "="
+LEAST = 0.01
+"""An edge less probable than this is not looked at."""
 MAX_PAIRS = 6000
 NEAR = 12
 MEMORY = 50_000
@@ -46,6 +49,54 @@ class RelationScores:
     pairs: Numbers
     probabilities: Array
     roots: Array
+    edges: list[tuple[float, int, int, int]]
+    """Probability, source, target and label of every edge that is not improbable, most probable first."""
+    mentions: list[tuple[float, int, int]]
+    """Probability, node and what it is the same as, likewise."""
+
+    @classmethod
+    def of(cls, pairs: Numbers, probabilities: Array, roots: Array, labels: Sequence[str]) -> RelationScores:
+        """The scores of one draft."""
+        return cls.cut(pairs, probabilities, roots, labels, [0, len(pairs)], [0, len(roots)])[0]
+
+    @classmethod
+    def cut(
+        cls,
+        pairs: Numbers,
+        probabilities: Array,
+        roots: Array,
+        labels: Sequence[str],
+        pair_bounds: Sequence[int],
+        node_bounds: Sequence[int],
+    ) -> list[RelationScores]:
+        """The scores of many drafts, whose pairs and nodes stand one after another."""
+        likely = probabilities > LEAST
+        same = labels.index(SAME) if SAME in labels else None
+        mentions = np.flatnonzero(likely[:, same]) if same is not None else np.zeros(0, np.int64)
+        likely[:, [0] if same is None else [0, same]] = False
+        found = []
+        for rows, columns in (np.nonzero(likely), (mentions, np.full(len(mentions), same or 0))):
+            values = probabilities[rows, columns]
+            owners = np.searchsorted(pair_bounds, rows, side="right")
+            order = np.lexsort((-values, owners))
+            ends = pairs[rows[order]]
+            cuts = np.searchsorted(owners[order], np.arange(1, len(pair_bounds) + 1)).tolist()
+            listed = list(
+                zip(
+                    values[order].tolist(),
+                    ends[:, 0].tolist(),
+                    ends[:, 1].tolist(),
+                    columns[order].tolist(),
+                    strict=True,
+                )
+            )
+            found.append([listed[a:b] for a, b in pairwise(cuts)])
+        return [
+            cls(pairs[a:b], probabilities[a:b], roots[c:d], edges, [each[:3] for each in same_ones])
+            for (a, b), (c, d), edges, same_ones in zip(
+                pairwise(pair_bounds), pairwise(node_bounds), *found, strict=True
+            )
+        ]
 
 
 class NodeColumns:
@@ -147,7 +198,8 @@ class RelationModel:
         nodes = NodeColumns(drafts, words, self._meanings)
         if not nodes.size:
             none = np.zeros((0, len(self.labels)), dtype=np.float32)
-            return [RelationScores(np.zeros((0, 2), np.int64), none, none[:, 0]) for _ in drafts]
+            no_pairs = np.zeros((0, 2), np.int64)
+            return [RelationScores.of(no_pairs, none, none[:, 0], self.labels) for _ in drafts]
         described = self._describe(nodes, words)
         described += words.dense(nodes.word) @ self._dense + self._bias
         source_width, target_width, _ = self._widths
@@ -165,13 +217,9 @@ class RelationModel:
             scores += self._output_bias
             probabilities[part] = softmax(scores)
         pairs = np.stack([sources - nodes.first[sources], targets - nodes.first[targets]], axis=1)
-        cuts = np.searchsorted(sources, np.append(nodes.firsts, nodes.size)).tolist()
-        return [
-            RelationScores(pairs[a:b], probabilities[a:b], roots[first : first + count])
-            for a, b, first, count in zip(
-                cuts[:-1], cuts[1:], nodes.firsts.tolist(), nodes.counts.tolist(), strict=True
-            )
-        ]
+        node_bounds = np.append(nodes.firsts, nodes.size)
+        pair_bounds = np.searchsorted(sources, node_bounds).tolist()
+        return RelationScores.cut(pairs, probabilities, roots, self.labels, pair_bounds, node_bounds.tolist())
 
     def _describe(self, nodes: NodeColumns, words: WordColumns) -> Array:
         """The sums of the features of every node: as a source, as a target and as a root side by side."""

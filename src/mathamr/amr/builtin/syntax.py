@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr.amr.builtin.arceager import ArcEager
+from mathamr.amr.builtin.collection import uncollected
 from mathamr.amr.builtin.mathematics import FORMULA, is_formula, is_mathematical, merge_phrases
 from mathamr.amr.builtin.wordvectors import Look, WordVectors
 from mathamr.errors import MissingExtraError
@@ -162,7 +163,9 @@ class SyntaxAnalyser:
     def analyse(self, texts: Sequence[str]) -> Iterator[SyntaxSentence]:
         """The sentences of the texts, in order; each text is taken as one sentence whatever it holds."""
         for start in range(0, len(texts), self.batch):
-            yield from self._analyse(texts[start : start + self.batch])
+            with uncollected():
+                made = self._analyse(texts[start : start + self.batch])
+            yield from made
 
     def _analyse(self, texts: Sequence[str]) -> list[SyntaxSentence]:
         """Many sentences go through the networks side by side; a few, or very long ones, through spaCy's own loop."""

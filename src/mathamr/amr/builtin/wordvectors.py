@@ -16,6 +16,7 @@ from mathamr.amr.builtin.lookup import Numbers
 from mathamr.amr.builtin.network import Array
 
 MEMORY = 30_000
+BLOCK = 512
 SMALL = np.float32(1e-8)
 
 
@@ -96,11 +97,22 @@ class WordVectors:
         embedded = self._embedded[distinct]
         states[words] = embedded[places.reshape(-1)]
         states = self._first(states, embedded, places.reshape(-1), words)
+        everywhere = np.arange(1, len(states) - 1)
         for layer in self._layers[1:-1]:
-            states += layer.finish(self._windows(states) @ layer.weights)
-        last = self._layers[-1]
-        around = np.concatenate([states[words - 1], states[words], states[words + 1]], axis=1)
-        return states[words] + last.finish(around @ last.weights)
+            # The outermost rows are padding that no word reaches.
+            states[1:-1] = self._layer(layer, states, everywhere)
+        return self._layer(self._layers[-1], states, words)
+
+    def _layer(self, layer: Layer, states: Array, rows: Numbers) -> Array:
+        """What a layer makes of some rows, in blocks that stay in the cache."""
+        made = np.empty((len(rows), self.width), dtype=np.float32)
+        for start in range(0, len(rows), BLOCK):
+            some = rows[start : start + BLOCK]
+            middle = states[some]
+            around = np.concatenate([states[some - 1], middle, states[some + 1]], axis=1)
+            middle += layer.finish(around @ layer.weights)
+            made[start : start + BLOCK] = middle
+        return made
 
     def _first(self, states: Array, embedded: Array, places: Numbers, words: Numbers) -> Array:
         """The first layer: each distinct word is multiplied once as a left, a middle and a right word."""
@@ -111,14 +123,6 @@ class WordVectors:
         products[words - 1] += (embedded @ layer.weights[2 * width :])[places]
         states += layer.finish(products)
         return states
-
-    def _windows(self, states: Array) -> Array:
-        width = self.width
-        made = np.zeros((len(states), 3 * width), dtype=np.float32)
-        made[1:, :width] = states[:-1]
-        made[:, width : 2 * width] = states
-        made[:-1, 2 * width :] = states[1:]
-        return made
 
     def _embed_all(self, looks: list[Look]) -> Numbers:
         """The rows of words among the embedded ones; new words are embedded by the spaCy model."""
