@@ -16,7 +16,8 @@ def command(
             metavar="NAME...",
             help="formula-representations, virtual-nodes, connectivity, initialisation, retrieval-strategies,"
             " document-loss or benchmark; several run together and share what they have in common. Of formulas alone:"
-            " formula-graph-pairings, ssemb-ablation, ssemb-fusion.",
+            " formula-graph-pairings, ssemb-ablation, ssemb-fusion. Of text and formulas: mathamr-contexts,"
+            " mathamr-rerank, marf-benchmark, marf-scoring, marf-math-dominance.",
             show_default=False,
         ),
     ],
@@ -92,6 +93,10 @@ def command(
     so_far: Annotated[
         bool, typer.Option("--so-far", help="Only write and print the tables of what is measured by now.")
     ] = False,
+    runs: Annotated[
+        list[Path] | None,
+        typer.Option("--run", help="A run of another system, to be reranked (mathamr-rerank). Repeatable."),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Only print the stages, what is done, and about how long it takes."),
@@ -105,7 +110,27 @@ def command(
     from mathamr.experiments.runner import run, threads_of
     from mathamr.experiments.scale import scale_named
     from mathamr.experiments.setting import ExperimentSetting
+    from mathamr.experiments.trials.declared import TRIALS
+    from mathamr.experiments.trials.runner import TrialSetting, run_trial
 
+    if any(name in TRIALS for name in names):
+        trial = TrialSetting(
+            collection=collection_of(
+                corpus or [sample.folder()], topics or (), qrels or (), without or (), train or ()
+            ),
+            out=out,
+            seeds=seeds,
+            device=device,
+            parser=parser,
+            parser_model=parser_model,
+            changes=tuple(changes or ()),
+            runs=tuple(runs or ()),
+            so_far=so_far,
+        )
+        for trial_name in dict.fromkeys(names):
+            report = run_trial(TRIALS[trial_name], trial)
+            print((report / "results.md").read_text(encoding="utf-8"), end="")
+        return
     if any(name in FORMULA_EXPERIMENTS for name in names):
         _of_formulas(names, corpus or [sample.folder()], topics, qrels, train, seeds, changes, device, out)
         return

@@ -50,7 +50,7 @@ def _contexts(given: argparse.Namespace) -> None:
     materials = ContextMaterials(
         read_places(given.prepared / "topic-places.jsonl.gz"),
         read_places(given.prepared / "places.jsonl.gz"),
-        judgments(given.prepared / "qrels", ["task2-2020", "task2-2021"]),
+        judgments(given.prepared / "qrels", "task2"),
     )
     wanted = given.contexts or CONTEXTS
     configurations = {

@@ -35,8 +35,6 @@ from mathamr.systems.marf.training.trainers import (
 from mathamr.systems.textbase import load_base
 from mathamr.training.plain import fit
 
-RERANKED = 200
-"""Answers among many thousand that are fused, by the context encoder's order."""
 _BLOCK = 1 << 20
 """Rows of a block of representations."""
 
@@ -50,8 +48,6 @@ class SearchTask:
     candidates: PostShard
     qrels: Qrels
     measures: tuple[str, ...]
-    whole: bool = True
-    """Whether all candidates are fused, or those that the context encoder ranks first."""
 
     @property
     def asked(self) -> list[int]:
@@ -60,42 +56,18 @@ class SearchTask:
 
 
 def tasks(folder: Path) -> list[SearchTask]:
-    """What a prepared folder has to search: answers and formulas of ARQMath, known items of both collections."""
-    answers = PostShard.load(folder / "answers.npz")
-    found = [
-        SearchTask(
-            "task1",
-            PostShard.load(folder / "topics-task1.npz"),
-            answers,
-            judgments(folder / "qrels", ["task1-2020", "task1-2021"]),
-            JUDGED,
-        ),
-        SearchTask(
-            "known-items",
-            PostShard.load(folder / "topics-known-items.npz"),
-            answers,
-            judgments(folder / "qrels", ["known-items"]),
-            KNOWN,
-        ),
-        SearchTask(
-            "task2",
-            PostShard.load(folder / "topics-task2.npz"),
-            PostShard.load(folder / "looks.npz"),
-            judgments(folder / "qrels", ["task2-2020", "task2-2021"]),
-            JUDGED,
-        ),
-    ]
-    if (folder / "pair-answers.npz").exists():
-        found.append(
-            SearchTask(
-                "pairs",
-                PostShard.load(folder / "topics-pairs.npz"),
-                PostShard.load(folder / "pair-answers.npz"),
-                judgments(folder / "qrels", ["pairs"]),
-                KNOWN,
-                whole=False,
-            )
-        )
+    """What a prepared folder has to search: judged answers, known items, judged formulas."""
+    found = []
+    for name, candidates, chosen in (
+        ("task1", "answers", JUDGED),
+        ("known-items", "answers", KNOWN),
+        ("task2", "looks", JUDGED),
+    ):
+        topics = folder / f"topics-{name}.npz"
+        if topics.exists():
+            searched = PostShard.load(folder / f"{candidates}.npz")
+            qrels = judgments(folder / "qrels", name)
+            found.append(SearchTask(name, PostShard.load(topics), searched, qrels, chosen))
     return found
 
 
@@ -149,44 +121,26 @@ def represented(found: Sequence[Sequence[Tensor]], device: torch.device) -> Repr
     return Representations(rows, owners, len(found), device)
 
 
-def _kept(
-    out: Path,
-    name: str,
-    task: SearchTask,
-    scores: Mapping[int, Tensor],
-    only: Mapping[int, Tensor] | None = None,
-) -> None:
+def _kept(out: Path, name: str, task: SearchTask, scores: Mapping[int, Tensor]) -> None:
     found: dict[str, dict[str, float]] = {}
     for place, row in scores.items():
         values = row.float().cpu().numpy()
         order = np.argsort(-values, kind="stable")[:1000]
-        names = task.candidates.ids
-        if only is not None:
-            chosen = only[place].cpu().numpy()
-            found[task.topics.ids[place]] = {names[chosen[at]]: float(values[at]) for at in order}
-        else:
-            found[task.topics.ids[place]] = {names[at]: float(values[at]) for at in order}
+        found[task.topics.ids[place]] = {task.candidates.ids[at]: float(values[at]) for at in order}
     depth = 0 if name.startswith(("compression", "formula")) else 100 if task.measures == KNOWN else 1000
     keep_run(out, f"{name}/{task.name}", found, task.qrels, task.measures, depth)
 
 
 def measure_context(
     network: MarfNetwork, all_tasks: Sequence[SearchTask], out: Path, name: str, device: torch.device
-) -> dict[str, dict[int, Tensor]]:
-    """The context encoder alone; the first places of every topic where not all are fused."""
-    first: dict[str, dict[int, Tensor]] = {}
+) -> None:
+    """The context encoder alone."""
     for task in all_tasks:
-        documents = represented(
-            [[each] for each in context_vectors(network, task.candidates.posts, device)], device
-        )
+        candidates = context_vectors(network, task.candidates.posts, device)
+        documents = represented([[each] for each in candidates], device)
         queries = context_vectors(network, [task.topics.posts[place] for place in task.asked], device)
         scores = {place: documents.scores(query) for place, query in zip(task.asked, queries, strict=True)}
         _kept(out, name, task, scores)
-        if not task.whole:
-            first[task.name] = {
-                place: row.topk(min(RERANKED, len(row))).indices for place, row in scores.items()
-            }
-    return first
 
 
 def measure_formulas(
@@ -204,8 +158,6 @@ def measure_formulas(
         ]
 
     for task in all_tasks:
-        if not task.whole:
-            continue
         documents = represented(rows(formula_vectors(network, task.candidates.posts, device)), device)
         queries = rows(formula_vectors(network, [task.topics.posts[place] for place in task.asked], device))
         _kept(
@@ -217,30 +169,15 @@ def measure_formulas(
 
 
 def measure_fusion(
-    network: MarfNetwork,
-    all_tasks: Sequence[SearchTask],
-    first: Mapping[str, Mapping[int, Tensor]],
-    out: Path,
-    name: str,
-    device: torch.device,
+    network: MarfNetwork, all_tasks: Sequence[SearchTask], out: Path, name: str, device: torch.device
 ) -> None:
     """MaRF: the query with its longest formula, entries with one or several, averaged (Algorithm 1)."""
     most = network.configuration.formulas
     for task in all_tasks:
         asked = [task.topics.posts[place] for place in task.asked]
         queries = [own[0] for own in fused_vectors(network, asked, device, 1)]
-        if task.whole:
-            documents = represented(fused_vectors(network, task.candidates.posts, device, most), device)
-            _kept(out, name, task, {p: documents.scores(q) for p, q in zip(task.asked, queries, strict=True)})
-            continue
-        used = sorted({int(each) for row in first[task.name].values() for each in row.tolist()})
-        made = fused_vectors(network, [task.candidates.posts[each] for each in used], device, most)
-        by = dict(zip(used, made, strict=True))
-        scores = {}
-        for place, query in zip(task.asked, queries, strict=True):
-            chosen = [by[each] for each in first[task.name][place].tolist()]
-            scores[place] = represented(chosen, device).scores(query)
-        _kept(out, name, task, scores, first[task.name])
+        documents = represented(fused_vectors(network, task.candidates.posts, device, most), device)
+        _kept(out, name, task, {p: documents.scores(q) for p, q in zip(task.asked, queries, strict=True)})
 
 
 def measure_compression(
@@ -248,8 +185,7 @@ def measure_compression(
 ) -> None:
     """How rankings stand fewer numbers, fewer rows and eight bits a number, of queries and entries alike."""
     most = network.configuration.formulas
-    kept = [task for task in all_tasks if task.whole]
-    for task in kept:
+    for task in all_tasks:
         asked = [task.topics.posts[place] for place in task.asked]
         queries = [own[0] for own in fused_vectors(network, asked, device, 1)]
         documents = fused_vectors(network, task.candidates.posts, device, most)
@@ -304,7 +240,7 @@ class MarfTrial:
         fit(ContextTrainer(self.shard, network.context, ways["context"], self.device), 3, say)
         self._keep("context", network.context, "context.")
         network.eval()
-        first = measure_context(network, self.tasks, self.out, "context", self.device)
+        measure_context(network, self.tasks, self.out, "context", self.device)
         for scoring in dict.fromkeys((model.scoring, "token", "passage")):
             torch.manual_seed(self.seed)
             configuration = replace(model, scoring=scoring)
@@ -313,7 +249,7 @@ class MarfTrial:
             fit(FormulaTrainer(self.shard, formula, scoring, ways["formulas"], self.device), 3, say)
             self._keep(f"formula-{scoring}", formula, "formula.")
             for most in dict.fromkeys((model.formulas, 6, 1)):
-                self._fusion(network, formula, replace(configuration, formulas=most), first)
+                self._fusion(network, formula, replace(configuration, formulas=most))
         self._compress()
 
     def _fusion(
@@ -321,7 +257,6 @@ class MarfTrial:
         network: MarfNetwork,
         formula: FormulaEncoder,
         configuration: MarfConfiguration,
-        first: Mapping[str, Mapping[int, Tensor]],
     ) -> None:
         name = f"{configuration.scoring}-{'several' if configuration.formulas > 1 else 'longest'}"
         torch.manual_seed(self.seed)
@@ -332,7 +267,7 @@ class MarfTrial:
         joined.eval()
         self._keep(f"fusion-{name}", joined.fusion, "fusion.")
         measure_formulas(joined, self.tasks, self.out, f"formula-{name}", self.device)
-        measure_fusion(joined, self.tasks, first, self.out, f"marf-{name}", self.device)
+        measure_fusion(joined, self.tasks, self.out, f"marf-{name}", self.device)
         if configuration == self.training.model and self.seed == 0:
             sample = [self.shard.posts[place] for place in self.shard.pairs[:2000, 1].tolist()]
             rows = torch.cat([each for own in fused_vectors(joined, sample, self.device, 1) for each in own])

@@ -15,7 +15,7 @@ from mathamr.evaluation.runs import read_run
 from mathamr.evaluation.significance import LEVEL, bonferroni, paired_t_test, stars
 from mathamr.experiments.trials.declared import TrialExperiment, TrialRow, TrialTable
 
-SHARES = "shares.json"
+PREPARED, SHARES = "prepared", "shares.json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,10 +162,11 @@ def _recall(
 
 def shares_of(folder: Path) -> dict[str, dict[str, float]]:
     """The shares of mathematics of topics, by test set, and of `answers`."""
+    path = folder / PREPARED / SHARES
     try:
-        row: dict[str, dict[str, float]] = json.loads((folder / SHARES).read_text(encoding="utf-8"))
+        row: dict[str, dict[str, float]] = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError) as error:
-        raise MathAMRError(f"cannot read the shares of mathematics in {folder / SHARES}: {error}") from error
+        raise MathAMRError(f"cannot read the shares of mathematics in {path}: {error}") from error
     return row
 
 

@@ -24,11 +24,14 @@ def say(line: str) -> None:
     print(f"[{time.monotonic() - _BEGAN:6.1f} s] {line}", file=sys.stderr, flush=True)
 
 
-def judgments(folder: Path, names: Iterable[str]) -> Qrels:
-    """The judgments of several files as one; topics without a relevant item are left out, as ARQMath did."""
+def judgments(folder: Path, name: str) -> Qrels:
+    """The judgments of `NAME.qrels`, or of several years, `NAME-YEAR.qrels`, as one.
+
+    Topics without a relevant item are left out, as ARQMath did.
+    """
     grades: dict[str, Mapping[str, int]] = {}
-    for name in names:
-        grades |= read_qrels(folder / f"{name}.qrels").with_relevant().grades
+    for path in sorted((*folder.glob(f"{name}.qrels"), *folder.glob(f"{name}-2*.qrels"))):
+        grades |= read_qrels(path).with_relevant().grades
     return Qrels(grades)
 
 

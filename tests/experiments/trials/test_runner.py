@@ -1,0 +1,52 @@
+"""Both trials on the bundled sample, as small as they can be, from posts to tables."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mathamr.experiments.collection import TestCollection, TestSet, collection_of
+from mathamr.experiments.trials import runner
+from mathamr.experiments.trials.declared import TRIALS
+from mathamr.experiments.trials.runner import TrialSetting, run_trial
+from mathamr.sample import folder as sample_folder
+from mathamr.systems.marf.configuration import CONFIGURATIONS
+from tests.index.small import write_posts
+from tests.systems.tinytext import tiny_base
+
+SMALL = ("all.batch_size=4", "all.epochs=1", "all.pairs=8", "all.length=24", "all.validation=0.1")
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> TestCollection:
+    """Some posts of the sample with two topics of each set and what was judged for them."""
+    whole = collection_of([sample_folder()])
+    tests = tuple(map(_few, whole.tests))
+    wanted = {item for test in tests for grades in test.qrels.grades.values() for item in grades}
+    posts = [post for number, post in enumerate(whole.posts()) if post.id in wanted or number < 40]
+    path = write_posts(tmp_path_factory.mktemp("trials") / "posts.jsonl", posts)
+    return replace(whole, paths=(path,), tests=tests)
+
+
+def _few(test: TestSet) -> TestSet:
+    topics = test.topics[:2]
+    grades = {topic.id: test.qrels.grades[topic.id] for topic in topics}
+    return replace(test, topics=topics, qrels=replace(test.qrels, grades=grades))
+
+
+def test_marf_is_trained_and_measured_from_posts_to_tables(
+    collection: TestCollection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = str(tiny_base(tmp_path / "base"))
+    monkeypatch.setitem(CONFIGURATIONS, "small", CONFIGURATIONS["tiny"].changed([f'base="{base}"']))
+    monkeypatch.setattr("mathamr.experiments.trials.marf.CURVE", ((8, 4, 8),))
+    monkeypatch.setattr(runner, "MARF_BASE", base)
+    setting = TrialSetting(collection=collection, out=tmp_path, seeds=1, device="cpu", changes=SMALL)
+    text = (run_trial(TRIALS["marf-benchmark"], setting) / "results.md").read_text(encoding="utf-8")
+    assert "| context encoder |" in text
+    assert "| MaRF |" in text
+    assert "0.535" in text or "## Answers" not in text
+    again = (run_trial(TRIALS["marf-scoring"], setting) / "results.md").read_text(encoding="utf-8")
+    assert again.count("level, several formulas |") >= 2
