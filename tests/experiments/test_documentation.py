@@ -9,12 +9,13 @@ from typing import get_type_hints
 from mathamr.cli.experiment import command
 from mathamr.experiments import EXPERIMENTS
 from mathamr.experiments.scale import SCALES
+from mathamr.experiments.trials.declared import TRIALS
 
 DOCS = (Path(__file__).resolve().parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
 
 
 def test_every_experiment_and_scale_is_documented() -> None:
-    for name in (*EXPERIMENTS, *SCALES):
+    for name in (*EXPERIMENTS, *TRIALS, *SCALES):
         assert f"`{name}`" in DOCS, name
     for name in EXPERIMENTS:
         assert EXPERIMENTS[name].section in DOCS, name
