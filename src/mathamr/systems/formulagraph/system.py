@@ -73,7 +73,7 @@ def _views(fusion: str, normalisation: str | None = "none") -> Fuse:
 
 _MUTUAL = Fuse(
     parts=(Component(LAYOUT, Mutual(LAYOUT)), Component(OPERATORS, Mutual(OPERATORS))),
-    fusion="mean",
+    fusion="max",
     normalisation="none",
 )
 _LEXICAL = Component("lexical", Lexical())

@@ -43,17 +43,9 @@ class OperatorGraphs:
 
         Subtrees are known by hashes of sixty-four bits, made from the leaves upwards, all trees at once.
         """
-        counts = np.diff(trees.starts)
-        owners = np.repeat(np.arange(len(trees)), counts)
-        above = trees.above()
+        owners, above = np.repeat(np.arange(len(trees)), np.diff(trees.starts)), trees.above()
         hashes, heights = subtree_hashes(trees)
-        # The first of identical subtrees stands for all; firsts keep the order of the tree.
-        order = np.lexsort((np.arange(len(owners)), hashes, owners))
-        new = np.ones(len(order), np.bool_)
-        new[1:] = (owners[order][1:] != owners[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])
-        first_of = np.empty(len(order), np.int64)
-        first_of[order] = order[new][np.cumsum(new) - 1]
-        firsts = np.sort(order[new])
+        first_of, firsts = _shared(owners, hashes)
         node_starts = _starts(np.bincount(owners[firsts], minlength=len(trees)))
         place = np.full(len(owners), -1, np.int64)
         place[firsts] = np.arange(len(firsts)) - node_starts[owners[firsts]]
@@ -138,6 +130,23 @@ class OperatorGraphs:
             if not new.any():
                 return self.with_nodes(reached)
             reached[targets[new]] = True
+
+
+def shared_nodes(trees: FormulaTrees) -> Numbers:
+    """For every node of trees the node of the operator graphs that stands for it, by its number among all nodes of those."""
+    owners = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
+    first_of, firsts = _shared(owners, subtree_hashes(trees)[0])
+    return np.searchsorted(firsts, first_of)
+
+
+def _shared(owners: Numbers, hashes: Numbers) -> tuple[Numbers, Numbers]:
+    """For every node the first of its tree with an equal subtree, which stands for all; and these firsts in order."""
+    order = np.lexsort((np.arange(len(owners)), hashes, owners))
+    new = np.ones(len(order), np.bool_)
+    new[1:] = (owners[order][1:] != owners[order][:-1]) | (hashes[order][1:] != hashes[order][:-1])
+    first_of = np.empty(len(order), np.int64)
+    first_of[order] = order[new][np.cumsum(new) - 1]
+    return first_of, np.sort(order[new])
 
 
 def _starts(counts: Sequence[int] | Numbers) -> Numbers:

@@ -86,14 +86,18 @@ class StructEmb(nn.Module):
         self.layers = nn.ModuleList(Isomorphism(size) for _ in range(configuration.layers))
         self.head = nn.Sequential(nn.Linear(size, size), nn.LayerNorm(size), nn.ReLU(), nn.Linear(size, size))
 
-    def pooled(self, graphs: GraphNumbers) -> Tensor:
-        """The mean over the nodes of every graph, of all layers together."""
+    def states(self, graphs: GraphNumbers) -> Tensor:
+        """For every node the sum of its states in all layers: a graph's vector is the mean of these."""
         x = self.embedding(graphs.labels)
-        found = _means(x, graphs)
+        found: Tensor = x
         for layer in self.layers:
             x = layer(x, graphs, self.edges)
-            found = found + _means(x, graphs)
+            found = found + x
         return found
+
+    def pooled(self, graphs: GraphNumbers) -> Tensor:
+        """The mean over the nodes of every graph."""
+        return _means(self.states(graphs), graphs)
 
     def forward(self, graphs: GraphNumbers) -> Tensor:
         """The vectors that are searched."""

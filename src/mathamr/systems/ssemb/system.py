@@ -12,9 +12,11 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 import torch
+from torch.nn import functional
 
+from mathamr.formulas.alignment import Met
 from mathamr.formulas.tree import Opt
-from mathamr.graphs.formulashard import FormulaLabels
+from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 from mathamr.graphs.virtual import Level
 from mathamr.layers.device import chosen_device
 from mathamr.layers.unfilled import unfilled
@@ -27,8 +29,9 @@ from mathamr.systems.formulafolder import (
     read_network,
     save_formula_model,
 )
+from mathamr.systems.nodematch import TreeMatch
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings, Rerank, Task
-from mathamr.systems.ssemb.graphs import OperatorGraphs
+from mathamr.systems.ssemb.graphs import OperatorGraphs, shared_nodes
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
 from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
 from mathamr.systems.vectors import Vectors
@@ -41,13 +44,23 @@ OWN, TEXT = "own", "text"
 """What a model with a text encoder of its own says of it, and the folder it has it in."""
 READER = "mathamr-1"
 """The model in the box whose text encoder reads the context, unless another is named."""
-LAMBDA = 0.5
-"""How much structure counts beside context (equation 3, section 3.1.3)."""
+LAMBDA = 0.6
+"""How much structure counts beside context (equation 3); the paper has 0.5."""
 POOL = 5000
 """Looks of the first stage that the second orders; the paper has 500,000 of 28 million formulas."""
 LOOKS = 512
 
 _STRUCTURE = Nearest(STRUCTURE)
+
+
+def _with_context(share: float) -> Rerank:
+    """The first by structure, ordered again by the weighted sum with the context (section 2.3)."""
+    parts = (Component(STRUCTURE, _STRUCTURE, share), Component(CONTEXT, Nearest(CONTEXT), 1 - share))
+    return Rerank(
+        first=_STRUCTURE,
+        then=Fuse(parts=parts, fusion="weighted-sum", normalisation="none"),
+        pool=POOL,
+    )
 
 
 class SsembSystem:
@@ -58,18 +71,8 @@ class SsembSystem:
     needs: ClassVar[frozenset[Need]] = frozenset({"trees", "wording"})
     rankings: ClassVar[Rankings] = {
         "formulas": {
-            "both": Rerank(
-                first=_STRUCTURE,
-                then=Fuse(
-                    parts=(
-                        Component(STRUCTURE, _STRUCTURE, LAMBDA),
-                        Component(CONTEXT, Nearest(CONTEXT), 1 - LAMBDA),
-                    ),
-                    fusion="weighted-sum",
-                    normalisation="none",
-                ),
-                pool=POOL,
-            ),
+            "both": _with_context(LAMBDA),
+            "paper": _with_context(0.5),
             "structure": _STRUCTURE,
             "context": Nearest(CONTEXT),
             "rrf": Fuse(
@@ -152,6 +155,27 @@ class SsembSystem:
         with torch.inference_mode():
             batch = GraphNumbers.of(OperatorGraphs.of(trees, self.labels), self._device)
             return np.asarray(self.network(batch).float().cpu().numpy())
+
+    def match_nodes(self, query: Look, found: Look) -> Sequence[TreeMatch]:
+        """Which operator of the found formula is most like each of the query's; equal subtrees are one to the network.
+
+        The score is the cosine of both structures, which are the means of what is compared here.
+        """
+        if query.opt is None or found.opt is None:
+            return []
+        trees = [query.opt, found.opt]
+        numbers = FormulaTrees.of(trees, self.labels, "opt")
+        with torch.inference_mode():
+            batch = GraphNumbers.of(OperatorGraphs.of_numbers(numbers), self._device)
+            states = functional.normalize(self.network.eval().states(batch).float(), dim=-1).cpu().numpy()
+        rows, others = np.split(states[shared_nodes(numbers)], [len(query.opt)])
+        ours, theirs = self.structures(trees)
+        met = tuple(
+            Met(node, int(row.argmax()), float(row.max()))
+            for node, row in enumerate(rows @ others.T)
+            if row.max() > 0
+        )
+        return [TreeMatch("opt", float(ours @ theirs), met)]
 
     @property
     def _head(self) -> FormulaModelHead:

@@ -1,0 +1,152 @@
+"""Systems of formulas in use: an index of notes, searched by every ranking, explained node by node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr.errors import MathAMRError
+from mathamr.formulas.parse import parse
+from mathamr.index.engines.maxsim import mutual_maxsim
+from mathamr.index.making.builder import BuildOptions, build_index
+from mathamr.posts.post import Formula
+from mathamr.search.hits import Hit
+from mathamr.search.library import Index
+from mathamr.systems.modelfolder import load_system, model_folder
+from mathamr.systems.nodematch import MatchesNodes
+from mathamr.systems.ranking import MaxSim, Mutual, Nearest, NearestRows, Rerank
+from mathamr.systems.system import Look, System
+from tests.systems.formulamodels import tiny_formula_graph, tiny_ssemb
+from tests.systems.tinytext import tiny_base
+
+NOTES = """# Sums
+
+We know that $a^2+b^2=c^2$ holds in triangles.
+
+# Fractions
+
+Here $\\frac{a}{b}<c$ and $x-y-x=-y$.
+
+# More
+
+Nothing but $x$, and $\\sqrt{x^2+1}$.
+"""
+
+
+def opened(notes: Path, folder: Path, model: Path) -> Index:
+    build_index([notes], folder, BuildOptions(model=model, engine="flat", device="cpu"))
+    return Index.open(folder)
+
+
+def latex_of(hit: Hit) -> str:
+    assert hit.formula is not None
+    return hit.formula.latex
+
+
+def look(latex: str) -> Look:
+    parsed = parse(latex)
+    return Look(key=latex, formula=Formula("1", latex), opt=parsed.opt, slt=parsed.slt)
+
+
+@pytest.fixture(scope="module", params=["formula-graph", "ssemb"])
+def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("formulas")
+    system: System = (
+        tiny_formula_graph() if request.param == "formula-graph" else tiny_ssemb(tiny_base(folder / "base"))
+    )
+    system.save(folder / "model")
+    return folder / "model"
+
+
+@pytest.fixture(scope="module")
+def index(model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    folder = tmp_path_factory.mktemp("notes")
+    (folder / "notes.md").write_text(NOTES, encoding="utf-8")
+    with opened(folder / "notes.md", folder / "index", model) as made:
+        yield made
+
+
+def test_every_ranking_finds_formulas_and_the_same_formula_first(index: Index) -> None:
+    named = index.archive.system.rankings["formulas"]
+    for name in named:
+        hits = index.search("we ask for $a^2+b^2=c^2$", task="formulas", strategy=name, k=5)
+        assert hits, name
+        if name not in ("context", "both", "paper"):
+            assert latex_of(hits[0]) == "a^2+b^2=c^2", name
+
+
+def test_an_explanation_says_which_node_met_which(model: Path) -> None:
+    system = load_system(model, "cpu")
+    assert isinstance(system, MatchesNodes)
+    query, found = look("x^2+1"), look("\\sqrt{x^2+1}")
+    for match in system.match_nodes(query, found):
+        trees = (query.opt, found.opt) if match.view == "opt" else (query.slt, found.slt)
+        assert trees[0] is not None
+        assert trees[1] is not None
+        assert -1 <= match.score <= 1.0001
+        assert {met.node for met in match.met} <= set(range(len(trees[0])))
+        assert {met.other for met in match.met} <= set(range(len(trees[1])))
+    for match in system.match_nodes(query, query):
+        assert match.score == pytest.approx(1, abs=1e-4)
+        tree = query.opt if match.view == "opt" else query.slt
+        assert tree is not None
+        assert [tree.labels[met.node] for met in match.met] == [tree.labels[met.other] for met in match.met]
+
+
+def test_compared_both_ways_is_what_the_rows_give(tmp_path: Path) -> None:
+    system = tiny_formula_graph()
+    system.save(tmp_path / "model")
+    (tmp_path / "notes.md").write_text(NOTES, encoding="utf-8")
+    with opened(tmp_path / "notes.md", tmp_path / "index", tmp_path / "model") as index:
+        ranking = Rerank(first=NearestRows("layout"), then=Mutual("layout"))
+        hits = index.search("$x^2+1$", task="formulas", strategy=ranking, k=10)
+        (query,) = system.node_vectors("slt", [parse("x^2+1").slt])
+        for hit in hits:
+            (rows,) = system.node_vectors("slt", [parse(latex_of(hit)).slt])
+            assert hit.score == pytest.approx(mutual_maxsim(query.vectors, rows.vectors), abs=2e-3)
+        assert [hit.score for hit in hits] == sorted((hit.score for hit in hits), reverse=True)
+        with pytest.raises(MathAMRError, match="of what was found already"):
+            index.search("$x^2+1$", task="formulas", strategy=Mutual("layout"))
+
+
+def test_the_weighted_sum_is_that_of_structure_and_context(tmp_path: Path) -> None:
+    system = tiny_ssemb(tiny_base(tmp_path / "base"))
+    system.save(tmp_path / "model")
+    (tmp_path / "notes.md").write_text(NOTES, encoding="utf-8")
+    with opened(tmp_path / "notes.md", tmp_path / "index", tmp_path / "model") as index:
+        text = "in triangles $a^2+b^2=c^2$ holds"
+        structure, context = (
+            {latex_of(hit): hit.score for hit in index.search(text, task="formulas", strategy=Nearest(field))}
+            for field in ("structure", "context")
+        )
+        for hit in index.search(text, task="formulas", strategy="paper"):
+            latex = latex_of(hit)
+            assert hit.score == pytest.approx((structure[latex] + context[latex]) / 2, abs=2e-3)
+
+
+def test_rows_of_a_look_stand_for_its_nodes() -> None:
+    (rows,) = tiny_formula_graph().encode_looks([look("a^2+b^2=c^2")])
+    assert rows["layout"].references == tuple(map(str, range(len(parse("a^2+b^2=c^2").slt))))
+    np.testing.assert_allclose(np.linalg.norm(rows["operators"].vectors, axis=1), 1, atol=1e-5)
+
+
+def test_a_system_without_a_model_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mathamr.systems.modelfolder.boxed", lambda: ["mathamr-1"])
+    with pytest.raises(MathAMRError, match="mathamr train formula-graph"):
+        model_folder("formula-graph")
+
+
+def test_a_missing_text_encoder_is_named(tmp_path: Path) -> None:
+    from mathamr.systems.ssemb.context import ContextEncoder
+
+    with pytest.raises(MathAMRError, match="not in this installation"):
+        _ = ContextEncoder("no-such-model").encoder
+
+
+def test_maxsim_alone_ranks_whole_fields(index: Index) -> None:
+    if index.archive.system.kind == "formula-graph":
+        hits = index.search("$x$", task="formulas", strategy=MaxSim("operators"), k=1)
+        assert latex_of(hits[0]) == "x"
