@@ -11,7 +11,7 @@ from mathamr import Filter, Index
 from mathamr.index.making.writer import IndexWriter
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
-from tests.models import build_sample_index
+from tests.index.small import build
 
 
 def post(identifier: str, kind: str, body: str, **more: object) -> Post:
@@ -26,8 +26,8 @@ OTHER = post("b", "answer", "Look at $y+z$ instead.", parent="q", tags=("geometr
 
 @pytest.fixture
 def archive(tmp_path: Path, model_folder: Path) -> IndexWriter:
-    folder = build_sample_index(tmp_path / "index", model_folder, [ANSWER, OTHER])
-    return IndexWriter.open(folder, device="cpu")
+    build(tmp_path / "index", [ANSWER, OTHER], model_folder)
+    return IndexWriter.open(tmp_path / "index", device="cpu")
 
 
 def found(archive: IndexWriter, tag: str) -> dict[str, set[str]]:

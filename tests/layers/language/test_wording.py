@@ -6,6 +6,7 @@ from mathamr.graphs.store import GraphStore
 from mathamr.graphs.virtual import Level
 from mathamr.layers.language.wording import Span, wording
 from mathamr.posts.post import Formula, Post
+from tests.index.small import PARSER
 
 POST = Post(
     "7",
@@ -19,7 +20,7 @@ POST = Post(
 
 def test_every_representative_finds_its_words(tmp_path) -> None:  # type: ignore[no-untyped-def]
     with GraphStore(tmp_path / "store", create=True) as store:
-        build_graphs([POST], store)
+        build_graphs([POST], store, parser=PARSER)
         build_vocabularies(store)
         build_tensors(store)
         tensor = store.tensor(GraphConfiguration().name, "7")
@@ -44,7 +45,7 @@ def test_every_representative_finds_its_words(tmp_path) -> None:  # type: ignore
 def test_a_post_without_words_has_no_spans(tmp_path) -> None:  # type: ignore[no-untyped-def]
     empty = Post("e", "note", "", markup="text")
     with GraphStore(tmp_path / "store", create=True) as store:
-        build_graphs([empty, POST], store)
+        build_graphs([empty, POST], store, parser=PARSER)
         build_vocabularies(store)
         build_tensors(store)
         tensor = store.tensor(GraphConfiguration().name, "e")
