@@ -72,3 +72,18 @@ def products(vectors: Floats, columns: Floats) -> Floats:
     np.matmul(vectors[:even].reshape(-1, rows, size), columns, out=out[:even].reshape(-1, rows, width))
     np.matmul(vectors[even:], columns, out=out[even:])
     return out
+
+
+def similarities(query: Floats, vectors: Floats) -> Floats:
+    """The cosines of a query's rows with vectors, a row of the result for each row of the query.
+
+    The same as `products` with its axes turned: BLAS multiplies few long rows in little more than half the time that it
+    takes for many short ones.
+    """
+    rows = max(16, 2 * PIECE // max(1, query.size))
+    if len(vectors) <= rows:
+        return query @ vectors.T
+    out = np.empty((len(query), len(vectors)), np.float32)
+    for start in range(0, len(vectors), rows):
+        np.matmul(query, vectors[start : start + rows].T, out=out[:, start : start + rows])
+    return out

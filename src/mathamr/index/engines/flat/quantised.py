@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from mathamr.index.engines.flat.slots import BLOCK, Slots
 from mathamr.index.engines.flat.threads import share
-from mathamr.index.engines.maxsim import Floats, products
+from mathamr.index.engines.maxsim import Floats, similarities
 from mathamr.index.storage.arrays import Array
 from mathamr.layers.language.onnxfile import OnnxGraph
 
@@ -124,15 +124,15 @@ def worthwhile(size: int) -> bool:
     """Whether whole numbers are multiplied much faster than floats here; measured on one block, once a process."""
     generator = np.random.default_rng(0)
     floats = generator.standard_normal((BLOCK, size), np.float32)
-    query = np.ascontiguousarray(generator.standard_normal((16, size), np.float32).T)
-    numbers, columns = ((array * 20).astype(np.int8) for array in (floats, query))
+    query = generator.standard_normal((16, size), np.float32)
+    numbers, columns = (floats * 20).astype(np.int8), np.ascontiguousarray((query.T * 20).astype(np.int8))
     multiply = whole_products(size)
 
     def in_int8() -> Any:
         return multiply(numbers, columns).reshape(16, BLOCK // 16, 16).max(axis=0)
 
     def in_float32() -> Any:
-        return products(floats, query).reshape(16, BLOCK // 16, 16).max(axis=0)
+        return similarities(query, floats).reshape(16, 16, BLOCK // 16).max(axis=1)
 
     return _seconds(in_int8) < 0.7 * _seconds(in_float32)
 

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.index.engines.flat.threads import share
-from mathamr.index.engines.maxsim import Floats, products
+from mathamr.index.engines.maxsim import Floats, similarities
 from mathamr.index.storage.arrays import Array
 
 Rows = npt.NDArray[np.int64]
@@ -89,16 +89,15 @@ class Slots:
     def scan(self, query: Floats) -> Floats:
         """The MaxSim of every post with a query."""
         scores = np.empty(len(self), np.float32)
-        columns, bases, widths = np.ascontiguousarray(query.T), self.bases.tolist(), self.widths.tolist()
+        bases, widths = self.bases.tolist(), self.widths.tolist()
         bounds = self.bounds.tolist()
 
         def scan(first: int, last: int) -> None:
             for block in range(first, last):
                 begin, end = bounds[block], bounds[block + 1]
                 vectors = self.vectors[bases[block] : bases[block + 1]].astype(np.float32, copy=False)
-                similarities = products(vectors, columns)
-                best = similarities.reshape(widths[block], end - begin, -1).max(axis=0)
-                scores[begin:end] = best.mean(axis=1)
+                best = similarities(query, vectors).reshape(-1, widths[block], end - begin).max(axis=1)
+                scores[begin:end] = best.mean(axis=0)
 
         if len(widths) < _FEW:
             scan(0, len(widths))
@@ -109,7 +108,6 @@ class Slots:
     def score(self, query: Floats, posts: Rows) -> Floats:
         """The MaxSim of some posts with a query."""
         scores = np.empty(len(posts), np.float32)
-        columns = np.ascontiguousarray(query.T)
         order = np.argsort(posts, kind="stable")
         firsts, strides = self.rows(posts[order])
         counts = self.counts[posts[order]]
@@ -118,9 +116,8 @@ class Slots:
             slots = np.minimum(np.arange(counts[end - 1])[:, None], counts[begin:end] - 1)
             where = (firsts[begin:end] + slots * strides[begin:end]).astype(np.int64, copy=False)
             vectors = self.vectors.take(where.ravel(), axis=0).astype(np.float32, copy=False)
-            similarities = products(vectors, columns)
-            best = similarities.reshape(len(slots), end - begin, -1).max(axis=0)
-            scores[order[begin:end]] = best.mean(axis=1)
+            best = similarities(query, vectors).reshape(-1, len(slots), end - begin).max(axis=1)
+            scores[order[begin:end]] = best.mean(axis=0)
         return scores
 
 
