@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import TypeVar
@@ -17,4 +18,21 @@ def batches(items: Iterable[T], size: int) -> Iterator[list[T]]:
     """
     stream = iter(items)
     while batch := list(islice(stream, size)):
+        yield batch
+
+
+def every(seconds: float, items: Iterable[T]) -> Iterator[list[T]]:
+    """Lists of what came within so many seconds, as soon as they are over.
+
+    >>> list(every(60, "abc")), list(every(0, "abc"))
+    ([['a', 'b', 'c']], [['a'], ['b'], ['c']])
+    """
+    batch: list[T] = []
+    due = time.monotonic() + seconds
+    for item in items:
+        batch.append(item)
+        if time.monotonic() >= due:
+            yield batch
+            batch, due = [], time.monotonic() + seconds
+    if batch:
         yield batch

@@ -43,6 +43,13 @@ class Work(Protocol):
         ...
 
 
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 @dataclass(frozen=True, slots=True)
 class Lost:
     """Instead of an answer: the worker died over the request, or took too long."""

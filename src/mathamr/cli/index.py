@@ -39,7 +39,16 @@ def command(
     engine_option: Annotated[
         list[str] | None, typer.Option(help="An option of the engine, as NAME=VALUE. Repeatable.")
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", "-j", help="Processes to build with.", min=1)] = 1,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            "-j",
+            help="Processes to build with.",
+            min=1,
+            show_default="as many as there are processors",
+        ),
+    ] = None,
     format: Annotated[
         str | None, typer.Option("--format", "-f", help=f"Do not look, this is it: {', '.join(READERS)}.")
     ] = None,
@@ -80,6 +89,7 @@ def command(
     Without a path the inputs that the index knows are read again.
     """
     from mathamr.index.making.builder import BuildOptions, build_index
+    from mathamr.workers import processors
 
     if check and out is None and paths and len(paths) == 1:
         out, paths = paths[0], None
@@ -95,7 +105,7 @@ def command(
         parser_model=parser_model,
         format=format,
         beside=tuple(beside or ()),
-        workers=workers,
+        workers=workers or processors(),
         device=device,
         rebuild=rebuild,
         show_progress=True,

@@ -20,7 +20,16 @@ def command(
     ],
     model: Annotated[Path | None, typer.Option(help="Where the index's model is now.")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
-    workers: Annotated[int, typer.Option("--workers", "-j", help="Processes to build with.", min=1)] = 1,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers",
+            "-j",
+            help="Processes to build with.",
+            min=1,
+            show_default="as many as there are processors",
+        ),
+    ] = None,
     parser: Annotated[
         str | None, typer.Option(help="The index's AMR parser, if it is not mathamr's own, as module:Class.")
     ] = None,
@@ -34,11 +43,12 @@ def command(
     """Make an index from a backup in a new folder, check it, and make again what the backup does not hold."""
     from mathamr.index.making.backup import restore
     from mathamr.index.making.builder import BuildOptions
+    from mathamr.workers import processors
 
     options = BuildOptions(
         model=model,
         device=device,
-        workers=workers,
+        workers=workers or processors(),
         parser=parser,
         parser_model=parser_model,
         show_progress=True,

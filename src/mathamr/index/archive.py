@@ -235,6 +235,11 @@ class Archive:
                 return system
             return self._system
 
+    @property
+    def model_source(self) -> Path | str | None:
+        """Where the system was said to be, if not where the manifest says."""
+        return self._model
+
     def use_system(self, system: System) -> None:
         """Gives the index its system, which is loaded already."""
         check_model(self.manifest, system, self.folder)

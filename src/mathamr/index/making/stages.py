@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 from hashlib import blake2b
 
-from mathamr.batches import batches
-from mathamr.formulas.trees import trees_of
+from mathamr.batches import batches, every
 from mathamr.graphs.corpus import use_vocabularies
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import Archive
@@ -21,6 +20,7 @@ from mathamr.index.catalogue.journal import PendingPost, Sketch
 from mathamr.index.engines.entry import Entry
 from mathamr.index.making.buildlog import BuildLog
 from mathamr.index.making.crew import FEW, Crew
+from mathamr.index.making.encoding import Encoders
 from mathamr.index.making.entries import (
     PostEntries,
     entries_of,
@@ -33,10 +33,12 @@ from mathamr.index.making.twins import fetched, take_over
 from mathamr.index.payloads import is_tagged_by_question
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.field import Kind
-from mathamr.systems.system import Encoded, Item, Look
+from mathamr.systems.system import Encoded, Item
 
 BATCH = 1024
-"""Posts or looks whose vectors are written, flushed and marked at a time."""
+"""Posts or looks that are taken from the catalogue at a time."""
+SECONDS = 3.0
+"""Vectors that were made in this time are written, flushed and marked together."""
 LEXICAL_BATCH = 2048
 """The same for terms, which take less room; fewer and larger segments are merged less often."""
 
@@ -62,9 +64,11 @@ class IndexStages:
         if count := catalogue.count_pending("vectors"):
             if count > FEW and "tensor" in archive.needs:
                 make_tensors(archive, crew.workers, log)
-            self.make_vectors(log)
+            with Encoders(archive, crew.workers, count) as encoders:
+                self.make_vectors(encoders, log)
         if catalogue.stale_looks("vectors", 1):
-            self.make_look_vectors(log)
+            with Encoders(archive, crew.workers, catalogue.count_stale_looks("vectors")) as encoders:
+                self.make_look_vectors(encoders, log)
         with catalogue.transaction():
             catalogue.purge()
         return log
@@ -84,9 +88,12 @@ class IndexStages:
             if "looks" not in kinds:
                 self._archive.catalogue.skip_looks("vectors")
 
-    def make_vectors(self, log: BuildLog) -> None:
-        """The entries of new and changed posts and of their formulas; those of deleted ones go."""
-        catalogue, engine, archive = self._archive.catalogue, self._archive.engine, self._archive
+    def make_vectors(self, encoders: Encoders, log: BuildLog) -> None:
+        """The entries of new and changed posts and of their formulas; those of deleted ones go.
+
+        What was made is written every few seconds: a kill loses no more.
+        """
+        catalogue, archive = self._archive.catalogue, self._archive
         total = catalogue.count_pending("vectors")
         with (
             log.stage("vectors", total=total) as progress,
@@ -97,30 +104,29 @@ class IndexStages:
                 use_vocabularies(store, graphs.vocabulary, graphs.relations)
                 self._has_vocabularies = True
             for batch in batches(catalogue.pending("vectors"), BATCH):
-                living = [each.id for each in batch if each.post is not None]
-                kept_vectors = self._kept(batch)
-                made = dict(zip(living, self._entries(store, batch, kept_vectors), strict=True))
-                kept = {entry.id for entries in made.values() for entry in entries.formulas}
-                had = {name for each in batch for name in (*each.gone, *(name for name, _ in each.formulas))}
-                engine.delete("formulas", sorted(had - kept))
-                engine.delete(
-                    "posts", [each.id for each in batch if each.id not in made or made[each.id].post is None]
+                kept = self._kept(batch)
+                made = self._entries(encoders, store, batch, kept)
+                for part in every(SECONDS, progress.each(made) if progress else made):
+                    self._write_vectors(part)
+                log.posts["vectors"] += sum(each.post is not None for each in batch) - len(kept)
+
+    def _write_vectors(self, made: list[tuple[PendingPost, PostEntries]]) -> None:
+        """Writes, flushes and marks the entries of some posts."""
+        catalogue, engine = self._archive.catalogue, self._archive.engine
+        kept = {entry.id for _, entries in made for entry in entries.formulas}
+        had = {name for each, _ in made for name in (*each.gone, *(name for name, _ in each.formulas))}
+        engine.delete("formulas", sorted(had - kept))
+        engine.delete("posts", [each.id for each, entries in made if entries.post is None])
+        self._upsert("posts", [entries.post for _, entries in made if entries.post is not None])
+        self._upsert("formulas", [entry for _, entries in made for entry in entries.formulas])
+        engine.flush()
+        with catalogue.transaction():
+            for each, entries in made:
+                catalogue.mark_vectors(
+                    each,
+                    Sketch() if entries.post is None else self._sketch("posts", entries.post),
+                    {entry.id: self._sketch("formulas", entry) for entry in entries.formulas},
                 )
-                posts = [entries.post for entries in made.values() if entries.post is not None]
-                self._upsert("posts", posts)
-                self._upsert("formulas", [entry for entries in made.values() for entry in entries.formulas])
-                engine.flush()
-                with catalogue.transaction():
-                    for each in batch:
-                        entries = made.get(each.id, PostEntries())
-                        catalogue.mark_vectors(
-                            each,
-                            Sketch() if entries.post is None else self._sketch("posts", entries.post),
-                            {entry.id: self._sketch("formulas", entry) for entry in entries.formulas},
-                        )
-                log.posts["vectors"] += len(made) - len(kept_vectors)
-                if progress:
-                    progress.advance(len(batch))
 
     def _kept(self, batch: list[PendingPost]) -> dict[str, Encoded]:
         """The vectors of posts of which only votes, tags or the place changed, as the engine has them, whole."""
@@ -151,19 +157,30 @@ class IndexStages:
         return sketch(entry.rows, self._archive.manifest.model.fields, of)
 
     def _entries(
-        self, store: GraphStore | None, batch: list[PendingPost], kept: Mapping[str, Encoded]
-    ) -> Iterator[PostEntries]:
-        living = [(each, each.post) for each in batch if each.post is not None]
-        items = (self._item(store, post) for each, post in living if each.id not in kept)
-        made = iter(self._archive.system.encode(items))
-        questions = self._archive.catalogue.posts(
-            sorted({post.parent for _, post in living if post.parent and is_tagged_by_question(post)})
+        self,
+        encoders: Encoders,
+        store: GraphStore | None,
+        batch: list[PendingPost],
+        kept: Mapping[str, Encoded],
+    ) -> Iterator[tuple[PendingPost, PostEntries]]:
+        """The entries of the posts of a batch, as they come; a post that is gone has none."""
+        living = [each.post for each in batch if each.post is not None]
+        encoded_anew = encoders.posts(
+            [post for post in living if post.id not in kept],
+            lambda posts: (self._item(store, post) for post in posts),
         )
-        for each, post in living:
-            encoded = kept.get(each.id) or next(made)
+        questions = self._archive.catalogue.posts(
+            sorted({post.parent for post in living if post.parent and is_tagged_by_question(post)})
+        )
+        for each in batch:
+            post = each.post
+            if post is None:
+                yield each, PostEntries()
+                continue
+            encoded = kept.get(each.id) or next(encoded_anew)
             question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
             made_of = entries_of(each, post, encoded, question.tags if question else None)
-            yield PostEntries() if says_nothing(post) else made_of
+            yield each, PostEntries() if says_nothing(post) else made_of
 
     def _item(self, store: GraphStore | None, post: Post) -> Item:
         """A post with what the system needs of it."""
@@ -176,7 +193,7 @@ class IndexStages:
             tensor=tensor_of(store, post.id, graph_input(self._archive)) if "tensor" in needs else None,
         )
 
-    def make_look_vectors(self, log: BuildLog) -> None:
+    def make_look_vectors(self, encoders: Encoders, log: BuildLog) -> None:
         """The entries of new looks, and of those that another formula represents now; those that went go."""
         catalogue, engine = self._archive.catalogue, self._archive.engine
         with log.stage("looks", "looks", catalogue.count_stale_looks("vectors")) as progress:
@@ -186,7 +203,7 @@ class IndexStages:
                 sources = {look: _digest(*formula) for look, formula in found.items()}
                 before = catalogue.looks_made_of(looks)
                 wanted = [look for look in found if before.get(look) != sources[look]]
-                encoded = self._archive.system.encode_looks(self._look(look, *found[look]) for look in wanted)
+                encoded = encoders.looks([(look, found[look]) for look in wanted])
                 made = {look: look_entry(look, rows) for look, rows in zip(wanted, encoded, strict=True)}
                 gone = [look for look in looks if look not in found]
                 engine.delete("looks", [*gone, *(look for look, entry in made.items() if entry is None)])
@@ -200,10 +217,6 @@ class IndexStages:
                 log.posts["looks"] += len(made)
                 if progress:
                     progress.advance(len(looks))
-
-    def _look(self, look: str, formula: Formula, macros: tuple[str, ...]) -> Look:
-        opt, slt = trees_of(formula, macros)[0] if "trees" in self._archive.needs else (None, None)
-        return Look(key=look, formula=formula, opt=opt, slt=slt)
 
     def make_lexical(self, crew: Crew, log: BuildLog) -> None:
         """The terms of new and changed posts, and of looks."""

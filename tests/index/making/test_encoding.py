@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr.graphs.store import GraphStore
+from mathamr.index.archive import GRAPHS, Archive
+from mathamr.index.making import encoding
+from mathamr.index.making.encoding import Encoders, read_tensor
+from mathamr.posts.post import Post
+from mathamr.systems.system import Encoded, Item
+from mathamr.workers import Lost
+
+
+def items(archive: Archive, posts: list[Post]) -> list[Item]:
+    assert archive.system.graphs is not None
+    with GraphStore(archive.folder / GRAPHS, read_only=True) as store:
+        return [Item(post=post, tensor=read_tensor(store, post.id, archive.system.graphs)) for post in posts]
+
+
+def same(ours: list[Encoded], theirs: list[Encoded]) -> bool:
+    def rows(encoded: Encoded) -> list[object]:
+        return [
+            (where, name, own.references, own.levels.tolist(), np.round(own.vectors, 5).tolist())
+            for where, fields in (("", encoded.post), *encoded.formulas)
+            for name, own in fields.items()
+        ]
+
+    return [(each.id, rows(each)) for each in ours] == [(each.id, rows(each)) for each in theirs]
+
+
+def test_processes_give_what_is_made_here_in_the_same_order(
+    small_index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "CHUNK", 3)
+    with Archive.open(small_index) as archive:
+        posts = list(archive.catalogue.posts(sorted(archive.catalogue.ids())).values())
+        here = list(archive.system.encode(items(archive, posts)))
+        with Encoders(archive, 1, 1000) as alone:
+            assert same(list(alone.posts(posts, lambda chosen: items(archive, list(chosen)))), here)
+        with Encoders(archive, 2, 1000) as encoders:
+            assert encoders._pool is not None
+            assert same(list(encoders.posts(posts, lambda _: [])), here)
+            # A worker that is lost over some posts costs nothing: they are encoded here.
+            pool = encoders._pool.map
+            monkeypatch.setattr(
+                encoders._pool,
+                "map",
+                lambda requests: (
+                    (request, Lost("worker died", "gone") if number == 1 else answer)
+                    for number, (request, answer) in enumerate(pool(requests))
+                ),
+            )
+            found = list(encoders.posts(posts, lambda chosen: items(archive, list(chosen))))
+            assert same(found, here)
+
+
+def test_few_posts_are_not_worth_processes(small_index: Path) -> None:
+    with Archive.open(small_index) as archive, Encoders(archive, 2, encoding.FEW) as encoders:
+        assert encoders._pool is None
