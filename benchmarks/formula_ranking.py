@@ -1,20 +1,24 @@
-"""How formulas are ranked by default, chosen by cross-validation on Task 2 of arqmath-mini, 2020 and 2021 together.
+"""How formulas are ranked by default, weighed by cross-validation on the judged formulas of ARQMath, 2020 and 2021 together.
 
-Candidates are the best by lexical terms, as in a search. The first of them are ordered again by a fusion of their terms,
-of the alignment of their trees and, where they are at hand, of vectors; then the very formula and the same formula in other
-letters come first. `MATHAMR_HYBRID` may name a folder with `runs/task2/NAME.run`, runs of other components that name
-formulas by visual id (`benchmarks hybrid` makes `single.run`, the vectors of the model in the box).
+Lexical terms alone, and terms with the alignment of trees, with every weight as it is and with weights chosen inside the
+folds: topics are dealt into five parts, each part is ranked by the choice that is best (Bpref plus MAP') on the other four;
+that is done for ten deals, and a topic counts with its mean. The weights of the lexical fields in use were once chosen on the
+topics of arqmath-mini, so the rows to compare are those where both sides choose inside the folds.
 
-Rows to believe are those called cross-validated: topics are dealt into five parts, each part is ranked by the choice that
-is best (Bpref plus MAP') on the other four; that is done for ten deals, and a topic counts with its mean. `default` is the
-ranking that users have, run by the very objects that they use; it was chosen on these topics.
+Two sets: Task 2 of arqmath-mini, and every topic once, where those of 2020 have their complete judged pool. All judged formulas of a
+topic are ranked, with idf of the whole collection, so that nothing depends on how deep a run is. Scores of other
+components may take part: where `MATHAMR_HYBRID` names a folder, its `runs/task2/NAME.run` are read (formulas by visual id;
+`benchmarks hybrid` makes `single.run`, the vectors of the model in the box).
+
+At the end the usual ranking and lexical search search all of arqmath-mini, by the very objects that users have.
 """
 
 from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
@@ -24,54 +28,230 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks._data import data_folder
+from benchmarks._pool import Pool
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import read_qrels
-from mathamr.evaluation.runs import DEPTH, read_run
+from mathamr.evaluation.runs import DEPTH, Run, read_run
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.table import means_table, significance_table
 from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.formulas.alignment import similarity
 from mathamr.formulas.trees import Trees, trees_of
-from mathamr.index.lexical.bags import formula_bag
-from mathamr.index.lexical.lexicalindex import LexicalIndex, LexicalPart
+from mathamr.index.lexical.bags import bag_of, formula_bag
+from mathamr.index.lexical.lexicalindex import FORMULAS, LexicalIndex, LexicalPart
+from mathamr.index.lexical.terms import FORMULA_FIELDS, Terms, formula_terms, reading_in_force
 from mathamr.index.making.lookkeys import look_keys
-from mathamr.index.scored import Scored
 from mathamr.posts.post import Formula
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.asked import Asked
 from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.fusion import by_top
 from mathamr.search.query import Query
 from mathamr.search.ranked import Demand
-from mathamr.systems.mathamrplus.system import FORMULA, MathAMRPlusSystem
-from mathamr.systems.ranking import (
-    Aligned,
-    Component,
-    Fuse,
-    Lexical,
-    MaxSim,
-    Nearest,
-    NearestRows,
-    Promote,
-    Ranking,
-    Rerank,
-    fields_of,
-)
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.systems.ranking import Lexical, Ranking, fields_of
 
 MEASURES = ["Bpref", "MAP'", "nDCG'", "P'@10"]
 CHOSEN_BY = 2
 """The first measures, whose sum decides which choice is best."""
 YEARS = ("2020", "2021")
 FOLDS, DEALS = 5, 10
-DEEPEST = 400
-"""Candidates whose trees are aligned at most."""
-POOLS = (50, 100, 200, DEEPEST)
-WEIGHTS = (0.25, 0.5, 1.0, 2.0)
-LESS = (0.25, 0.5, 1.0)
-FUSIONS = (("mean", "z"), ("mean", "min-max"), ("f1", "z"))
+FIELD_WEIGHTS = {
+    "latex": (0.25, 0.5, 1.0),
+    "paths": (0.0, 0.25, 0.5),
+    "parts": (0.5, 1.0),
+    "shapes": (0.5, 1.0, 2.0),
+}
+SHARES = (0.0, 0.1, 0.2, 0.4)
+"""What a component counts beside lexical terms, scores as shares of the best."""
 
-Values = Mapping[str, npt.NDArray[np.float64]]
+Array = npt.NDArray[np.float64]
+Values = Mapping[str, Array]
 """By measure, a number a topic."""
+Choice = tuple[tuple[float, ...], tuple[float, ...]]
+"""The weights of the lexical fields, and those of the other components."""
+
+
+@dataclass
+class Judged:
+    """A topic, its judged formulas, and what each component says about them."""
+
+    topic: str
+    ids: list[str]
+    grades: Mapping[str, int]
+    fields: Array
+    """A row a formula: what each lexical field adds at weight 1."""
+    others: dict[str, Array] = field(default_factory=dict)
+
+    def ranked(self, weights: Sequence[float], shares: Mapping[str, float]) -> list[str]:
+        """The formulas by the sum of the components; equal ones by id."""
+        scores = self.fields @ np.array(weights)
+        asked = {name: share for name, share in shares.items() if share}
+        if asked and len(scores):
+            scores = np.array(by_top(scores.tolist()))
+            for name, share in asked.items():
+                scores = scores + share * np.array(by_top(self.others[name].tolist()))
+        return [self.ids[place] for place in np.lexsort((np.array(self.ids), -scores))]
+
+
+def run() -> None:
+    folder = data_folder()
+    mini = folder / "arqmath-mini"
+    table = Table(mini / "Posts.xml")
+    with tempfile.TemporaryDirectory() as temporary, LexicalIndex.open(Path(temporary)) as index:
+        index.formulas.update_bags((look, formula_bag(*each)) for look, each in table.formulas.items())
+        judged = {year: _mini(mini, year, table, index.formulas) for year in YEARS}
+        others = _runs([each for topics in judged.values() for each in topics])
+        _compare("arqmath-mini, 2020 and 2021", [*judged["2020"], *judged["2021"]], others)
+        pool = _pool(folder / "arqmath1-formula-trees")
+        _compare("every topic once: 2020 from the pool, 2021 from arqmath-mini", [*pool, *judged["2021"]], [])
+        _searched(mini, table, index.formulas)
+
+
+def _judged(
+    topic: str, grades: Mapping[str, int], evidence: Mapping[str, Mapping[str, float]], aligned: Array
+) -> Judged:
+    """`evidence` has what each field adds with the weights in use, in the order of the scores of `aligned`."""
+    rows = [
+        [found.get(name, 0.0) / FORMULAS.fields[name] for name in FORMULA_FIELDS]
+        for found in evidence.values()
+    ]
+    return Judged(
+        topic, list(evidence), grades, np.array(rows).reshape(-1, len(FORMULA_FIELDS)), {"aligned": aligned}
+    )
+
+
+def _mini(folder: Path, year: str, table: Table, lexicon: LexicalPart) -> list[Judged]:
+    grades = read_qrels(folder / "qrels" / f"task2-{year}.qrels").with_relevant().grades
+    found: list[Judged] = []
+    for topic in read_topics(folder / "topics" / f"task2-{year}.xml"):
+        if topic.id not in grades or topic.formula is None:
+            continue
+        looks = {each: table.look_of[each] for each in grades[topic.id] if each in table.look_of}
+        terms = formula_terms(topic.formula, topic.post.macros)
+        evidence = lexicon.evidence(terms, set(looks.values()))
+        trees = trees_of(topic.formula, topic.post.macros, reading_in_force())[0]
+        known = table.trees(list(evidence), reading_in_force())
+        similar = {look: similarity(trees, known[look]) for look in evidence}
+        aligned = np.array([similar[look] for look in looks.values()])
+        named = {each: evidence[look] for each, look in looks.items()}
+        found.append(_judged(topic.id, grades[topic.id], named, aligned))
+    return found
+
+
+def _pool(folder: Path) -> list[Judged]:
+    pool, reading = Pool.read(folder), reading_in_force()
+    grades = pool.qrels(pool.official).grades
+    formulas = {each: pool.formulas[each] for judged in grades.values() for each in judged}
+
+    def meant(latex: str, trees: Trees, is_legible: bool) -> Trees:
+        return trees_of(Formula("", latex), (), reading)[0] if is_legible else trees
+
+    trees = {each: meant(made.latex, made.trees, made.is_legible) for each, made in formulas.items()}
+    found: list[Judged] = []
+    with tempfile.TemporaryDirectory() as temporary, LexicalIndex.open(Path(temporary)) as index:
+        index.formulas.update_bags((each, bag_of(made.terms(reading))) for each, made in formulas.items())
+        for topic, judged in grades.items():
+            query = pool.queries[topic]
+            terms: Terms = query.terms(reading)
+            evidence = index.formulas.evidence(terms, judged)
+            ours = meant(query.latex, query.trees, query.is_legible)
+            aligned = np.array([similarity(ours, trees[each]) for each in evidence])
+            found.append(_judged(topic, judged, evidence, aligned))
+    return found
+
+
+def _runs(topics: Sequence[Judged]) -> list[str]:
+    """Gives every topic the scores of other components' runs; their names."""
+    place = os.environ.get("MATHAMR_HYBRID")
+    paths = sorted((Path(place) / "runs" / "task2").glob("*.run")) if place else []
+    names: list[str] = []
+    for path in paths:
+        if path.stem == "lexical":
+            continue
+        made: Run = read_run(path)
+        for each in topics:
+            scores = dict(made.rankings.get(each.topic, ()))
+            least = min(scores.values(), default=0.0)
+            each.others[path.stem] = np.array([scores.get(item, least) for item in each.ids])
+        names.append(path.stem)
+    return names
+
+
+def _compare(name: str, topics: Sequence[Judged], others: Sequence[str]) -> None:
+    print(f"\n== {name}: {len(topics)} topics, {sum(len(each.ids) for each in topics):,} judged formulas")
+    current = tuple(FORMULAS.fields[each] for each in FORMULA_FIELDS)
+    grid = list(product(*(FIELD_WEIGHTS[each] for each in FORMULA_FIELDS)))
+    measured = _Measured(topics)
+    rows: dict[str, Values] = {"lexical": measured.of(current, {})}
+    for share in SHARES[1:]:
+        rows[f"lexical + {share:g} aligned"] = measured.of(current, {"aligned": share})
+    rows["aligned"] = measured.of((0.0,) * len(current), {"aligned": 1.0})
+    rows["lexical, cross-validated"] = measured.cross_validated((), [(each, ()) for each in grid])
+    rows["lexical + aligned, cross-validated"] = measured.cross_validated(
+        ("aligned",), [(each, (share,)) for each in grid for share in SHARES]
+    )
+    rows["lexical as it is + aligned, share cross-validated"] = measured.cross_validated(
+        ("aligned",), [(current, (share,)) for share in SHARES]
+    )
+    for other in others:
+        rows[other] = measured.of((0.0,) * len(current), {other: 1.0})
+        rows[f"lexical + {other}, cross-validated"] = measured.cross_validated(
+            (other,), [(each, (share,)) for each in grid for share in SHARES]
+        )
+        rows[f"lexical + aligned + {other}, cross-validated"] = measured.cross_validated(
+            ("aligned", other), [(each, shares) for each in grid for shares in product(SHARES, repeat=2)]
+        )
+    _report(rows, [each.topic for each in topics], "lexical, cross-validated")
+    _report(
+        {name: rows[name] for name in rows if name == "lexical" or "share" in name},
+        [each.topic for each in topics],
+        "lexical",
+    )
+
+
+class _Measured:
+    """Choices measured on all topics, each once."""
+
+    def __init__(self, topics: Sequence[Judged]) -> None:
+        self._topics = topics
+        self._measures = measures(MEASURES)
+        self._known: dict[tuple[tuple[float, ...], tuple[tuple[str, float], ...]], Values] = {}
+
+    def of(self, weights: tuple[float, ...], shares: Mapping[str, float]) -> Values:
+        """The values of one choice."""
+        key = (weights, tuple((name, share) for name, share in shares.items() if share))
+        if key not in self._known:
+            found = [(each.ranked(weights, shares), each.grades) for each in self._topics]
+            self._known[key] = {
+                str(measure): np.array([measure.of(ids, grades) for ids, grades in found])
+                for measure in self._measures
+            }
+        return self._known[key]
+
+    def cross_validated(self, names: Sequence[str], choices: Sequence[Choice]) -> Values:
+        """Every topic by the choice that is best on the parts it is not in; the mean over several deals."""
+        tried = [self.of(weights, dict(zip(names, shares, strict=True))) for weights, shares in choices]
+        quality = np.stack([sum(values[each] for each in MEASURES[:CHOSEN_BY]) for values in tried])
+        total = {measure: np.zeros(len(self._topics)) for measure in MEASURES}
+        taken: dict[int, int] = {}
+        for deal in range(DEALS):
+            parts = np.random.default_rng(deal).permutation(len(self._topics)) % FOLDS
+            for part in range(FOLDS):
+                inside = parts == part
+                best = int(quality[:, ~inside].mean(axis=1).argmax())
+                taken[best] = taken.get(best, 0) + 1
+                for measure in MEASURES:
+                    total[measure][inside] += tried[best][measure][inside] / DEALS
+        most, count = max(taken.items(), key=lambda each: each[1])
+        weights = ", ".join(
+            f"{name} {weight:g}" for name, weight in zip(FORMULA_FIELDS, choices[most][0], strict=True)
+        )
+        shares = "".join(f"; {name} {share:g}" for name, share in zip(names, choices[most][1], strict=True))
+        print(f"  {' + '.join(('lexical', *names))}: {count} of {FOLDS * DEALS} times {weights}{shares}")
+        return total
 
 
 class Table:
@@ -88,12 +268,13 @@ class Table:
                     known.append(formula.visual_id)
 
     @cached_property
-    def _look_of(self) -> dict[str, str]:
-        return {formula.id: look for look, (formula, _) in self.formulas.items()}
+    def look_of(self) -> dict[str, str]:
+        """Looks by the visual ids of the collection."""
+        return {each: look for look, known in self.visual_ids.items() for each in known}
 
     def looks_of(self, formulas: Sequence[str]) -> dict[str, str]:
-        """The looks of formulas."""
-        return {each: self._look_of[each] for each in formulas if each in self._look_of}
+        """Nothing: there are no fields of formulas here."""
+        return {}
 
     def with_look(self, look: str) -> list[str]:
         """The one formula that stands for a look."""
@@ -103,213 +284,55 @@ class Table:
         """The formula of each look."""
         return {look: self.formulas[look][0].id for look in looks if look in self.formulas}
 
-    def trees(self, looks: Sequence[str]) -> dict[str, Trees]:
+    def trees(self, looks: Sequence[str], reading: str = "published") -> dict[str, Trees]:
         """The trees of each look."""
-        return {look: trees_of(*self.formulas[look])[0] for look in looks if look in self.formulas}
+        return {look: trees_of(*self.formulas[look], reading)[0] for look in looks if look in self.formulas}
 
     def judged(self, looks: Iterable[str]) -> list[str]:
         """Looks by the visual ids of the collection, each once."""
         return list(dict.fromkeys(each for look in looks for each in self.visual_ids.get(look, ())))
 
 
-class _Terms:
-    """The lexical scores of one query's best candidates, known already."""
-
-    def __init__(self, hits: Sequence[Scored]) -> None:
-        self._hits = hits
-
-    def search(self, _terms: object, k: int) -> list[Scored]:
-        return list(self._hits[:k])
-
-    def score(self, _terms: object, ids: Sequence[str]) -> list[Scored]:
-        wanted = set(ids)
-        return [hit for hit in self._hits if hit.id in wanted]
-
-
-class Remembering(FormulaRanker):
-    """The ranker of users, whose components are asked once: hundreds of rankings want the same scores."""
-
-    def __init__(self, topic: Topic, table: Table, lexicon: LexicalPart) -> None:
-        query = Query.of_post(topic.post, topic.formula_id)
-        asked = Asked(query, cast(Any, None), formula=query.target()[0])
-        remembered = cast(LexicalPart, _Terms(lexicon.search(asked.terms, DEPTH)))
-        super().__init__(asked, cast(Any, None), lambda: remembered, table, lambda _kind, _ids: {})
-        self._table = table
-        self.topic = topic.id
-        self.fields: dict[str, list[Scored]] = {}
-        """Scores of looks by what is no field of an engine here, best first."""
-
-    @cached_property
-    def _alignments(self) -> dict[str, float]:
-        first = [hit.id for hit in self._by_words(self._lexicon(), Demand(DEEPEST))]
-        return {hit.id: hit.score for hit in super()._aligned(first)}
-
-    def _aligned(self, ids: Sequence[str]) -> list[Scored]:
-        found = [Scored(each, self._alignments[each]) for each in ids if each in self._alignments]
-        return sorted(found, key=lambda each: (-each.score, each.id))
-
-    def _field_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
-        wanted = set(ids)
-        return [hit for hit in self.fields[name] if hit.id in wanted]
-
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
-        return self.fields[leaf.field][: demand.depth]
-
-    def visual_ids(self, ranking: Ranking) -> list[str]:
-        """What a ranking finds, as judges name it."""
-        return self._table.judged(each.look for each in self.rank(ranking, Demand(DEPTH), "it") if each.look)
-
-
-def run() -> None:
-    folder = data_folder() / "arqmath-mini"
-    table = Table(folder / "Posts.xml")
-    with tempfile.TemporaryDirectory() as temporary, LexicalIndex.open(Path(temporary)) as index:
-        index.formulas.update_bags((look, formula_bag(*each)) for look, each in table.formulas.items())
-        rankers, grades = _topics(folder, table, index.formulas)
-    others = _others(rankers, table)
-    print(
-        f"{len(table.formulas):,} looks, {len(rankers)} topics; vectors: {', '.join(others) or 'none given'}"
-    )
-    measured = _Measured(rankers, grades)
-    rows: dict[str, Values] = {
-        "lexical": measured.of(Lexical()),
-        "lexical, promoted": measured.of(Promote(Lexical())),
-        "aligned (of the first 400)": measured.of(
-            Rerank(first=Lexical(), then=Aligned(), pool=DEEPEST, keeps_rest=True)
-        ),
-    }
-    for name in others:
-        rows[name] = measured.of(Nearest(name))
-    rows["lexical + aligned, cross-validated"] = measured.cross_validated(
-        [Promote(each) for each in _choices(POOLS, WEIGHTS)]
-    )
-    for name in others:
-        rows[f"lexical + {name}, cross-validated"] = measured.cross_validated(
-            [Promote(each) for each in _choices(POOLS, (0.0,), name)]
-        )
-        rows[f"lexical + aligned + {name}, cross-validated"] = measured.cross_validated(
-            [Promote(each) for each in _choices((100, 200), WEIGHTS, name)]
-        )
-    usual = next(iter(MathAMRPlusSystem.rankings["formulas"].items()))
-    if all(name in others for name in fields_of(usual[1])):
-        rows[f"default ({usual[0]}), chosen here"] = measured.of(usual[1])
-    _report(rows, [ranker.topic for ranker in rankers])
-
-
-def _topics(
-    folder: Path, table: Table, lexicon: LexicalPart
-) -> tuple[list[Remembering], list[Mapping[str, int]]]:
-    rankers: list[Remembering] = []
+def _searched(folder: Path, table: Table, lexicon: LexicalPart) -> None:
+    """Runs over the whole collection by the rankings that users have."""
+    name, usual = next(iter(MathAMRPlusSystem.rankings["formulas"].items()))
+    rankings: dict[str, Ranking] = {"lexical": Lexical()}
+    if not any(True for _ in fields_of(usual)):
+        rankings[f"{name}, the usual"] = usual
+    topics: list[Topic] = []
     grades: list[Mapping[str, int]] = []
     for year in YEARS:
-        judged = read_qrels(folder / "qrels" / f"task2-{year}.qrels").with_relevant()
-        for topic in read_topics(folder / "topics" / f"task2-{year}.xml"):
-            if topic.id in judged.grades:
-                rankers.append(Remembering(topic, table, lexicon))
-                grades.append(judged.grades[topic.id])
-    return rankers, grades
-
-
-def _others(rankers: Sequence[Remembering], table: Table) -> list[str]:
-    """Gives every topic the scores of other components' runs; their names."""
-    place = os.environ.get("MATHAMR_HYBRID")
-    paths = sorted((Path(place) / "runs" / "task2").glob("*.run")) if place else []
-    look_of = {each: look for look, known in table.visual_ids.items() for each in known}
-    found: list[str] = []
-    for path in paths:
-        name = FORMULA if path.stem == "single" else path.stem
-        if name == "lexical":
-            continue
-        made = read_run(path)
-        for ranker in rankers:
-            best: dict[str, Scored] = {}
-            for hit in made.rankings.get(ranker.topic, ()):
-                look = look_of.get(hit.id)
-                if look is not None:
-                    best.setdefault(look, Scored(look, hit.score))
-            ranker.fields[name] = list(best.values())
-        found.append(name)
-    return found
-
-
-def _choices(pools: Sequence[int], weights: Sequence[float], other: str | None = None) -> list[Rerank]:
-    """Rankings that order the first candidates again: by terms and alignment, and by another component."""
-    more = LESS if other else (0.0,)
-    return [
-        Rerank(
-            first=Lexical(),
-            then=Fuse(
-                parts=(
-                    Component("lexical", Lexical()),
-                    Component("aligned", Aligned(), weight),
-                    *((Component(other, Nearest(other), share),) if other else ()),
-                ),
-                fusion=fusion,
-                normalisation=normalisation,
-            ),
-            pool=pool,
-            keeps_rest=True,
-        )
-        for pool, weight, share, (fusion, normalisation) in product(pools, weights, more, FUSIONS)
-    ]
-
-
-class _Measured:
-    """Rankings measured on all topics."""
-
-    def __init__(self, rankers: Sequence[Remembering], grades: Sequence[Mapping[str, int]]) -> None:
-        self._rankers, self._grades = rankers, grades
-        self._measures = measures(MEASURES)
-
-    def of(self, ranking: Ranking) -> Values:
-        """The values of a ranking."""
-        found = [ranker.visual_ids(ranking) for ranker in self._rankers]
-        return {
-            str(measure): np.array(
-                [measure.of(ids, grades) for ids, grades in zip(found, self._grades, strict=True)]
-            )
-            for measure in self._measures
+        judged = read_qrels(folder / "qrels" / f"task2-{year}.qrels").with_relevant().grades
+        chosen = [each for each in read_topics(folder / "topics" / f"task2-{year}.xml") if each.id in judged]
+        topics += chosen
+        grades += [judged[each.id] for each in chosen]
+    print(f"\n== searches in all {len(table.formulas):,} looks of arqmath-mini")
+    rows: dict[str, Values] = {}
+    for called, ranking in rankings.items():
+        found = [table.judged(_looks(topic, ranking, table, lexicon)) for topic in topics]
+        rows[called] = {
+            str(measure): np.array([measure.of(ids, own) for ids, own in zip(found, grades, strict=True)])
+            for measure in measures(MEASURES)
         }
-
-    def cross_validated(self, choices: Sequence[Ranking]) -> Values:
-        """Every topic by the choice that is best on the parts it is not in; the mean over several deals."""
-        tried = [self.of(choice) for choice in choices]
-        quality = np.stack([sum(values[each] for each in MEASURES[:CHOSEN_BY]) for values in tried])
-        total = {measure: np.zeros(len(self._rankers)) for measure in MEASURES}
-        taken: dict[int, int] = {}
-        for deal in range(DEALS):
-            parts = np.random.default_rng(deal).permutation(len(self._rankers)) % FOLDS
-            for part in range(FOLDS):
-                inside = parts == part
-                best = int(quality[:, ~inside].mean(axis=1).argmax())
-                taken[best] = taken.get(best, 0) + 1
-                for measure in MEASURES:
-                    total[measure][inside] += tried[best][measure][inside] / DEALS
-        overall = int(quality.mean(axis=1).argmax())
-        for best, count in sorted(taken.items(), key=lambda each: -each[1])[:3]:
-            print(f"  taken {count} of {FOLDS * DEALS} times: {_said(choices[best])}")
-        print(f"  best on all topics: {_said(choices[overall])}")
-        return total
+    _report(rows, [each.id for each in topics], "lexical")
 
 
-def _said(ranking: Ranking) -> str:
-    inner = ranking.ranking if isinstance(ranking, Promote) else ranking
-    assert isinstance(inner, Rerank)
-    assert isinstance(inner.then, Fuse)
-    parts = ", ".join(f"{part.name} {part.weight:g}" for part in inner.then.parts)
-    return f"first {inner.pool}, {inner.then.fusion} of {inner.then.normalisation}, {parts}"
+def _looks(topic: Topic, ranking: Ranking, table: Table, lexicon: LexicalPart) -> list[str]:
+    query = Query.of_post(topic.post, topic.formula_id)
+    asked = Asked(query, cast(Any, None), formula=query.target()[0])
+    payloads: Callable[..., dict[str, Any]] = lambda _kind, _ids: {}  # noqa: E731
+    ranker = FormulaRanker(asked, cast(Any, None), lambda: lexicon, table, payloads)
+    return [each.look for each in ranker.rank(ranking, Demand(DEPTH), "it") if each.look]
 
 
-def _report(rows: Mapping[str, Values], topics: Sequence[str]) -> None:
+def _report(rows: Mapping[str, Values], topics: Sequence[str], baseline: str) -> None:
     scores = [
         Scores(
-            name,
-            {measure: dict(zip(topics, map(float, found), strict=True)) for measure, found in values.items()},
+            name, {each: dict(zip(topics, map(float, found), strict=True)) for each, found in values.items()}
         )
         for name, values in rows.items()
     ]
-    comparison = compare(scores, "lexical")
-    print(f"\n{len(topics)} topics of {' and '.join(YEARS)}")
+    comparison = compare(scores, baseline, MEASURES[:CHOSEN_BY])
+    print("\n† is what the others are tested against; tests are paired by topic")
     print(means_table(comparison))
-    print("\npaired t-tests by topic")
-    print(significance_table(comparison))
+    print(significance_table(comparison), flush=True)

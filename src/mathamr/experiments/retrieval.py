@@ -58,7 +58,7 @@ class JudgedLooks:
         """The first formula with each visual id."""
         return {look: self._formulas[look][0] for look in looks if look in self._formulas}
 
-    def trees(self, looks: Sequence[str]) -> dict[str, Trees]:
+    def trees(self, looks: Sequence[str], reading: str = "published") -> dict[str, Trees]:
         """Nothing: experiments compare vectors, not trees."""
         return {}
 

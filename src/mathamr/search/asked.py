@@ -6,9 +6,9 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Protocol
 
-from mathamr.formulas.trees import Trees
+from mathamr.formulas.trees import Trees, trees_of
 from mathamr.formulas.visualkey import visual_key
-from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
+from mathamr.index.lexical.terms import Terms, formula_terms, post_terms, reading_in_force
 from mathamr.posts.post import Formula
 from mathamr.search.query import Query, QueryError
 from mathamr.search.stopwatch import Stopwatch
@@ -60,6 +60,13 @@ class Asked:
     def trees(self) -> Trees:
         """Both trees of the formula that is looked for."""
         return (None, None) if self.formula is None else self.query.trees[self.formula.id]
+
+    @cached_property
+    def meant(self) -> Trees:
+        """The same, the operators read as lexical terms are: what two formulas say is compared by these."""
+        if self.formula is None:
+            return (None, None)
+        return trees_of(self.formula, self.query.post.macros, reading_in_force())[0]
 
     @property
     def look(self) -> str:

@@ -12,6 +12,7 @@ from mathamr.formulas.trees import Trees
 from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
 from mathamr.search.asked import Asked
 from mathamr.search.ranked import Demand, Ranked
@@ -50,8 +51,8 @@ class Looks(Protocol):
         """The first formula with each look; looks that nothing has are left out."""
         ...
 
-    def trees(self, looks: Sequence[str]) -> dict[str, Trees]:
-        """The trees of one formula of each look; what cannot be read has none."""
+    def trees(self, looks: Sequence[str], reading: str = "published") -> dict[str, Trees]:
+        """The trees of one formula of each look, read as is said; what cannot be read has none."""
         ...
 
 
@@ -139,8 +140,8 @@ class FormulaRanker(Ranker):
         return [Scored(look, hit.score) for look, hit in best.items()]
 
     def _aligned(self, ids: Sequence[str]) -> list[Scored]:
-        opt, slt = self.asked.trees
-        known = self._looks.trees(ids)
+        opt, slt = self.asked.meant
+        known = self._looks.trees(ids, reading_in_force())
         left = ALIGNED_NODES
         scored: list[Scored] = []
         for look in ids:
@@ -198,7 +199,8 @@ class FormulaRanker(Ranker):
         return {look: _FIT_BONUS[each] for look, each in fits.items() if each}
 
     def _renamed(self, form: str, found: FoundHits) -> dict[str, float]:
-        known = self._looks.trees([each.id for each in found.hits[:FORM_CANDIDATES]])
+        # The layout is the same in every reading: this one was asked for already where trees were aligned.
+        known = self._looks.trees([each.id for each in found.hits[:FORM_CANDIDATES]], reading_in_force())
         return {
             look: _FORM_BONUS
             for look, (_, slt) in known.items()

@@ -24,6 +24,7 @@ from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.index.engines.entry import Filter
+from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
 from mathamr.posts.kinds import KINDS
 from mathamr.posts.post import Post
@@ -349,9 +350,12 @@ class Index:
             raise self._unknown(identifier)
         asked, _ = self._asked(query, "formulas", Stopwatch())
         assert asked.formula is not None
-        ours, theirs = asked.trees, trees_of(entry.formula, entry.macros)[0]
-        by, views = ALIGNMENT, aligned_views(ours, theirs)
-        if hasattr(self.archive.system_type, "match_nodes"):  # else no weights have to be loaded
+        by = ALIGNMENT
+        ours, theirs = asked.meant, trees_of(entry.formula, entry.macros, reading_in_force())[0]
+        if not hasattr(self.archive.system_type, "match_nodes"):
+            views = aligned_views(ours, theirs)
+        else:
+            ours, theirs = asked.trees, trees_of(entry.formula, entry.macros)[0]
             system = self.archive.system
             assert isinstance(system, MatchesNodes)
             query_look = Look(key=asked.look, formula=asked.formula, opt=ours[0], slt=ours[1])

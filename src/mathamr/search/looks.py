@@ -26,12 +26,12 @@ class CatalogueLooks:
         """The first formula with each look."""
         return {look: known[0][0] for look, known in self._catalogue.looks(looks).items()}
 
-    def trees(self, looks: Sequence[str]) -> dict[str, Trees]:
-        """The trees of one formula of each look."""
+    def trees(self, looks: Sequence[str], reading: str = "published") -> dict[str, Trees]:
+        """The trees of one formula of each look, read as is said."""
         first = self.first_with(looks)
         entries = self._catalogue.formulas(list(first.values()))
         return {
-            look: trees_of(entries[place].formula, entries[place].macros)[0]
+            look: trees_of(entries[place].formula, entries[place].macros, reading)[0]
             for look, place in first.items()
             if place in entries
         }

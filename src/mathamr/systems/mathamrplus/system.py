@@ -35,6 +35,19 @@ _FORMULA = Nearest(FORMULA)
 _FORMULA_PARTS = (Component("lexical", _LEXICAL, 1.0), Component("single", _FORMULA, 0.25))
 ALIGNED_POOL = 100
 """Formulas of the first ranks whose trees are aligned with the query's."""
+_ALIGNED = Promote(
+    Rerank(
+        first=_LEXICAL,
+        then=Fuse(
+            parts=(Component("lexical", _LEXICAL, 1.0), Component("aligned", Aligned(), 0.1)),
+            fusion="weighted-sum",
+            normalisation="top",
+        ),
+        pool=ALIGNED_POOL,
+        keeps_rest=True,
+    )
+)
+"""Terms find formulas, and the alignment of trees orders the first of them; vectors add nothing to that (docs/hybrid.md)."""
 
 
 class MathAMRPlusSystem:
@@ -64,19 +77,8 @@ class MathAMRPlusSystem:
             "lexical": _LEXICAL,
         },
         "formulas": {
-            "hybrid": Promote(
-                Fuse(parts=_FORMULA_PARTS, normalisation="z"),
-            ),
-            "aligned": Promote(
-                Rerank(
-                    first=Fuse(parts=_FORMULA_PARTS, normalisation="z"),
-                    then=Fuse(
-                        parts=(*_FORMULA_PARTS, Component("aligned", Aligned(), 1.0)), normalisation="z"
-                    ),
-                    pool=ALIGNED_POOL,
-                    keeps_rest=True,
-                )
-            ),
+            "aligned": _ALIGNED,
+            "hybrid": Promote(Fuse(parts=_FORMULA_PARTS, normalisation="z")),
             "maxsim": _FORMULA,
             "rerank": _FORMULA,
             "single": _FORMULA,
