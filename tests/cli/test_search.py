@@ -157,7 +157,7 @@ def test_a_run_of_formulas_names_looks_or_in_arqmaths_columns_formulas(
             assert catalogue.formula(formula).post == post
             assert int(rank) >= 1
             assert float(score) > 0
-            assert name == "hybrid"
+            assert name == "aligned"
 
 
 def test_topics_of_the_other_task_are_refused(

@@ -33,6 +33,8 @@ from mathamr.systems.ranking import (
 )
 
 _CHECKED_AT_A_TIME = 100
+_BEHIND = 0.99
+"""What the best result that was not ranked again has of the lowest score of those that were."""
 
 
 @dataclass(slots=True)
@@ -218,13 +220,20 @@ class Ranker(ABC):
 def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> list[Scored]:
     """Results that were ranked again, then those that were not, in their old order, with scores below the first's.
 
+    Scores that are positive stay so.
+
     >>> [hit.id for hit in followed([Scored("a", -0.5)], [Scored("b", 0.9)])]
     ['a', 'b']
+    >>> 0 < followed([Scored("a", 0.5)], [Scored("b", 0.9)])[1].score < 0.5
+    True
     """
     others = list(rest)
     if not first or not others:
         return [*first, *others]
     lowest, highest = min(hit.score for hit in first), max(hit.score for hit in others)
+    if lowest > 0 and min(hit.score for hit in others) > 0:
+        scale = _BEHIND * lowest / highest
+        return [*first, *(Scored(hit.id, scale * hit.score) for hit in others)]
     return [*first, *(Scored(hit.id, lowest - 1 - (highest - hit.score)) for hit in others)]
 
 
