@@ -148,6 +148,10 @@ def test_an_index_whose_words_are_not_there_is_refused(
     model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def killed(*given: object) -> None:
+        with pytest.raises(
+            MathAMRError, match=r"still being made by .*; its words can be searched in a moment"
+        ):
+            Index.open(tmp_path / "index")
         raise Killed
 
     monkeypatch.setattr(IndexStages, "make_lexical", killed)

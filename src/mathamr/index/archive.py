@@ -31,6 +31,7 @@ from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest, ModelRecord
 from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.index.snapshot import Snapshot, take_snapshot
+from mathamr.index.storage.lock import holder_of
 from mathamr.index.storage.plainfiles import check_plain
 from mathamr.systems.modelfolder import box, boxed, load_system
 from mathamr.systems.system import SYSTEMS, Need, System
@@ -193,11 +194,11 @@ class Archive:
         check_plain(folder)
         manifest = Manifest.read(folder)
         if not (folder / CATALOGUE).is_file():
-            check_finished(manifest, folder)
+            _check_begun(manifest, folder)
         catalogue = Catalogue(folder / CATALOGUE, read_only=True)
         if not (catalogue.has_words and len(catalogue)):
             try:
-                check_finished(manifest, folder)
+                _check_begun(manifest, folder)
             except MathAMRError:
                 catalogue.close()
                 raise
@@ -365,6 +366,16 @@ class Archive:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def _check_begun(manifest: Manifest, folder: Path) -> None:
+    """Refuses an index that has no words yet: somebody is at it, or was."""
+    holder = None if manifest.finished else holder_of(folder)
+    if holder is not None:
+        raise MathAMRError(
+            f"the index {folder} is still being made by {holder}; its words can be searched in a moment"
+        )
+    check_finished(manifest, folder)
 
 
 def check_finished(manifest: Manifest, folder: Path) -> None:

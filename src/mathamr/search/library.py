@@ -185,8 +185,9 @@ class Index:
         if self.archive.words_only:
             notes.append(f"{self.archive.vectors_made()}; found by words until the rest is there")
         demand = Demand(offset + k + 1, where or None, exact, pool)
-        ranked, more = self._ranked(asked, task, (name, ranking), demand)
-        notes += more
+        ranked, ranker = self._ranked(asked, task, (name, ranking), demand)
+        by_words = uses_words(ranking)
+        notes += ranker.notes if by_words else []
         if task == "answers":
             ranked = labelled_first(
                 self.archive.catalogue, asked.query.text, ranked, demand.where, demand.depth
@@ -194,7 +195,7 @@ class Index:
         notes += _remarks(ranked, ranking, where, empty=not len(self))
         page = ranked[offset : offset + k]
         with watch("snippet"):
-            wanted = Wanted(asked.query)
+            wanted = Wanted(asked.query, ranker.corrections if by_words else ())
             if wanted.is_empty:
                 notes.append("the query has only common words; add some that say what it is about")
             near = any(True for _ in fields_of(ranking))
@@ -234,7 +235,8 @@ class Index:
         _check(task, where)
         chosen = self.ranking(task, strategy)
         asked, notes = self._asked(query, task, Stopwatch())
-        found, more = self._ranked(asked, task, chosen, Demand(depth, where or None, exact, pool))
+        found, ranker = self._ranked(asked, task, chosen, Demand(depth, where or None, exact, pool))
+        more = ranker.notes if uses_words(chosen[1]) else []
         return found, notes + more + _remarks(found, chosen[1], where, empty=not len(self))
 
     @_of_one_state
@@ -275,8 +277,8 @@ class Index:
 
     def _ranked(
         self, asked: Asked, task: Task, chosen: tuple[str, Ranking], demand: Demand
-    ) -> tuple[list[Ranked], list[str]]:
-        """What a ranking finds, and what should be known about it."""
+    ) -> tuple[list[Ranked], Ranker]:
+        """What a ranking finds, and who found it."""
         name, ranking = chosen
         with asked.watch("load"):
             ranker = self._ranker(asked, task)
@@ -285,7 +287,7 @@ class Index:
                 _ = self.archive.lexical
         for field in fields:
             asked.rows(field)
-        return ranker.rank(ranking, demand, name), ranker.notes if uses_words(ranking) else []
+        return ranker.rank(ranking, demand, name), ranker
 
     def _ranker(self, asked: Asked, task: Task) -> Ranker:
         archive = self.archive

@@ -74,6 +74,11 @@ class PostRanker(Ranker):
         """What the person should know about how the query was read."""
         return self._name.notes if self._name is not None else []
 
+    @property
+    def corrections(self) -> list[str]:
+        """Words that misspelt ones of the query were taken for."""
+        return list(self._name.corrected.values()) if self._name is not None else []
+
     def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
         rows = self.asked.rows(self._field(asked_by).field)
         return self._field(name).score(rows.vectors, ids)

@@ -93,6 +93,11 @@ class Ranker(ABC):
         """What the person should know about how the query was read."""
         return []
 
+    @property
+    def corrections(self) -> list[str]:
+        """Words that misspelt ones of the query were taken for."""
+        return []
+
     def rank(self, ranking: Ranking, demand: Demand, name: str) -> list[Ranked]:
         """What a ranking finds, best first; `name` is the component's where there is only one."""
         found = self._found(ranking, demand)

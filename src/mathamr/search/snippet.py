@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from mathamr.index.lexical.terms import latex_tokens, ngrams, word_tokens, words
@@ -28,12 +28,14 @@ _DENSE_SHARE = 0.5
 
 
 class Wanted:
-    """What a query wants to see in a snippet: its words, and its formulas however they are written."""
+    """What a query wants to see in a snippet: its words, and its formulas however they are written.
 
-    def __init__(self, query: Query) -> None:
-        self._stems = frozenset(
-            stem for sentence in query.passage.sentences for stem in _stems(sentence.text)
-        )
+    `more` are words that misspelt ones were taken for.
+    """
+
+    def __init__(self, query: Query, more: Iterable[str] = ()) -> None:
+        said = (*(sentence.text for sentence in query.passage.sentences), *more)
+        self._stems = frozenset(stem for text in said for stem in _stems(text))
         distinct = list(dict.fromkeys(formula.latex for formula in query.formulas))
         self._formulas = [_grams(latex) for latex in distinct[:FORMULAS_COMPARED]]
         self._known: dict[str, float] = {}

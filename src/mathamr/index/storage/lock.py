@@ -70,6 +70,22 @@ class WriterLock:
         self.release()
 
 
+def holder_of(folder: Path) -> str | None:
+    """Who changes an index directory just now, in words; `None` where nobody does, or it cannot be known."""
+    try:
+        handle = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return _holder(handle)
+    else:
+        return None
+    finally:
+        os.close(handle)
+
+
 def _holder(handle: int) -> str:
     try:
         row: dict[str, Any] = json.loads(os.pread(handle, 4096, 0))
