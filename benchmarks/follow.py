@@ -166,6 +166,7 @@ def _follow(server: Server, notes: Path, index: Path, queries: list[str]) -> Non
     for client in clients:
         client.start()
     delays: list[float] = []
+    tries: Counter[int] = Counter()
     missing = 0
     started = time.perf_counter()
     for update in range(UPDATES):
@@ -179,10 +180,13 @@ def _follow(server: Server, notes: Path, index: Path, queries: list[str]) -> Non
         files[2].unlink()
         _index(notes, index)
         ended = time.perf_counter()
+        asked = 1
         while f"new-{update:03}.md" not in [hit["id"] for hit in server.search(word)["hits"][:1]]:  # type: ignore[index]
+            asked += 1
             if time.perf_counter() - ended > PATIENCE:
                 missing += 1
                 break
+        tries[asked] += 1
         delays.append(time.perf_counter() - ended)
     during = seen.queries
     minutes = (time.perf_counter() - started) / 60
