@@ -4,7 +4,7 @@ A folder of Markdown notes, made of the sample's posts, is indexed and served. T
 added, one changed, one deleted, one renamed), and after each change `mathamr index` is run in a process of its own, while
 clients ask the server one query after the other. The clock starts when the command has ended, and stops when a search for
 the one word that only the new note has finds it. `MATHAMR_BENCH_UPDATES` (20), `MATHAMR_BENCH_QUERIES` (1,000, at least)
-and `MATHAMR_BENCH_NOTES` (120) change the sizes.
+and `MATHAMR_BENCH_NOTES` (120, more than two for each update) change the sizes.
 """
 
 from __future__ import annotations
