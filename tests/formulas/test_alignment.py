@@ -5,7 +5,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 
-from mathamr.formulas.alignment import LARGEST, NUMBER, OPERAND, VARIABLE, align, label_worth, similarity
+from mathamr.formulas.alignment import (
+    LARGEST,
+    NUMBER,
+    OPERAND,
+    VARIABLE,
+    align,
+    label_worth,
+    parts,
+    similarity,
+)
 from mathamr.formulas.notation import opt_from_string
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
@@ -76,3 +85,16 @@ def test_huge_trees_are_cut_not_hung_on() -> None:
     wide = Opt(("U!plus", *["V!x"] * 3000), (-1, *[0] * 3000), "-" + "0" * 3000)
     assert align(wide, wide).overlap == pytest.approx(1.0)
     assert len(align(wide, wide).met) == LARGEST
+
+
+@given(OPTS, OPTS)
+def test_in_the_parts_of_two_trees_no_node_comes_twice(one: Opt, other: Opt) -> None:
+    met = parts(one, other)
+    assert len({each.node for each in met}) == len({each.other for each in met}) == len(met)
+    assert all(each.worth == label_worth(one.labels[each.node], other.labels[each.other]) for each in met)
+
+
+@given(OPTS)
+def test_a_tree_is_one_part_of_itself(tree: Opt) -> None:
+    assert {(each.node, each.other) for each in parts(tree, tree)} >= {(0, 0)}
+    assert len(parts(tree, tree)) == min(len(tree), LARGEST)

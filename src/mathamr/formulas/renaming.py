@@ -35,6 +35,11 @@ def form_key(tree: Slt) -> str:
     return visual_key(Slt(tuple(labels), tree.parents, tree.edges))
 
 
+def count_letters(tree: Slt) -> int:
+    """How many letters there are that may have another name: a quick look before two forms are compared."""
+    return sum(_alphabet(label) is not None for label in tree.labels)
+
+
 @lru_cache(maxsize=4096)
 def _alphabet(label: str) -> str | None:
     """How a letter is drawn, if it may have another name: an empty text for the usual italics."""

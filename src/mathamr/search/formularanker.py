@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from mathamr.formulas.alignment import LARGEST, similarity
-from mathamr.formulas.renaming import FEWEST_SYMBOLS, form_key
-from mathamr.formulas.tree import Opt
+from mathamr.formulas.renaming import FEWEST_SYMBOLS, count_letters, form_key
+from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.trees import Trees
 from mathamr.index.engines.engine import Engine, FieldReader
 from mathamr.index.engines.entry import Filter
@@ -71,6 +71,8 @@ class FormulaRanker(Ranker):
         self._looks = looks
         self._places: dict[str, str] = {}
         """The formula that stands for a look: the one that fits best, as far as is known."""
+        self._meant: dict[str, Trees] = {}
+        """The trees of looks, read as lexical terms are, as far as they were asked for."""
 
     def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
         field = self.engine[leaf.field]
@@ -141,7 +143,7 @@ class FormulaRanker(Ranker):
 
     def _aligned(self, ids: Sequence[str]) -> list[Scored]:
         opt, slt = self.asked.meant
-        known = self._looks.trees(ids, reading_in_force())
+        known = self._trees(ids)
         left = ALIGNED_NODES
         scored: list[Scored] = []
         for look in ids:
@@ -156,6 +158,13 @@ class FormulaRanker(Ranker):
                 break
             scored.append(Scored(look, similarity((opt, slt), known[look])))
         return sorted(scored, key=lambda each: (-each.score, each.id))
+
+    def _trees(self, looks: Sequence[str]) -> dict[str, Trees]:
+        """The trees of looks, each read once for a query."""
+        unread = [look for look in looks if look not in self._meant]
+        if unread:
+            self._meant |= self._looks.trees(unread, reading_in_force())
+        return {look: self._meant[look] for look in looks if look in self._meant}
 
     def _first_place(self, look: str, where: Filter | None) -> str | None:
         """The first formula with that look that passes the filter."""
@@ -181,7 +190,7 @@ class FormulaRanker(Ranker):
         else:
             bonuses = {"identical": {self.asked.look: _FIT_BONUS["whole"]}}
             if slt is not None and len(slt) >= FEWEST_SYMBOLS:
-                bonuses["renamed"] = self._renamed(form_key(slt), found)
+                bonuses["renamed"] = self._renamed(slt, found)
         scale = _BELOW_A_BONUS / (max((each.score for each in found.hits), default=0.0) or 1.0)
         raised = [
             Scored(each.id, scale * each.score + sum(part.get(each.id, 0.0) for part in bonuses.values()))
@@ -198,13 +207,17 @@ class FormulaRanker(Ranker):
         fits = {look: fit(pattern, opt) for look, (opt, _) in known.items() if opt is not None}
         return {look: _FIT_BONUS[each] for look, each in fits.items() if each}
 
-    def _renamed(self, form: str, found: FoundHits) -> dict[str, float]:
-        # The layout is the same in every reading: this one was asked for already where trees were aligned.
-        known = self._looks.trees([each.id for each in found.hits[:FORM_CANDIDATES]], reading_in_force())
+    def _renamed(self, asked: Slt, found: FoundHits) -> dict[str, float]:
+        # The layout is the same in every reading, and these are read already where trees were aligned.
+        known = self._trees([each.id for each in found.hits[:FORM_CANDIDATES]])
+        form, letters = form_key(asked), count_letters(asked)
         return {
             look: _FORM_BONUS
             for look, (_, slt) in known.items()
-            if look != self.asked.look and slt is not None and form_key(slt) == form
+            if look != self.asked.look
+            and slt is not None
+            and count_letters(slt) == letters
+            and form_key(slt) == form
         }
 
     def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:

@@ -1,0 +1,100 @@
+"""What the ranker of formulas does with trees: within a budget, each read once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import pytest
+
+from mathamr.formulas.alignment import similarity
+from mathamr.formulas.trees import Trees, trees_of
+from mathamr.index.lexical.terms import reading_in_force
+from mathamr.index.scored import Scored
+from mathamr.posts.post import Formula
+from mathamr.search import formularanker
+from mathamr.search.asked import Asked
+from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.query import Query
+from mathamr.search.ranked import Demand
+from mathamr.systems.ranking import Aligned, Component, Fuse, Lexical, Promote, Rerank
+
+FORMULAS = {
+    "first": "x^2+y^2=1",
+    "second": "a^2+b^2=c^2",
+    "third": "p^2+q^2=r^2+s",
+    "broken": r"\frac",
+}
+
+
+class Known:
+    """Looks that are their own formulas."""
+
+    def __init__(self) -> None:
+        self.read: list[str] = []
+
+    def looks_of(self, formulas: Sequence[str]) -> dict[str, str]:
+        return {each: each for each in formulas}
+
+    def with_look(self, look: str) -> list[str]:
+        return [look]
+
+    def first_with(self, looks: Sequence[str]) -> dict[str, str]:
+        return {look: look for look in looks}
+
+    def trees(self, looks: Sequence[str], reading: str = "published") -> dict[str, Trees]:
+        self.read += looks
+        return {look: trees_of(Formula("", FORMULAS[look]), (), reading)[0] for look in looks}
+
+
+class Listed:
+    """Terms that find the formulas in their order."""
+
+    def search(self, terms: object, k: int) -> list[Scored]:
+        return [Scored(each, 1.0 / place) for place, each in enumerate(FORMULAS, 1)][:k]
+
+    def score(self, terms: object, ids: Sequence[str]) -> list[Scored]:
+        return [hit for hit in self.search(terms, 100) if hit.id in ids]
+
+
+def ranker(latex: str, looks: Known) -> FormulaRanker:
+    query = Query.of_formula(latex)
+    asked = Asked(query, cast(Any, None), formula=query.target()[0])
+    return FormulaRanker(asked, cast(Any, None), lambda: cast(Any, Listed()), looks, lambda _kind, _ids: {})
+
+
+RANKING = Promote(
+    Rerank(
+        first=Lexical(),
+        then=Fuse(
+            parts=(Component("lexical", Lexical()), Component("aligned", Aligned(), 0.1)),
+            fusion="weighted-sum",
+            normalisation="top",
+        ),
+        pool=3,
+        keeps_rest=True,
+    )
+)
+
+
+def test_the_same_in_other_letters_comes_first_and_every_formula_is_read_once() -> None:
+    looks = Known()
+    found = ranker("u^2+v^2=w^2", looks).rank(RANKING, Demand(10), "it")
+    assert [each.id for each in found] == ["second", "first", "third", "broken"]
+    assert sorted(looks.read) == sorted(FORMULAS)
+    assert found[0].evidence["renamed"] == 0.5
+    assert all(each.score > 0 for each in found)
+    trees = [
+        trees_of(Formula("", latex), (), reading_in_force())[0]
+        for latex in ("u^2+v^2=w^2", FORMULAS["second"])
+    ]
+    assert found[0].evidence["aligned"] == pytest.approx(similarity(*trees))
+
+
+def test_trees_are_aligned_best_ranks_first_until_the_budget_is_spent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(formularanker, "ALIGNED_NODES", 1)
+    found = ranker("u^2+v^2=w^2", Known()).rank(RANKING, Demand(10), "it")
+    assert {each.id for each in found if "aligned" in each.evidence} == {"first"}, "one at least"
+    assert len(found) == len(FORMULAS), "the others are ranked by their terms"
