@@ -30,6 +30,17 @@ def reranked(run: Run, ours: Run) -> Run:
     return Run.of(f"{run.name}-reranked", found)
 
 
+def of_judged(run: Run, qrels: Qrels) -> Run:
+    """What was judged of a run: where MathAMR knows no other formulas, nothing else can be ordered or fused."""
+    return Run.of(
+        run.name,
+        {
+            topic: [(hit.id, hit.score) for hit in hits if hit.id in qrels.grades.get(topic, {})]
+            for topic, hits in run.rankings.items()
+        },
+    )
+
+
 def fused(run: Run, again: Run) -> Run:
     """Score-weighted reciprocal ranks of a run and of itself ordered again."""
     found = {
@@ -48,39 +59,49 @@ def fused(run: Run, again: Run) -> Run:
     return Run.of(f"{run.name}-fused", found)
 
 
-def markdown(originals: Mapping[str, Path], ours: Sequence[Path], qrels: Qrels) -> str:
+def markdown(
+    originals: Mapping[str, Path], ours: Sequence[Path], qrels: Qrels, *, judged_only: bool = False
+) -> str:
     """Every original run, ordered again by the runs of MathAMR's seeds, and fused; the mean over seeds."""
-    return "\n".join(_lines({name: read_run(path) for name, path in originals.items()}, ours, qrels))
+    runs = {name: read_run(path) for name, path in originals.items()}
+    if judged_only:
+        runs = {name: of_judged(run, qrels) for name, run in runs.items()}
+    told = " Only judged formulas are ordered and fused." if judged_only else ""
+    return "\n".join(_lines(runs, ours, qrels)) + told
 
 
 def _lines(originals: Mapping[str, Run], ours: Sequence[Path], qrels: Qrels) -> Iterator[str]:
     chosen = measures(MEASURES)
     by_seed = [read_run(path) for path in ours]
     tests = 2 * len(originals) * len(MEASURES)
-    yield "| run | | " + " | ".join(MEASURES) + " |"
-    yield "| --- | --- |" + " --: |" * len(MEASURES)
+    yield "| run | topics | | " + " | ".join(MEASURES) + " |"
+    yield "| --- | --: | --- |" + " --: |" * len(MEASURES)
     for name, run in originals.items():
-        original = evaluate(run, qrels, chosen)
-        yield _row(name, "original", [f"{original.mean(each):.3f}" for each in original.measures])
+        asked = Qrels({topic: grades for topic, grades in qrels.grades.items() if topic in run.rankings})
+        original = evaluate(run, asked, chosen)
+        means = [f"{original.mean(each):.3f}" for each in original.measures]
+        yield _row(name, str(len(asked.topics)), "original", means)
         for what in ("reranked", "fused"):
             values = []
             for seed in by_seed:
                 again = reranked(run, seed)
-                values.append(evaluate(again if what == "reranked" else fused(run, again), qrels, chosen))
+                values.append(evaluate(again if what == "reranked" else fused(run, again), asked, chosen))
             cells = []
             for each in original.measures:
                 topics = list(original.values[each])
-                means = [float(np.mean([value.values[each][topic] for value in values])) for topic in topics]
-                test = paired_t_test(means, [original.values[each][topic] for topic in topics])
+                averaged = [
+                    float(np.mean([value.values[each][topic] for value in values])) for topic in topics
+                ]
+                test = paired_t_test(averaged, [original.values[each][topic] for topic in topics])
                 corrected = None if test.p_value is None else bonferroni(test.p_value, tests)
-                cells.append(f"{np.mean(means):.3f}{stars(corrected)}")
-            yield _row("", what, cells)
+                cells.append(f"{np.mean(averaged):.3f}{stars(corrected)}")
+            yield _row("", "", what, cells)
     yield ""
     yield (
-        f"{len(qrels.topics)} topics, {len(by_seed)} seeds of MathAMR; stars: a paired t-test against the original,"
+        f"The topics that a run has; {len(by_seed)} seeds of MathAMR; stars: a paired t-test against the original,"
         f" p × {tests} under .05, .01, .001."
     )
 
 
-def _row(name: str, what: str, cells: Sequence[str]) -> str:
-    return "| " + " | ".join([name, what, *cells]) + " |"
+def _row(name: str, topics: str, what: str, cells: Sequence[str]) -> str:
+    return "| " + " | ".join([name, topics, what, *cells]) + " |"

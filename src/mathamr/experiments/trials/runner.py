@@ -104,7 +104,8 @@ def _reranked(setting: TrialSetting, folder: Path) -> str:
                 write_run(run_baseline(name, setting.collection.posts(), topics, "formulas"), path)
             originals[name] = path
     ours = _own_runs(folder, setting.seeds)
-    return rerank.markdown(originals, ours, judged(tests))
+    judged_only = not any("-all." in path.name for path in ours)
+    return rerank.markdown(originals, ours, judged(tests), judged_only=judged_only)
 
 
 def _own_runs(folder: Path, seeds: int) -> Sequence[Path]:

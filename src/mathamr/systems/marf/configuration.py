@@ -18,7 +18,8 @@ class MarfConfiguration:
     """The sizes of the context encoder's changes, of the formula encoder, of the fusion, and of what is stored.
 
     `base` names the text encoder to start from, `rank` is that of the changes to it. `size` is that of a token's
-    vector. `formulas` is how many formulas of a post are fused, its longest: 1 is the seed's longest-formula setting.
+    vector. `formulas` is how many formulas of a post are fused, its longest: 1 is the seed's longest-formula setting,
+    6 its setting of several.
     `stored` is the size of a vector in an index (its first principal components), `rows` the most rows a
     representation has there: neighbouring tokens are pooled.
     """
@@ -33,9 +34,9 @@ class MarfConfiguration:
     formula_length: int = 96
     fusion_heads: int = 4
     scoring: str = "token"
-    formulas: int = 6
-    stored: int = 64
-    rows: int = 32
+    formulas: int = 1
+    stored: int = 128
+    rows: int = 256
 
     def __post_init__(self) -> None:
         check_ranges(
@@ -87,8 +88,8 @@ CONFIGURATIONS = {
         formula_heads=8,
         formula_length=256,
         fusion_heads=8,
+        formulas=6,
         stored=384,
-        rows=254,
     ),
     "tiny": MarfConfiguration(
         rank=2,
@@ -99,6 +100,7 @@ CONFIGURATIONS = {
         formula_heads=2,
         formula_length=24,
         fusion_heads=2,
+        formulas=6,
         stored=8,
         rows=8,
     ),

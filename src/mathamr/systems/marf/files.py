@@ -53,7 +53,6 @@ class MarfVocabularies:
             self.latex,
             length=configuration.length,
             formula_length=configuration.formula_length,
-            formulas=configuration.formulas,
         )
 
     def save(self, folder: Path) -> None:

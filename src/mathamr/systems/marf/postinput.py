@@ -21,6 +21,8 @@ from mathamr.systems.marf.mathtokens import MathTokens
 
 Numbers = npt.NDArray[np.uint16]
 PAD, UNKNOWN = "[PAD]", "[UNK]"
+FUSED = 6
+"""Formulas of a post that are kept, its longest: no more are fused."""
 MOST_FORMULAS = 300
 """Formulas of a post among which the longest are looked for; what stands behind them is not."""
 
@@ -90,10 +92,9 @@ class InputReader:
         *,
         length: int,
         formula_length: int,
-        formulas: int,
     ) -> None:
         self.pieces, self.mathematics, self.latex = pieces, mathematics, latex
-        self._length, self._formula_length, self._formulas = length, formula_length, formulas
+        self._length, self._formula_length = length, formula_length
 
     def posts(self, posts: Sequence[Post]) -> list[PostInput]:
         """Posts, in order; one without text and formulas has no pieces between its marks."""
@@ -142,7 +143,7 @@ class InputReader:
             if len(numbers):
                 found.setdefault(numbers.tobytes(), (formula.id, numbers))
         ranked = sorted(found.values(), key=lambda each: -len(each[1]))
-        return tuple(ranked[: self._formulas])
+        return tuple(ranked[:FUSED])
 
 
 def padded(rows: Sequence[Numbers], pad: int, width: int = 0) -> tuple[Tensor, Tensor]:
