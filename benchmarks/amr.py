@@ -77,7 +77,7 @@ def run() -> None:
 def compare() -> None:
     """The parser against the one of the first release, over the same sentences."""
     texts = sentences(COMPARED_POSTS)
-    now, then = compared(JOB, texts)
+    now, then = compared(JOB, texts, rounds=1)
     print(
         f"{len(texts)} sentences of {COMPARED_POSTS} posts: {len(texts) / now:.0f} per processor second",
         end="",

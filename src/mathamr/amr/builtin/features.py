@@ -32,7 +32,7 @@ KINDS = (
 CONJUNCTIONS = frozenset({"and", "or", "contrast-01", "slash", "multi-sentence"})
 
 
-@dataclass
+@dataclass(slots=True)
 class WordNode:
     """A node of the graph that is being built: `token` is its word, `place` its position in the word's template."""
 
