@@ -10,7 +10,8 @@ topic are ranked, with idf of the whole collection, so that nothing depends on h
 components may take part: where `MATHAMR_HYBRID` names a folder, its `runs/task2/NAME.run` are read (formulas by visual id;
 `benchmarks hybrid` makes `single.run`, the vectors of the model in the box).
 
-At the end the usual ranking and lexical search search all of arqmath-mini, by the very objects that users have.
+At the end the usual ranking and lexical search search all of arqmath-mini, by the very objects that users have: for the topics, and for
+formulas of the collection in other letters.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import product
 from pathlib import Path
+from random import Random
 from typing import Any, cast
 
 import numpy as np
@@ -37,6 +39,9 @@ from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.table import means_table, significance_table
 from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.formulas.alignment import similarity
+from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.parse import FormulaError, parse
+from mathamr.formulas.renaming import FEWEST_SYMBOLS, form_key
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.lexical.bags import bag_of, formula_bag
 from mathamr.index.lexical.lexicalindex import FORMULAS, LexicalIndex, LexicalPart
@@ -48,9 +53,9 @@ from mathamr.posts.report import Report
 from mathamr.search.asked import Asked
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fusion import by_top
-from mathamr.search.query import Query
+from mathamr.search.query import Query, QueryError
 from mathamr.search.ranked import Demand
-from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.systems.mathamrplus.system import ALIGNED_POOL, MathAMRPlusSystem
 from mathamr.systems.ranking import Lexical, Ranking, fields_of
 
 MEASURES = ["Bpref", "MAP'", "nDCG'", "P'@10"]
@@ -58,6 +63,7 @@ CHOSEN_BY = 2
 """The first measures, whose sum decides which choice is best."""
 YEARS = ("2020", "2021")
 FOLDS, DEALS = 5, 10
+RENAMED = 200
 FIELD_WEIGHTS = {
     "latex": (0.25, 0.5, 1.0),
     "paths": (0.0, 0.25, 0.5),
@@ -108,6 +114,7 @@ def run() -> None:
         pool = _pool(folder / "arqmath1-formula-trees")
         _compare("every topic once: 2020 from the pool, 2021 from arqmath-mini", [*pool, *judged["2021"]], [])
         _searched(mini, table, index.formulas)
+        _renamed(table, index.formulas)
 
 
 def _judged(
@@ -317,8 +324,55 @@ def _searched(folder: Path, table: Table, lexicon: LexicalPart) -> None:
     _report(rows, [each.id for each in topics], "lexical")
 
 
+def _renamed(table: Table, lexicon: LexicalPart) -> None:
+    """Formulas of the collection asked for in other letters: how often they are among the candidates, and first."""
+    rankings = {"lexical": Lexical(), "usual": next(iter(MathAMRPlusSystem.rankings["formulas"].values()))}
+    generator, asked = Random(0), 0
+    first, candidates = dict.fromkeys(rankings, 0), 0
+    for look in generator.sample(sorted(table.formulas), len(table.formulas)):
+        latex = table.formulas[look][0].latex
+        query = _in_other_letters(latex, generator)
+        if query is None:
+            continue
+        try:
+            typed, forms = Query.of_formula(query), [parse(each).slt for each in (latex, query)]
+        except (FormulaError, QueryError):
+            continue
+        if len(forms[0]) < FEWEST_SYMBOLS or form_key(forms[0]) != form_key(forms[1]):
+            continue
+        form, asked = form_key(forms[0]), asked + 1
+        for name, ranking in rankings.items():
+            found = _ranked(typed, ranking, table, lexicon)
+            same = [
+                each is not None and form_key(each) == form
+                for _, each in table.trees(found[:ALIGNED_POOL]).values()
+            ]
+            first[name] += same[0] if same else 0
+            candidates += any(same) if name == "lexical" else 0
+        if asked == RENAMED:
+            break
+    print(f"\n== {asked} formulas asked for in other letters")
+    print(f"  the same form is among the first {ALIGNED_POOL} by lexical terms: {candidates / asked:.1%}")
+    for name, count in first.items():
+        print(f"  it is the first by {name}: {count / asked:.1%}")
+
+
+def _in_other_letters(latex: str, generator: Random) -> str | None:
+    """The formula with every letter replaced by another that it has not; nothing where that cannot be done."""
+    tokens, _ = tokenize(latex)
+    letters = sorted({token for token in tokens if len(token) == 1 and token.isascii() and token.isalpha()})
+    unused = sorted(set("abcdfghjklmnpqrstuvwxyz") - set(letters))
+    if not letters or "\\text" in latex or "\\operatorname" in latex or len(unused) < len(letters):
+        return None
+    names = dict(zip(letters, generator.sample(unused, len(letters)), strict=True))
+    return "".join(names.get(token, token) for token in tokens)
+
+
 def _looks(topic: Topic, ranking: Ranking, table: Table, lexicon: LexicalPart) -> list[str]:
-    query = Query.of_post(topic.post, topic.formula_id)
+    return _ranked(Query.of_post(topic.post, topic.formula_id), ranking, table, lexicon)
+
+
+def _ranked(query: Query, ranking: Ranking, table: Table, lexicon: LexicalPart) -> list[str]:
     asked = Asked(query, cast(Any, None), formula=query.target()[0])
     payloads: Callable[..., dict[str, Any]] = lambda _kind, _ids: {}  # noqa: E731
     ranker = FormulaRanker(asked, cast(Any, None), lambda: lexicon, table, payloads)
