@@ -85,7 +85,7 @@ def _decoded(codes: Tensor, sizes: Tensor | None, like: Tensor, source: Path) ->
     shape = (like.shape[0], like.shape[1] // 4) if like.ndim == 2 else None
     if sizes is None or codes.dtype != torch.uint8 or codes.shape != shape or sizes.shape != (len(like), 2):
         raise MathAMRError(f"{source} holds a difference of another shape, or it is damaged")
-    small, large = sizes.float().split(1, 1)
+    small, large = torch.split(sizes.float(), 1, 1)
     bytes_ = codes.flatten().int()
     is_large = _LARGE.index_select(0, bytes_).view(like.shape)
     return torch.addcmul(small, large - small, is_large) * _SIGN.index_select(0, bytes_).view(like.shape)
