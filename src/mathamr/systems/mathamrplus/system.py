@@ -21,6 +21,7 @@ from mathamr.systems.ranking import (
     MaxSim,
     Nearest,
     Promote,
+    QueryKind,
     Rankings,
     Rerank,
     Task,
@@ -33,6 +34,9 @@ DOCUMENT, PARTS, FORMULA = "document", "parts", "formula"
 _LEXICAL, _SINGLE, _MAXSIM = Lexical(), Nearest(DOCUMENT), MaxSim(PARTS)
 _FORMULA = Nearest(FORMULA)
 _FORMULA_PARTS = (Component("lexical", _LEXICAL, 1.0), Component("single", _FORMULA, 0.25))
+_LEXICAL_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("name", 1.0), ("words", 1.0), ("formula", 2.0))
+_SINGLE_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("words", 4.0), ("formula", 4.0))
+"""Chosen on validation questions of arqmath-mini: whole, cut to their titles, cut to their longest formula."""
 ALIGNED_POOL = 100
 """Formulas of the first ranks whose trees are aligned with the query's."""
 _ALIGNED = Promote(
@@ -64,8 +68,8 @@ class MathAMRPlusSystem:
             "hybrid": Promote(
                 Fuse(
                     parts=(
-                        Component("lexical", _LEXICAL, 1.0),
-                        Component("single", _SINGLE, 2.0),
+                        Component("lexical", _LEXICAL, 0.5, _LEXICAL_WEIGHTS),
+                        Component("single", _SINGLE, 2.0, _SINGLE_WEIGHTS),
                         Component("maxsim", _MAXSIM, 4.0),
                     ),
                     normalisation="z",
