@@ -14,7 +14,7 @@ from mathamr.layers.weights import CONFIG
 from mathamr.systems.modelfolder import FIRST, box, described
 
 BOX, MINILM = "box", "minilm"
-"""The text encoder of the default model, which every installation has; and the packaged MiniLM, an extra."""
+"""The text encoder of the first model, which every installation has; and the packaged MiniLM, an extra."""
 
 
 def load_base(name: str, device: str = "cpu") -> TextEncoder:
