@@ -13,6 +13,7 @@ import pytest
 from mathamr.index.archive import Archive
 from mathamr.index.making.builder import BuildSummary, build_index
 from mathamr.index.making.check import check_index
+from mathamr.index.making.writer import IndexWriter
 from mathamr.search.library import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from tests.index.small import options
@@ -68,14 +69,19 @@ def state(index: Path) -> dict[str, Any]:
     return found
 
 
+def _no_parser(archive: IndexWriter) -> None:
+    raise AssertionError("a parser was loaded")
+
+
 def test_renaming_files_and_folders_encodes_nothing_and_gives_the_same_index(
-    model_folder: Path, tmp_path: Path, encodes: Counter[str]
+    model_folder: Path, tmp_path: Path, encodes: Counter[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     notes, index = tmp_path / "notes", tmp_path / "index"
     write(notes, NOTES)
     read(notes, index, model_folder)
     assert sum(encodes.values()) == 3
     encodes.clear()
+    monkeypatch.setattr(IndexWriter, "work", property(_no_parser))
     (notes / "series").rename(notes / "sums")
     (notes / "limits.md").rename(notes / "convergence.md")
     summary = read(notes, index, model_folder)
@@ -88,6 +94,7 @@ def test_renaming_files_and_folders_encodes_nothing_and_gives_the_same_index(
             "sums/basel.md",
             "sums/plain.md",
         }
+    monkeypatch.undo()
     assert check_index(index, options(model_folder)).problems == []
     read(notes, tmp_path / "fresh", model_folder)
     renamed, fresh = state(index), state(tmp_path / "fresh")
@@ -146,7 +153,6 @@ def test_vectors_that_are_not_those_that_were_marked_are_not_taken_over(
 ) -> None:
     """A process killed between writing vectors and marking them leaves others than the catalogue believes."""
     from mathamr.index.engines.entry import Entry
-    from mathamr.index.making.writer import IndexWriter
 
     notes, index = tmp_path / "notes", tmp_path / "index"
     write(notes, NOTES)

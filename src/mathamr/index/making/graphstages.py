@@ -6,7 +6,7 @@ from mathamr.amr.parser import check_recorded
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.graphs.corpus import build_graphs, build_tensors, use_vocabularies
+from mathamr.graphs.corpus import BuildCounts, build_graphs, build_tensors, use_vocabularies
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import GraphTensor, tensorise
@@ -38,16 +38,19 @@ def make_graphs(archive: Archive, workers: int, log: BuildLog) -> None:
         log.stage("graphs", total=count) as progress,
         GraphStore(archive.folder / GRAPHS, create=True) as store,
     ):
-        posts = (each.post for each in catalogue.pending("graph") if each.post is not None)
-        counts = build_graphs(
-            posts,
-            store,
-            parser=parser.name,
-            model=parser.model,
-            workers=workers,
-            progress=progress,
-            work=archive.work if workers == 1 or count <= FEW else None,
-        )
+        counts = BuildCounts()
+        living = (each for each in catalogue.pending("graph") if each.post is not None)
+        # Where posts only went, or were renamed, no parser is loaded.
+        if any(not _has_graph(store, each, parser.fingerprint) for each in living):
+            counts = build_graphs(
+                (each.post for each in catalogue.pending("graph") if each.post is not None),
+                store,
+                parser=parser.name,
+                model=parser.model,
+                workers=workers,
+                progress=progress,
+                work=archive.work if workers == 1 or count <= FEW else None,
+            )
         for batch in batches(catalogue.pending("graph"), BATCH):
             with store.transaction():
                 for each in batch:
