@@ -17,12 +17,13 @@ from mathamr.layers.weights import CONFIG
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.systems.modelfolder import box, boxed
-from mathamr.systems.ssemb.system import OWN, TEXT
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
     from mathamr.layers.language.encoder import TextEncoder
 
+OWN, TEXT = "own", "text"
+"""What a model with a text encoder of its own says of it, and the folder it has it in."""
 CHARACTERS = 1024
 """Characters of text around a formula, itself among them (section 2.2.1)."""
 MINILM = "all-MiniLM-L6-v2"

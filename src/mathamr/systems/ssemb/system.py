@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from itertools import islice, tee
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -31,17 +31,13 @@ from mathamr.systems.formulafolder import (
 )
 from mathamr.systems.nodematch import TreeMatch
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings, Rerank, Task
+from mathamr.systems.ssemb.context import OWN, TEXT, ContextEncoder
 from mathamr.systems.ssemb.graphs import OperatorGraphs, shared_nodes
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
 from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
 from mathamr.systems.vectors import Vectors
 
-if TYPE_CHECKING:
-    from mathamr.systems.ssemb.context import ContextEncoder
-
 STRUCTURE, CONTEXT = "structure", "context"
-OWN, TEXT = "own", "text"
-"""What a model with a text encoder of its own says of it, and the folder it has it in."""
 READER = "mathamr-1"
 """The model in the box whose text encoder reads the context, unless another is named."""
 LAMBDA = 0.6
@@ -100,8 +96,6 @@ class SsembSystem:
     @cached_property
     def context(self) -> ContextEncoder:
         """Reads the surroundings of formulas."""
-        from mathamr.systems.ssemb.context import ContextEncoder
-
         return ContextEncoder(self.reader, str(self._device), self._own_text)
 
     @property
