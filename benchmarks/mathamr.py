@@ -19,9 +19,7 @@ from benchmarks._data import data_folder
 from mathamr.amr.notation import branches
 from mathamr.errors import MathAMRError, ParseError
 from mathamr.formulas.parse import parse
-from mathamr.formulas.tree import Opt
-from mathamr.graphs.mathamr import linearise, operator_name
-from mathamr.graphs.unify import opt_role, tree_atom
+from mathamr.graphs.mathamr import linearise, linearised_tree
 
 _REASONS = (
     ("a macro that their LaTeXML did not know", re.compile(r"\\[a-zA-Z]+|&")),
@@ -92,20 +90,9 @@ def _latex(data: Path, year: int) -> dict[tuple[str, str], str]:
 
 def _string(latex: str) -> str | None:
     try:
-        return linearise(_penman(parse(latex).opt))
+        return linearised_tree(parse(latex).opt)
     except MathAMRError:
         return None
-
-
-def _penman(opt: Opt) -> str:
-    children = opt.children()
-
-    def write(node: int) -> str:
-        label = opt.labels[node]
-        inner = "".join(f" {opt_role(label, opt.edges[child])} {write(child)}" for child in children[node])
-        return f"(n{node} / {tree_atom(operator_name(label))}{inner})"
-
-    return write(0)
 
 
 def _formula_strings(penman: str) -> list[str]:

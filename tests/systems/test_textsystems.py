@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from mathamr.errors import MathAMRError
 from mathamr.index.making.builder import BuildOptions, build_index
+from mathamr.layers.language.transformer import Transformer, TransformerConfiguration
+from mathamr.layers.tensorfile import tensor_bytes
 from mathamr.search.library import Index
 from mathamr.systems.marf.system import REPRESENTATIONS, MarfSystem
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.systems.modelfolder import model_folder
 from mathamr.systems.ranking import MeanMaxSim
+from mathamr.systems.textbase import load_base
 from tests.index.small import note, write_posts
-from tests.systems.tinytext import tiny_base, tiny_marf, tiny_mathamr
+from tests.systems.tinytext import PIECES, tiny_base, tiny_marf, tiny_mathamr
 
 POSTS = [
     note("groups", "Every subgroup of a cyclic group is cyclic: $gH = Hg$."),
@@ -124,3 +129,44 @@ def test_a_system_whose_model_is_not_in_the_box_says_how_to_get_one(monkeypatch:
     monkeypatch.setattr("mathamr.systems.modelfolder.boxed", lambda: ["mathamr-1"])
     with pytest.raises(MathAMRError, match="mathamr train marf"):
         model_folder("marf")
+
+
+def test_any_encoder_of_berts_kind_is_a_base_by_its_folder(tmp_path: Path) -> None:
+    """A model as transformers writes it, of a shape of its own, gives the vectors of the same weights under our names."""
+    torch.manual_seed(8)
+    shape = TransformerConfiguration(
+        pieces=len(PIECES), size=8, layers=2, heads=2, inner=12, positions=20, dropout=0.0
+    )
+    ours = Transformer(shape).eval()
+    weights = ours.state_dict()
+    given = {
+        "bert.embeddings.word_embeddings.weight": weights["pieces.weight"],
+        "bert.embeddings.position_embeddings.weight": weights["positions.weight"] - 1.0,
+        "bert.embeddings.token_type_embeddings.weight": torch.ones(2, 8),
+    }
+    for kind in ("weight", "bias"):
+        given[f"bert.embeddings.LayerNorm.{kind}"] = weights[f"norm.{kind}"]
+        for layer in range(2):
+            parts = weights[f"layers.{layer}.attention.{kind}"].chunk(3)
+            theirs = f"bert.encoder.layer.{layer}."
+            for name, part in zip(("query", "key", "value"), parts, strict=True):
+                given[f"{theirs}attention.self.{name}.{kind}"] = part.contiguous()
+            for name, source in {
+                "attended": "attention.output.dense",
+                "attention_norm": "attention.output.LayerNorm",
+                "inner": "intermediate.dense",
+                "outer": "output.dense",
+                "outer_norm": "output.LayerNorm",
+            }.items():
+                given[f"{theirs}{source}.{kind}"] = weights[f"layers.{layer}.{name}.{kind}"]
+    (tmp_path / "model.safetensors").write_bytes(tensor_bytes(given))
+    (tmp_path / "vocab.txt").write_text("\n".join(PIECES) + "\n", encoding="utf-8")
+    row = {"model_type": "bert", "vocab_size": len(PIECES), "hidden_size": 8, "num_hidden_layers": 2}
+    row |= {"num_attention_heads": 2, "intermediate_size": 12, "max_position_embeddings": 20}
+    (tmp_path / "config.json").write_text(json.dumps(row), encoding="utf-8")
+    found = load_base(str(tmp_path))
+    numbers, lengths = torch.tensor([[2, 6, 7, 3]]), torch.tensor([4])
+    torch.testing.assert_close(found.model(numbers, lengths), ours(numbers, lengths), atol=1e-5, rtol=1e-5)
+    (tmp_path / "config.json").write_text(json.dumps(row | {"model_type": "llama"}), encoding="utf-8")
+    with pytest.raises(MathAMRError, match="'llama'"):
+        load_base(str(tmp_path))

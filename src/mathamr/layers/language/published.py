@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -33,7 +34,7 @@ _OF_MPNET = {**_OF_BERT, "attended": "attention.attn.o", "attention_norm": "atte
 
 
 def published_encoder(folder: Path, fingerprint: str, device: str = "cpu") -> TextEncoder:
-    """The text encoder in a folder with the published weights of MiniLM or mpnet, its vectors the means of its states."""
+    """The text encoder in a folder with published weights, of mpnet or of BERT's kind; its vectors are means of its states."""
     path = folder / MODEL
     configuration, weights = published_weights(path)
     with unfilled():
@@ -44,13 +45,36 @@ def published_encoder(folder: Path, fingerprint: str, device: str = "cpu") -> Te
 
 def published_weights(path: Path) -> tuple[TransformerConfiguration, dict[str, Tensor]]:
     """The shape of the published encoder in a file, and its weights under our names."""
-    given = read_tensors(path)
+    given = {name.removeprefix("bert."): tensor for name, tensor in read_tensors(path).items()}
     is_mpnet = "encoder.relative_attention_bias.weight" in given
-    configuration = MPNET if is_mpnet else MINILM
+    configuration = MPNET if is_mpnet else _bert_shape(path.parent)
     try:
         return configuration, (_of_mpnet if is_mpnet else _of_bert)(given, configuration.layers)
     except KeyError as error:
         raise MathAMRError(f"{path} holds no text encoder that is known here: {error} is missing") from error
+
+
+def _bert_shape(folder: Path) -> TransformerConfiguration:
+    """The shape that `config.json` beside the weights tells, as transformers writes it; MiniLM's where there is none."""
+    path = folder / "config.json"
+    if not path.is_file():
+        return MINILM
+    try:
+        row = json.loads(path.read_text(encoding="utf-8"))
+        if row.get("model_type") != "bert":
+            raise MathAMRError(
+                f"{folder} holds a model of type {row.get('model_type')!r}; 'bert' and 'mpnet' are read"
+            )
+        return TransformerConfiguration(
+            pieces=row["vocab_size"],
+            size=row["hidden_size"],
+            layers=row["num_hidden_layers"],
+            heads=row["num_attention_heads"],
+            inner=row["intermediate_size"],
+            positions=row["max_position_embeddings"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise MathAMRError(f"{path} does not tell the shape of an encoder of BERT's kind: {error}") from error
 
 
 def _of_bert(given: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
