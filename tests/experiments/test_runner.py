@@ -19,7 +19,6 @@ from mathamr.experiments.report import write_report
 from mathamr.experiments.runner import run
 from mathamr.experiments.scale import scale_named
 from mathamr.experiments.setting import ExperimentSetting
-from tests.index.small import PARSER
 
 TINY = scale_named("tiny").changed(["epochs=1"])
 
@@ -36,7 +35,6 @@ def setting(
         baselines=baselines,
         device="cpu",
         workers=workers,
-        parser=PARSER,
     )
 
 
@@ -180,12 +178,7 @@ def test_a_store_that_lacks_posts_is_refused(corner: Path, tmp_path: Path) -> No
     with GraphStore(tmp_path / "store", create=True):
         pass
     given = ExperimentSetting(
-        EXPERIMENTS["benchmark"],
-        collection_of([corner]),
-        tmp_path / "out",
-        TINY,
-        store=tmp_path / "store",
-        parser=PARSER,
+        EXPERIMENTS["benchmark"], collection_of([corner]), tmp_path / "out", TINY, store=tmp_path / "store"
     )
     with pytest.raises(MathAMRError, match=r"lacks \d+ posts of the corpus"):
         run([given])
@@ -207,11 +200,7 @@ def test_further_posts_are_learned_from_but_never_found(corner: Path, tmp_path: 
     (tmp_path / "more" / "heldout.txt").write_text("more/2\n", encoding="utf-8")
     alone, both = (
         ExperimentSetting(
-            EXPERIMENTS["benchmark"],
-            collection_of([corner], further=further),
-            tmp_path / name,
-            TINY,
-            parser=PARSER,
+            EXPERIMENTS["benchmark"], collection_of([corner], further=further), tmp_path / name, TINY
         )
         for name, further in (("alone", []), ("both", [more]))
     )
