@@ -19,7 +19,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 from pathlib import Path
@@ -73,12 +73,12 @@ class Outcome:
 class Server:
     """`mathamr serve` in a process of its own."""
 
-    def __init__(self, index: Path) -> None:
+    def __init__(self, index: Path, key: str = KEY, environment: Mapping[str, str] | None = None) -> None:
         started = time.perf_counter()
         self.process = subprocess.Popen(
             [sys.executable, "-m", "mathamr", "serve", str(index), "--port", "0", "--quiet"],
             stdout=subprocess.PIPE,
-            env={**os.environ, "MATHAMR_API_KEY": KEY},
+            env={**(environment or os.environ), "MATHAMR_API_KEY": key},
             text=True,
         )
         assert self.process.stdout is not None

@@ -29,6 +29,15 @@ def command(
     parser_model: Annotated[
         str | None, typer.Option(help="The model of that parser, if the index names one.")
     ] = None,
+    processes: Annotated[
+        int | None,
+        typer.Option(
+            help="Processes that answer side by side; a server that takes writes is one.",
+            min=1,
+            max=64,
+            show_default="as many as there are processors, where that is possible",
+        ),
+    ] = None,
     limit: Annotated[
         list[str] | None,
         typer.Option(
@@ -67,4 +76,5 @@ def command(
         log_queries=log_queries,
         editor=editor,
         quiet=quiet,
+        processes=processes,
     )

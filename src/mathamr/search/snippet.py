@@ -6,6 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 
 from mathamr.index.lexical.terms import latex_tokens, ngrams, word_tokens, words
 from mathamr.posts.markup import title_pieces
@@ -22,6 +23,9 @@ ALIKE = 0.6
 
 FORMULAS_COMPARED = 32
 """Formulas of a query that those of a post are compared with; a longer query has said what it wants by then."""
+
+POSTS_REMEMBERED, REMEMBERED = 512, 16_384
+"""Posts, and sentences and formulas of them, of which it is remembered what was found out about them."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _DENSE_SHARE = 0.5
@@ -71,7 +75,7 @@ def snippet(
     `similarities` are those of the sentences by number, where the search had vectors. With `formula`, the sentence
     that holds this formula comes first of all.
     """
-    read = passage(post)
+    read = _read(post)
     formulas = formulas_by_id(post)
     alike = {identifier: wanted.formula(each) for identifier, each in formulas.items()}
     if formula is not None:
@@ -188,12 +192,20 @@ def _joined(sentences: list[tuple[int, list[Fragment]]], count: int) -> tuple[Fr
     return tuple(found)
 
 
-def _stems(text: str) -> list[str]:
+@lru_cache(maxsize=POSTS_REMEMBERED)
+def _read(post: Post) -> Passage:
+    """The passage of a post: good posts are found again and again."""
+    return passage(post)
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _stems(text: str) -> tuple[str, ...]:
     """The stems of the words of a sentence that say something."""
     telling = [word for word in words(PLACEHOLDER.sub(" ", text)) if word not in STOP_WORDS]
-    return word_tokens(" ".join(telling))
+    return tuple(word_tokens(" ".join(telling)))
 
 
+@lru_cache(maxsize=REMEMBERED)
 def _grams(latex: str) -> Counter[str]:
     return Counter(ngrams(latex_tokens(latex), 3))
 

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 from mathamr.amr.parser import check_recorded
@@ -20,7 +21,9 @@ from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
 from mathamr.serve.descriptors import fitting
 from mathamr.serve.limits import Limits
+from mathamr.serve.metrics import Metrics
 from mathamr.serve.presence import announced
+from mathamr.serve.processes import process_count, shared, siblings
 from mathamr.serve.server import address, server, set_up_log, warning
 from mathamr.serve.service import Service
 from mathamr.settings import API_KEY, READ_KEY
@@ -45,11 +48,13 @@ def serve(
     log_queries: bool = False,
     editor: str | None = None,
     quiet: bool = False,
+    processes: int | None = 1,
     announce: Callable[[str], None] = print,
 ) -> None:
     """Serves the index in a folder; with a key for writing the index is opened for changes.
 
-    `announce` is told the address of the page as soon as the server answers there.
+    `announce` is told the address of the page as soon as the server answers there. `processes` serve side by side;
+    None is as many as there are processors, where the index allows it.
     """
     if editor is not None:
         check_editor(editor)
@@ -62,31 +67,49 @@ def serve(
             f"the system allows few open files (ulimit -n), so at most {allowed.connections} connections are kept open"
         )
     signal.signal(signal.SIGTERM, _stop)
+    count = process_count(processes, path, writes=bool(keys.write))
+
     with (
-        closing(bound(host, port)) as listening,
-        _opened(path, keys, device, model) as index,
-        _parser(index, allowed) as parser,
+        closing(bound(host, port, shares=count > 1)) as listening,
+        TemporaryDirectory(prefix="mathamr-serve-") as folder,
     ):
-        _say(f"loading the model of {path}")
-        if parser is not None:
-            index.use_parser(parser)
-        index.warm()
-        if told := warning(host, bool(keys.read)):
-            _say(told)
         where = address(host, listening.getsockname()[1])
-        service = Service(index, allowed, keys, editor=editor)
-        app = create_app(service, allowed_hosts(host, hosts), log_queries)
-        with announced(path, where):
+        told = Path(folder) if count > 1 else None
+
+        def run(own: socket.socket, started: Callable[[], None]) -> None:
+            with _opened(path, keys, device, model) as index, _parser(index, allowed) as parser:
+                if parser is not None:
+                    index.use_parser(parser)
+                index.warm()
+                metrics = Metrics(told)
+                service = Service(index, allowed, keys, metrics, editor=editor)
+                app = create_app(service, allowed_hosts(host, hosts), log_queries)
+                try:
+                    server(app, allowed, started).run([own])
+                finally:
+                    metrics.close()
+                    service.close()
+
+        def sibling() -> None:
+            with closing(shared(listening)) as own:
+                listening.close()  # or it would hold connections that nobody takes when the first process is gone
+                run(own, lambda: None)
+
+        _say(f"loading the model of {path}" + (f" in {count} processes" if count > 1 else ""))
+        with siblings(count - 1, sibling) if count > 1 else nullcontext(), announced(path, where):
+            if warned := warning(host, bool(keys.read)):
+                _say(warned)
             try:
-                server(app, allowed, lambda: announce(where)).run([listening])
+                run(listening, lambda: announce(where))
             except (KeyboardInterrupt, SystemExit):
                 _say("stopped")
-            finally:
-                service.close()
 
 
-def bound(host: str, port: int) -> socket.socket:
-    """A socket at that address, not yet listening: a port that is taken is known before anything is loaded."""
+def bound(host: str, port: int, *, shares: bool = False) -> socket.socket:
+    """A socket at that address, not yet listening: a port that is taken is known before anything is loaded.
+
+    With `shares` other sockets of this user may join it there.
+    """
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -94,6 +117,13 @@ def bound(host: str, port: int) -> socket.socket:
         listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
+        if shares:  # only a port that was free alone is shared: no other server's is joined by mistake
+            taken = listening.getsockname()
+            listening.close()
+            listening = socket.socket(family, kind, protocol)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+            listening.bind(taken)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise MathAMRError(

@@ -3,29 +3,66 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 BUCKETS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 """Upper ends of the classes of time, in seconds."""
 
+SECONDS = 1.0
+"""After so long at most, other processes know what this one counted."""
 CONTENT_TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _PAGE = os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else 4096
 
 
 class Metrics:
-    """Counted on the event loop only; `gauges` are asked when the metrics are read."""
+    """Counted on the event loop only; `gauges` are asked when the metrics are read.
 
-    def __init__(self) -> None:
+    Processes that serve side by side tell each other theirs in a folder, every second: whichever is asked adds them up.
+    """
+
+    def __init__(self, folder: Path | None = None) -> None:
         self.started = time.time()
+        self._folder, self._closed = folder, threading.Event()
         self.gauges: dict[str, tuple[str, Callable[[], float]]] = {}
         self._requests: Counter[tuple[str, str, int]] = Counter()
         self._classes: dict[str, list[int]] = {}
         self._seconds: defaultdict[str, float] = defaultdict(float)
         self._stages: defaultdict[str, float] = defaultdict(float)
         self._queries = 0
+        if folder is not None:
+            threading.Thread(target=self._tell, args=(folder,), daemon=True).start()
+
+    def _tell(self, folder: Path) -> None:
+        """Writes what this process counted, until it is closed."""
+        before, own = "", folder / f"{os.getpid()}.txt"
+        while not self._closed.wait(SECONDS):
+            try:
+                text = self.own_text()
+                if text != before:
+                    fresh = own.with_suffix(".new")
+                    fresh.write_text(text, encoding="utf-8")
+                    fresh.replace(own)
+                    before = text
+            except (OSError, RuntimeError):
+                continue  # the counts changed while they were written down, or the disk is full: next time
+
+    def close(self) -> None:
+        """Tells others no more."""
+        self._closed.set()
+
+    def text(self) -> str:
+        """Everything, as Prometheus reads it, of all processes together."""
+        text = self.own_text()
+        for path in sorted(self._folder.glob("*.txt")) if self._folder is not None else ():
+            if path.stem != str(os.getpid()):
+                with suppress(OSError):
+                    text = added(text, path.read_text(encoding="utf-8"))
+        return text
 
     def request(self, method: str, route: str, status: int, seconds: float) -> None:
         """One request was answered."""
@@ -41,8 +78,8 @@ class Metrics:
             if stage != "total":
                 self._stages[stage] += seconds
 
-    def text(self) -> str:
-        """Everything, as Prometheus reads it."""
+    def own_text(self) -> str:
+        """What this process counted."""
         lines = _head("mathamr_requests_total", "counter", "Requests answered.")
         for (method, route, status), count in sorted(self._requests.items()):
             lines.append(
@@ -76,6 +113,26 @@ class Metrics:
         lines.append(f'mathamr_request_seconds_sum{{route="{label}"}} {self._seconds[route]:.6f}')
         lines.append(f'mathamr_request_seconds_count{{route="{label}"}} {count}')
         return lines
+
+
+def added(one: str, other: str) -> str:
+    """The metrics of two processes as one: sums, and the earlier start.
+
+    >>> print(added("# TYPE a counter\\na 1\\nb 2\\n", "a 4\\nc 5\\n"), end="")
+    # TYPE a counter
+    a 5
+    b 2
+    c 5
+    """
+    more = dict(line.rsplit(" ", 1) for line in other.splitlines() if line and not line.startswith("#"))
+    lines = []
+    for line in one.splitlines():
+        name, _, value = line.rpartition(" ")
+        if not line.startswith("#") and name in more:
+            both = float(value), float(more.pop(name))
+            line = f"{name} {(min if name == 'mathamr_start_time_seconds' else sum)(both):.16g}"
+        lines.append(line)
+    return "\n".join([*lines, *(f"{name} {value}" for name, value in more.items())]) + "\n"
 
 
 def resident_bytes() -> int | None:

@@ -1,0 +1,96 @@
+"""Several processes that serve one index: each reads the same files through the system's memory, and answers on the same port.
+
+Python runs one thread at a time, so that one process uses one processor however many queries wait. Whoever changes the
+index does so alone: a server with a key for writing is one process.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+from mathamr.errors import MathAMRError
+from mathamr.index.engines.engine import ENGINES
+from mathamr.index.manifest import Manifest
+from mathamr.workers import processors
+
+MOST = 8
+"""Processes that are started unless more are asked for: each has an AMR parser of its own, some 250 MB."""
+
+
+def process_count(asked: int | None, index: Path, *, writes: bool) -> int:
+    """How many processes serve an index: as many as asked for, or as there are processors; one where more cannot be."""
+    if not hasattr(os, "fork") or not hasattr(socket, "SO_REUSEPORT"):
+        reason = "this system cannot share a port between processes"
+    elif writes:
+        reason = "a server that takes writes is one process"
+    elif not ENGINES[Manifest.read(index).engine.name].capabilities.concurrent:
+        reason = "the index's engine is one process's at a time"
+    else:
+        return asked or min(MOST, processors())
+    if asked is not None and asked > 1:
+        raise MathAMRError(f"{asked} processes cannot serve this index: {reason}; leave --processes out")
+    return 1
+
+
+def shared(listening: socket.socket) -> socket.socket:
+    """Another socket at the same address, which gets a share of its connections."""
+    other = socket.socket(listening.family, listening.type, listening.proto)
+    other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    other.bind(listening.getsockname())
+    return other
+
+
+@contextmanager
+def siblings(count: int, run: Callable[[], None]) -> Iterator[None]:
+    """While this lasts, so many other processes do the same; they end with this one, however it ends.
+
+    They are forked, so that nothing but what they need is loaded when they begin; call it before there are threads.
+    """
+    alive, held = os.pipe()
+    started: list[int] = []
+    for _ in range(count):
+        child = os.fork()
+        if not child:
+            os.close(held)
+            _live(alive, run)
+        started.append(child)
+    os.close(alive)
+    try:
+        yield
+    finally:
+        os.close(held)
+        for child in started:
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGTERM)
+        for child in started:
+            with suppress(ChildProcessError):
+                os.waitpid(child, 0)
+
+
+def _live(alive: int, run: Callable[[], None]) -> None:
+    """The life of a sibling: it works until it is told to stop, or the first process is gone."""
+
+    def watch() -> None:
+        os.read(alive, 1)  # ends when no process holds the other end any more
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, daemon=True).start()
+    code = 1
+    try:
+        run()
+        code = 0
+    except (KeyboardInterrupt, SystemExit):
+        code = 0
+    except MathAMRError as error:
+        print(f"mathamr: a process of the server ended: {error}", file=sys.stderr, flush=True)
+    finally:
+        sys.stderr.flush()
+        os._exit(code)

@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+
+import psutil
+import pytest
+
+from mathamr.errors import MathAMRError
+from mathamr.serve.launch import bound
+from mathamr.serve.processes import process_count, shared
+from mathamr.workers import processors
+
+
+def test_an_index_is_served_by_all_processors_unless_something_is_in_the_way(small_index: Path) -> None:
+    assert process_count(None, small_index, writes=False) == min(8, processors())
+    assert process_count(3, small_index, writes=False) == 3
+    assert process_count(None, small_index, writes=True) == process_count(1, small_index, writes=True) == 1
+    with pytest.raises(MathAMRError, match="a server that takes writes is one process"):
+        process_count(2, small_index, writes=True)
+
+
+def test_only_a_port_that_was_free_is_shared() -> None:
+    with bound("127.0.0.1", 0, shares=True) as first, shared(first) as second:
+        assert first.getsockname() == second.getsockname()
+        first.listen()
+        with pytest.raises(MathAMRError, match="cannot listen"):
+            bound("127.0.0.1", first.getsockname()[1], shares=True)
+
+
+def within(seconds: float, holds: Callable[[], bool]) -> bool:
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+@pytest.mark.skipif(not hasattr(socket, "SO_REUSEPORT"), reason="ports cannot be shared here")
+def test_processes_answer_side_by_side_count_together_and_end_together(small_index: Path) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "mathamr", "serve", str(small_index), "--port", "0", "-q", "--processes", "2"],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "MATHAMR_API_KEY": ""},
+        text=True,
+    )
+    assert process.stdout is not None
+    address = process.stdout.readline().strip()
+    servers = [each for each in psutil.Process(process.pid).children() if "serve" in each.cmdline()]
+    assert len(servers) == 1
+
+    def metrics() -> dict[str, float]:
+        text = urllib.request.urlopen(f"{address}v1/metrics", timeout=60).read().decode()
+        rows = [line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#")]
+        return {name: float(value) for name, value in rows}
+
+    def both_listen() -> bool:
+        port = int(address.rstrip("/").rpartition(":")[2])
+        return (
+            sum(
+                1
+                for each in (psutil.Process(process.pid), *servers)
+                for held in each.net_connections("tcp")
+                if held.status == psutil.CONN_LISTEN and held.laddr.port == port
+            )
+            == 2
+        )
+
+    try:
+        assert within(120, both_listen)
+        for number in range(12):  # each a connection of its own, which either of them may get
+            urllib.request.urlopen(f"{address}v1/search?q=prime+{number}&strategy=lexical", timeout=60).read()
+        assert within(20, lambda: metrics()["mathamr_queries_total"] == 12)
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        assert within(
+            30, lambda: not any(each.is_running() and each.status() != "zombie" for each in servers)
+        )
+    finally:
+        process.kill()
+        process.wait()
+        process.stdout.close()
