@@ -19,7 +19,7 @@ from mathamr.amr.stream import Tally, answer_lines, arriving, parse_sentences
 from mathamr.amr.workers import ParallelParser
 from mathamr.errors import MathAMRError
 
-BATCH = 512
+BATCH = 256
 
 
 def command(
