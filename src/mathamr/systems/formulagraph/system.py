@@ -76,8 +76,12 @@ _MUTUAL = Fuse(
     fusion="max",
     normalisation="none",
 )
+_NODES = Fuse(
+    parts=(Component(LAYOUT, MaxSim(LAYOUT)), Component(OPERATORS, MaxSim(OPERATORS))),
+    fusion="max",
+    normalisation="none",
+)
 _LEXICAL = Component("lexical", Lexical())
-_CANDIDATES = Fuse(parts=(_LEXICAL, Component("nodes", _views("mean"))), normalisation="z")
 
 
 class FormulaGraphSystem:
@@ -90,9 +94,9 @@ class FormulaGraphSystem:
         "formulas": {
             "hybrid": Promote(
                 Rerank(
-                    first=_CANDIDATES,
+                    first=Fuse(parts=(_LEXICAL, Component("nodes", _views("max"), 2.0)), normalisation="z"),
                     then=Fuse(
-                        parts=(_LEXICAL, Component("nodes", _MUTUAL), Component("aligned", Aligned())),
+                        parts=(_LEXICAL, Component("nodes", _NODES, 2.0), Component("aligned", Aligned())),
                         normalisation="z",
                     ),
                     pool=POOL,

@@ -1,0 +1,121 @@
+"""Formula systems: how fast looks become vectors, how many there are, what they take, how long a query takes, and 9.3 million of them.
+
+The looks are those of the judged pool of ARQMath-1 (trees, no parser in the way). Times are of one processor core. Models
+are those in the box, or the folders that `MATHAMR_FORMULA_MODELS` names, with colons between them. The projection is a
+straight line through what was measured at several sizes: exact search looks at every row.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from benchmarks._data import data_folder
+from benchmarks._pool import Pool
+from mathamr.evaluation.table import aligned
+from mathamr.index.engines.engine import create_engine
+from mathamr.index.engines.entry import Entry
+from mathamr.index.engines.maxsim import mutual_maxsim
+from mathamr.posts.post import Formula
+from mathamr.systems.modelfolder import boxed, load_system
+from mathamr.systems.system import Look, System
+
+SIZES = (1000, 2000, 4000, 8000)
+ARQMATH = 9_300_000
+"""Looks of the whole collection of ARQMath."""
+QUERIES = 20
+ROWS = 1000
+BATCH = 512
+
+
+def run() -> None:
+    torch.set_num_threads(1)
+    pool = Pool.read(data_folder() / "arqmath1-formula-trees")
+    looks = [
+        Look(key=name, formula=Formula(name, formula.latex), opt=formula.trees[0], slt=formula.trees[1])
+        for name, formula in pool.formulas.items()
+        if formula.trees[0] is not None and formula.trees[1] is not None
+    ]
+    queries = [
+        Look(key=name, formula=Formula(name, formula.latex), opt=formula.trees[0], slt=formula.trees[1])
+        for name, formula in list(pool.queries.items())[:QUERIES]
+    ]
+    named = os.environ.get("MATHAMR_FORMULA_MODELS", "")
+    models = named.split(":") if named else [name for name in boxed() if name in ("formula-graph", "ssemb")]
+    for model in models:
+        _measure(load_system(model, "cpu"), looks, queries)
+
+
+def _measure(system: System, looks: Sequence[Look], queries: Sequence[Look]) -> None:
+    fields = [field for field in system.fields if field.of == "looks"]
+    print(f"\n{system.name}: {', '.join(f'{field.name} ({field.size} numbers)' for field in fields)}")
+    rows = [["looks", "vectors", "a look", "MB on disk", "looks/s encoded", "ms a query", "queries/s"]]
+    sizes, costs = [], []
+    for size in SIZES:
+        if size > len(looks):
+            break
+        with tempfile.TemporaryDirectory() as folder:
+            engine = create_engine(Path(folder) / "engine", fields)
+            seconds, vectors = 0.0, 0
+            for part in _parts(looks[:size]):
+                began = time.process_time()
+                encoded = list(system.encode_looks(part))
+                seconds += time.process_time() - began
+                engine.upsert(
+                    "looks", [Entry(look.key, found) for look, found in zip(part, encoded, strict=True)]
+                )
+                vectors += sum(len(each) for found in encoded for each in found.values())
+            engine.flush()
+            engine.optimize()
+            took = _query(system, engine, queries)
+            used = sum(path.stat().st_size for path in Path(folder).rglob("*") if path.is_file())
+            engine.close()
+        sizes.append(size)
+        costs.append((vectors, used, took))
+        rows.append(
+            [
+                f"{size:,}",
+                f"{vectors:,}",
+                f"{vectors / size:.1f}",
+                f"{used / 1e6:.1f}",
+                f"{size / seconds:,.0f}",
+                f"{1000 * took:.1f}",
+                f"{1 / took:.0f}",
+            ]
+        )
+        rate = size / seconds
+    print(aligned(rows))
+    vectors, used, took = (
+        float(np.polyval(np.polyfit(sizes, column, 1), ARQMATH)) for column in zip(*costs, strict=True)
+    )
+    print(
+        f"projected to {ARQMATH:,} looks: {vectors / 1e6:,.0f} million vectors, {used / 1e9:,.1f} GB,"
+        f" {ARQMATH / rate / 3600:,.1f} hours to encode on one core, {took:,.1f} s a query on one core (exact)"
+    )
+
+
+def _query(system: System, engine: object, queries: Sequence[Look]) -> float:
+    """Seconds of a query: its own vectors, candidates and scores of every field, many rows compared both ways."""
+    began = time.process_time()
+    for found in system.encode_looks(queries):
+        for name, vectors in found.items():
+            field = engine[name]  # type: ignore[index]
+            if not field.field.many:
+                field.search(vectors.vectors[0], ROWS)
+                continue
+            near = {hit.id for hits in field.search_rows(vectors.vectors, ROWS) for hit in hits}
+            best = [hit.id for hit in field.score(vectors.vectors, sorted(near))[:ROWS]]
+            for kept in field.fetch(best).values():
+                mutual_maxsim(vectors.vectors, kept.vectors)
+    return (time.process_time() - began) / len(queries)
+
+
+def _parts(looks: Sequence[Look]) -> Iterator[Sequence[Look]]:
+    for start in range(0, len(looks), BATCH):
+        yield looks[start : start + BATCH]
