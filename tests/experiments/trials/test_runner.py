@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mathamr.experiments.collection import TestCollection, TestSet, collection_of
+from mathamr.experiments.formulaplaces import read_places
 from mathamr.experiments.trials import runner
 from mathamr.experiments.trials.declared import TRIALS
+from mathamr.experiments.trials.preparation import prepare_contexts, tests_of
 from mathamr.experiments.trials.runner import TrialSetting, run_trial
 from mathamr.sample import folder as sample_folder
 from mathamr.systems.marf.configuration import CONFIGURATIONS
@@ -25,15 +28,40 @@ def collection(tmp_path_factory: pytest.TempPathFactory) -> TestCollection:
     whole = collection_of([sample_folder()])
     tests = tuple(map(_few, whole.tests))
     wanted = {item for test in tests for grades in test.qrels.grades.values() for item in grades}
-    posts = [post for number, post in enumerate(whole.posts()) if post.id in wanted or number < 40]
+    posts = [post for number, post in enumerate(whole.posts()) if post.id in wanted or number < 12]
     path = write_posts(tmp_path_factory.mktemp("trials") / "posts.jsonl", posts)
     return replace(whole, paths=(path,), tests=tests)
 
 
 def _few(test: TestSet) -> TestSet:
     topics = test.topics[:2]
-    grades = {topic.id: test.qrels.grades[topic.id] for topic in topics}
+    grades = {topic.id: _some(test.qrels.grades[topic.id]) for topic in topics}
     return replace(test, topics=topics, qrels=replace(test.qrels, grades=grades))
+
+
+def _some(grades: Mapping[str, int]) -> dict[str, int]:
+    """The best and the worst of what was judged."""
+    ranked = sorted(grades, key=lambda item: -grades[item])
+    return {item: grades[item] for item in (*ranked[:2], *ranked[-2:])}
+
+
+def test_contexts_are_prepared_for_topics_judged_formulas_and_all_looks(
+    collection: TestCollection, tmp_path: Path
+) -> None:
+    told: list[str] = []
+    prepare_contexts(collection, tmp_path, "tests.amr.rule_parser:RuleParser", None, told.append)
+    topics, judged, every = (
+        read_places(tmp_path / f"{name}.jsonl.gz") for name in ("topic-places", "places", "places-all")
+    )
+    (test,) = tests_of(collection)["task2"]
+    assert [place.topic for place in topics] == [topic.id for topic in test.topics]
+    assert {place.look for place in judged} <= {
+        look for grades in test.qrels.grades.values() for look in grades
+    }
+    assert {place.id for place in judged} <= {place.id for place in every}
+    assert len(told) == 3
+    prepare_contexts(collection, tmp_path, "no such parser", None, told.append)
+    assert len(told) == 3, "what is prepared is not prepared again"
 
 
 def test_marf_is_trained_and_measured_from_posts_to_tables(
