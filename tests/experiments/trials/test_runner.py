@@ -12,7 +12,7 @@ from mathamr.experiments.collection import TestCollection, TestSet, collection_o
 from mathamr.experiments.formulaplaces import read_places
 from mathamr.experiments.trials import runner
 from mathamr.experiments.trials.declared import TRIALS
-from mathamr.experiments.trials.preparation import prepare_contexts, tests_of
+from mathamr.experiments.trials.preparation import prepare_contexts, sets_by_task
 from mathamr.experiments.trials.runner import TrialSetting, run_trial
 from mathamr.sample import folder as sample_folder
 from mathamr.systems.marf.configuration import CONFIGURATIONS
@@ -53,7 +53,7 @@ def test_contexts_are_prepared_for_topics_judged_formulas_and_all_looks(
     topics, judged, every = (
         read_places(tmp_path / f"{name}.jsonl.gz") for name in ("topic-places", "places", "places-all")
     )
-    (test,) = tests_of(collection)["task2"]
+    (test,) = sets_by_task(collection)["task2"]
     assert [place.topic for place in topics] == [topic.id for topic in test.topics]
     assert {place.look for place in judged} <= {
         look for grades in test.qrels.grades.values() for look in grades

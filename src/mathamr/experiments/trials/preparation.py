@@ -25,7 +25,7 @@ DONE = "prepared.json"
 _AT_A_TIME = 1000
 
 
-def tests_of(collection: TestCollection) -> dict[str, list[TestSet]]:
+def sets_by_task(collection: TestCollection) -> dict[str, list[TestSet]]:
     """The test sets by the name under which trials know them."""
     found: dict[str, list[TestSet]] = {"task1": [], "known-items": [], "task2": []}
     for test in collection.tests:
@@ -43,7 +43,7 @@ def prepare_contexts(
     collection: TestCollection, folder: Path, parser: str, model: str | None, say: Callable[[str], None]
 ) -> None:
     """Writes the contexts of all query formulas, of judged formulas, and of one place of every look."""
-    tests = tests_of(collection).get("task2")
+    tests = sets_by_task(collection).get("task2")
     if tests is None:
         raise MathAMRError("no topics of formulas with judgments: MathAMR's contexts are compared on such")
     if _is_done(folder):
@@ -89,7 +89,7 @@ def prepare_marf(
     answers = [post for post in searched if post.role == "answer"] or searched
     _shard(folder, "answers", reader, answers)
     shares = {"answers": {post.id: round(math_share(post), 4) for post in answers}}
-    for name, tests in tests_of(collection).items():
+    for name, tests in sets_by_task(collection).items():
         topics = [topic for test in tests for topic in test.topics]
         _write_qrels(folder, name, judged(tests))
         ids = [topic.id for topic in topics]

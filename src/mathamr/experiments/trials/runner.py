@@ -18,12 +18,12 @@ from mathamr.experiments.collection import TestCollection
 from mathamr.experiments.trials import rerank, tables
 from mathamr.experiments.trials.__main__ import main
 from mathamr.experiments.trials.declared import TrialExperiment
-from mathamr.experiments.trials.preparation import judged, prepare_contexts, prepare_marf, tests_of
+from mathamr.experiments.trials.preparation import judged, prepare_contexts, prepare_marf, sets_by_task
 from mathamr.experiments.trials.trial import say
 from mathamr.systems.marf.configuration import CONFIGURATIONS
 
 BASES, MARF_BASE = ("box", "minilm"), "box"
-ORIGINALS = ("random", "bm25-words", "latex-ngrams")
+ORIGINALS = ("random", "latex-ngrams")
 """Baselines that are reranked where no runs are given."""
 
 
@@ -54,7 +54,7 @@ def run_trial(experiment: TrialExperiment, setting: TrialSetting) -> Path:
         _run(experiment, setting)
     report = setting.out / experiment.name
     report.mkdir(parents=True, exist_ok=True)
-    known = {name: judged(tests) for name, tests in tests_of(setting.collection).items()}
+    known = {name: judged(tests) for name, tests in sets_by_task(setting.collection).items()}
     text = tables.markdown(experiment, folder, range(setting.seeds), known)
     if experiment.name == "mathamr-rerank":
         text += "\n" + _reranked(setting, folder) + "\n"
@@ -93,7 +93,7 @@ def _run(experiment: TrialExperiment, setting: TrialSetting) -> None:
 
 
 def _reranked(setting: TrialSetting, folder: Path) -> str:
-    tests = tests_of(setting.collection).get("task2", [])
+    tests = sets_by_task(setting.collection).get("task2", [])
     originals = {path.name.partition(".")[0]: path for path in setting.runs}
     if not originals:
         topics = [topic for test in tests for topic in test.topics]
