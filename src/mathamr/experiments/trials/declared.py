@@ -1,4 +1,4 @@
-"""The trials' experiments as data: tables of rows, each row the scores that a trial wrote, with the seed's beside them."""
+"""The trials' experiments as data: tables of rows, each row the scores that a trial wrote, with the paper's beside them."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ CONTEXTS = TrialExperiment(
     title="Contexts of a formula",
     question="Which representation of a formula's sentence finds formulas best?",
     trial="contexts",
-    note="Only judged formulas are ranked, as in the seed; every topic by a model that was trained on other topics.",
+    note="Only judged formulas are ranked, as in the paper; every topic by a model that was trained on other topics.",
     tables=tuple(
         TrialTable(
             title=f"{told}, {trained}",
@@ -98,7 +98,7 @@ RERANK = TrialExperiment(
     question="Does MathAMR order what other systems found better, and does a fusion of both?",
     trial="contexts",
     note=(
-        "The seed, ARQMath-2, nDCG'@10 of the original run, reranked, and of both by score-weighted RRF (Table 2):"
+        "The paper, ARQMath-2, nDCG'@10 of the original run, reranked, and of both by score-weighted RRF (Table 2):"
         " Approach0 .59 .57 .63, DPRL .60 .59 .62, MathDowsers .54 .55 .58, XY-PHOC .51 .54 .55, NLP_NITS .26 .33 .46,"
         " TU_DBS .25 .28 .41. Every topic is reranked by a model that was trained on other topics."
     ),
@@ -116,7 +116,7 @@ BENCHMARK = TrialExperiment(
     title="MaRF and its parts",
     question="Is the fusion better than the context encoder and the formula encoder alone?",
     trial="marf",
-    note="The seed's figures are those of ARQMath-3, among 2.4 million answers and 4 million formulas.",
+    note="The paper's figures are those of ARQMath-3, among 2.4 million answers and 4 million formulas.",
     tables=(
         TrialTable(
             title="Answers",
@@ -190,7 +190,7 @@ DOMINANCE = TrialExperiment(
     question="Does the fusion hold where there is little text?",
     trial="marf",
     note=(
-        "The seed, ARQMath-3, queries above 0, 50, 60 and 70 % (nDCG'): BERT .416 .414 .382 .332, MaRF .494 .500 .492"
+        "The paper, ARQMath-3, queries above 0, 50, 60 and 70 % (nDCG'): BERT .416 .414 .382 .332, MaRF .494 .500 .492"
         " .489 (Table 3); recall of answers: BERT .603 .577 .572 .522, MaRF .681 .675 .674 .690 (Table 4)."
     ),
     tables=(

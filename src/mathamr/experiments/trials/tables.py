@@ -85,14 +85,16 @@ def _compared(table: TrialTable, found: Sequence[RowScores]) -> Iterator[str]:
     published = [name for name in table.measures if any(name in each.row.published for each in found)]
     topics = list(next(iter(found[0].seeds.values()))[table.measures[0]])
     seeds = max(len(each.seeds) for each in found)
-    yield _line(["", *table.measures, *(f"seed {name}" for name in published)])
+    yield _line(["", *table.measures, *(f"paper {name}" for name in published)])
     yield _rule(1 + len(table.measures) + len(published))
     for each in found:
         cells = [each.row.name, *(_spread(each.mean(name)) for name in table.measures)]
         yield _line([*cells, *(_told(each.row.published.get(name)) for name in published)])
     yield ""
-    yield f"{len(topics)} topics; mean and standard deviation over {seeds} seeds." + (
-        f" Beside it the seed's {table.source}." if table.source else ""
+    yield (
+        f"{len(topics)} topics; "
+        + (f"mean and standard deviation over {seeds} seeds." if seeds > 1 else "one seed.")
+        + (f" Beside it the paper's {table.source}." if table.source else "")
     )
     tests = (len(found) - 1) * len(table.measures)
     if tests:
