@@ -148,7 +148,7 @@ def _cold(folder: Path, ways: Ways) -> None:
 def _warm(folder: Path, ways: Ways) -> None:
     found = {}
     for name, way in ways.items():
-        command = [sys.executable, str(ROOT / "benchmarks" / "_warmqueries.py"), str(folder / name)]
+        command = [sys.executable, "-P", str(ROOT / "benchmarks" / "_warmqueries.py"), str(folder / name)]
         found[name] = json.loads(_timed(command, way)[0])
     before, now = (each["total"] for each in found.values())
     print(f"  warm query, ms of a processor: {_pair(before, now)}, {before / now:.2f} times")

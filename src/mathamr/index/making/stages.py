@@ -39,7 +39,7 @@ BATCH = 1024
 """Posts or looks that are taken from the catalogue at a time."""
 SECONDS = 3.0
 """Vectors that were made in this time are written, flushed and marked together."""
-LEXICAL_BATCH = 2048
+LEXICAL_BATCH = 1024
 """The same for terms, which take less room; fewer and larger segments are merged less often."""
 
 
