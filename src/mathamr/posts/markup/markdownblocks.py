@@ -94,7 +94,7 @@ def _token(state: StateBlock, name: str, lines: tuple[int, int], content: str = 
 
 
 def _paragraph(state: StateBlock, start: int, end: int, silent: bool) -> bool:
-    _prose(state, start, _Prose(state, start, state.lineMax).end, "paragraph", "p")
+    _prose(state, start, _prose_from(state, start, state.lineMax).end, "paragraph", "p")
     return True
 
 
@@ -102,12 +102,21 @@ def _heading(state: StateBlock, start: int, end: int, silent: bool) -> bool:
     """A heading underlined with `=` or `-`."""
     if state.is_code_block(start):
         return False
-    prose = _Prose(state, start, end)
+    prose = _prose_from(state, start, end)
     if not prose.level:
         return False
     _prose(state, start, prose.end, "heading", f"h{prose.level}")
     state.line = prose.end + 1
     return True
+
+
+def _prose_from(state: StateBlock, start: int, limit: int) -> _Prose:
+    """The running text from a line; what was found for a heading is not looked for again by the paragraph that it is."""
+    place = (id(state), start, limit, state.blkIndent, state.level)
+    kept: tuple[tuple[int, ...], _Prose] | None = state.env.get("prose")
+    if kept is None or kept[0] != place:
+        kept = state.env["prose"] = (place, _Prose(state, start, limit))
+    return kept[1]
 
 
 def _prose(state: StateBlock, start: int, end: int, name: str, tag: str) -> None:
