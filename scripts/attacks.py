@@ -179,7 +179,7 @@ def superlinear_readers(scene: Scene) -> Outcome:
     texts = {
         "spaces.md": "a" + " " * 300_000 + "b",
         "fences.md": "```\n" * 60_000,
-        "front.md": "---\n" + "a: b\n" * 200_000,
+        "front.md": "---\n" + "a: b\n" * 100_000,
         "brackets.md": "[" * 60_000,
         "spaces.tex": "\\section" + " " * 300_000 + "x",
         "braces.tex": "\\textbf{" * 40_000,
