@@ -3,7 +3,8 @@
 Rankings of the 45 official topics by lexical terms, by the alignment of trees, by their fusions, beside a random order, BM25
 over LaTeX n-grams and over tuples of the trees (bm25s), and Tangent-S, of whose stored orders only the mean nDCG' is known.
 Runs of other systems (TREC columns, items named by visual id) take part where `MATHAMR_POOL_RUNS` names a folder of
-`NAME.run` files: each is measured alone, with lexical terms, with both, and all together.
+`NAME.run` files: each is measured alone, with lexical terms, with aligned trees (by ranks alone, as SSEmb's paper fuses),
+with both, and all together.
 
 Nothing is chosen here: fusions have equal weights, scores in standard deviations. Tests are paired by topic.
 """
@@ -175,7 +176,8 @@ def _others(ours: Mapping[str, Run]) -> dict[str, Run]:
     found = dict(given)
     parts = {name: ours[name] for name in _PARTS}
     for name, other in given.items():
-        found |= _fused({BASELINE: parts[BASELINE], name: other}, ("mean",))
+        found |= _fused({BASELINE: parts[BASELINE], name: other}, ("mean", "rrf"))
+        found |= _fused({"alignment": parts["alignment"], name: other}, ("rrf",))
         found |= _fused({**parts, name: other}, ("mean",))
     if len(given) > 1:
         found |= _fused({**parts, **given}, ("mean",))

@@ -13,7 +13,7 @@ from mathamr.index.lexical import bags, terms
 from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import formula_terms
-from mathamr.index.making import stages
+from mathamr.index.making import encoding, stages
 from mathamr.posts.post import Formula
 from tests.index.small import build, note
 from tests.models import sample_posts
@@ -34,6 +34,18 @@ def test_no_formula_becomes_terms_twice_for_its_post_and_for_its_look(
     posts = sample_posts(8)
     build(tmp_path / "index", posts, model_folder)
     assert made == dict.fromkeys((formula.latex for post in posts for formula in post.formulas), 1)
+
+
+def test_processes_that_encode_outlive_a_batch(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(stages, "BATCH", 5)
+    monkeypatch.setattr(encoding, "FEW", 2)
+    posts = [note(f"note-{number}", f"The number ${number}$ is one of many here.") for number in range(12)]
+    build(tmp_path / "index", posts, model_folder, workers=2)
+    with Archive.open(tmp_path / "index", device="cpu") as archive:
+        assert archive.catalogue.count_pending("vectors") == 0
+        assert set(archive.engine.ids("posts")) == {post.id for post in posts}
 
 
 @pytest.mark.parametrize("batch", [1, 2, 1000])

@@ -181,6 +181,9 @@ class IndexStages:
             question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
             made_of = entries_of(each, post, encoded, question.tags if question else None)
             yield each, PostEntries() if says_nothing(post) else made_of
+        # Asked to the end: processes that are left in the middle of their answers are ended, and the next batch needs them.
+        if next(encoded_anew, None) is not None:
+            raise AssertionError("more posts were encoded than asked for")
 
     def _item(self, store: GraphStore | None, post: Post) -> Item:
         """A post with what the system needs of it."""
