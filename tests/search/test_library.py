@@ -109,7 +109,7 @@ def blend_of(index: Index) -> Fuse:
 def test_hybrid_fuses_its_components_by_their_weights(index: Index) -> None:
     query = Query.of_text(TEXT)
     blend = blend_of(index)
-    weights = {part.name: part.weight for part in blend.parts}
+    weights = {part.name: part.weight_for(query.kind) for part in blend.parts}
     rankings = [ranked(index, query, name, blend.depth) for name in weights]
     fusion = FUSIONS[blend.fusion](normalisation=blend.normalisation)
     same_order(ranked(index, query, "hybrid", 20), fusion(rankings, list(weights.values()))[:20])
@@ -127,7 +127,7 @@ def test_given_posts_are_scored_as_a_search_scores_them(index: Index, strategy: 
     if strategy == "hybrid":
         blend = blend_of(index)
         parts = [index.score(query, ids, part.name) for part in blend.parts]
-        weights = [part.weight for part in blend.parts]
+        weights = [part.weight_for(query.kind) for part in blend.parts]
         same_order(found, FUSIONS[blend.fusion](normalisation=blend.normalisation)(parts, weights))
     else:
         searched = ranked(index, query, strategy, len(index), pool=len(index))

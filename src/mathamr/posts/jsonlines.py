@@ -275,4 +275,5 @@ def _supplied(formula: Formula, item: dict[str, Any] | None, report: Report) -> 
 
 def _wrong_type(name: str, value: object, wanted: str, report: Report) -> None:
     shown_value = repr(value)[:60] if not isinstance(value, list | dict) else type(value).__name__
-    report.mend("wrong type", f"{name} is not {wanted} but {shown_value}; left out")
+    shown_wanted = wanted if len(wanted) <= 100 else f"{wanted[:99]}…"
+    report.mend("wrong type", f"{name} is not {shown_wanted} but {shown_value}; left out")

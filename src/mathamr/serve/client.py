@@ -79,11 +79,18 @@ def _hit(row: Mapping[str, Any], source: str) -> Hit:
         row["date"],
         row["votes"],
         source,
-        FormulaHit(**{name: formula[name] for name in FormulaHit.__slots__}) if formula else None,
+        _formula(formula) if formula else None,
         row["evidence"],
         Place(place["path"], place["line"], place["label"], tuple(place["inside"])) if place else None,
         row["share"],
     )
+
+
+def _formula(row: Mapping[str, Any]) -> FormulaHit:
+    told = {name: row[name] for name in FormulaHit.__slots__}
+    told["matched"] = tuple(tuple(each) for each in row["matched"])
+    told["matched_nodes"] = tuple(row["matched_nodes"])
+    return FormulaHit(**told)
 
 
 def _fragment(piece: Mapping[str, Any]) -> Fragment:
