@@ -150,3 +150,13 @@ def test_every_room_is_on_the_map_in_this_order() -> None:
     beside = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__"}
     missing = [name for name in sorted(beside) if f"`{name}`" not in text]
     assert not missing, f"CONTRIBUTING does not name the modules beside the rooms: {missing}"
+
+
+def test_no_two_modules_have_a_class_of_one_name() -> None:
+    """A reader who meets a name knows which class it is; what a module keeps to itself begins with an underscore."""
+    places: dict[str, list[str]] = {}
+    for module, source in modules(PACKAGE).items():
+        for node in ast.parse(source).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places.setdefault(node.name, []).append(module)
+    assert not {name: found for name, found in places.items() if len(found) > 1}

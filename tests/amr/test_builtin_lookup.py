@@ -11,7 +11,7 @@ from mathamr.amr.builtin import lookup
 from mathamr.amr.builtin.columns import TextHashes, WordColumns
 from mathamr.amr.builtin.frames import load_frames
 from mathamr.amr.builtin.lexicon import NAME
-from mathamr.amr.builtin.lookup import ABSENT, FeatureSums, Form, NumberTable, Strings
+from mathamr.amr.builtin.lookup import ABSENT, FeatureSums, Form, NumberTable, StringNumbers
 from mathamr.amr.builtin.network import Weights
 from mathamr.amr.builtin.parser import WEIGHTS, BuiltinParser
 from mathamr.amr.builtin.syntax import SyntaxAnalyser, SyntaxSentence
@@ -143,7 +143,7 @@ def test_a_form_finds_what_its_text_is(
 ) -> None:
     names = ("one", "two", "three")
     vocabulary = {form.format(**dict(zip(names, parts, strict=True))): n for n, parts in enumerate(kept)}
-    strings = Strings()
+    strings = StringNumbers()
     made = Form(form, vocabulary, strings, unknown=99)
     columns = [strings.numbers(parts[names.index(name)] for parts in asked) for name in made.parts]
     expected = [vocabulary.get(form.format(**dict(zip(names, parts, strict=True))), 99) for parts in asked]
@@ -155,7 +155,7 @@ def test_a_form_finds_what_its_text_is(
 
 def test_sums_are_sums_of_vectors() -> None:
     weights = np.random.default_rng(0).normal(size=(7, 3)).astype(np.float32)
-    sums = FeatureSums({str(n): n for n in range(7)}, weights, Strings())
+    sums = FeatureSums({str(n): n for n in range(7)}, weights, StringNumbers())
     columns = [np.array([0, 7, 3]), np.array([1, 7, 3])]
     made = sums.sums(columns)
     assert np.allclose(made, [weights[0] + weights[1], np.zeros(3), 2 * weights[3]])

@@ -10,7 +10,7 @@ import pytest
 from mathamr.amr.builtin import syntax
 from mathamr.amr.builtin.arceager import ArcEager, lift
 from mathamr.amr.builtin.syntax import PARTS, SyntaxAnalyser, Tagger
-from mathamr.amr.builtin.wordvectors import Look, WordVectors
+from mathamr.amr.builtin.wordvectors import TokenForm, WordVectors
 from tests.amr.test_builtin_lookup import TEXTS
 
 MORE = [
@@ -32,8 +32,8 @@ def documents(language: Any) -> list[Any]:
         return [document for document in language.pipe([*TEXTS, *MORE]) if len(document)]
 
 
-def looks(document: Any) -> list[Look]:
-    return [Look(token.text, token.norm_, bool(token.whitespace_)) for token in document]
+def looks(document: Any) -> list[TokenForm]:
+    return [TokenForm(token.text, token.norm_, bool(token.whitespace_)) for token in document]
 
 
 def test_vectors_are_spacys(language: Any, documents: list[Any]) -> None:

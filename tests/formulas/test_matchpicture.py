@@ -7,7 +7,7 @@ from lxml import etree
 
 from mathamr.errors import MathAMRError
 from mathamr.formulas.alignment import Met, parts
-from mathamr.formulas.matchpicture import COLOURS, Pair, match_svg
+from mathamr.formulas.matchpicture import COLOURS, TreePair, match_svg
 from mathamr.formulas.parse import parse
 from mathamr.formulas.picture import MAX_NODES
 from mathamr.formulas.tree import Opt
@@ -29,7 +29,7 @@ def boxes(picture: str) -> list[tuple[str, str, str | None]]:
 def test_nodes_that_met_have_the_same_colour_and_the_others_step_back() -> None:
     query, found = parse("a+b").opt, parse("x+b=1").opt
     met = parts(query, found)
-    drawn = boxes(match_svg([Pair("operators", query, found, met)]))
+    drawn = boxes(match_svg([TreePair("operators", query, found, met)]))
     ours, theirs = drawn[: len(query)], drawn[len(query) :]
     assert [label for label, _, _ in ours] == list(query.labels)
     for number, each in enumerate(sorted(met)):
@@ -41,7 +41,7 @@ def test_nodes_that_met_have_the_same_colour_and_the_others_step_back() -> None:
 
 def test_pointing_at_a_node_says_what_it_met_and_how_well() -> None:
     query, found = parse("a").opt, parse("b").opt
-    said = [each[1] for each in boxes(match_svg([Pair("operators", query, found, [Met(0, 0, 0.6)])]))]
+    said = [each[1] for each in boxes(match_svg([TreePair("operators", query, found, [Met(0, 0, 0.6)])]))]
     assert said[0].endswith("met 𝑏, 0.60")
     assert said[1].endswith("met 𝑎, 0.60")
 
@@ -49,13 +49,13 @@ def test_pointing_at_a_node_says_what_it_met_and_how_well() -> None:
 def test_of_several_nodes_that_met_one_the_best_gives_it_its_number() -> None:
     query, found = parse("a+b").opt, parse("c").opt
     met = [Met(0, 0, 0.1), Met(1, 0, 0.9), Met(2, 0, 0.5)]
-    drawn = boxes(match_svg([Pair("operators", query, found, met)]))
+    drawn = boxes(match_svg([TreePair("operators", query, found, met)]))
     assert drawn[3][2] == COLOURS[1]
 
 
 def test_labels_are_text_and_trees_without_end_are_refused() -> None:
     evil = Opt(("V!<script>alert(1)</script>",), (-1,), "-")
-    assert "<script>" not in match_svg([Pair("operators", evil, evil, [Met(0, 0, 1.0)])], "<b>")
+    assert "<script>" not in match_svg([TreePair("operators", evil, evil, [Met(0, 0, 1.0)])], "<b>")
     large = Opt(("U!plus",) * (MAX_NODES + 1), (-1, *([0] * MAX_NODES)), "-" + "0" * MAX_NODES)
     with pytest.raises(MathAMRError, match="at most"):
-        match_svg([Pair("operators", evil, large, [])])
+        match_svg([TreePair("operators", evil, large, [])])

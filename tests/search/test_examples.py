@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.posts.post import Post
-from mathamr.search.examples import Example, examples
+from mathamr.search.examples import ExampleQuery, examples
 from tests.index.small import note
 
 
@@ -28,9 +28,9 @@ def test_titles_and_the_formula_that_says_most_are_offered(tmp_path: Path) -> No
     ]
     with filled(tmp_path, posts) as catalogue:
         assert examples(catalogue) == [
-            Example("The norm of $x^2$ in a space"),
-            Example("Convergence of series"),
-            Example("\\sum_{n} \\frac{1}{n^2}", "formulas"),
+            ExampleQuery("The norm of $x^2$ in a space"),
+            ExampleQuery("Convergence of series"),
+            ExampleQuery("\\sum_{n} \\frac{1}{n^2}", "formulas"),
         ]
 
 

@@ -140,10 +140,10 @@ def test_a_system_without_a_model_says_how_to_get_one(monkeypatch: pytest.Monkey
 
 
 def test_a_missing_text_encoder_is_named(tmp_path: Path) -> None:
-    from mathamr.systems.ssemb.context import ContextEncoder
+    from mathamr.systems.ssemb.context import ContextReader
 
     with pytest.raises(MathAMRError, match="not in this installation"):
-        _ = ContextEncoder("no-such-model").encoder
+        _ = ContextReader("no-such-model").encoder
 
 
 def test_maxsim_alone_ranks_whole_fields(index: Index) -> None:

@@ -13,7 +13,7 @@ from mathamr.evaluation.topics import Topic
 from mathamr.experiments.formulacollection import FormulaCollection
 from mathamr.experiments.formulascores import Matrix
 from mathamr.posts.post import Post
-from mathamr.systems.ssemb.context import ContextEncoder
+from mathamr.systems.ssemb.context import ContextReader
 
 
 @dataclass(eq=False)
@@ -22,7 +22,7 @@ class ContextScores:
 
     posts: Iterable[Post]
     topics: Sequence[Topic]
-    encoder: ContextEncoder
+    encoder: ContextReader
     path: Path
     _found: dict[str, Matrix] = field(default_factory=dict)
 

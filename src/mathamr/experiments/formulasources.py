@@ -12,7 +12,7 @@ from mathamr.experiments.formulacontexts import ContextScores
 from mathamr.experiments.formulaexperiment import FormulaExperiment
 from mathamr.experiments.formularunner import FormulaSetting
 from mathamr.graphs.formulashard import FormulaShard
-from mathamr.systems.ssemb.context import ContextEncoder
+from mathamr.systems.ssemb.context import ContextReader
 from mathamr.systems.ssemb.system import READER
 from mathamr.systems.training.formulas import FORMULAS, FormulaCounts, formulas_of_sources
 
@@ -60,7 +60,7 @@ def formula_setting(
         contexts[made.name] = ContextScores(
             collection.posts(),
             test.topics,
-            ContextEncoder(READER, device),
+            ContextReader(READER, device),
             shared / f"{test.name}-context.npy",
         )
     formulas = shared / FORMULAS

@@ -36,14 +36,14 @@ _ROWS = frozenset(["mrow", "msqrt", "mstyle", "math", "mtd", "mpadded"])
 _UNSEEN = frozenset(["{", "}", "^", "_", "\\left", "\\right", "&", "\\\\"])
 
 
-class Symbol(NamedTuple):
+class PrintedSymbol(NamedTuple):
     """What is seen of a node of a layout tree."""
 
     text: str
     node: int
 
 
-def symbols(tree: Slt) -> list[Symbol]:
+def symbols(tree: Slt) -> list[PrintedSymbol]:
     """The symbols of a layout tree in the order in which markup lists them; fences once before and once after.
 
     >>> from mathamr.formulas.parse import parse
@@ -53,25 +53,25 @@ def symbols(tree: Slt) -> list[Symbol]:
     below: list[dict[str, int]] = [{} for _ in tree.labels]
     for parent, edge, node in tree.triples():
         below[parent][edge] = node
-    found: list[Symbol] = []
-    stack: list[int | Symbol] = [0]
+    found: list[PrintedSymbol] = []
+    stack: list[int | PrintedSymbol] = [0]
     while stack:
         item = stack.pop()
-        if isinstance(item, Symbol):
+        if isinstance(item, PrintedSymbol):
             found.append(item)
             continue
         label, edges = tree.labels[item], below[item]
         group = _GROUP.fullmatch(label)
-        parts: list[int | Symbol] = []
+        parts: list[int | PrintedSymbol] = []
         if group is not None:
-            parts.append(Symbol(_seen(group[1]), item))
+            parts.append(PrintedSymbol(_seen(group[1]), item))
         elif label[:2] not in ("M!", "O!"):
-            parts.append(Symbol(_seen(value(label)), item))
+            parts.append(PrintedSymbol(_seen(value(label)), item))
         # A fraction says first what is over its line, a script what is under it.
         order = "ou" if label == "O!divide" else "wcd"
         parts += [edges[edge] for edge in order if edge in edges]
         if group is not None:
-            parts.append(Symbol(_seen(group[2]), item))
+            parts.append(PrintedSymbol(_seen(group[2]), item))
         parts += [edges[edge] for edge in "wbuaocden" if edge in edges and edge not in order]
         stack.extend(reversed(parts))
     return [symbol for symbol in found if symbol.text]
@@ -193,7 +193,7 @@ def _styled(element: Element, whole: Collection[int]) -> Element:
     return Element(element.tag, element.text, element.children, {**element.attributes, STYLE: names})
 
 
-def _marked(texts: Sequence[str], seen: Sequence[Symbol], nodes: Collection[int]) -> Iterator[int]:
+def _marked(texts: Sequence[str], seen: Sequence[PrintedSymbol], nodes: Collection[int]) -> Iterator[int]:
     """The places of texts that are symbols of marked nodes."""
     if not nodes or len(texts) > LONGEST or len(seen) > LONGEST:
         return

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from mathamr.errors import MathAMRError
 from mathamr.formulas.alignment import Met
 from mathamr.formulas.label import node_type, value
-from mathamr.formulas.picture import MAX_NODES, Mark, document, drawn
+from mathamr.formulas.picture import MAX_NODES, NodeMark, document, drawn
 from mathamr.formulas.tree import Tree
 
 COLOURS = (
@@ -17,7 +17,7 @@ COLOURS = (
 """Colours that are told apart on light and dark pages; the numbers tell apart what has the same."""
 
 
-class Pair(NamedTuple):
+class TreePair(NamedTuple):
     """Two trees of one kind, the query's and the found one's, and the nodes that met; `name` is the kind's."""
 
     name: str
@@ -26,7 +26,7 @@ class Pair(NamedTuple):
     met: Sequence[Met]
 
 
-def match_svg(pairs: Sequence[Pair], title: str = "") -> str:
+def match_svg(pairs: Sequence[TreePair], title: str = "") -> str:
     """One SVG: a row for each kind of tree, the query's tree before the found one's; what met nothing steps back.
 
     Where a number or a name differs the frame is dashed, and pointing at a node says what it met and how well.
@@ -48,17 +48,19 @@ def match_svg(pairs: Sequence[Pair], title: str = "") -> str:
     return document(rows, sorted(types), title)
 
 
-def _marks(pair: Pair) -> tuple[dict[int, Mark], dict[int, Mark]]:
+def _marks(pair: TreePair) -> tuple[dict[int, NodeMark], dict[int, NodeMark]]:
     """The marks of both trees; a found node that several met has the number of the best."""
-    ours: dict[int, Mark] = {}
-    theirs: dict[int, Mark] = {}
+    ours: dict[int, NodeMark] = {}
+    theirs: dict[int, NodeMark] = {}
     best: dict[int, float] = {}
     for number, each in enumerate(sorted(pair.met, key=lambda met: met.node), 1):
         colour = COLOURS[(number - 1) % len(COLOURS)]
         label, other = pair.query.labels[each.node], pair.found.labels[each.other]
         differs = label != other
-        ours[each.node] = Mark(colour, str(number), f"met {value(other)}, {each.worth:.2f}", differs)
+        ours[each.node] = NodeMark(colour, str(number), f"met {value(other)}, {each.worth:.2f}", differs)
         if each.worth > best.get(each.other, -1.0):
             best[each.other] = each.worth
-            theirs[each.other] = Mark(colour, str(number), f"met {value(label)}, {each.worth:.2f}", differs)
+            theirs[each.other] = NodeMark(
+                colour, str(number), f"met {value(label)}, {each.worth:.2f}", differs
+            )
     return ours, theirs

@@ -63,7 +63,7 @@ _EDGE_NAMES = {
 
 
 @dataclass(slots=True)
-class Drawing:
+class TreeDrawing:
     """Shapes of one tree, its corner at (0, 0), and how much room they take."""
 
     width: float
@@ -71,7 +71,7 @@ class Drawing:
     shapes: list[str] = field(default_factory=list)
 
 
-class Mark(NamedTuple):
+class NodeMark(NamedTuple):
     """How a node stands out: the colour of its frame, what stands at its corner, and what is said of it."""
 
     colour: str
@@ -80,7 +80,7 @@ class Mark(NamedTuple):
     dashed: bool = False
 
 
-Marks = Mapping[int, Mark]
+Marks = Mapping[int, NodeMark]
 """Nodes that stand out; where there are marks, all other nodes step back."""
 
 
@@ -104,12 +104,12 @@ def svg(slt: Slt | None, opt: Opt | None, latex: str = "") -> str:
     )
 
 
-def drawn(tree: Tree, marks: Marks | None = None) -> Drawing:
+def drawn(tree: Tree, marks: Marks | None = None) -> TreeDrawing:
     """A tree of either kind, with marks on some of its nodes."""
     return _layout_drawing(tree, marks) if isinstance(tree, Slt) else _operator_drawing(tree, marks)
 
 
-def document(rows: Sequence[Sequence[tuple[str, Drawing]]], types: Sequence[str], latex: str) -> str:
+def document(rows: Sequence[Sequence[tuple[str, TreeDrawing]]], types: Sequence[str], latex: str) -> str:
     """Rows of drawings under their titles, side by side where there is room, with a legend of types of nodes."""
     shapes: list[str] = []
     y, width = _MARGIN, 0.0
@@ -131,7 +131,7 @@ def document(rows: Sequence[Sequence[tuple[str, Drawing]]], types: Sequence[str]
     )
 
 
-def _placed(row: Sequence[tuple[str, Drawing]], top: float, shapes: list[str]) -> tuple[float, float]:
+def _placed(row: Sequence[tuple[str, TreeDrawing]], top: float, shapes: list[str]) -> tuple[float, float]:
     """Puts the drawings of a row into a picture; the room they take."""
     beside = sum(drawing.width for _, drawing in row) <= _MAX_WIDTH_SIDE_BY_SIDE
     x, y, width, height = _MARGIN, top, 0.0, 0.0
@@ -148,7 +148,7 @@ def _placed(row: Sequence[tuple[str, Drawing]], top: float, shapes: list[str]) -
     return width, height
 
 
-def _layout_drawing(tree: Slt, marks: Marks | None) -> Drawing:
+def _layout_drawing(tree: Slt, marks: Marks | None) -> TreeDrawing:
     """The layout tree with its base lines from left to right.
 
     From the last node to the first the room is measured: what stands above and below a symbol, then what follows
@@ -189,7 +189,7 @@ def _layout_drawing(tree: Slt, marks: Marks | None) -> Drawing:
                 x[child], y[child] = left, y[node]
                 left += full[child] + _GAP
     lines = [_layout_edge(tree, node, boxes, x, y) for node in range(1, count)]
-    return Drawing(full[0], ascent[0] + _HEIGHT + descent[0], lines + _boxes(tree, boxes, x, y, marks))
+    return TreeDrawing(full[0], ascent[0] + _HEIGHT + descent[0], lines + _boxes(tree, boxes, x, y, marks))
 
 
 def _layout_edge(tree: Slt, node: int, boxes: list[float], x: list[float], y: list[float]) -> str:
@@ -211,7 +211,7 @@ def _layout_edge(tree: Slt, node: int, boxes: list[float], x: list[float], y: li
     return _line(start, bottom, end, top) + _edge_label(beside, level, edge, _EDGE_NAMES[edge])
 
 
-def _operator_drawing(tree: Tree, marks: Marks | None) -> Drawing:
+def _operator_drawing(tree: Tree, marks: Marks | None) -> TreeDrawing:
     """The operator tree hanging from its root; every subtree has room of its own."""
     count = len(tree)
     boxes = [_box_width(label) for label in tree.labels]
@@ -236,7 +236,7 @@ def _operator_drawing(tree: Tree, marks: Marks | None) -> Drawing:
         along = start + (end - start) * 0.72 + (8 if end >= start else -8)
         level = y[parent] + _HEIGHT + (y[node] - y[parent] - _HEIGHT) * 0.72 - 3
         lines.append(_edge_label(along, level, edge, f"operand {edge}"))
-    return Drawing(widths[0], max(y) + _HEIGHT, lines + _boxes(tree, boxes, x, y, marks))
+    return TreeDrawing(widths[0], max(y) + _HEIGHT, lines + _boxes(tree, boxes, x, y, marks))
 
 
 def _by_edge(tree: Tree) -> list[dict[str, int]]:
@@ -276,7 +276,7 @@ def _boxes(
     return shapes
 
 
-def _badge(x: float, y: float, mark: Mark) -> str:
+def _badge(x: float, y: float, mark: NodeMark) -> str:
     width = 8 + _text_width(mark.badge, 9)
     return (
         f'<rect x="{x - 7:.1f}" y="{y - 9:.1f}" width="{width:.1f}" height="14" rx="7" fill="{mark.colour}"/>'
@@ -284,7 +284,7 @@ def _badge(x: float, y: float, mark: Mark) -> str:
     )
 
 
-def _legend(types: Sequence[str], top: float, room: float) -> Drawing:
+def _legend(types: Sequence[str], top: float, room: float) -> TreeDrawing:
     shapes: list[str] = []
     x, y = _MARGIN, top
     for kind in types:
@@ -297,7 +297,7 @@ def _legend(types: Sequence[str], top: float, room: float) -> Drawing:
         )
         shapes.append(_text(x + 20, y + 11, name, 12, _CAPTION, "start"))
         x += taken
-    return Drawing(room, y - top + 14, shapes)
+    return TreeDrawing(room, y - top + 14, shapes)
 
 
 def _shown(label: str) -> str:

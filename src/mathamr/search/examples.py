@@ -24,26 +24,26 @@ _SAYS_MUCH = re.compile(r"\\(?:frac|sum|int|prod|sqrt|lim)|[=<>^]|\\[lg]eq?\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Example:
+class ExampleQuery:
     """A question that finds something."""
 
     query: str
     task: Task = "answers"
 
 
-def examples(catalogue: Catalogue) -> list[Example]:
+def examples(catalogue: Catalogue) -> list[ExampleQuery]:
     """Some titles and a formula of the index; the same as long as the index stays the same."""
     posts = catalogue.spread(LOOKED_AT)
     titled = [title for post in posts if (title := _question(post))]
     # One with a formula shows what can be typed.
     titled.sort(key=lambda title: "$" not in title)
-    chosen = [Example(title) for title in dict.fromkeys(titled)][:TITLES]
+    chosen = [ExampleQuery(title) for title in dict.fromkeys(titled)][:TITLES]
     formula = max(
         dict.fromkeys(" ".join(each.latex.split()) for post in posts for each in _formulas(post)),
         key=lambda latex: (len(_SAYS_MUCH.findall(latex)), -len(latex)),
         default=None,
     )
-    return [*chosen, *([Example(formula, "formulas")] if formula else [])]
+    return [*chosen, *([ExampleQuery(formula, "formulas")] if formula else [])]
 
 
 def _question(post: Post) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from mathamr.formulas.alignment import VARIABLE, align, parts
 from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.marking import stretches
-from mathamr.formulas.matchpicture import Pair, match_svg
+from mathamr.formulas.matchpicture import TreePair, match_svg
 from mathamr.formulas.tree import Slt, Tree
 from mathamr.formulas.trees import Trees
 from mathamr.posts.post import Formula
@@ -47,7 +47,7 @@ class FormulaMatch:
     def svg(self) -> str:
         """Both formulas as a picture of their trees, nodes that met in the same colour and with the same number."""
         return match_svg(
-            [Pair(VIEWS[each.view], *self.pair(each.view), each.met) for each in self.views],
+            [TreePair(VIEWS[each.view], *self.pair(each.view), each.met) for each in self.views],
             f"{self.query.latex}  →  {self.found.latex}",
         )
 

@@ -18,7 +18,7 @@ from mathamr.amr.builtin.features import (
     ROOT,
     SUBJECTS,
 )
-from mathamr.amr.builtin.lookup import ABSENT, Numbers, NumberTable, Strings
+from mathamr.amr.builtin.lookup import ABSENT, Numbers, NumberTable, StringNumbers
 from mathamr.amr.builtin.network import Array
 from mathamr.amr.builtin.syntax import VECTOR, SyntaxSentence
 
@@ -40,7 +40,7 @@ def ranges(starts: Numbers, counts: Numbers) -> Numbers:
 class WordColumns:
     """Words of a batch, one entry a word; heads and neighbours are places in the same arrays."""
 
-    def __init__(self, sentences: Sequence[SyntaxSentence], strings: Strings) -> None:
+    def __init__(self, sentences: Sequence[SyntaxSentence], strings: StringNumbers) -> None:
         self.strings = strings
         sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         self.starts: Numbers = np.cumsum(sizes) - sizes
@@ -163,7 +163,7 @@ class PathColumns:
     models, so that their texts are never written: hashes of their parts are joined and looked up.
     """
 
-    def __init__(self, known: Iterable[str], strings: Strings) -> None:
+    def __init__(self, known: Iterable[str], strings: StringNumbers) -> None:
         self._far = strings[FAR]
         paths = list(dict.fromkeys(known))
         self._known = NumberTable()

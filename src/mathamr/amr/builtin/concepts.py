@@ -34,7 +34,7 @@ from mathamr.amr.builtin.lexicon import (
     Lexicon,
     number_value,
 )
-from mathamr.amr.builtin.lookup import FeatureSums, Numbers, Strings
+from mathamr.amr.builtin.lookup import FeatureSums, Numbers, StringNumbers
 from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.network import Array, Bag, Weights
 from mathamr.amr.builtin.syntax import SyntaxSentence
@@ -140,7 +140,7 @@ class ConceptModel:
     Both models describe a word by the same features; their vectors stand side by side in one table.
     """
 
-    def __init__(self, weights: Weights, lexicon: Lexicon, strings: Strings) -> None:
+    def __init__(self, weights: Weights, lexicon: Lexicon, strings: StringNumbers) -> None:
         self.lexicon = lexicon
         arrays = weights.arrays
         self._strings = strings

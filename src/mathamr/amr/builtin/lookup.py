@@ -30,7 +30,7 @@ _EMPTY, _UNASKED = -1, -1
 _MIX = np.uint64(0x9E3779B97F4A7C15)
 
 
-class Strings(dict[str, int]):
+class StringNumbers(dict[str, int]):
     """Numbers of strings, given as they come; `texts` is the way back."""
 
     def __init__(self) -> None:
@@ -121,7 +121,9 @@ class Form:
     single sentence does not wait for that.
     """
 
-    def __init__(self, form: str, vocabulary: Mapping[str, int], strings: Strings, unknown: int) -> None:
+    def __init__(
+        self, form: str, vocabulary: Mapping[str, int], strings: StringNumbers, unknown: int
+    ) -> None:
         self._vocabulary, self._strings, self._unknown = vocabulary, strings, unknown
         pieces = [(literal, name) for literal, name, _, _ in Formatter().parse(form)]
         self.parts = tuple(name for _, name in pieces if name is not None)
@@ -207,7 +209,7 @@ class FeatureSums:
 
     BLOCK = 2048
 
-    def __init__(self, vocabulary: Mapping[str, int], weights: Array, strings: Strings) -> None:
+    def __init__(self, vocabulary: Mapping[str, int], weights: Array, strings: StringNumbers) -> None:
         self.vocabulary, self.strings = vocabulary, strings
         self.unknown = len(weights)
         self.weights: Array = np.concatenate([weights, np.zeros((1, weights.shape[1]), dtype=np.float32)])

@@ -16,7 +16,7 @@ from mathamr.amr.builtin.columns import WordColumns
 from mathamr.amr.builtin.concepts import ConceptModel
 from mathamr.amr.builtin.frames import TABLE, load_frames
 from mathamr.amr.builtin.lexicon import Lexicon
-from mathamr.amr.builtin.lookup import Strings
+from mathamr.amr.builtin.lookup import StringNumbers
 from mathamr.amr.builtin.network import Weights
 from mathamr.amr.builtin.relations import RelationModel
 from mathamr.amr.builtin.syntax import MODELS, SyntaxAnalyser, SyntaxSentence
@@ -68,8 +68,8 @@ class BuiltinParser:
         return f"builtin-{hashlib.sha256(self.path.read_bytes()).hexdigest()[:12]}"
 
     @cached_property
-    def _models(self) -> tuple[Strings, ConceptModel, RelationModel]:
-        frames, strings = load_frames(), Strings()
+    def _models(self) -> tuple[StringNumbers, ConceptModel, RelationModel]:
+        frames, strings = load_frames(), StringNumbers()
         try:
             weights = Weights.load(self.path)
             lexicon = Lexicon(frames, weights.table("lexicon", dict), weights.table("general", dict))

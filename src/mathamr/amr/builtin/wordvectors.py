@@ -20,7 +20,7 @@ BLOCK = 512
 SMALL = np.float32(1e-8)
 
 
-class Look(NamedTuple):
+class TokenForm(NamedTuple):
     """What the embedding sees of a word: its text, its norm where the tokeniser gave it one, whether a space follows."""
 
     text: str
@@ -28,7 +28,7 @@ class Look(NamedTuple):
     space: bool
 
 
-class Layer(NamedTuple):
+class MaxoutLayer(NamedTuple):
     """Maxout over a window of three words, and a layer norm; `weights` has a block of columns for each piece."""
 
     weights: Array
@@ -37,7 +37,7 @@ class Layer(NamedTuple):
     shift: Array
 
     @classmethod
-    def of(cls, maxout: Any, norm: Any) -> Layer:
+    def of(cls, maxout: Any, norm: Any) -> MaxoutLayer:
         """The layer of two models of thinc."""
         weights, bias = maxout.get_param("W"), maxout.get_param("b")
         by_piece = weights.transpose(1, 0, 2).reshape(-1, weights.shape[2])
@@ -76,17 +76,17 @@ class WordVectors:
             maxout, norm = block.layers[0].layers
             if window.attrs["window_size"] != 1:
                 raise ValueError("a window that is not one word wide")
-            self._layers.append(Layer.of(maxout, norm))
+            self._layers.append(MaxoutLayer.of(maxout, norm))
         if len(self._layers) != self.padding:
             raise ValueError("the padding is not as deep as the network")
         self.width = len(self._layers[0].gain)
         self._forget()
 
     def _forget(self) -> None:
-        self._rows: dict[Look, int] = {}
+        self._rows: dict[TokenForm, int] = {}
         self._embedded: Array = np.zeros((0, self.width), dtype=np.float32)
 
-    def of(self, sentences: Sequence[Sequence[Look]]) -> Array:
+    def of(self, sentences: Sequence[Sequence[TokenForm]]) -> Array:
         """The vectors of all words of sentences, none of which is empty."""
         rows = self._embed_all([look for sentence in sentences for look in sentence])
         distinct, places = np.unique(rows, return_inverse=True)
@@ -103,7 +103,7 @@ class WordVectors:
             states[1:-1] = self._layer(layer, states, everywhere)
         return self._layer(self._layers[-1], states, words)
 
-    def _layer(self, layer: Layer, states: Array, rows: Numbers) -> Array:
+    def _layer(self, layer: MaxoutLayer, states: Array, rows: Numbers) -> Array:
         """What a layer makes of some rows, in blocks that stay in the cache."""
         made = np.empty((len(rows), self.width), dtype=np.float32)
         for start in range(0, len(rows), BLOCK):
@@ -124,7 +124,7 @@ class WordVectors:
         states += layer.finish(products)
         return states
 
-    def _embed_all(self, looks: list[Look]) -> Numbers:
+    def _embed_all(self, looks: list[TokenForm]) -> Numbers:
         """The rows of words among the embedded ones; new words are embedded by the spaCy model."""
         if len(self._rows) > MEMORY:
             self._forget()

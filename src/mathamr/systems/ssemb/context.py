@@ -30,7 +30,7 @@ MINILM = "all-MiniLM-L6-v2"
 AT_A_TIME = 256
 
 
-class ContextEncoder:
+class ContextReader:
     """Vectors of the text around formulas, by an encoder's name: that of a model in the box, or all-MiniLM-L6-v2.
 
     A model may bring its own encoder, in `folder`. A post is read once; the vector of a formula is the mean over the words of

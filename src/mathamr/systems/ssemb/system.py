@@ -31,7 +31,7 @@ from mathamr.systems.formulafolder import (
 )
 from mathamr.systems.nodematch import TreeMatch
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings, Rerank, Task
-from mathamr.systems.ssemb.context import OWN, TEXT, ContextEncoder
+from mathamr.systems.ssemb.context import OWN, TEXT, ContextReader
 from mathamr.systems.ssemb.graphs import OperatorGraphs, shared_nodes
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
 from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
@@ -94,9 +94,9 @@ class SsembSystem:
         self._device = device or next(network.parameters()).device
 
     @cached_property
-    def context(self) -> ContextEncoder:
+    def context(self) -> ContextReader:
         """Reads the surroundings of formulas."""
-        return ContextEncoder(self.reader, str(self._device), self._own_text)
+        return ContextReader(self.reader, str(self._device), self._own_text)
 
     @property
     def name(self) -> str:
