@@ -10,6 +10,7 @@ from mathamr.configured import changed, check_ranges
 from mathamr.errors import UnknownNameError
 from mathamr.systems.formulagraph.network import FormulaGraphConfiguration
 from mathamr.systems.formulagraph.pairing import pairing
+from mathamr.training.schedule import DESCENT_RANGES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,14 +53,7 @@ class NodeTraining:
             self,
             "training",
             {
-                "batch_size": (2, 1e6),
-                "epochs": (1, 1e6),
-                "learning_rate": (0, 10),
-                "minimum_rate": (0, 10),
-                "warmup": (0, 0.9),
-                "weight_decay": (0, 10),
-                "temperature": (1e-3, 100),
-                "clip": (1e-9, 1e9),
+                **DESCENT_RANGES,
                 "rare": (1, 1e9),
                 "variables": (0, 1),
                 "numbers": (0, 1),
@@ -70,7 +64,6 @@ class NodeTraining:
                 "teacher_temperature": (1e-3, 100),
                 "largest": (1, 1e9),
                 "validation": (0, 1e7),
-                "seed": (0, 2**63 - 1),
             },
         )
 

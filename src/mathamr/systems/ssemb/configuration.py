@@ -10,6 +10,7 @@ from mathamr.configured import changed, check_ranges
 from mathamr.errors import UnknownNameError
 from mathamr.systems.ssemb.augmentation import AugmentationConfiguration
 from mathamr.systems.ssemb.network import StructEmbConfiguration
+from mathamr.training.schedule import DESCENT_RANGES
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,14 +47,7 @@ class StructTraining:
             self,
             "training",
             {
-                "batch_size": (2, 1e6),
-                "epochs": (1, 1e6),
-                "learning_rate": (0, 10),
-                "minimum_rate": (0, 10),
-                "warmup": (0, 0.9),
-                "weight_decay": (0, 10),
-                "temperature": (1e-3, 100),
-                "clip": (1e-9, 1e9),
+                **DESCENT_RANGES,
                 "rare": (1, 1e9),
                 "smallest": (1, 1e6),
                 "formulas": (2, 1e12),
@@ -63,7 +57,6 @@ class StructTraining:
                 "teacher": (0, 1000),
                 "teacher_temperature": (1e-3, 100),
                 "validation": (0, 1e7),
-                "seed": (0, 2**63 - 1),
             },
         )
 

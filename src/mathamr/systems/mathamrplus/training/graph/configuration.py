@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 from mathamr.configured import changed, check_ranges, known_fields
 from mathamr.errors import UnknownNameError
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration, model_configuration
+from mathamr.training.schedule import DESCENT_RANGES
 
 Monitor = Literal["loss", "mrr"]
 Precision = Literal["auto", "float32", "bfloat16"]
@@ -57,14 +58,7 @@ class GraphTraining:
             self,
             "training",
             {
-                "batch_size": (2, 1e6),
-                "epochs": (1, 1e6),
-                "learning_rate": (0, 10),
-                "minimum_rate": (0, 10),
-                "warmup": (0, 0.9),
-                "weight_decay": (0, 10),
-                "temperature": (1e-3, 100),
-                "clip": (1e-9, 1e9),
+                **DESCENT_RANGES,
                 "patience": (1, 1e6),
                 "node_mask": (0, 0.99),
                 "edge_drop": (0, 0.99),
@@ -72,7 +66,6 @@ class GraphTraining:
                 "hard_negatives": (0, 1000),
                 "formula_weight": (0, 1000),
                 "validation": (0, 0.9),
-                "seed": (0, 2**63 - 1),
                 "budget": (1, 1e12),
             },
         )
