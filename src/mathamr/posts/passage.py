@@ -7,12 +7,14 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Literal
 
 from mathamr.posts.markup import formula_id, pieces, title_pieces
 from mathamr.posts.markup.piece import Note, Piece, PieceRun, ignore
-from mathamr.posts.post import Post
+from mathamr.posts.post import Markup, Post
 from mathamr.posts.sentences import DISPLAY, INLINE, LINE, PARAGRAPH, STARTERS, sentences
 
 Field = Literal["title", "body"]
@@ -131,6 +133,25 @@ def passage(post: Post, note: Note = ignore) -> Passage:
     builder.read(title, "title")
     builder.read(body, "body")
     return Passage(post.id, tuple(builder.sentences))
+
+
+@cache
+def passage_fingerprints() -> dict[Markup, str]:
+    """For every markup a word for how posts in it become sentences: it changes when those of an example do."""
+    found: dict[Markup, str] = {}
+    for markup, body in _PROBES.items():
+        content = passage(Post("probe", "note", body, title="On $x$", markup=markup)).to_json()
+        found[markup] = blake2b(content.encode(), digest_size=8).hexdigest()
+    return found
+
+
+_PROBES: dict[Markup, str] = {
+    "html": "<p>Let <b>all</b> $x&gt;0$, e.g. <i>some</i>.<br>So:</p><ul><li>$$y$$</li><li>one</li></ul><pre><code>a</code></pre>",
+    "markdown": "Let *all* $x>0$, e.g. [some](a.md).\n\n- $$y$$\n- one, by \\eqref{eq:a}\n\n```\na\n```\n",
+    "latex": "Let \\emph{all} $x>0$ by Lemma~\\ref{lemma-flat}, \\eqref{eq:a}, \\cref{thm:main} and"
+    " \\cite[Theorem 2]{b}.\n\n\\begin{itemize}\\item $$y$$ \\item one\\end{itemize}",
+    "text": "Let all $x>0$, e.g. some.\n\nSo: $$y$$ by \\eqref{eq:a}. One.",
+}
 
 
 def _formula_ids(post: Post, found: list[Piece]) -> list[str]:

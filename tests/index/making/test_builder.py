@@ -289,3 +289,21 @@ def test_wrong_paths_are_told_before_anything_is_made(model_folder: Path, tmp_pa
     with pytest.raises(MathAMRError, match="no model in"):
         build(tmp_path / "index", sample_posts(1), tmp_path)
     assert not (tmp_path / "index" / "manifest.json").exists()
+
+
+def test_posts_whose_markup_is_read_otherwise_now_are_made_anew(
+    model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = r"This follows from Lemma \ref{lemma-noetherian-descent}."
+    posts = [note("plain", "Nothing to see."), replace(note("paper", body), markup="latex")]
+    with monkeypatch.context() as before:
+        before.setattr("mathamr.posts.markup.latex.label_words", lambda label: "")
+        before.setattr("mathamr.index.making.parts.passage_fingerprints", lambda: {"latex": "as it was"})
+        build(tmp_path / "index", posts, model_folder)
+    summary = build(tmp_path / "index", posts, model_folder)
+    assert summary.intake.unchanged == 2
+    assert dict(summary.log.posts) == {"graphs": 1, "lexical": 1, "vectors": 1}
+    build(tmp_path / "fresh", posts, model_folder)
+    assert not differences(content(tmp_path / "index"), content(tmp_path / "fresh"))
+    with Archive.open(tmp_path / "index") as archive:
+        assert archive.lexical.posts.holding("words", ["noetherian"]) == {"noetherian": ["paper"]}

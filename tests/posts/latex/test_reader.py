@@ -74,10 +74,10 @@ def test_statements_and_proofs_know_each_other(tmp_path: Path) -> None:
     )
     assert proof.links == (
         Link(statement.id, "proof"),
-        Link("paper.tex#sec:one", "mention", "Section", "sec:one"),
+        Link("paper.tex#sec:one", "mention", "Section one", "sec:one"),
         Link(statement.id, "mention", "(*)", "eq:a"),
     )
-    assert posts["paper.tex"].links == (Link("paper.tex#thm:main", "mention", "theorem", "thm:main"),)
+    assert posts["paper.tex"].links == (Link("paper.tex#thm:main", "mention", "theorem main", "thm:main"),)
     assert all(link.target in posts for post in posts.values() for link in post.links)
 
 
@@ -210,11 +210,11 @@ def test_references_keep_their_words_and_lead_to_posts(tmp_path: Path) -> None:
         Link(lemma, "mention", "lemma", "l"),
         Link(theorem, "mention", "lemma", "t"),
         Link(lemma, "mention", "(*)", "eq:e"),
-        Link("", "mention", "says", "nowhere"),
+        Link("", "mention", "nowhere", "nowhere"),
     )
     assert posts["paper.tex#s"].place == Place("paper.tex", 1, "s", ("knuth84",))
     text = passage(section).text
-    assert "By the good lemma, Theorem, lemma and (*) of (Theorem 2), as Knuth says." in text
+    assert "By the good lemma, Theorem, lemma and (*) of (Theorem 2), as Knuth says nowhere." in text
     assert report.missing == {"reference to no label": 1}
 
 

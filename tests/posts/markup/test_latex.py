@@ -28,6 +28,10 @@ def read(source: str) -> str:
         ),
         (r"by (\ref{eq}) and \eqref{x} and \cref{thm:a,thm:b}", "by (*) and (*) and theorem"),
         (r"\lemref{a} and \Cref{def-b}", "lemma and definition"),
+        (
+            r"By Lemma~\ref{algebra-lemma-flat-local}, (\ref{equation-lift}) and \eqref{eq:Zorn2} and \cref{thm:main,lem:a}.",
+            "By Lemma algebra flat local, (lift) and (Zorn) and theorem main.",
+        ),
         (r"an \emph{open \textbf{set}} here", "an open set here"),
         (r"Poincar\'e, G\"{o}del, \v{C}ech, Erd\H{o}s, \O re", "Poincaré, Gödel, Čech, Erdős, Øre"),
         (r"``quoted'' text---and~more 1--2", "“quoted” text—and more 1–2"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from mathamr.amr.parser import check_recorded
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
@@ -81,12 +83,14 @@ def _quarantine(archive: Archive, lost: dict[str, str], store: GraphStore, log: 
         catalogue.mark("graph", [each for each in catalogue.pending("graph") if each.id in lost])
 
 
-def sweep_graphs(archive: Archive) -> None:
-    """Deletes graphs of posts that went while nobody needed graphs."""
+def sweep_graphs(archive: Archive, outdated: Collection[str] = ()) -> None:
+    """Deletes graphs of posts that went while nobody needed graphs, and of those that are read otherwise now."""
     if (archive.folder / GRAPHS).is_dir():
         with GraphStore(archive.folder / GRAPHS, create=True) as store, store.transaction():
-            for post_id in [post_id for post_id in store.ids() if post_id not in archive.catalogue]:
-                store.delete(post_id)
+            unwanted = set(outdated)
+            for post_id in list(store.ids()):
+                if post_id in unwanted or post_id not in archive.catalogue:
+                    store.delete(post_id)
 
 
 def make_tensors(archive: Archive, workers: int, log: BuildLog) -> None:

@@ -7,15 +7,22 @@ from pathlib import Path
 
 from mathamr.errors import MathAMRError
 from mathamr.index.archive import LEXICAL, VECTORS
+from mathamr.index.catalogue.journal import STAGES
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.making.graphstages import sweep_graphs
 from mathamr.index.making.writer import IndexWriter
+from mathamr.posts.passage import passage_fingerprints
+from mathamr.posts.post import Markup
+
+_READ_OTHERWISE: frozenset[Markup] = frozenset({"latex"})
+"""Of an index that does not say how its posts were read: what is read otherwise since (references have their labels' words)."""
 
 
 def prepare_parts(archive: IndexWriter) -> None:
     """Empties the parts that were made by another model, engine, parser or version than the manifest's, or are not there."""
     catalogue, manifest = archive.catalogue, archive.manifest
+    _unmark_read_otherwise(archive)
     graphs_by = manifest.parser.fingerprint if manifest.parser else ""
     if (catalogue.meta("graphs by") or "") != graphs_by:
         if graphs_by:
@@ -36,6 +43,27 @@ def prepare_parts(archive: IndexWriter) -> None:
         reset_lexical(archive)
         with catalogue.transaction():
             catalogue.set_meta("lexical by", terms_fingerprint())
+
+
+def _unmark_read_otherwise(archive: IndexWriter) -> None:
+    """Has everything made anew of posts in a markup that became other sentences when they were indexed."""
+    catalogue, now = archive.catalogue, passage_fingerprints()
+    told = {markup: catalogue.meta(f"{markup} by") for markup in now}
+    if told == now:
+        return
+    changed = {
+        markup
+        for markup, mark in now.items()
+        if (markup in _READ_OTHERWISE if told[markup] is None else told[markup] != mark)
+    }
+    ids = [post.id for post in catalogue.every_post() if post.markup in changed]
+    if ids:
+        sweep_graphs(archive, ids)
+    with catalogue.transaction():
+        for stage in STAGES:
+            catalogue.unmark(stage, ids)
+        for markup, mark in now.items():
+            catalogue.set_meta(f"{markup} by", mark)
 
 
 def reset_vectors(archive: IndexWriter) -> None:

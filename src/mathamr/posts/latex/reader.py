@@ -16,6 +16,7 @@ from mathamr.posts.identifiers import stable_name
 from mathamr.posts.latex.outline import Outline, OutlinePart
 from mathamr.posts.latex.source import SUFFIXES, Source, Sources
 from mathamr.posts.markup import formulas_of, pieces
+from mathamr.posts.markup.latexcommands import REFERENCE_WORDS
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.reader import Collection
@@ -119,7 +120,7 @@ def _anchor(part: OutlinePart) -> str:
 
 
 def _mentions(body: str, labels: dict[str, OutlinePart], report: Report) -> Iterator[Link]:
-    """The links of a text: each reference, with the words that a page shows in its place."""
+    """The links of a text: each reference, with the words that stand in its place: the kind of thing, and its label's."""
     if not _REFERS.search(body):
         return
     open_link: Piece | None = None
@@ -142,8 +143,9 @@ def _references(
     body: str, piece: Piece, words: str, before: str, labels: dict[str, OutlinePart], report: Report
 ) -> Iterator[Link]:
     is_citation = _CITATION.match(body, piece.start) is not None
-    if not words and not is_citation and (word := _LAST_WORD.search(before)):
-        words = word.group(1)
+    if not is_citation and (word := _LAST_WORD.search(before)):
+        named = word.group(1).lower() in REFERENCE_WORDS.values()
+        words = f"{word.group(1)} {words}".strip() if named or not words else words
     for label in piece.text.removeprefix("#").split(","):
         label = label.strip()
         if not label:

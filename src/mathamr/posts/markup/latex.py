@@ -14,6 +14,7 @@ from functools import cached_property
 
 from mathamr.posts.markup import latexcommands as known
 from mathamr.posts.markup.delimiters import OPENING, MathScanner, without_punctuation
+from mathamr.posts.markup.labels import label_words
 from mathamr.posts.markup.piece import Note, Piece, PieceRun
 from mathamr.posts.markup.plain import formula
 
@@ -230,7 +231,10 @@ class _Reader:
             self._at[close] = "heading"
 
     def _reference(self, name: str, start: int) -> Iterator[Piece]:
-        """A link piece, `#` and the labels, that covers the whole reference; then the words a page shows for it."""
+        """A link piece, `#` and the labels, that covers the whole reference; then what it is called.
+
+        A page shows a number there. The words of its label say what the reference is to, where an author gave it such.
+        """
         options = self._options()
         group = _SHORT_GROUP.match(self._text, self._position)
         if group is None:
@@ -247,7 +251,9 @@ class _Reader:
         elif word == "*" and not (
             self._text[start - 1 : start] == "(" and self._text[self._position : self._position + 1] == ")"
         ):
-            return
+            word = ""
+        if name not in known.CITATIONS and (called := label_words(group.group(1))):
+            word = f"({called})" if word == "(*)" else " ".join((*_named(word), called))
         note = options[-1].replace("~", " ").strip() if options and name in known.CITATIONS else ""
         said = f"{word} ({note})".strip() if _WORD.search(note) else word
         if said:
@@ -355,6 +361,11 @@ class _Reader:
             elif match.group() == "}" and stack:
                 closes[stack.pop()] = match.start()
         return opens, closes
+
+
+def _named(word: str) -> tuple[str, ...]:
+    """The kind of thing that a reference is to, where it is known."""
+    return (word,) if word not in ("", "*", "reference") else ()
 
 
 def _without_comments(text: str) -> str:
