@@ -133,8 +133,10 @@ def test_rows_of_a_look_stand_for_its_nodes() -> None:
     np.testing.assert_allclose(np.linalg.norm(rows["operators"].vectors, axis=1), 1, atol=1e-5)
 
 
-def test_a_system_without_a_model_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mathamr.systems.modelfolder.boxed", lambda: ["mathamr-1"])
+def test_a_system_without_a_model_says_how_to_get_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("mathamr.systems.modelfolder.box", lambda: tmp_path)
     with pytest.raises(MathAMRError, match="mathamr train formula-graph"):
         model_folder("formula-graph")
 

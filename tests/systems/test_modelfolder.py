@@ -57,3 +57,27 @@ def test_a_part_of_a_model_that_is_not_there_is_named(box: Path) -> None:
     describe(box / "other", name="other", text="mathamr-9")
     with pytest.raises(MathAMRError, match="unknown model 'mathamr-9'"):
         load_system("other", "cpu")
+
+
+def test_a_package_can_bring_models_which_are_found_by_name_behind_those_in_the_box(
+    box: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package is one that Python itself finds: a folder on the path with the entry points that pip would write."""
+    site = tmp_path_factory.mktemp("site")
+    brought = site / "more_models"
+    describe(brought / "mathamr-9", name="mathamr-9", text="mathamr-1")
+    describe(brought / "mathamr-1", name="impostor", text="mathamr-1")
+    (brought / "__init__.py").touch()
+    installed = site / "more_models-1.0.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: more-models\nVersion: 1.0\n")
+    points = installed / "entry_points.txt"
+    points.write_text("[mathamr.models]\nmore = more_models\n")
+    monkeypatch.syspath_prepend(str(site))
+    assert boxed() == ["mathamr-2", "mathamr-1", "mathamr-9"]
+    assert modelfolder.model_folder("mathamr-9") == brought / "mathamr-9"
+    assert load_system("mathamr-9", "cpu").fingerprint == load_system("mathamr-1", "cpu").fingerprint
+    assert modelfolder.model_folder("mathamr-1") == box / "mathamr-1"  # no package takes another's name
+    points.write_text("[mathamr.models]\nmore = no_such_package\n")
+    with pytest.raises(MathAMRError, match="'more' says that it brings models"):
+        boxed()

@@ -125,8 +125,10 @@ def test_formulas_of_one_sentence_have_one_score(mathamr: Index) -> None:
     assert scores == pytest.approx([scores[0]] * len(scores), abs=1e-6)
 
 
-def test_a_system_whose_model_is_not_in_the_box_says_how_to_get_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mathamr.systems.modelfolder.boxed", lambda: ["mathamr-1"])
+def test_a_system_whose_model_is_not_in_the_box_says_how_to_get_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("mathamr.systems.modelfolder.box", lambda: tmp_path)
     with pytest.raises(MathAMRError, match="mathamr train marf"):
         model_folder("marf")
 

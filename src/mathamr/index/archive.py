@@ -33,7 +33,7 @@ from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.index.snapshot import Snapshot, take_snapshot
 from mathamr.index.storage.lock import holder_of
 from mathamr.index.storage.plainfiles import check_plain
-from mathamr.systems.modelfolder import box, boxed, load_system
+from mathamr.systems.modelfolder import boxed_folder, load_system
 from mathamr.systems.system import SYSTEMS, Need, System
 from mathamr.systems.vectors import Vectors
 
@@ -395,7 +395,7 @@ def recorded_model(recorded: ModelRecord) -> Path | None:
     """Where the model of an index was: its folder, or one in the box by its name."""
     if recorded.folder is not None:
         return Path(recorded.folder)
-    return box() / recorded.name if recorded.name in boxed() else None
+    return boxed_folder(recorded.name)
 
 
 def check_model(manifest: Manifest, system: System, folder: Path) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import resources
+from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,8 @@ FIRST = "mathamr-1"
 """The model of the first release, whose parts others are made of."""
 PREFERRED = ("mathamr-2", FIRST)
 """The models that are used unless another is named: the first of them that is in the box."""
+PACKAGES = "mathamr.models"
+"""Entry points of other packages that bring models: each names a package that holds a folder a model."""
 _OF_ENCODER = {"joined": "mathamrplus", "mathamrplus": "mathamrplus"}
 """Folders of the first release name their encoder."""
 
@@ -53,9 +55,29 @@ def box() -> Path:
     return Path(str(resources.files("mathamr.systems") / "box"))
 
 
+def boxes() -> Iterator[Path]:
+    """The folders that hold models by name: the package's own, then those of packages that bring more."""
+    yield box()
+    for point in sorted(metadata.entry_points(group=PACKAGES)):
+        try:
+            yield Path(str(resources.files(point.value)))
+        except (ImportError, TypeError, ValueError) as error:
+            raise MathAMRError(
+                f"the package {point.name!r} says that it brings models, and cannot be read: {error}; remove it with"
+                " pip uninstall, or install it again"
+            ) from error
+
+
+def boxed_folder(name: str) -> Path | None:
+    """The folder of a model in the box, by its name."""
+    if Path(name).name != name:
+        return None
+    return next((folder / name for folder in boxes() if (folder / name / CONFIG).is_file()), None)
+
+
 def boxed() -> list[str]:
     """The names of the models in the box, the default first."""
-    names = sorted(path.parent.name for path in box().glob(f"*/{CONFIG}"))
+    names = sorted({path.parent.name for folder in boxes() for path in folder.glob(f"*/{CONFIG}")})
     first = default_model()
     return sorted(names, key=lambda name: name != first)
 
@@ -68,15 +90,16 @@ def default_model() -> str:
 def model_folder(model: Path | str | None) -> Path:
     """The folder of a model: a folder's path, or the name of a model in the box; without either the default."""
     if model is None:
-        if default_model() not in boxed():
+        folder = boxed_folder(default_model())
+        if folder is None:
             raise MathAMRError(
                 "this installation has no model in the box; train one with `mathamr train` and name its folder"
             )
-        return box() / default_model()
+        return folder
     if (Path(model) / CONFIG).is_file():
         return Path(model)
-    if str(model) in boxed():
-        return box() / str(model)
+    if (found := boxed_folder(str(model))) is not None:
+        return found
     if Path(model).exists() or len(Path(model).parts) > 1:
         raise MathAMRError(f"no model in {model}: it has no {CONFIG}; in the box are {', '.join(boxed())}")
     if str(model) in SYSTEMS:

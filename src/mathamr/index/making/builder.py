@@ -43,7 +43,7 @@ from mathamr.index.storage.lock import LOCK, WriterLock
 from mathamr.index.storage.plainfiles import check_plain, sweep
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.systems.modelfolder import box, load_system, model_folder
+from mathamr.systems.modelfolder import boxed_folder, load_system, model_folder
 from mathamr.systems.system import System
 
 MANY = 1000
@@ -216,7 +216,7 @@ def _before(out: Path, options: BuildOptions) -> Manifest | None:
 
 def _wanted(before: Manifest | None, system: System, model: Path, options: BuildOptions) -> Manifest:
     """The manifest as the options want it, not finished if anything has to be made anew."""
-    is_boxed = model.parent == box()
+    is_boxed = model == boxed_folder(model.name)
     record = ModelRecord(
         name=model.name if is_boxed else system.name,
         system=system.kind,

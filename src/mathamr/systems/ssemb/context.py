@@ -16,7 +16,7 @@ from mathamr.layers.language.wording import Span, Wording, written
 from mathamr.layers.weights import CONFIG
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
-from mathamr.systems.modelfolder import box, boxed
+from mathamr.systems.modelfolder import boxed, boxed_folder
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -48,9 +48,9 @@ class ContextReader:
 
         if self.name == MINILM:
             return packaged_minilm(self._device)
-        folder = self._folder if self.name == OWN and self._folder else box() / self.name / TEXT
-        if not (folder / CONFIG).is_file():
-            known = [name for name in boxed() if (box() / name / TEXT / CONFIG).is_file()]
+        folder = self._folder if self.name == OWN and self._folder else _text_folder(self.name)
+        if folder is None or not (folder / CONFIG).is_file():
+            known = [name for name in boxed() if _text_folder(name) is not None]
             raise MathAMRError(
                 f"this model reads text with the encoder of {self.name!r}, which is not in this installation;"
                 f" there is {', '.join([*known, MINILM])}"
@@ -70,6 +70,12 @@ class ContextReader:
                     (formulas[place], Vectors.one(row, Level.FORMULA, formulas[place]))
                     for place, row in zip(found.of.tolist(), rows, strict=True)
                 ]
+
+
+def _text_folder(name: str) -> Path | None:
+    """The folder of the text encoder that a model in the box has of its own."""
+    model = boxed_folder(name)
+    return model / TEXT if model is not None and (model / TEXT / CONFIG).is_file() else None
 
 
 def surroundings(post: Post) -> tuple[Wording, list[str]]:
