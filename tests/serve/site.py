@@ -16,10 +16,10 @@ from mathamr.index.making.builder import BuildOptions, build_index
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
-from mathamr.serve.launch import bound
 from mathamr.serve.limits import Limits
 from mathamr.serve.server import address, server
 from mathamr.serve.service import Service
+from mathamr.serve.sockets import bound
 
 HOST = "127.0.0.1"
 BROWSERS = ("chromium", "chromium-browser", "google-chrome-stable", "google-chrome")

@@ -14,8 +14,8 @@ import psutil
 import pytest
 
 from mathamr.errors import MathAMRError
-from mathamr.serve.launch import bound
-from mathamr.serve.processes import process_count, shared
+from mathamr.serve.processes import process_count
+from mathamr.serve.sockets import bound, shared
 from mathamr.workers import processors
 
 

@@ -23,10 +23,10 @@ from mathamr.errors import MathAMRError
 from mathamr.search.library import Index
 from mathamr.serve.access import allowed_hosts
 from mathamr.serve.app import create_app
-from mathamr.serve.launch import bound
 from mathamr.serve.limits import Limits
 from mathamr.serve.server import server
 from mathamr.serve.service import Service
+from mathamr.serve.sockets import bound
 from tests.serve.conftest import WRITE_KEY
 
 HOST = "127.0.0.1"

@@ -53,6 +53,17 @@ def command(
     log_queries: Annotated[
         bool, typer.Option("--log-queries", help="Write the text of queries to the log.")
     ] = False,
+    json_log: Annotated[
+        bool, typer.Option("--json-log", help="Write the log as one JSON object a line.")
+    ] = False,
+    drain: Annotated[
+        float,
+        typer.Option(
+            help="Seconds between SIGTERM and the end, in which /v1/ready says no and all else is answered.",
+            min=0,
+            max=3600,
+        ),
+    ] = 0.0,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Log only what goes wrong.")] = False,
 ) -> None:
     """Serve an index: the page at / and the API under /v1, until Ctrl-C.
@@ -76,5 +87,7 @@ def command(
         log_queries=log_queries,
         editor=editor,
         quiet=quiet,
+        json_log=json_log,
+        drain=drain,
         processes=processes,
     )

@@ -18,13 +18,19 @@ from mathamr.serve.pagefiles import PageFiles
 from mathamr.serve.routes import formulas, posts, search, status
 from mathamr.serve.schemas import errors
 from mathamr.serve.service import Service
+from mathamr.serve.tracing import Tracer
 
 DESCRIPTION = "Search mathematics: text, operators and layout of formulas in one graph."
 
 
-def create_app(service: Service, hosts: frozenset[str] | None = None, log_queries: bool = False) -> Gate:
+def create_app(
+    service: Service,
+    hosts: frozenset[str] | None = None,
+    log_queries: bool = False,
+    tracer: Tracer | None = None,
+) -> Gate:
     """The application for one index, as a server runs it."""
-    return Gate(application(service), service.limits, service.metrics, hosts, log_queries)
+    return Gate(application(service), service.limits, service.metrics, hosts, log_queries, tracer)
 
 
 def application(service: Service) -> FastAPI:

@@ -14,8 +14,10 @@ from typing import Any
 from mathamr.serve.access import host_name
 from mathamr.serve.errors import ApiError
 from mathamr.serve.identifiers import ANY
+from mathamr.serve.journal import FIELDS
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
+from mathamr.serve.tracing import Tracer
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]
@@ -25,6 +27,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 PREFIX = "/v1"
 """Where the routes of the API are; everything else is the page."""
+READY = f"{PREFIX}/ready"
 
 LOG = logging.getLogger("mathamr.serve")
 
@@ -57,9 +60,12 @@ class Gate:
         metrics: Metrics,
         hosts: frozenset[str] | None = None,
         log_queries: bool = False,
+        tracer: Tracer | None = None,
     ) -> None:
         self._app, self._limits, self._metrics = app, limits, metrics
-        self._hosts, self._log_queries = hosts, log_queries
+        self._hosts, self._log_queries, self._tracer = hosts, log_queries, tracer
+        self.leaving = False
+        """Whether the server is about to stop: it answers, and asks to be asked no more."""
 
     async def warm(self) -> None:
         """Asks for the health of the application, so that the first client need not wait for what is made then."""
@@ -90,10 +96,12 @@ class Gate:
         started = time.perf_counter()
         state = scope.setdefault("state", {})
         state["request"] = request = secrets.token_hex(8)
-        answer = _Answer(send, request)
+        answer = _Answer(send, request, closes=self.leaving)
         try:
             self._check_host(_headers(scope))
             _check_site(scope)
+            if self.leaving and scope["path"] == READY:
+                raise ApiError("unavailable", "the server is about to stop; ask another one")
             body = await self._body(scope, receive)
             await self._app(scope, _replayed(body, receive), answer.send)
         except ApiError as error:
@@ -166,10 +174,25 @@ class Gate:
         method = scope["method"] if scope["method"] in _METHODS else "other"
         self._metrics.request(method, route, status, seconds)
         client = (scope.get("client") or ("-", 0))[0]
+        state = scope["state"]
+        told: dict[str, Any] = {
+            "request": request,
+            "client": client,
+            "method": method,
+            "route": route,
+            "status": status,
+            "seconds": round(seconds, 6),
+        }
+        if stages := state.get("stages"):
+            told["stages"] = {stage: round(value, 6) for stage, value in stages.items()}
         asked = ""
-        if self._log_queries and (query := scope["state"].get("query")):
+        if self._log_queries and (query := state.get("query")):
+            told["query"] = query[:1000]
             asked = " " + json.dumps(query[:1000])
-        LOG.info("%s %s %s %d %.3f s %s%s", client, method, route, status, seconds, request, asked)
+        message = "%s %s %s %d %.3f s %s%s"
+        LOG.info(message, client, method, route, status, seconds, request, asked, extra={FIELDS: told})
+        if self._tracer is not None:
+            self._tracer.record(told, _headers(scope))
 
 
 _CLOSE = {"Connection": "close"}
@@ -179,9 +202,9 @@ _METHODS = frozenset(["GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "PATCH"
 class _Answer:
     """What goes back to the client, with the headers that every answer has."""
 
-    def __init__(self, send: Send, request: str) -> None:
+    def __init__(self, send: Send, request: str, closes: bool = False) -> None:
         self.status = 0
-        self._send, self._request = send, request
+        self._send, self._request, self._closes = send, request, closes
 
     async def send(self, message: Message) -> None:
         if message["type"] == "http.response.start":
@@ -195,6 +218,8 @@ class _Answer:
             added = {**HEADERS, "Content-Security-Policy": policy, "X-Request-Id": self._request}
             if b"cache-control" not in present:
                 added["Cache-Control"] = "no-store"
+            if self._closes and b"connection" not in present:
+                added["Connection"] = "close"
             headers += [(name.lower().encode(), value.encode()) for name, value in added.items()]
             message = {**message, "headers": headers}
         await self._send(message)

@@ -13,19 +13,21 @@ from typing import Any
 
 from mathamr.amr.parser import check_recorded
 from mathamr.amr.workers import ParallelParser
-from mathamr.errors import MathAMRError
 from mathamr.index.making.writer import IndexWriter
 from mathamr.search.editors import check_editor
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
 from mathamr.serve.descriptors import fitting
+from mathamr.serve.journal import set_up_log
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
 from mathamr.serve.presence import announced
-from mathamr.serve.processes import process_count, shared, siblings
-from mathamr.serve.server import address, server, set_up_log, warning
+from mathamr.serve.processes import process_count, siblings
+from mathamr.serve.server import address, server, warning
 from mathamr.serve.service import Service
+from mathamr.serve.sockets import bound, handed_over, shared
+from mathamr.serve.tracing import tracer
 from mathamr.settings import API_KEY, READ_KEY
 from mathamr.workers import Allowance
 
@@ -48,32 +50,37 @@ def serve(
     log_queries: bool = False,
     editor: str | None = None,
     quiet: bool = False,
+    json_log: bool = False,
+    drain: float = 0.0,
     processes: int | None = 1,
     announce: Callable[[str], None] = print,
 ) -> None:
     """Serves the index in a folder; with a key for writing the index is opened for changes.
 
     `announce` is told the address of the page as soon as the server answers there. `processes` serve side by side;
-    None is as many as there are processors, where the index allows it.
+    None is as many as there are processors, where the index allows it. Told to stop, it says for `drain` seconds that
+    it is not ready, and answers nevertheless, so that a balancer can send requests elsewhere.
     """
     if editor is not None:
         check_editor(editor)
     keys = Keys(API_KEY.value, READ_KEY.value)
     wanted = Limits().changed(limits)
     allowed = fitting(wanted)
-    set_up_log(quiet)
+    set_up_log(quiet, json_log)
     if allowed.connections < wanted.connections:
         _say(
             f"the system allows few open files (ulimit -n), so at most {allowed.connections} connections are kept open"
         )
     signal.signal(signal.SIGTERM, _stop)
     count = process_count(processes, path, writes=bool(keys.write))
+    handed = handed_over()
+    tell_siblings: list[Callable[[], None]] = []
 
     with (
-        closing(bound(host, port, shares=count > 1)) as listening,
+        closing(handed or bound(host, port, shares=count > 1)) as listening,
         TemporaryDirectory(prefix="mathamr-serve-") as folder,
     ):
-        where = address(host, listening.getsockname()[1])
+        where = address(*listening.getsockname()[:2] if handed else (host, listening.getsockname()[1]))
         told = Path(folder) if count > 1 else None
 
         def run(own: socket.socket, started: Callable[[], None]) -> None:
@@ -83,53 +90,28 @@ def serve(
                 index.warm()
                 metrics = Metrics(told)
                 service = Service(index, allowed, keys, metrics, editor=editor)
-                app = create_app(service, allowed_hosts(host, hosts), log_queries)
+                app = create_app(service, allowed_hosts(host, hosts), log_queries, tracer())
                 try:
-                    server(app, allowed, started).run([own])
+                    server(app, allowed, started, drain, tell_siblings).run([own])
                 finally:
                     metrics.close()
                     service.close()
 
         def sibling() -> None:
-            with closing(shared(listening)) as own:
+            with closing(listening.dup() if handed else shared(listening)) as own:
                 listening.close()  # or it would hold connections that nobody takes when the first process is gone
                 run(own, lambda: None)
 
         _say(f"loading the model of {path}" + (f" in {count} processes" if count > 1 else ""))
-        with siblings(count - 1, sibling) if count > 1 else nullcontext(), announced(path, where):
+        with siblings(count - 1, sibling) if count > 1 else nullcontext() as stop, announced(path, where):
+            if stop is not None:
+                tell_siblings.append(stop)
             if warned := warning(host, bool(keys.read)):
                 _say(warned)
             try:
                 run(listening, lambda: announce(where))
             except (KeyboardInterrupt, SystemExit):
                 _say("stopped")
-
-
-def bound(host: str, port: int, *, shares: bool = False) -> socket.socket:
-    """A socket at that address, not yet listening: a port that is taken is known before anything is loaded.
-
-    With `shares` other sockets of this user may join it there.
-    """
-    try:
-        family, kind, protocol, _, place = socket.getaddrinfo(
-            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
-        )[0]
-        listening = socket.socket(family, kind, protocol)
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(place)
-        if shares:  # only a port that was free alone is shared: no other server's is joined by mistake
-            taken = listening.getsockname()
-            listening.close()
-            listening = socket.socket(family, kind, protocol)
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            listening.bind(taken)
-    except (OSError, UnicodeError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise MathAMRError(
-            f"cannot listen on {host} port {port}: {reason}; choose another with --port"
-        ) from error
-    return listening
 
 
 def _opened(path: Path, keys: Keys, device: str, model: Path | str | None) -> Index:

@@ -39,20 +39,12 @@ def process_count(asked: int | None, index: Path, *, writes: bool) -> int:
     return 1
 
 
-def shared(listening: socket.socket) -> socket.socket:
-    """Another socket at the same address, which gets a share of its connections."""
-    other = socket.socket(listening.family, listening.type, listening.proto)
-    other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    other.bind(listening.getsockname())
-    return other
-
-
 @contextmanager
-def siblings(count: int, run: Callable[[], None]) -> Iterator[None]:
+def siblings(count: int, run: Callable[[], None]) -> Iterator[Callable[[], None]]:
     """While this lasts, so many other processes do the same; they end with this one, however it ends.
 
     They are forked, so that nothing but what they need is loaded when they begin; call it before there are threads.
+    What is given tells them all to stop.
     """
     alive, held = os.pipe()
     started: list[int] = []
@@ -63,13 +55,17 @@ def siblings(count: int, run: Callable[[], None]) -> Iterator[None]:
             _live(alive, run)
         started.append(child)
     os.close(alive)
-    try:
-        yield
-    finally:
-        os.close(held)
+
+    def stop() -> None:
         for child in started:
             with suppress(ProcessLookupError):
                 os.kill(child, signal.SIGTERM)
+
+    try:
+        yield stop
+    finally:
+        os.close(held)
+        stop()
         for child in started:
             with suppress(ChildProcessError):
                 os.waitpid(child, 0)

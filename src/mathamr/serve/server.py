@@ -3,28 +3,30 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from socket import socket
+from types import FrameType
 from typing import Any
 
 from uvicorn import Config, Server
-from uvicorn.protocols.http.h11_impl import H11Protocol
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from mathamr.serve.access import is_loopback
 from mathamr.serve.gate import Gate
 from mathamr.serve.limits import Limits
 
 STOPPING_SECONDS = 5
+FIRST_REQUEST_SECONDS = 1.0
+"""A stopping server waits so long for the request of a client that has connected already."""
+SETTLING_SECONDS = 0.05
 AT_ONCE = 16
 """Connections taken in one go: each needs a file descriptor before the one that makes room for it is closed."""
 WAITING = 1024
 """Connections that the operating system keeps until they are taken."""
 
 
-def protocol(limits: Limits) -> type[H11Protocol]:
-    """The protocol of one connection, under these limits."""
+def protocol(limits: Limits, gate: Gate) -> type[H11Protocol]:
+    """The protocol of one connection to the application behind that gate, under these limits."""
 
     class LimitedProtocol(H11Protocol):
         """Closes connections whose request does not arrive or whose answer is not taken, and those above the limit.
@@ -45,6 +47,8 @@ def protocol(limits: Limits) -> type[H11Protocol]:
             else:
                 self._since = self.loop.time()
                 self._await_request()
+                if gate.leaving:
+                    self.shutdown()
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
@@ -73,6 +77,17 @@ def protocol(limits: Limits) -> type[H11Protocol]:
             if self._taking is not None:
                 self._taking.cancel()
 
+        def shutdown(self) -> None:
+            """The server stops: a client whose first request is on its way is answered yet."""
+            if self._is_new and self._since > 0:
+                self.loop.call_later(FIRST_REQUEST_SECONDS, self._close_unused)
+            else:
+                super().shutdown()
+
+        def _close_unused(self) -> None:
+            if self._is_new and not self.transport.is_closing():
+                super().shutdown()
+
         def _make_room(self) -> bool:
             """Ends the connection whose request has been awaited longest; whether there was one."""
             idle = [each for each in self.connections if isinstance(each, LimitedProtocol) and each._is_idle]
@@ -87,6 +102,12 @@ def protocol(limits: Limits) -> type[H11Protocol]:
         def _is_idle(self) -> bool:
             """Whether the server waits for the client: for a request, or for the rest of one."""
             return self._since > 0 and (not self._is_answering or bool(self.cycle and self.cycle.more_body))
+
+        @property
+        def _is_new(self) -> bool:
+            """Whether no request has come yet."""
+            cycle: RequestResponseCycle | None = self.cycle
+            return cycle is None
 
         @property
         def _is_answering(self) -> bool:
@@ -109,26 +130,68 @@ def protocol(limits: Limits) -> type[H11Protocol]:
 
 
 class AnnouncingServer(Server):
-    """A server that says when it answers."""
+    """A server that says when it answers, and, told to stop, that others should be asked before it does."""
 
-    def __init__(self, config: Config, app: Gate, started: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        config: Config,
+        app: Gate,
+        started: Callable[[], None],
+        drain: float = 0.0,
+        stopping: Iterable[Callable[[], None]] = (),
+    ) -> None:
         super().__init__(config)
         self._gate, self._say_started = app, started
+        self._drain, self._stopping = drain, stopping
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     async def startup(self, sockets: list[socket] | None = None) -> None:
         """Begins to listen."""
+        self._loop = asyncio.get_running_loop()
         await self._gate.warm()
         await super().startup(sockets)
         for each in sockets or ():
             each.listen(WAITING)
         self._say_started()
 
+    async def shutdown(self, sockets: list[socket] | None = None) -> None:
+        """Takes no more connections, and lets those that were just taken be seen before the listening ends.
 
-def server(app: Gate, limits: Limits, started: Callable[[], None]) -> Server:
-    """A server for the application, not yet running; `started` is called when it answers."""
+        Closed at once, asyncio would forget them, and their clients wait in vain.
+        """
+        loop = asyncio.get_running_loop()
+        for each in self.servers:
+            for listening in each.sockets:
+                loop.remove_reader(listening.fileno())
+        await asyncio.sleep(SETTLING_SECONDS)
+        await super().shutdown(sockets)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Told to stop: at once where it was told before, else when it has been unready for a while."""
+        again, self._gate.leaving = self._gate.leaving, True
+        if again or not self._drain or self._loop is None:
+            super().handle_exit(sig, frame)
+            return
+        for tell in self._stopping:
+            tell()
+        self._loop.call_soon_threadsafe(self._loop.call_later, self._drain, super().handle_exit, sig, frame)
+
+
+def server(
+    app: Gate,
+    limits: Limits,
+    started: Callable[[], None],
+    drain: float = 0.0,
+    stopping: Iterable[Callable[[], None]] = (),
+) -> Server:
+    """A server for the application, not yet running; `started` is called when it answers.
+
+    Told to stop, it calls what is in `stopping` and goes on for `drain` seconds, unready.
+    """
     config = Config(
         app,
-        http=protocol(limits),
+        http=protocol(limits, app),
+        loop="asyncio",
         ws="none",
         lifespan="off",
         backlog=AT_ONCE,
@@ -139,18 +202,7 @@ def server(app: Gate, limits: Limits, started: Callable[[], None]) -> Server:
         timeout_keep_alive=max(1, round(limits.head_seconds)),
         timeout_graceful_shutdown=STOPPING_SECONDS,
     )
-    return AnnouncingServer(config, app, started)
-
-
-def set_up_log(quiet: bool) -> None:
-    """The server's log on stderr: a line a request, unless `quiet`."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(message)s"))
-    for name in ("mathamr.serve", "uvicorn.error"):
-        logger = logging.getLogger(name)
-        logger.handlers[:] = [handler]
-        logger.propagate = False
-        logger.setLevel(logging.WARNING if quiet or name != "mathamr.serve" else logging.INFO)
+    return AnnouncingServer(config, app, started, drain, stopping)
 
 
 def address(host: str, port: int) -> str:

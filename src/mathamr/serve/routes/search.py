@@ -112,6 +112,7 @@ async def _search(request: Request, service: Service, asked: SearchRequest) -> d
     _check_strategy(service, asked)
     where = _filter(service, asked.filter)
     answer = await service.search(lambda: _found(service, asked, where))
+    request.state.stages = answer["seconds"]
     service.metrics.query(answer["seconds"])
     return answer
 
@@ -159,6 +160,7 @@ def _found(service: Service, asked: SearchRequest, where: Filter) -> dict[str, A
 async def _explain(request: Request, service: Service, asked: ExplainRequest) -> dict[str, Any]:
     request.state.query = asked.q
     answer = await service.search(lambda: _explained(service, asked))
+    request.state.stages = answer["seconds"]
     service.metrics.query(answer["seconds"])
     return answer
 
