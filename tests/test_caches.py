@@ -16,7 +16,9 @@ from mathamr.posts.post import Formula
 from mathamr.serve import rendering
 
 PACKAGE = Path(mathamr.__file__).parent
-FEW = {"fused_products_work", "_pool", "worthwhile", "whole_products", "_fingerprint"}
+FEW = {
+    "fused_products_work", "_pool", "worthwhile", "whole_products", "arithmetic", "_compiled", "_fingerprint",
+}  # fmt: skip
 """Asked with a device, a process, the size of a model's vectors, the name of a reading: there are a handful of each."""
 
 

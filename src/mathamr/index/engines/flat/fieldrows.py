@@ -16,7 +16,8 @@ import numpy.typing as npt
 
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.flat.columns import Mask, RaggedArray, Rows, Strings
-from mathamr.index.engines.flat.nearest import TIE, BestRows, top
+from mathamr.index.engines.flat.kernel import pays
+from mathamr.index.engines.flat.nearest import TIE, BestRows, best, top
 from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised, worthwhile
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import Floats, products
@@ -26,6 +27,8 @@ from mathamr.systems.vectors import Vectors
 
 _FEW = 8
 """Where fewer than one entry in so many passes a filter, only those are scored."""
+_FEW_COMPILED = 3
+"""So many times the wanted entries there must be for a first pass to pay, by the code of `kernel`; by blocks it is `_FEW`."""
 _PIECE = 1 << 14
 """Vectors that are multiplied with a single vector at a time."""
 
@@ -296,12 +299,17 @@ class ManyRows(FieldRows):
             or (
                 first_pass == "auto"
                 and len(slots.vectors) >= FEWEST_ROWS
-                and count >= _FEW * k
-                and worthwhile(slots.vectors.shape[1])
+                and self._saves(self.quantised, count, k)
             )
         ):
             return self._through_int8(self.quantised, query, k, passing)
         return top(*_passing(slots.scan(query), passing), k)
+
+    def _saves(self, quantised: Quantised, count: int, k: int) -> bool:
+        """Whether a first pass is quicker than the scan: what it finds is scored again."""
+        if pays(quantised.numbers):
+            return count >= _FEW_COMPILED * k
+        return count >= _FEW * k and worthwhile(self.slots.vectors.shape[1])
 
     def _through_int8(
         self, quantised: Quantised, query: Floats, k: int, passing: Mask | None
@@ -310,7 +318,7 @@ class ManyRows(FieldRows):
         about, wrong = quantised.scan(self.slots, query)
         places, scores = _passing(about, passing)
         wrong = wrong if passing is None else wrong[passing]
-        first = np.argpartition(scores, -k)[-k:]
+        first = best(scores, k)
         exact = self.slots.score(query, places[first])
         reaching = scores + wrong >= exact.min() - TIE
         reaching[first] = False

@@ -10,6 +10,8 @@ from mathamr.index.scored import DECIMALS
 
 TIE = np.float32(1.5 * 10.0**-DECIMALS)
 """Scores nearer than this may be equal once they are rounded."""
+_SAMPLED, _EVERY, _MARGIN = 16, 32, 32
+"""Where there are so many times the wanted scores, every so many-th is looked at first, and so many more than it takes."""
 _SHRUNK_FROM = 4096
 """So many more candidates than wanted are held before the worse ones are let go."""
 
@@ -21,6 +23,17 @@ def top(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
     least = np.partition(scores, -k)[-k] - TIE
     (chosen,) = np.nonzero(scores >= least)
     return rows[chosen], scores[chosen]
+
+
+def best(scores: Floats, k: int) -> Rows:
+    """The places of the k best; of many, only those above what a sample says can be among them are compared."""
+    if len(scores) > _SAMPLED * k:
+        sample = scores[::_EVERY]
+        wanted = min(len(sample), 2 * k // _EVERY + _MARGIN)
+        (above,) = np.nonzero(scores >= np.partition(sample, -wanted)[-wanted])
+        if len(above) >= k:
+            return above[np.argpartition(scores[above], -k)[-k:]]
+    return np.argpartition(scores, -k)[-k:]
 
 
 class BestRows:

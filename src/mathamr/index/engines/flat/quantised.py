@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.index.engines.flat.slots import BLOCK, Slots
+from mathamr.index.engines.flat.kernel import PackedQuery, multiplied, pays
+from mathamr.index.engines.flat.slots import BLOCK, Slots, scanned
 from mathamr.index.engines.flat.threads import share
 from mathamr.index.engines.maxsim import Floats, similarities
 from mathamr.index.storage.arrays import Array
@@ -70,8 +71,16 @@ class Quantised:
         steps = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), np.finfo(np.float32).tiny) / _LARGEST
         whole = np.rint(scaled / steps)
         lost = np.linalg.norm(scaled - whole * steps, axis=1).mean() * self.longest
-        columns = np.ascontiguousarray(whole.T.astype(np.int8))
         weights = (steps[:, 0] / np.float32(len(query))).astype(np.float32)
+        wrong = self.errors + lost + np.float32((len(self.scales) + len(query) + 16) * _ROUNDING)
+        if pays(self.numbers):
+            packed = PackedQuery(whole.astype(np.int8), weights)
+            return scanned(self.numbers, slots.places, packed), wrong
+        multiplied(query, self.numbers)
+        return self._in_blocks(slots, np.ascontiguousarray(whole.T.astype(np.int8)), weights), wrong
+
+    def _in_blocks(self, slots: Slots, columns: npt.NDArray[np.int8], weights: Floats) -> Floats:
+        """The scan by products of whole blocks."""
         scores = np.empty(len(slots), np.float32)
         bases, widths = slots.bases.tolist(), slots.widths.tolist()
         bounds, multiply = slots.bounds.tolist(), whole_products(len(self.scales))
@@ -84,7 +93,7 @@ class Quantised:
                 scores[begin:end] = best.astype(np.float32) @ weights
 
         share(scan, len(widths))
-        return scores, self.errors + lost + np.float32((len(self.scales) + 16) * _ROUNDING)
+        return scores
 
     def arrays(self) -> dict[str, Array]:
         """The parts by name, for a file."""

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.index.engines.flat.kernel import PackedQuery, Places, multiplied, pays
 from mathamr.index.engines.flat.threads import share
 from mathamr.index.engines.maxsim import Floats, similarities
 from mathamr.index.storage.arrays import Array
@@ -28,9 +30,11 @@ _SMALL = 1024
 """Vectors that a block should have at least: each takes some microseconds, however few."""
 _FEW = 4
 """Fewer blocks are not worth sharing among threads."""
+_FEW_POSTS = 256
+"""Nor are fewer posts."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Slots:
     """Blocks of vectors: block b holds the posts ``bounds[b]`` to ``bounds[b+1]``, in as many slots as the last has."""
 
@@ -77,6 +81,14 @@ class Slots:
         blocks = np.searchsorted(self.bounds, posts, side="right") - 1
         return self.bases[blocks] + posts - self.bounds[blocks], np.diff(self.bounds)[blocks]
 
+    @cached_property
+    def places(self) -> Places:
+        """Where all posts lie."""
+        return self._places(np.arange(len(self)))
+
+    def _places(self, posts: Rows) -> Places:
+        return Places.within(len(self.vectors), *self.rows(posts), self.counts[posts])
+
     def gather(self, posts: Rows) -> Floats:
         """The vectors of posts, post after post."""
         firsts, strides = self.rows(posts)
@@ -88,6 +100,9 @@ class Slots:
 
     def scan(self, query: Floats) -> Floats:
         """The MaxSim of every post with a query."""
+        if pays(self.vectors):
+            return scanned(self.vectors, self.places, PackedQuery(query, _mean(query)))
+        multiplied(query, self.vectors)
         scores = np.empty(len(self), np.float32)
         bases, widths = self.bases.tolist(), self.widths.tolist()
         bounds = self.bounds.tolist()
@@ -109,6 +124,10 @@ class Slots:
         """The MaxSim of some posts with a query."""
         scores = np.empty(len(posts), np.float32)
         order = np.argsort(posts, kind="stable")
+        if pays(self.vectors):
+            packed = PackedQuery(query, _mean(query))
+            scores[order] = scanned(self.vectors, self._places(posts[order]), packed)
+            return scores
         firsts, strides = self.rows(posts[order])
         counts = self.counts[posts[order]]
         bounds = _bounds(counts).tolist()
@@ -121,6 +140,25 @@ class Slots:
         return scores
 
 
+def scanned(vectors: Array, places: Places, query: PackedQuery) -> Floats:
+    """The MaxSim of posts by the code of `kernel`, shared among threads."""
+    scores = np.zeros(len(places), np.float32)
+
+    def scan(begin: int, end: int) -> None:
+        query.add(vectors, places, scores, begin, end)
+
+    if len(scores) < _FEW_POSTS:
+        scan(0, len(scores))
+    else:
+        share(scan, len(scores))
+    return scores
+
+
+def _mean(query: Floats) -> Floats:
+    """What each row of a query is worth."""
+    return np.full(len(query), 1 / len(query), np.float32)
+
+
 def _bounds(counts: Rows) -> Rows:
     """Cuts posts, sorted by their number of vectors, into blocks of about `BLOCK` vectors."""
     bounds = [0]
@@ -130,5 +168,7 @@ def _bounds(counts: Rows) -> Rows:
         # small one at half.
         alike, doubled = (int(np.searchsorted(counts, most * fewest, side="right")) for most in (1.25, 2))
         small = min(doubled, begin + _SMALL // fewest)
-        bounds.append(max(begin + 1, min(max(alike, small), begin + BLOCK // fewest)))
+        # An odd number of posts: slots that lie a power of two apart would take each other's place in the cache.
+        many = BLOCK // fewest
+        bounds.append(max(begin + 1, min(max(alike, small), begin + many - 1 + many % 2)))
     return np.array(bounds, np.int64)
