@@ -268,6 +268,7 @@ def _module(how: Arithmetic, size: int, registers: int) -> Any:
     running = [[build.alloca(sums) for _ in range(registers)] for _ in range(how.side_by_side)]
     worth = [load(weights, build.mul(register, long(each)), reals) for each in range(registers)]
     starts = [load(begun, build.mul(register, long(each)), sums) for each in range(registers)]
+    numbers_only = ("nnan",) if floats else ()
     lowest = ir.Constant(sums, [float("-inf") if floats else -(2**31)] * lanes)
     with _loop(build, begin, end, 1) as post:
         first, stride, count = (build.load(build.gep(each, [post])) for each in (firsts, strides, counts))
@@ -308,7 +309,8 @@ def _module(how: Arithmetic, size: int, registers: int) -> Any:
                             build.store(build.call(dot, numbers), each)
             for mine in running:
                 for each, kept in zip(mine, best, strict=True):
-                    build.store(build.call(larger, [build.load(each), build.load(kept)]), kept)
+                    best_of = build.call(larger, [build.load(each), build.load(kept)], fastmath=numbers_only)
+                    build.store(best_of, kept)
         weighed = None
         for kept, weight in zip(best, worth, strict=True):
             found = build.load(kept) if floats else build.sitofp(build.load(kept), reals)
