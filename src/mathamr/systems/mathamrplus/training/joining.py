@@ -45,6 +45,21 @@ def between(base: TextEncoder, tuned: TextEncoder, share: float) -> TextEncoder:
     return TextEncoder(model, tuned.pieces, device=str(tuned.device))
 
 
+def averaged(encoders: Sequence[TextEncoder]) -> TextEncoder:
+    """The encoder whose weights are the means of several that began as one."""
+    states = [encoder.model.state_dict() for encoder in encoders]
+    if any(
+        state.keys() != states[0].keys() or any(state[name].shape != states[0][name].shape for name in state)
+        for state in states
+    ):
+        raise MathAMRError("encoders of different shapes have no mean")
+    model = Transformer(encoders[0].model.configuration)
+    model.load_state_dict(
+        {name: torch.stack([state[name] for state in states]).mean(0) for name in states[0]}
+    )
+    return TextEncoder(model, encoders[0].pieces, device=str(encoders[0].device))
+
+
 def without_head(encoder: TextEncoder) -> TextEncoder:
     """The encoder whose vectors are the means of its states as they are."""
     return _headed(encoder, None)

@@ -11,8 +11,8 @@ from mathamr.systems.mathamrplus.training.text.configuration import TextTraining
 from mathamr.systems.text.training.distilling import Distilling, distilling
 from mathamr.systems.training.recipe import TrainingSettings
 
-STAGES = ("tune", "teach", "distil", "join")
-"""Learning from pairs; writing down what was learned, for students; learning from that; and the model folder."""
+STAGES = ("tune", "blend", "teach", "distil", "join")
+"""Learning from pairs; the mean of several that did; writing that down for students; learning from it; and the model folder."""
 BEST = "best"
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -31,10 +31,27 @@ class TextBase:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class TextBlend:
+    """What is kept of several trainings from one start: the mean of their weights, part of the way back to the start.
+
+    `others` are folders of further trained encoders, as seen from the training's own folder, with spaces between; `learned`
+    is the part that is kept, or ``best``. Whether the mean or one alone is taken, validation says (Wortsman et al., "Model
+    soups", 2022).
+    """
+
+    others: str = ""
+    learned: str = BEST
+
+    def __post_init__(self) -> None:
+        kept_parts(self.learned)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TextJoin:
     """How the trained encoder becomes a model: part of the way back to its start, and so many principal components.
 
-    `learned` is that part, or ``best``: the one of `SHARES` with the best validation. `difference` stores what differs from mpnet.
+    `learned` is that part, or ``best``: the one of `SHARES` with the best validation; what was blended stays as it is.
+    `difference` stores what differs from mpnet.
     """
 
     name: str = "text"
@@ -44,24 +61,26 @@ class TextJoin:
 
     def __post_init__(self) -> None:
         check_ranges(self, "joining", {"size": (1, 1e5)})
-        self.shares()
+        kept_parts(self.learned)
 
-    def shares(self) -> tuple[float, ...]:
-        """The parts of the way that are tried."""
-        if self.learned == BEST:
-            return SHARES
-        try:
-            found = tuple(float(part) for part in self.learned.split("/"))
-        except ValueError as error:
-            raise MathAMRError(
-                f"the part that is kept of what was learned is {BEST!r} or numbers with / between them,"
-                f" not {self.learned!r}"
-            ) from error
-        if not all(0 <= part <= 1 for part in found):
-            raise MathAMRError(
-                f"the part that is kept of what was learned is from 0 to 1, not {self.learned}"
-            )
-        return found
+
+def kept_parts(learned: str) -> tuple[float, ...]:
+    """The parts of the way from a start that are tried.
+
+    >>> kept_parts("0.7/1")
+    (0.7, 1.0)
+    """
+    if learned == BEST:
+        return SHARES
+    try:
+        found = tuple(float(part) for part in learned.split("/"))
+    except ValueError as error:
+        raise MathAMRError(
+            f"the part that is kept of what was learned is {BEST!r} or numbers with / between them, not {learned!r}"
+        ) from error
+    if not all(0 <= part <= 1 for part in found):
+        raise MathAMRError(f"the part that is kept of what was learned is from 0 to 1, not {learned}")
+    return found
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +92,7 @@ class TextRecipe:
     tune: TextTraining = field(default_factory=TextTraining)
     student: TextTraining = field(default_factory=TextTraining)
     lessons: Distilling = field(default_factory=Distilling)
+    blend: TextBlend = field(default_factory=TextBlend)
     join: TextJoin = field(default_factory=TextJoin)
 
 
@@ -90,7 +110,7 @@ _STUDENT = TextTraining(
 )
 CONFIGURATIONS = {
     "large": TextRecipe(
-        stages=("tune", "teach", "join"),
+        stages=("tune", "blend", "teach", "join"),
         base=TextBase(start="mpnet"),
         tune=_TUNED,
         join=TextJoin(size=256, difference=True),
@@ -110,6 +130,7 @@ def configured(settings: TrainingSettings) -> TextRecipe:
     settings.checked((*STAGES, "base"))
     named = CONFIGURATIONS[settings.config]
     base: dict[str, Any] = changed({"base": named.base}, settings.of("base"))
+    blend: dict[str, Any] = changed({"blending": named.blend}, _as_text(settings.of("blend"), "learned"))
     join: dict[str, Any] = changed({"joining": named.join}, _as_text(settings.of("join"), "learned"))
     lessons, student = distilling(settings.of("distil"), named.lessons, named.student)
     chosen = settings.stages or named.stages
@@ -119,6 +140,7 @@ def configured(settings: TrainingSettings) -> TextRecipe:
         tune=text_training(settings.of("tune"), named.tune),
         student=student,
         lessons=lessons,
+        blend=blend["blending"],
         join=join["joining"],
     )
 

@@ -35,6 +35,8 @@ LEAST_FORMULA = 16
 """Characters of LaTeX from which a formula alone is worth asking for."""
 MOST_HELD, MOST_HELD_SHARE = 400, 0.12
 """Threads of a collection that are only validated on: so many, and no more than this share of them."""
+SENTENCES = 0.8
+"""The share of answers of which a sentence is asked for alone."""
 LEAST_SENTENCE, MOST_SENTENCE = 30, 300
 """Characters of sentences that are asked for alone."""
 
@@ -109,7 +111,7 @@ def threads(
             materials.held.add(identifier)
         for answer in found:
             materials.pairs.append((numbers[identifier], answer, f"{ANSWER} {name}"))
-            if _share(materials.posts[answer].id, "sentence") < 0.3:
+            if _share(materials.posts[answer].id, "sentence") < SENTENCES:
                 _ask_sentence(materials.posts[answer], answer, identifier, materials)
         if _share(identifier, "formula") < 0.25:
             _ask_formula(question, found[0], materials)

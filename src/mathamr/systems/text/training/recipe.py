@@ -10,17 +10,28 @@ from typing import Any
 import numpy as np
 
 from mathamr.errors import MathAMRError
-from mathamr.layers.language.encoder import TextEncoder
+from mathamr.layers.language.encoder import BUDGET, TextEncoder
 from mathamr.layers.language.files import load_text_encoder, save_difference, save_text_encoder
 from mathamr.layers.language.windows import WINDOW
 from mathamr.layers.weights import CONFIG
-from mathamr.systems.mathamrplus.training.joining import between, with_principal_components, without_head
+from mathamr.systems.mathamrplus.training.joining import (
+    averaged,
+    between,
+    with_principal_components,
+    without_head,
+)
 from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus
 from mathamr.systems.mathamrplus.training.text.trainer import TextTrainer
 from mathamr.systems.mathamrplus.training.text.validation import PostVectors, among_others, searched
 from mathamr.systems.modelfolder import TEXT, boxed, model_folder, part_of
 from mathamr.systems.text.system import save_text_system
-from mathamr.systems.text.training.configuration import CONFIGURATIONS, STAGES, TextRecipe, configured
+from mathamr.systems.text.training.configuration import (
+    CONFIGURATIONS,
+    STAGES,
+    TextRecipe,
+    configured,
+    kept_parts,
+)
 from mathamr.systems.text.training.distilling import DistillingTrainer, read_taught, taught
 from mathamr.systems.training.recipe import (
     StageResult,
@@ -31,7 +42,7 @@ from mathamr.systems.training.recipe import (
 )
 from mathamr.training.loop import train
 
-CORPUS, TAUGHT, JOINING = "corpus.npz", "taught.npy", "joining.json"
+CORPUS, TAUGHT, BLENDING, JOINING = "corpus.npz", "taught.npy", "blending.json", "joining.json"
 
 
 class TextEncoderRecipe:
@@ -73,6 +84,7 @@ class TextEncoderRecipe:
         found = configured(settings)
         runs: dict[str, Callable[[StageWork], StageResult]] = {
             "tune": lambda work: _tune(work, found),
+            "blend": lambda work: _blend(work, found),
             "teach": lambda work: _teach(work),
             "distil": lambda work: _distil(work, found),
             "join": lambda work: _join(work, found),
@@ -116,7 +128,7 @@ def _teach(work: StageWork) -> StageResult:
     """Once for good: students are compared by what they learned from the same teacher."""
     path = work.out / TAUGHT
     if work.resources.processes.first and (work.fresh or not path.exists()):
-        teacher = load_text_encoder(work.folder("tune"), str(work.resources.device))
+        teacher = load_text_encoder(_trained(work, ("blend", "tune")), str(work.resources.device))
         taught(teacher, _corpus(work, teacher), path)
     return StageResult([{"teacher's vectors": str(path)}])
 
@@ -140,29 +152,65 @@ def _distil(work: StageWork, found: TextRecipe) -> StageResult:
     return StageResult([*before, *progress.history], progress.done)
 
 
+def _trained(work: StageWork, stages: Sequence[str]) -> Path:
+    """The folder of the encoder that the first of these stages left."""
+    folder = next((path for path in map(work.folder, stages) if (path / CONFIG).exists()), None)
+    if folder is None:
+        raise MathAMRError(f"there is no trained text encoder in {work.out}; train it first")
+    return folder
+
+
+def _blend(work: StageWork, found: TextRecipe) -> StageResult:
+    """The encoder with the best validation: of one training or the mean of several, part of the way back to the start."""
+    if not work.resources.processes.first:
+        return StageResult([])
+    device = str(work.resources.device)
+    folders = [work.folder("tune"), *((work.out / name).resolve() for name in found.blend.others.split())]
+    trained = [load_text_encoder(folder, device) for folder in folders]
+    candidates = {"own": trained[0]} | ({"mean": averaged(trained)} if len(trained) > 1 else {})
+    base = start_of(found.base.start)
+    base = TextEncoder(base.model, base.pieces, device=device)
+    corpus = _corpus(work, base)
+    rows: list[dict[str, Any]] = []
+    for name, candidate in candidates.items():
+        rows += [{"of": name, **row} for row in _tried(base, candidate, found.blend.learned, corpus)]
+    best = max(rows, key=lambda row: float(row["mean"]))
+    chosen = between(base, candidates[best["of"]], best["learned"])
+    save_text_encoder(work.folder("blend"), chosen, half=True)
+    rows.append({"chosen": best["of"], "learned": best["learned"]})
+    (work.out / BLENDING).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return StageResult(rows)
+
+
+def _tried(base: TextEncoder, tuned: TextEncoder, learned: str, corpus: TextCorpus) -> list[dict[str, Any]]:
+    """What every part of the way from the start to the tuned encoder is worth."""
+    rows: list[dict[str, Any]] = []
+    for share in kept_parts(learned):
+        figures = validated(between(base, tuned, share), corpus)
+        rows.append({"learned": share, **figures, "mean": float(np.mean(list(figures.values())))})
+    return rows
+
+
 def _join(work: StageWork, found: TextRecipe) -> StageResult:
     """The model folder: part of the way back to the start, in principal components, in few bits."""
     if not work.resources.processes.first:
         return StageResult([])
-    folder = next((path for path in map(work.folder, ("distil", "tune")) if (path / CONFIG).exists()), None)
-    if folder is None:
-        raise MathAMRError(f"there is no trained text encoder in {work.out}; train it first")
     device = str(work.resources.device)
+    folder = _trained(work, ("distil", "blend", "tune"))
     base, tuned = start_of(found.base.start), load_text_encoder(folder, device)
     base = TextEncoder(base.model, base.pieces, device=device)
     corpus = _corpus(work, base)
     rows: list[dict[str, Any]] = []
-    best: tuple[float, float] = (-1.0, 1.0)
-    shares = found.join.shares()
-    for share in shares if len(shares) > 1 else ():
-        figures = validated(between(base, tuned, share), corpus)
-        worth = float(np.mean(list(figures.values())))
-        rows.append({"learned": share, **figures, "mean": worth})
-        best = max(best, (worth, share))
-    share = best[1] if len(shares) > 1 else shares[0]
+    share = 1.0
+    if folder != work.folder("blend"):
+        parts = kept_parts(found.join.learned)
+        rows = _tried(base, tuned, found.join.learned, corpus) if len(parts) > 1 else []
+        share = max(rows, key=lambda row: float(row["mean"]))["learned"] if rows else parts[0]
     chosen = with_principal_components(between(base, tuned, share), corpus.texts, found.join.size)
     (save_difference if found.join.difference else save_text_encoder)(work.model / TEXT, chosen)
     save_text_system(work.model, found.join.name)
+    rows.append({"as trained": validated(between(base, tuned, share), corpus)})
+    rows.append({"in principal components": validated(chosen, corpus)})
     stored = validated(load_text_encoder(work.model / TEXT, device), corpus)
     rows.append({"chosen": share, "model": str(work.model), "as stored": stored})
     (work.out / JOINING).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
@@ -189,5 +237,6 @@ def validated(encoder: TextEncoder, corpus: TextCorpus) -> dict[str, float]:
 
 
 def _vectors(encoder: TextEncoder, corpus: TextCorpus, posts: Sequence[int] | Any) -> list[PostVectors]:
-    rows = encoder.encode_pieces([corpus.texts.posts[post] for post in posts])
+    budget = BUDGET * (16 if encoder.device.type == "cuda" else 1)
+    rows = encoder.encode_pieces([corpus.texts.posts[post] for post in posts], budget)
     return [PostVectors(row.of, row.vectors, len(row.of) - 1) for row in rows]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,7 @@ from mathamr.layers.language.transformer import Transformer
 from mathamr.layers.stack import packed
 from mathamr.systems.mathamrplus.training.text.configuration import TextTraining
 from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus
+from mathamr.systems.mathamrplus.training.text.mining import Miner
 from mathamr.systems.mathamrplus.training.text.neighbours import Places, neighbour_batches
 from mathamr.systems.mathamrplus.training.text.shard import TextShard
 from mathamr.systems.mathamrplus.training.text.validation import (
@@ -85,6 +87,8 @@ class TextTrainer:
             projected(base.model, configuration.projection), base.pieces, device=str(device)
         )
         self._plan: tuple[int, list[Places]] | None = None
+        self._mined = np.zeros((len(self.train), 0), np.int64)
+        """The negatives of every pair in the running epoch, by post; -1 where there is none."""
         self.learner = self._learner(self.encoder.model)
         torch.manual_seed(configuration.seed + self.processes.rank)
 
@@ -154,12 +158,38 @@ class TextTrainer:
         configuration, pairs = self.configuration, self.train
         chance = np.random.default_rng([configuration.seed, 2, epoch])
         vectors = torch.zeros(len(pairs), 1)
-        if configuration.neighbours > 1:
+        if configuration.neighbours > 1 or configuration.negatives:
             posts, places = np.unique(pairs, return_inverse=True)
-            joined = self._likened(posts)[places.reshape(pairs.shape)].sum(1)
-            vectors = nn.functional.normalize(joined, dim=-1)
+            likened, places = self._likened(posts), places.reshape(pairs.shape)
+            vectors = nn.functional.normalize(likened[places].sum(1), dim=-1)
+            if configuration.negatives:
+                self._mined = self._agreed(self._negatives(likened, posts, places, chance))
         found = neighbour_batches(vectors, configuration.batch_size, configuration.neighbours, chance)
         return [self._agreed(batch) for batch in found]
+
+    def _negatives(
+        self, likened: Tensor, posts: Places, places: Places, chance: np.random.Generator
+    ) -> Places:
+        """Hard negatives of all pairs, from vectors of the posts that they are of."""
+        documents, own = np.unique(places[:, 1], return_inverse=True)
+        found = self._miner.mined(
+            likened[places[:, 0]],
+            likened[documents],
+            own.reshape(-1),
+            lambda some: self.answers.among(self.train[some, 0], posts[documents]),
+            self.configuration.negatives,
+            chance,
+        )
+        return np.where(found < 0, -1, posts[documents][found])
+
+    @cached_property
+    def _miner(self) -> Miner:
+        documents = np.unique(self.train[:, 1])
+        return Miner(
+            [self.texts.posts[post] for post in self.train[:, 0]],
+            [self.texts.posts[post] for post in documents],
+            self.device,
+        )
 
     def _likened(self, posts: Places) -> Tensor:
         """The vectors that say which pairs are neighbours."""
@@ -172,15 +202,14 @@ class TextTrainer:
         return self.processes.agreed(torch.from_numpy(batch).to(self.device)).cpu().numpy()
 
     def step(self, batch: Places, epoch: int) -> ContrastiveStep[PieceBatch]:
-        """The word pieces of a batch: questions first, then their answers."""
+        """The word pieces of a batch: questions first, then their answers, then further documents."""
         pairs = self.train[batch]
-        chosen = pairs.T.flatten()
+        chosen, owners = self._chosen(batch)
         posts = [self.texts.posts[post] for post in chosen]
         counts = np.array([len(post.of) for post in posts])
         wholes = np.cumsum(counts) - counts + self.whole[chosen]
         questions = len(pairs)
         rows = int(counts[:questions].sum())
-        owners = np.tile(np.arange(questions), 2)
         division = self.processes.divided(owners, counts, self.configuration.batch_size, self.device)
         costs = ((posts[place], len(posts[place])) for place in division.own)
         return ContrastiveStep(
@@ -194,11 +223,20 @@ class TextTrainer:
             contrast=Contrast.of(
                 counts[:questions],
                 counts[questions:],
-                answers=self.answers.among(pairs[:, 0], pairs[:, 1]),
+                answers=self.answers.among(pairs[:, 0], chosen[questions:]),
                 query_documents=wholes[:questions],
                 document_documents=wholes[questions:] - rows,
                 device=self.device,
             ),
+        )
+
+    def _chosen(self, batch: Places) -> tuple[Places, Places]:
+        """(posts, owners) of a batch: which posts stand in it, and for which of its pairs."""
+        pairs, mined = self.train[batch], self._mined[batch]
+        of, which = np.nonzero(mined >= 0)
+        return (
+            np.concatenate([pairs.T.flatten(), mined[of, which]]),
+            np.concatenate([np.tile(np.arange(len(pairs)), 2), of]),
         )
 
     def learn(self, step: ContrastiveStep[PieceBatch], number: int) -> Tensor:
@@ -246,6 +284,8 @@ class TextTrainer:
             state["plan.epoch"] = torch.tensor(epoch)
             state["plan.counts"] = torch.tensor([len(batch) for batch in batches])
             state["plan.places"] = torch.from_numpy(np.concatenate(batches))
+            if self.configuration.negatives:
+                state["plan.mined"] = torch.from_numpy(self._mined)
         return state
 
     def use_state(self, state: dict[str, Tensor]) -> None:
@@ -255,6 +295,8 @@ class TextTrainer:
         if plan:
             cuts = np.cumsum(plan["counts"].numpy())[:-1]
             self._plan = int(plan["epoch"]), np.split(plan["places"].numpy(), cuts)
+        if "mined" in plan:
+            self._mined = plan["mined"].numpy()
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Writes the folder of the text encoder."""
