@@ -165,7 +165,10 @@ def _blend(work: StageWork, found: TextRecipe) -> StageResult:
     if not work.resources.processes.first:
         return StageResult([])
     device = str(work.resources.device)
-    folders = [work.folder("tune"), *((work.out / name).resolve() for name in found.blend.others.split())]
+    folders = [
+        _trained(work, ("distil", "tune")),
+        *((work.out / name).resolve() for name in found.blend.others.split()),
+    ]
     trained = [load_text_encoder(folder, device) for folder in folders]
     candidates = {"own": trained[0]} | ({"mean": averaged(trained)} if len(trained) > 1 else {})
     base = start_of(found.base.start)
@@ -196,7 +199,7 @@ def _join(work: StageWork, found: TextRecipe) -> StageResult:
     if not work.resources.processes.first:
         return StageResult([])
     device = str(work.resources.device)
-    folder = _trained(work, ("distil", "blend", "tune"))
+    folder = _trained(work, ("blend", "distil", "tune"))
     base, tuned = start_of(found.base.start), load_text_encoder(folder, device)
     base = TextEncoder(base.model, base.pieces, device=device)
     corpus = _corpus(work, base)

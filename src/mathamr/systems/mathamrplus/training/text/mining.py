@@ -91,10 +91,12 @@ def piece_weights(texts: Sequence[Pieces], pieces: int) -> Tensor:
         / (counts + SATURATION * (1 - LENGTH + LENGTH * len(text) / mean))
         for text, (present, counts) in zip(texts, counted, strict=True)
     ]
-    starts = np.append(0, np.cumsum([len(present) for present, _ in counted]))
-    return torch.sparse_csr_tensor(
-        torch.from_numpy(starts),
-        torch.from_numpy(np.concatenate([present for present, _ in counted]).astype(np.int64)),
+    rows = np.repeat(np.arange(len(texts)), [len(present) for present, _ in counted])
+    columns = np.concatenate([present for present, _ in counted]).astype(np.int64)
+    return torch.sparse_coo_tensor(
+        torch.from_numpy(np.stack([rows, columns])),
         torch.from_numpy(np.concatenate(values).astype(np.float32)),
         (len(texts), pieces),
+        is_coalesced=True,
+        check_invariants=False,
     )
