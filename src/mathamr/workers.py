@@ -197,6 +197,8 @@ class _Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._owner = os.getpid()
         self._closed = False
+        self._asking = threading.Lock()
+        """One request at a time: while answers are mapped, a request may be asked again by itself."""
 
     def start(self) -> None:
         """Starts the process, which makes its work and then says hello."""
@@ -222,12 +224,13 @@ class _Worker:
 
     def ask(self, request: Any) -> Any | Lost:
         """The answer to a request; a process that was lost is replaced first."""
-        if self._closed:
-            raise MathAMRError("these workers are closed; make new ones")
-        if self._process is None:
-            self.start()
-            self.wait_until_ready()
-        return self._exchange(request, self.allowance.timeout)
+        with self._asking:
+            if self._closed:
+                raise MathAMRError("these workers are closed; make new ones")
+            if self._process is None:
+                self.start()
+                self.wait_until_ready()
+            return self._exchange(request, self.allowance.timeout)
 
     def _exchange(self, request: Any, timeout: float | None) -> Any | Lost:
         process = self._process

@@ -89,7 +89,7 @@ def build_graphs(
 
         for chunk, answer in crew.map(batches(waiting(), CHUNK)):
             rows = answer if not isinstance(answer, Lost) else _one_by_one(crew, chunk, counts)
-            stored = [_stored(row) for row in rows]
+            stored = [stored_post(row) for row in rows]
             with store.transaction():
                 store.put(stored)
             counts.made += len(stored)
@@ -314,7 +314,8 @@ def _row(made: MadeGraph, fingerprint: str) -> dict[str, Any]:
     return fields | {name: base64.b64encode(fields[name]).decode() for name in ("digest", "graph")}
 
 
-def _stored(row: dict[str, Any]) -> StoredPost:
+def stored_post(row: dict[str, Any]) -> StoredPost:
+    """A row of the store, as `GraphWork` sends it."""
     return StoredPost(**row | {name: base64.b64decode(row[name]) for name in ("digest", "graph")})
 
 

@@ -60,6 +60,11 @@ class StoredPost:
         """Penman text as the store keeps it."""
         return zlib.compress(text.encode("utf-8", "surrogatepass"), 6)
 
+    @property
+    def text(self) -> str:
+        """The Penman text, which `packed` packed."""
+        return _text(self.graph, self.id)
+
 
 class GraphStore:
     """Graphs by post id, loaded lazily; a context manager."""

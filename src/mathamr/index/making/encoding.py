@@ -1,14 +1,16 @@
 """`Encoders`: the vectors of many posts or looks, made by processes side by side; few are made here and now.
 
-One thread a process: for networks as small as these, threads of one process wait for each other most of the time. A worker
-reads graphs and tensors from the index itself, so that only posts go to it, and vectors come back.
+One thread a process: for networks as small as these, threads of one process wait for each other most of the time. A post
+that has no graph yet gets it from the same process, which encodes it without asking for it again; of other posts
+a worker reads graphs and tensors from the index itself, so that only posts go to it, and vectors come back.
 """
 
 from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -17,8 +19,11 @@ import numpy as np
 
 from mathamr.batches import batches
 from mathamr.formulas.trees import trees_of
+from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.graphs.store import GraphStore
+from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork, stored_post
+from mathamr.graphs.mathgraph import MathGraph
+from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.archive import GRAPHS, Archive, needs_graphs, recorded_model
 from mathamr.index.making.crew import FEW
@@ -29,11 +34,22 @@ from mathamr.systems.system import Encoded, GraphInput, Item, Look
 from mathamr.systems.vectors import Vectors
 from mathamr.workers import Lost, WorkerPool
 
-CHUNK = 8
-"""Posts that a worker encodes at a time: about a second's work, so that progress is seen and little is lost."""
+CHUNK = 12
+"""Posts that a worker gets at a time, if they are short: enough to parse their sentences together."""
+LETTERS = 12_000
+"""Characters of such posts together, about a second's work, so that progress is seen and little is lost."""
 LOOKS = 64
 ReadFormula = tuple[Formula, tuple[str, ...]]
 """A formula, and the macros it is read with."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewPost:
+    """What was made of a post that had nothing yet: its graph, its tensor where one is read, and its vectors."""
+
+    graph: StoredPost
+    tensor: bytes | None
+    encoded: Encoded
 
 
 class Encoders:
@@ -45,13 +61,45 @@ class Encoders:
         model = archive.model_source or recorded_model(archive.manifest.model)
         if workers < 2 or count <= FEW or model is None or not computes_on_processor(archive.device):
             return
+        parser = archive.manifest.parser
         pool = WorkerPool(
-            "mathamr.index.making.encoding:EncodingWork", (str(archive.folder), str(model)), workers=workers
+            "mathamr.index.making.encoding:EncodingWork",
+            (str(archive.folder), str(model), *((parser.name, parser.model) if parser else ())),
+            workers=workers,
+            allowance=ALLOWANCE if parser else None,
         )
         if pool.hello == archive.system.fingerprint:
             self._pool = pool
         else:
             pool.close()  # the system was given, and is not the one of that folder
+
+    @property
+    def are_apart(self) -> bool:
+        """Whether processes of their own do the work, which can also make graphs."""
+        return self._pool is not None
+
+    def new(self, posts: Iterable[Post]) -> Iterator[NewPost | Lost]:
+        """What is made of posts that have nothing yet, in order; `Lost` for one over which every process was lost."""
+        if self._pool is None:
+            raise AssertionError("graphs are made by processes of their own")
+        for request, answer in self._pool.map(["new", *chunk] for chunk in portions(posts)):
+            if isinstance(answer, Lost):
+                for line in request[1:]:
+                    yield self._alone(self._pool, line)
+            else:
+                yield from map(_new_post, answer)
+
+    def _alone(self, pool: WorkerPool, line: str) -> NewPost | Lost:
+        """One post of a chunk over which a process was lost: with its own graph, a minimal one, or none."""
+        ((_, answer),) = pool.map([["new", line]])
+        if not isinstance(answer, Lost):
+            return _new_post(answer[0])
+        ((_, minimal),) = pool.map([["new", MINIMAL + line]])
+        if isinstance(minimal, Lost):
+            return minimal
+        made = _new_post(minimal[0])
+        made.graph.fallbacks[f"post: {answer.cause}"] = 1
+        return made
 
     def posts(
         self, posts: Sequence[Post], here: Callable[[Sequence[Post]], Iterable[Item]]
@@ -60,9 +108,7 @@ class Encoders:
         if self._pool is None:
             yield from self._archive.system.encode(here(posts))
             return
-        for request, answer in self._pool.map(
-            ["posts", *(post.to_json() for post in chunk)] for chunk in batches(posts, CHUNK)
-        ):
+        for request, answer in self._pool.map(["posts", *chunk] for chunk in portions(posts)):
             if isinstance(answer, Lost):
                 yield from self._archive.system.encode(here([*map(Post.from_json, request[1:])]))
             else:
@@ -92,15 +138,40 @@ class Encoders:
             self._pool.close()
 
 
-class EncodingWork:
-    """What a worker does: posts or looks as JSON become their vectors."""
+def portions(posts: Iterable[Post]) -> Iterator[list[str]]:
+    """Posts as JSON, as many together as are about a second's work."""
+    portion: list[str] = []
+    letters = 0
+    for post in posts:
+        line = post.to_json()
+        if portion and (len(portion) == CHUNK or letters + len(line) > LETTERS):
+            yield portion
+            portion, letters = [], 0
+        portion.append(line)
+        letters += len(line)
+    if portion:
+        yield portion
 
-    def __init__(self, folder: str, model: str) -> None:
+
+class EncodingWork:
+    """What a worker does: posts or looks as JSON become their vectors, new posts also their graphs."""
+
+    def __init__(
+        self, folder: str, model: str, parser: str = "builtin", parser_model: str | None = None
+    ) -> None:
         self._system = load_system(Path(model), "cpu")
-        self._store: GraphStore | None = None
-        if needs_graphs(self._system.needs):
-            self._store = GraphStore(Path(folder) / GRAPHS, read_only=True)
+        self._folder, self._parser = Path(folder), (parser, parser_model)
         self.hello = self._system.fingerprint
+
+    @cached_property
+    def _store(self) -> GraphStore | None:
+        """The graphs of the index; in a new one they are not there before the first posts are written."""
+        needed = needs_graphs(self._system.needs)
+        return GraphStore(self._folder / GRAPHS, read_only=True) if needed else None
+
+    @cached_property
+    def _graphs(self) -> GraphWork:
+        return GraphWork(*self._parser)
 
     def __call__(self, request: list[Any]) -> list[Any]:
         """One answer an item; the request begins with what the items are."""
@@ -109,8 +180,24 @@ class EncodingWork:
             needs_trees = "trees" in self._system.needs
             looks = (_look(key, (Formula(**row), tuple(macros)), needs_trees) for key, row, macros in items)
             return [_fields_row(fields) for fields in self._system.encode_looks(looks)]
+        if wanted == "new":
+            return self._new(items)
         posts = map(Post.from_json, items)
         return [_row(encoded) for encoded in self._system.encode(map(self._item, posts))]
+
+    def _new(self, lines: list[str]) -> list[Any]:
+        """The graphs of posts as rows of the store, their tensors, and their vectors."""
+        rows, items = self._graphs(lines), []
+        needs, graphs = self._system.needs, self._system.graphs
+        for line, row in zip(lines, rows, strict=True):
+            # As it will be read from the store: the order of its edges is that of its text.
+            graph = notation.read(stored_post(row).text, row["id"])
+            tensor = made_tensor(graph, graphs) if "tensor" in needs and graphs else None
+            post = Post.from_json(line.removeprefix(MINIMAL))
+            items.append(Item(post=post, graph=graph if "graph" in needs else None, tensor=tensor))
+        blobs = [item.tensor and base64.b64encode(item.tensor.to_bytes()).decode() for item in items]
+        encoded = map(_row, self._system.encode(items))
+        return list(zip(rows, blobs, encoded, strict=True))
 
     def _item(self, post: Post) -> Item:
         store, needs = self._store, self._system.needs
@@ -128,8 +215,13 @@ def read_tensor(store: GraphStore, post_id: str, graphs: GraphInput) -> GraphTen
     """The stored tensor of a post, or one made now."""
     if store.has_tensor(graphs.configuration, post_id):
         return store.tensor(graphs.configuration, post_id)
+    return made_tensor(store.graph(post_id), graphs)
+
+
+def made_tensor(graph: MathGraph, graphs: GraphInput) -> GraphTensor:
+    """The tensor of a graph, in the model's numbers."""
     configuration = GraphConfiguration.from_name(graphs.configuration)
-    return tensorise(store.graph(post_id), graphs.vocabulary, graphs.relations, configuration)
+    return tensorise(graph, graphs.vocabulary, graphs.relations, configuration)
 
 
 def _look(key: str, read: ReadFormula, needs_trees: bool) -> Look:
@@ -143,6 +235,11 @@ def _row(encoded: Encoded) -> list[Any]:
         _fields_row(encoded.post),
         [[name, _fields_row(fields)] for name, fields in encoded.formulas],
     ]
+
+
+def _new_post(row: list[Any]) -> NewPost:
+    graph, tensor, encoded = row
+    return NewPost(stored_post(graph), base64.b64decode(tensor) if tensor else None, _encoded(encoded))
 
 
 def _encoded(row: list[Any]) -> Encoded:

@@ -11,11 +11,12 @@ from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import BuildCounts, build_graphs, build_tensors, use_vocabularies
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
-from mathamr.graphs.tensor import GraphTensor, tensorise
+from mathamr.graphs.tensor import GraphTensor
 from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.journal import PendingPost
 from mathamr.index.making.buildlog import BuildLog
 from mathamr.index.making.crew import FEW
+from mathamr.index.making.encoding import made_tensor
 from mathamr.index.manifest import ParserRecord
 from mathamr.systems.system import GraphInput
 
@@ -43,7 +44,7 @@ def make_graphs(archive: Archive, workers: int, log: BuildLog) -> None:
         counts = BuildCounts()
         living = (each for each in catalogue.pending("graph") if each.post is not None)
         # Where posts only went, or were renamed, no parser is loaded.
-        if any(not _has_graph(store, each, parser.fingerprint) for each in living):
+        if any(not has_graph(store, each, parser.fingerprint) for each in living):
             counts = build_graphs(
                 (each.post for each in catalogue.pending("graph") if each.post is not None),
                 store,
@@ -59,15 +60,15 @@ def make_graphs(archive: Archive, workers: int, log: BuildLog) -> None:
                     if each.post is None:
                         store.delete(each.id)
             store.flush()
-            followed = [each for each in batch if _has_graph(store, each, parser.fingerprint)]
+            followed = [each for each in batch if has_graph(store, each, parser.fingerprint)]
             with catalogue.transaction():
                 catalogue.mark("graph", followed)
-        _quarantine(archive, counts.lost, store, log)
+        quarantine(archive, counts.lost, store, log)
     log.posts["graphs"] += counts.made
     log.fallbacks += counts.fallbacks
 
 
-def _quarantine(archive: Archive, lost: dict[str, str], store: GraphStore, log: BuildLog) -> None:
+def quarantine(archive: Archive, lost: dict[str, str], store: GraphStore, log: BuildLog) -> None:
     """Takes posts out that no graph can be made of within bounds, and remembers them: the others go on."""
     catalogue = archive.catalogue
     if not lost:
@@ -119,13 +120,13 @@ def tensor_of(store: GraphStore, post_id: str, graphs: GraphInput) -> GraphTenso
     """The stored tensor of a post, or a new one, which is stored."""
     if store.has_tensor(graphs.configuration, post_id):
         return store.tensor(graphs.configuration, post_id)
-    configuration = GraphConfiguration.from_name(graphs.configuration)
-    tensor = tensorise(store.graph(post_id), graphs.vocabulary, graphs.relations, configuration)
+    tensor = made_tensor(store.graph(post_id), graphs)
     with store.transaction():
         store.put_tensors(graphs.configuration, [(post_id, tensor.to_bytes())])
     return tensor
 
 
-def _has_graph(store: GraphStore, each: PendingPost, fingerprint: str) -> bool:
+def has_graph(store: GraphStore, each: PendingPost, fingerprint: str) -> bool:
+    """Whether the store has the graph of this very post by this parser, or none of one that is gone."""
     expected = None if each.post is None else digest(each.post, fingerprint)
     return store.digest(each.id) == expected

@@ -8,19 +8,20 @@ changes nothing, so a kill at any moment costs no more than the work on what was
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from hashlib import blake2b
 
+from mathamr.amr.parser import check_recorded
 from mathamr.batches import batches, every
 from mathamr.graphs.corpus import use_vocabularies
 from mathamr.graphs.store import GraphStore
-from mathamr.index.archive import Archive
+from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.journal import PendingPost, Sketch
 from mathamr.index.engines.entry import Entry
 from mathamr.index.making.buildlog import BuildLog
 from mathamr.index.making.crew import FEW, Crew
-from mathamr.index.making.encoding import Encoders
+from mathamr.index.making.encoding import Encoders, NewPost
 from mathamr.index.making.entries import (
     PostEntries,
     entries_of,
@@ -28,17 +29,26 @@ from mathamr.index.making.entries import (
     says_nothing,
     sketch,
 )
-from mathamr.index.making.graphstages import graph_input, make_graphs, make_tensors, tensor_of
+from mathamr.index.making.graphstages import (
+    graph_input,
+    has_graph,
+    make_graphs,
+    make_tensors,
+    parser_of,
+    quarantine,
+    tensor_of,
+)
 from mathamr.index.making.twins import fetched, take_over
 from mathamr.index.payloads import is_tagged_by_question
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.field import Kind
 from mathamr.systems.system import Encoded, Item
+from mathamr.workers import Lost
 
 BATCH = 1024
 """Posts or looks that are taken from the catalogue at a time."""
-SECONDS = 3.0
-"""Vectors that were made in this time are written, flushed and marked together."""
+SECONDS = 2.0
+"""What was made in this time is written, flushed and marked together."""
 LEXICAL_BATCH = 1024
 """The same for terms, which take less room; fewer and larger segments are merged less often."""
 
@@ -58,16 +68,20 @@ class IndexStages:
         self._skip_needless()
         self._follow_words(crew, log)
         take_over(archive)
-        if catalogue.count_pending("graph"):
-            make_graphs(archive, crew.workers, log)
+        count = max(catalogue.count_pending("vectors"), catalogue.count_stale_looks("vectors"))
+        if count > FEW:
+            crew.close()  # those who encode take their places
+        with Encoders(archive, crew.workers, count) as encoders:
+            if encoders.are_apart and catalogue.count_pending("graph"):
+                self.make_new(encoders, log)
+            if catalogue.count_pending("graph"):
+                make_graphs(archive, crew.workers, log)
             self._follow_words(crew, log)  # posts without a graph were taken out
-        if count := catalogue.count_pending("vectors"):
-            if count > FEW and "tensor" in archive.needs:
-                make_tensors(archive, crew.workers, log)
-            with Encoders(archive, crew.workers, count) as encoders:
+            if count := catalogue.count_pending("vectors"):
+                if count > FEW and "tensor" in archive.needs and not encoders.are_apart:
+                    make_tensors(archive, crew.workers, log)
                 self.make_vectors(encoders, log)
-        if catalogue.stale_looks("vectors", 1):
-            with Encoders(archive, crew.workers, catalogue.count_stale_looks("vectors")) as encoders:
+            if catalogue.stale_looks("vectors", 1):
                 self.make_look_vectors(encoders, log)
         with catalogue.transaction():
             catalogue.purge()
@@ -88,6 +102,63 @@ class IndexStages:
             if "looks" not in kinds:
                 self._archive.catalogue.skip_looks("vectors")
 
+    def make_new(self, encoders: Encoders, log: BuildLog) -> None:
+        """Graphs, tensors and vectors of posts that have neither, in one pass: who parses a post encodes it too."""
+        archive, catalogue, parser = self._archive, self._archive.catalogue, parser_of(self._archive)
+        check_recorded(parser.name, parser.model, archive.folder)
+        with (
+            log.stage("graphs and vectors", total=catalogue.count_pending("graph")) as progress,
+            GraphStore(archive.folder / GRAPHS, create=True) as store,
+        ):
+            self._use_vocabularies(store)
+            for batch in batches(catalogue.pending("graph"), BATCH):
+                new = [
+                    each
+                    for each in self._without_anything(batch)
+                    if not has_graph(store, each, parser.fingerprint)
+                ]
+                made = zip(new, encoders.new(each.post for each in new if each.post is not None), strict=True)
+                for part in every(SECONDS, progress.each(made) if progress else made):
+                    self._write_new(store, part, log)
+
+    def _without_anything(self, batch: list[PendingPost]) -> Iterator[PendingPost]:
+        """Of posts that wait for a graph, those that also wait for vectors and have none that still hold."""
+        catalogue = self._archive.catalogue
+        encoded = catalogue.encoded(batch)
+        for each in batch:
+            if each.post is not None and each.id not in encoded and not catalogue.follows("vectors", each.id):
+                yield each
+
+    def _write_new(
+        self, store: GraphStore, part: list[tuple[PendingPost, NewPost | Lost]], log: BuildLog
+    ) -> None:
+        """Writes, flushes and marks what was made of some posts; those over which processes were lost are taken out."""
+        archive, catalogue, graphs = self._archive, self._archive.catalogue, self._archive.system.graphs
+        fingerprint = parser_of(archive).fingerprint
+        made = [(each, new) for each, new in part if isinstance(new, NewPost)]
+        with store.transaction():
+            for each, new in made:
+                store.put([new.graph])
+                if new.tensor is not None and graphs is not None:
+                    store.put_tensors(graphs.configuration, [(each.id, new.tensor)])
+        store.flush()
+        with catalogue.transaction():
+            catalogue.mark("graph", [each for each, _ in made if has_graph(store, each, fingerprint)])
+        entries = self._entry_maker([each for each, _ in made])
+        self._write_vectors([(each, entries(each, new.encoded)) for each, new in made])
+        for stage in ("graphs", "vectors"):
+            log.posts[stage] += len(made)
+        for _, new in made:
+            log.fallbacks.update(new.graph.fallbacks)
+        quarantine(archive, {each.id: new.message for each, new in part if isinstance(new, Lost)}, store, log)
+
+    def _use_vocabularies(self, store: GraphStore) -> None:
+        """Lets the store number its tensors as the model does."""
+        if "tensor" in self._archive.needs and not self._has_vocabularies:
+            graphs = graph_input(self._archive)
+            use_vocabularies(store, graphs.vocabulary, graphs.relations)
+            self._has_vocabularies = True
+
     def make_vectors(self, encoders: Encoders, log: BuildLog) -> None:
         """The entries of new and changed posts and of their formulas; those of deleted ones go.
 
@@ -99,10 +170,8 @@ class IndexStages:
             log.stage("vectors", total=total) as progress,
             archive.graphs() if archive.has_graphs else nullcontext() as store,
         ):
-            if store is not None and "tensor" in archive.needs and not self._has_vocabularies:
-                graphs = graph_input(archive)
-                use_vocabularies(store, graphs.vocabulary, graphs.relations)
-                self._has_vocabularies = True
+            if store is not None:
+                self._use_vocabularies(store)
             for batch in batches(catalogue.pending("vectors"), BATCH):
                 kept = self._kept(batch)
                 made = self._entries(encoders, store, batch, kept)
@@ -169,21 +238,31 @@ class IndexStages:
             [post for post in living if post.id not in kept],
             lambda posts: (self._item(store, post) for post in posts),
         )
-        questions = self._archive.catalogue.posts(
-            sorted({post.parent for post in living if post.parent and is_tagged_by_question(post)})
-        )
+        entries = self._entry_maker(batch)
         for each in batch:
-            post = each.post
-            if post is None:
+            if each.post is None:
                 yield each, PostEntries()
-                continue
-            encoded = kept.get(each.id) or next(encoded_anew)
-            question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
-            made_of = entries_of(each, post, encoded, question.tags if question else None)
-            yield each, PostEntries() if says_nothing(post) else made_of
+            else:
+                yield each, entries(each, kept.get(each.id) or next(encoded_anew))
         # Asked to the end: processes that are left in the middle of their answers are ended, and the next batch needs them.
         if next(encoded_anew, None) is not None:
             raise AssertionError("more posts were encoded than asked for")
+
+    def _entry_maker(self, batch: list[PendingPost]) -> Callable[[PendingPost, Encoded], PostEntries]:
+        """What makes the entries of posts of a batch from their vectors: an answer is found by its question's tags."""
+        living = [each.post for each in batch if each.post is not None]
+        questions = self._archive.catalogue.posts(
+            sorted({post.parent for post in living if post.parent and is_tagged_by_question(post)})
+        )
+
+        def entries(each: PendingPost, encoded: Encoded) -> PostEntries:
+            post = each.post
+            if post is None or says_nothing(post):
+                return PostEntries()
+            question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
+            return entries_of(each, post, encoded, question.tags if question else None)
+
+        return entries
 
     def _item(self, store: GraphStore | None, post: Post) -> Item:
         """A post with what the system needs of it."""
