@@ -1,0 +1,88 @@
+"""The text encoder in eight bits against 32: are known items found as well? Answers are found by the questions they belong to.
+
+`MATHAMR_BENCH_TOPICS` questions of the known items (default 120; 0: all 704) among their own answers and as many
+others as make 1,000 (all of them: 3,395); one vector a post, the texts of the models in the box that have one. On a machine
+with a GPU the 32 bits are computed there.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from benchmarks._data import data_folder
+from mathamr.evaluation.qrels import read_qrels
+from mathamr.evaluation.topics import read_topics
+from mathamr.layers.language.files import load_text_encoder
+from mathamr.layers.language.reading import TextReader, load_quantised
+from mathamr.layers.language.wording import wording_alone
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.systems.modelfolder import TEXT, box
+
+TOPICS = int(os.environ.get("MATHAMR_BENCH_TOPICS", "120")) or None
+OTHERS = 1_000
+MODELS = ("mathamr-2",)
+DEPTH = 10
+Floats = npt.NDArray[np.float32]
+
+
+def run() -> None:
+    data = data_folder() / "arqmath-mini"
+    qrels = read_qrels(data / "qrels" / "known-items.qrels")
+    topics = [topic for topic in read_topics(data / "topics" / "known-items.xml") if qrels.relevant(topic.id)]
+    topics = topics[:TOPICS]
+    wanted = [qrels.relevant(topic.id) for topic in topics]
+    answers = [post for post in read_posts(data / "Posts.xml", Report()) if post.kind == "answer"]
+    if TOPICS is not None:
+        own = {name for names in wanted for name in names}
+        others = islice((post for post in answers if post.id not in own), OTHERS - len(own))
+        answers = [post for post in answers if post.id in own] + list(others)
+    questions = [topic.post for topic in topics]
+    for name in MODELS:
+        _compare(name, box() / name / TEXT, questions, answers, wanted)
+
+
+def _compare(
+    name: str,
+    folder: Path,
+    questions: Sequence[Post],
+    answers: Sequence[Post],
+    wanted: Sequence[frozenset[str]],
+) -> None:
+    ids = [post.id for post in answers]
+    found: dict[str, tuple[Floats, Floats]] = {}
+    for bits, reader in (("32 bits", load_text_encoder(folder, "auto")), ("8 bits", load_quantised(folder))):
+        started = time.process_time()
+        found[bits] = _vectors(reader, questions), _vectors(reader, answers)
+        print(f"  {name}, {bits}: {time.process_time() - started:.0f} s of a processor")
+    rows = {f"both in {bits}": vectors for bits, vectors in found.items()}
+    rows["questions in 8, answers in 32 bits"] = found["8 bits"][0], found["32 bits"][1]
+    for title, (asked, answering) in rows.items():
+        print(
+            f"  {name}, {title}: MRR@{DEPTH} {_reciprocal_rank(asked @ answering.T, ids, wanted):.4f}"
+            f" ({len(asked)} questions, {len(ids):,} answers)"
+        )
+    cosines = np.concatenate([(a * b).sum(1) for a, b in zip(found["8 bits"], found["32 bits"], strict=True)])
+    print(f"  {name}: cosine of posts mean {cosines.mean():.5f}, least {cosines.min():.5f}")
+
+
+def _vectors(reader: TextReader, posts: Sequence[Post]) -> Floats:
+    """One vector a post: that of all of its text."""
+    found = reader.encode(wording_alone(post)[0] for post in posts)
+    return np.stack([vectors.vectors[-1] for vectors in found]).astype(np.float32)
+
+
+def _reciprocal_rank(scores: Floats, ids: Sequence[str], wanted: Sequence[frozenset[str]]) -> float:
+    total = 0.0
+    for row, names in zip(scores, wanted, strict=True):
+        best = np.argsort(-row, kind="stable")[:DEPTH]
+        total += next((1 / rank for rank, place in enumerate(best, 1) if ids[place] in names), 0.0)
+    return total / len(wanted)
