@@ -5,7 +5,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 
-.PHONY: help setup demo test lint bench clean
+.PHONY: help setup demo test lint bench docs package clean
 
 help:
 	@echo "make demo    install into $(VENV) and show mathamr at work on the bundled sample"
@@ -13,6 +13,8 @@ help:
 	@echo "make setup   only install (with the developers' tools)"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   benchmarks: ratios against a peer measured in the same run"
+	@echo "make docs    the documentation as a site, in site/"
+	@echo "make package wheels in dist/, tried in a bare environment"
 	@echo "make clean   remove $(VENV) and caches"
 
 $(VENV)/.runtime: pyproject.toml scripts/setup.sh
@@ -38,5 +40,12 @@ lint: $(VENV)/.developer
 bench: $(VENV)/.developer
 	$(BIN)/python -m benchmarks
 
+docs: $(VENV)/.developer
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "mkdocs>=1.6,<2" "mkdocs-material>=9.5,<10"
+	@$(BIN)/python -m mkdocs build --quiet && echo "mathamr: site/README.html"
+
+package:
+	@PYTHON="$(PYTHON)" bash scripts/package.sh
+
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf site $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist

@@ -34,7 +34,7 @@ if ! has_torch "$venv/bin/python"; then
     "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "torch==$torch"
 fi
 
-if [ "$what" = developer ]; then target='.[dev]'; else target='.'; fi
+if [ "$what" = developer ]; then target='.[dev]'; else target='.[research]'; fi
 say "installing mathamr ($what) into $venv; the first time this takes a few minutes"
 "$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$target"
 [ "$what" = developer ] && bash scripts/setup_browser.sh

@@ -105,9 +105,16 @@ def _box(again: str) -> Finding:
 
 def _optional() -> list[Finding]:
     findings = []
-    for package, module, purpose in (
-        ("amrlib", "amrlib", "AMR parsing with its pretrained models"),
-        ("transition-neural-parser", "transition_amr_parser", "AMR parsing with IBM's transition parser"),
+    for package, module, purpose, wanted in (
+        ("torch", "torch", "other systems, training and accelerators", '"mathamr[torch]"'),
+        ("bm25s", "bm25s", "the baselines of experiments", '"mathamr[research]"'),
+        ("amrlib", "amrlib", "AMR parsing with its pretrained models", "amrlib"),
+        (
+            "transition-neural-parser",
+            "transition_amr_parser",
+            "AMR parsing with IBM's transition parser",
+            "transition-neural-parser",
+        ),
     ):
         found = find_spec(module) is not None
         findings.append(
@@ -116,7 +123,7 @@ def _optional() -> list[Finding]:
                 package,
                 "ok" if found else "optional",
                 _version(package) or "installed" if found else "not installed",
-                "" if found else f"for {purpose}: pip install {package}",
+                "" if found else f"for {purpose}: pip install {wanted}",
             )
         )
     return findings

@@ -10,7 +10,7 @@ import typer
 from typer.core import TyperGroup
 
 from mathamr import __version__
-from mathamr.errors import MathAMRError, did_you_mean
+from mathamr.errors import MathAMRError, MissingExtraError, did_you_mean
 from mathamr.terminal import visible
 
 # verb (a module under mathamr.cli) -> one line of help; the order is that of a post's way through the rooms.
@@ -96,12 +96,22 @@ def _print_version(value: bool) -> None:
         raise typer.Exit
 
 
+_EXTRAS = {"torch": "torch", "bm25s": "research"}
+"""Packages that a small installation does without, and the extra that brings each."""
+
+
 def main() -> None:
     """Entry point: a `MathAMRError` is printed as one clear message and ends with exit code 1."""
     try:
         app()
     except MathAMRError as error:
         print(f"mathamr: {visible(str(error))}", file=sys.stderr)
+        sys.exit(1)
+    except ModuleNotFoundError as error:
+        if (extra := _EXTRAS.get((error.name or "").partition(".")[0])) is None:
+            raise
+        missing = MissingExtraError(f"{error.name}, which this needs,", f'pip install "mathamr[{extra}]"')
+        print(f"mathamr: {missing}", file=sys.stderr)
         sys.exit(1)
     except BrokenPipeError:
         sys.stderr.close()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mathamr.errors import MathAMRError, MissingExtraError
+from mathamr.errors import MathAMRError
 from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.fragment import Fragment, shortened
 
@@ -46,11 +46,9 @@ _TO_MATHTEXT = tuple(
 
 def save_heatmap(alignment: Alignment, path: Path) -> None:
     """Draw the alignment: rows are parts of the query, columns parts of the post, a frame marks each row's best."""
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError as error:
-        raise MissingExtraError("matplotlib, which draws the heatmap,", "pip install matplotlib") from error
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
     best = alignment.similarities.argmax(axis=1)
     rows = list(range(len(alignment.query)))[:ROWS]
     columns = _columns(alignment, [int(best[row]) for row in rows])

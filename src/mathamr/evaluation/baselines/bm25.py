@@ -27,7 +27,9 @@ class Bm25:
         try:
             import bm25s
         except ImportError as error:
-            raise MissingExtraError("bm25s, which the BM25 baselines use,", "pip install bm25s") from error
+            raise MissingExtraError(
+                "bm25s, which the BM25 baselines use,", 'pip install "mathamr[research]"'
+            ) from error
         self._ids = [candidate.id for candidate in candidates]
         self._numbers: dict[str, int] = {}
         corpus = [
