@@ -22,6 +22,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--contexts", nargs="+", help="only these contexts")
     parser.add_argument("--config", default="small", help="sizes of MaRF")
     parser.add_argument("--set", action="append", default=[], metavar="STAGE.FIELD=VALUE")
+    parser.add_argument("--curve", action="store_true", help="also measure MaRF with less of it stored")
     parser.add_argument("--folds", type=int, default=5)
     given = parser.parse_args(arguments)
     try:
@@ -38,7 +39,14 @@ def main(arguments: list[str] | None = None) -> int:
 def _contexts(given: argparse.Namespace) -> None:
     from mathamr.configured import changed
     from mathamr.experiments.formulaplaces import read_places
-    from mathamr.experiments.trials.contexts import ContextMaterials, cross_fitted, keep, untrained, ways_of
+    from mathamr.experiments.trials.contexts import (
+        ContextMaterials,
+        cross_fitted,
+        keep,
+        keep_widely,
+        untrained,
+        ways_of,
+    )
     from mathamr.experiments.trials.trial import judgments
     from mathamr.layers.device import chosen_device
     from mathamr.systems.mathamr.configuration import MathAMRConfiguration
@@ -60,24 +68,29 @@ def _contexts(given: argparse.Namespace) -> None:
         for context in wanted
     }
     changes = [each.partition(".")[2] for each in given.set]
-    for context, configuration in configurations.items():
-        keep(given.out, f"{name}/untrained/{context}", untrained(materials, configuration, device), materials)
     wide = given.prepared / "places-all.jsonl.gz"
     everything = read_places(wide) if wide.exists() and given.base == BOX else []
+    for context, configuration in configurations.items():
+        known = f"{name}/untrained/{context}"
+        if not (given.out / f"{known}.json").exists():
+            found, widely = untrained(materials, configuration, device, everything)
+            keep(given.out, known, found, materials)
+            if widely:
+                keep_widely(given.out, f"{known}-all", widely, materials)
     for seed in given.seeds:
         for context, configuration in configurations.items():
             ways = [changed({"way": way}, changes)["way"] for way in ways_of(seed)]
-            wider = everything if context == CONTEXTS[0] else []
             found, widely = cross_fitted(
-                materials, configuration, ways, device, count=given.folds, wider=wider
+                materials, configuration, ways, device, count=given.folds, wider=everything
             )
             keep(given.out, f"{name}/seed-{seed}/{context}", found, materials)
             if widely:
-                keep(given.out, f"{name}/seed-{seed}/{context}-all", widely, materials)
+                keep_widely(given.out, f"{name}/seed-{seed}/{context}-all", widely, materials)
 
 
 def _marf(given: argparse.Namespace) -> None:
     from mathamr.experiments.trials.marf import MarfTrial
+    from mathamr.experiments.trials.marfattempts import MarfAttempts
     from mathamr.layers.device import chosen_device
     from mathamr.systems.marf.training.configuration import marf_training
     from mathamr.systems.training.recipe import TrainingSettings
@@ -86,7 +99,10 @@ def _marf(given: argparse.Namespace) -> None:
         TrainingSettings(config=given.config, changes=(*given.set, f"model.base={given.base}"))
     )
     for seed in given.seeds:
-        MarfTrial(given.prepared, given.out, training, chosen_device(given.device), seed).run()
+        trial = MarfTrial(given.prepared, given.out, training, chosen_device(given.device), seed)
+        MarfAttempts(trial).run(trial.run())
+        if given.curve:
+            trial.compress()
 
 
 if __name__ == "__main__":

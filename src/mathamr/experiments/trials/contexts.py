@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,8 @@ import torch
 
 from mathamr.evaluation.qrels import Qrels
 from mathamr.experiments.formulaplaces import FormulaPlace
-from mathamr.experiments.trials.trial import keep_run, say
+from mathamr.experiments.trials.scoretable import ScoreTable
+from mathamr.experiments.trials.trial import JUDGED, keep_run, say
 from mathamr.layers.language.encoder import TextEncoder
 from mathamr.layers.lowrank import add_changes
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
@@ -25,6 +28,9 @@ from mathamr.systems.mathamr.training.judgedlines import JudgedLines
 from mathamr.systems.mathamr.training.trainer import LineTrainer, LineTraining
 from mathamr.systems.textbase import load_base
 from mathamr.training.plain import fit
+
+DEPTH = 1000
+"""Formulas of a run, as many as ARQMath takes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,12 +133,18 @@ def cross_fitted(
 
 
 def untrained(
-    materials: ContextMaterials, configuration: MathAMRConfiguration, device: torch.device
-) -> dict[str, dict[str, float]]:
-    """The looks of every topic by the text encoder as it is."""
+    materials: ContextMaterials,
+    configuration: MathAMRConfiguration,
+    device: torch.device,
+    wider: Sequence[FormulaPlace] = (),
+) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
+    """The looks of every topic by the text encoder as it is; and those of a wider collection, if one is given."""
     encoder = load_base(configuration.base, str(device))
     known = [place for place in materials.topics if place.topic in materials.qrels.grades]
-    return ranked(encoder, configuration.length, configuration.context, known, materials.places)
+    found = ranked(encoder, configuration.length, configuration.context, known, materials.places)
+    if not wider:
+        return found, {}
+    return found, ranked(encoder, configuration.length, configuration.context, known, wider)
 
 
 def ways_of(seed: int, changes: Mapping[str, Any] | None = None) -> list[LineTraining]:
@@ -145,5 +157,15 @@ def ways_of(seed: int, changes: Mapping[str, Any] | None = None) -> list[LineTra
 
 
 def keep(out: Path, name: str, found: Mapping[str, Mapping[str, float]], materials: ContextMaterials) -> None:
-    """Writes the values of the run's measures, and for MathAMR's own context the run."""
-    keep_run(out, name, found, materials.qrels, depth=1000 if "/amr-opt" in name else 0)
+    """Writes the values of the run's measures; of contexts of AMR, which rerank other runs, also the run."""
+    keep_run(out, name, found, materials.qrels, depth=DEPTH if "/amr-" in name else 0)
+
+
+def keep_widely(
+    out: Path, name: str, found: Mapping[str, Mapping[str, float]], materials: ContextMaterials
+) -> None:
+    """Of a search in all formulas: the measures of its best thousand, as ARQMath has them, and all scores of AMR's contexts."""
+    best = {topic: dict(nlargest(DEPTH, each.items(), key=itemgetter(1))) for topic, each in found.items()}
+    keep_run(out, name, best, materials.qrels, (*JUDGED, "judged@10"))
+    if "/amr-" in name:
+        ScoreTable.of(found).save(out / f"{name}.npz")

@@ -24,7 +24,7 @@ from mathamr.systems.marf.inference import (
     principal_components,
 )
 from mathamr.systems.marf.network import FormulaEncoder, MarfNetwork
-from mathamr.systems.marf.training.configuration import MarfTraining
+from mathamr.systems.marf.training.configuration import MarfTraining, PartTraining
 from mathamr.systems.marf.training.postshard import PostShard
 from mathamr.systems.marf.training.trainers import (
     ContextTrainer,
@@ -121,7 +121,8 @@ def represented(found: Sequence[Sequence[Tensor]], device: torch.device) -> Repr
     return Representations(rows, owners, len(found), device)
 
 
-def _kept(out: Path, name: str, task: SearchTask, scores: Mapping[int, Tensor]) -> None:
+def keep_scores(out: Path, name: str, task: SearchTask, scores: Mapping[int, Tensor]) -> None:
+    """Writes the measures of a run by topic, and its best results, where they are of use to others."""
     found: dict[str, dict[str, float]] = {}
     for place, row in scores.items():
         values = row.float().cpu().numpy()
@@ -140,7 +141,7 @@ def measure_context(
         documents = represented([[each] for each in candidates], device)
         queries = context_vectors(network, [task.topics.posts[place] for place in task.asked], device)
         scores = {place: documents.scores(query) for place, query in zip(task.asked, queries, strict=True)}
-        _kept(out, name, task, scores)
+        keep_scores(out, name, task, scores)
 
 
 def measure_formulas(
@@ -160,7 +161,7 @@ def measure_formulas(
     for task in all_tasks:
         documents = represented(rows(formula_vectors(network, task.candidates.posts, device)), device)
         queries = rows(formula_vectors(network, [task.topics.posts[place] for place in task.asked], device))
-        _kept(
+        keep_scores(
             out,
             name,
             task,
@@ -177,7 +178,9 @@ def measure_fusion(
         asked = [task.topics.posts[place] for place in task.asked]
         queries = [own[0] for own in fused_vectors(network, asked, device, 1)]
         documents = represented(fused_vectors(network, task.candidates.posts, device, most), device)
-        _kept(out, name, task, {p: documents.scores(q) for p, q in zip(task.asked, queries, strict=True)})
+        keep_scores(
+            out, name, task, {p: documents.scores(q) for p, q in zip(task.asked, queries, strict=True)}
+        )
 
 
 def measure_compression(
@@ -198,7 +201,7 @@ def measure_compression(
 
             table = represented([[small(each) for each in own] for own in documents], device)
             name = f"compression/{size}-numbers-{rows}-rows-{bits}-bits"
-            _kept(
+            keep_scores(
                 out, name, task, {p: table.scores(small(q)) for p, q in zip(task.asked, queries, strict=True)}
             )
 
@@ -226,31 +229,45 @@ class MarfTrial:
         self.tasks = tasks(folder)
         say(f"seed {seed}: {len(self.shard):,} posts, {len(self.shard.pairs):,} pairs")
 
-    def run(self) -> None:
-        """Words, context, then for each scoring the formulas and both fusions; the usual one first."""
-        torch.manual_seed(self.seed)
+    def way(self, stage: str) -> PartTraining:
+        """How a part learns with this seed."""
+        return replace(self.training.of(stage), seed=self.seed)
+
+    def run(self) -> MarfNetwork:
+        """Words, context, then for each scoring the formulas and both fusions; the usual one first.
+
+        The network with its parts by token, as they were trained.
+        """
         model = self.training.model
-        base = load_base(model.base, "cpu")
-        mask = base.pieces.vocabulary.index("[MASK]")
-        network = fresh_network(base, self.vocabularies, model).to(self.device)
-        ways = {name: replace(way, seed=self.seed) for name, way in self.training.parts.items()}
-        say(f"seed {self.seed}: words")
-        fit(WordTrainer(self.shard, network.context, mask, ways["words"], self.device), 3, say)
-        say(f"seed {self.seed}: context")
-        fit(ContextTrainer(self.shard, network.context, ways["context"], self.device), 3, say)
-        self._keep("context", network.context, "context.")
-        network.eval()
+        network = self.context()
+        self.keep("context", network.context, "context.")
         measure_context(network, self.tasks, self.out, "context", self.device)
         for scoring in dict.fromkeys((model.scoring, "token", "passage")):
             torch.manual_seed(self.seed)
             configuration = replace(model, scoring=scoring)
             formula = FormulaEncoder(configuration, len(self.vocabularies.latex)).to(self.device)
             say(f"seed {self.seed}: formulas by {scoring}")
-            fit(FormulaTrainer(self.shard, formula, scoring, ways["formulas"], self.device), 3, say)
-            self._keep(f"formula-{scoring}", formula, "formula.")
+            fit(FormulaTrainer(self.shard, formula, scoring, self.way("formulas"), self.device), 3, say)
+            self.keep(f"formula-{scoring}", formula, "formula.")
+            if scoring == "token":
+                network.formula = formula
             for most in dict.fromkeys((model.formulas, 6, 1)):
                 self._fusion(network, formula, replace(configuration, formulas=most))
-        self._compress()
+        return network
+
+    def context(self, until: float = 1.0) -> MarfNetwork:
+        """A network whose context encoder was trained, on that share of the questions; its other parts are new."""
+        torch.manual_seed(self.seed)
+        model = self.training.model
+        base = load_base(model.base, "cpu")
+        mask = base.pieces.vocabulary.index("[MASK]")
+        network = fresh_network(base, self.vocabularies, model).to(self.device)
+        say(f"seed {self.seed}: words")
+        fit(WordTrainer(self.shard, network.context, mask, self.way("words"), self.device), 3, say)
+        say(f"seed {self.seed}: context")
+        way = replace(self.way("context"), until=until)
+        fit(ContextTrainer(self.shard, network.context, way, self.device), 3, say)
+        return network.eval()
 
     def _fusion(
         self,
@@ -261,11 +278,10 @@ class MarfTrial:
         name = f"{configuration.scoring}-{'several' if configuration.formulas > 1 else 'longest'}"
         torch.manual_seed(self.seed)
         joined = MarfNetwork(network.context, formula, configuration).to(self.device)
-        way = replace(self.training.of("fusion"), seed=self.seed)
         say(f"seed {self.seed}: fusion {name}")
-        fit(FusionTrainer(self.shard, joined, way, self.device), 3, say)
+        fit(FusionTrainer(self.shard, joined, self.way("fusion"), self.device), 3, say)
         joined.eval()
-        self._keep(f"fusion-{name}", joined.fusion, "fusion.")
+        self.keep(f"fusion-{name}", joined.fusion, "fusion.")
         measure_formulas(joined, self.tasks, self.out, f"formula-{name}", self.device)
         measure_fusion(joined, self.tasks, self.out, f"marf-{name}", self.device)
         if configuration == self.training.model and self.seed == 0:
@@ -275,12 +291,13 @@ class MarfTrial:
             self._write("components", {"components": components})
             self._usual = copy.deepcopy(joined), components
 
-    def _compress(self) -> None:
+    def compress(self) -> None:
         """What the usual model of the first seed is worth when less of it is stored; last, for it takes long."""
         if self._usual is not None:
             measure_compression(*self._usual, self.tasks, self.out, self.device)
 
-    def _keep(self, name: str, module: torch.nn.Module, prefix: str) -> None:
+    def keep(self, name: str, module: torch.nn.Module, prefix: str) -> None:
+        """Writes what a part has learned, in sixteen bits."""
         learned = {
             f"{prefix}{each}": parameter
             for each, parameter in module.named_parameters()

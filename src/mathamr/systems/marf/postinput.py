@@ -92,9 +92,10 @@ class InputReader:
         *,
         length: int,
         formula_length: int,
+        together: int = 0,
     ) -> None:
         self.pieces, self.mathematics, self.latex = pieces, mathematics, latex
-        self._length, self._formula_length = length, formula_length
+        self._length, self._formula_length, self._together = length, formula_length, together
 
     def posts(self, posts: Sequence[Post]) -> list[PostInput]:
         """Posts, in order; one without text and formulas has no pieces between its marks."""
@@ -143,7 +144,19 @@ class InputReader:
             if len(numbers):
                 found.setdefault(numbers.tobytes(), (formula.id, numbers))
         ranked = sorted(found.values(), key=lambda each: -len(each[1]))
-        return tuple(ranked[:FUSED])
+        return joined(ranked[:FUSED], self._together)
+
+
+def joined(formulas: Sequence[tuple[str, Numbers]], length: int) -> tuple[tuple[str, Numbers], ...]:
+    """Formulas as one, one behind the other, of so many tokens at most; as they are where that is none.
+
+    >>> one, other = ("a", np.array([5, 6], np.uint16)), ("b", np.array([7, 8], np.uint16))
+    >>> [(name, numbers.tolist()) for name, numbers in joined([one, other], 3)]
+    [('a', [5, 6, 7])]
+    """
+    if not length or not formulas:
+        return tuple(formulas)
+    return ((formulas[0][0], np.concatenate([numbers for _, numbers in formulas])[:length]),)
 
 
 def padded(rows: Sequence[Numbers], pad: int, width: int = 0) -> tuple[Tensor, Tensor]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Self
 
@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.errors import MathAMRError
-from mathamr.systems.marf.postinput import Numbers, PostInput
+from mathamr.systems.marf.postinput import Numbers, PostInput, joined
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -28,6 +28,11 @@ class PostShard:
     def formulas(self, post: int) -> tuple[Numbers, ...]:
         """The tokens of a post's formulas, the longest first."""
         return tuple(numbers for _, numbers in self.posts[post].formulas)
+
+    def together(self, length: int) -> Self:
+        """With the formulas of each post as one, of so many tokens at most."""
+        posts = tuple(replace(post, formulas=joined(post.formulas, length)) for post in self.posts)
+        return replace(self, posts=posts)
 
     def save(self, path: Path) -> None:
         """Writes the file."""

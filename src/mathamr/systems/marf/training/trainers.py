@@ -17,6 +17,7 @@ from torch.nn import functional
 from mathamr.errors import MathAMRError
 from mathamr.layers.language.encoder import precision
 from mathamr.layers.tensorfile import tensor_bytes
+from mathamr.systems.marf.inference import context_vectors
 from mathamr.systems.marf.network import (
     AddedPieces,
     ContextEncoder,
@@ -28,7 +29,7 @@ from mathamr.systems.marf.network import (
 from mathamr.systems.marf.postinput import Numbers, padded
 from mathamr.systems.marf.training.configuration import PartTraining
 from mathamr.systems.marf.training.postshard import PostShard
-from mathamr.training.pairs import Answers, checked, split
+from mathamr.training.pairs import Answers, checked, split, stretch
 from mathamr.training.pairs import Numbers as Places
 from mathamr.training.plain import PlainTrainer
 from mathamr.training.trainer import TrainingSubject, Validation, ValidationFigure
@@ -168,7 +169,8 @@ class PairTrainer(PartTrainer[PairStep]):
 
     def __init__(self, shard: PostShard, model: nn.Module, way: PartTraining, device: torch.device) -> None:
         pairs = checked(self._usable(shard, np.array(shard.pairs, np.int64)), len(shard))
-        self.train, self.held = split(pairs, way.validation, way.seed)
+        learned, self.held = split(pairs, way.validation, way.seed)
+        self.train = checked(stretch(learned, way.since, way.until, way.seed), len(shard))
         self.held = self.held[:_SEARCHED]
         self.answers = Answers(pairs, len(shard))
         super().__init__(shard, model, len(self.train), way, device)
@@ -298,6 +300,26 @@ class FusionTrainer(PairTrainer):
                 parameter.requires_grad_(False)
         self.network = network
         super().__init__(shard, network, way, device)
+        with torch.no_grad():
+            network.fusion.opened_by(way.gate)
+        self._near = self._nearest() if way.neighbours > 1 else None
+
+    def plan(self, epoch: int) -> list[Places]:
+        """Shuffled; where hard negatives are wanted, with pairs beside each other whose questions are near."""
+        if self._near is None:
+            return super().plan(epoch)
+        return near_batches(
+            self._near, self.count, self.way.neighbours, self.way.batch_size, [self.way.seed, 3, epoch]
+        )
+
+    def _nearest(self) -> Places:
+        """For every training pair those whose questions are nearest, by the means of their text's tokens."""
+        posts = [self.shard.posts[post] for post in self.train[: self.count, 0].tolist()]
+        rows = context_vectors(self.network.eval(), posts, self.device)
+        means = functional.normalize(torch.stack([row.float().mean(0) for row in rows]), dim=-1)
+        most = min(4 * self.way.neighbours, len(means))
+        found = [(part @ means.T).topk(most).indices.cpu() for part in torch.split(means, 1024)]
+        return torch.cat(found).numpy().astype(np.int64)
 
     def _formulas(self, posts: Sequence[int], chance: np.random.Generator | None) -> Rows | None:
         several = chance if self.network.configuration.formulas > 1 else None
@@ -320,6 +342,26 @@ class FusionTrainer(PairTrainer):
             context = self.network.context(numbers, lengths)
             formula = self.network.formula(tokens, counts.clamp(min=1))
         return _halves(self.network.fused(context, formula, counts), lengths)
+
+
+def near_batches(near: Places, count: int, neighbours: int, size: int, seed: Sequence[int]) -> list[Places]:
+    """Every pair once, in groups of near ones, the groups in an order by chance, cut into batches.
+
+    >>> near = np.array([[0, 2], [1, 3], [2, 0], [3, 1]])
+    >>> sorted(sorted(batch.tolist()) for batch in near_batches(near, 4, 2, 2, [0]))
+    [[0, 2], [1, 3]]
+    """
+    chance = np.random.default_rng(list(seed))
+    free = np.ones(count, np.bool_)
+    groups = []
+    for first in chance.permutation(count):
+        if free[first]:
+            group = [first, *(each for each in near[first] if free[each] and each != first)][:neighbours]
+            free[group] = False
+            groups.append(np.array(group, np.int64))
+    order = np.concatenate([groups[place] for place in chance.permutation(len(groups))])
+    steps = [order[start : start + size] for start in range(0, count, size)]
+    return [step for step in steps if len(step) > 1]
 
 
 _NOTHING = np.zeros(0, np.uint16)

@@ -1,0 +1,73 @@
+"""`ScoreTable`: the scores of a whole collection for some topics, small enough to keep: what reranking any run needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.errors import MathAMRError
+from mathamr.evaluation.runs import Run
+
+STEPS = 2**16 - 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoreTable:
+    """A cosine for every topic and item, in steps of 1/32,767; every topic has all items."""
+
+    topics: tuple[str, ...]
+    items: tuple[str, ...]
+    steps: npt.NDArray[np.uint16]
+
+    @classmethod
+    def of(cls, scores: Mapping[str, Mapping[str, float]]) -> ScoreTable:
+        """From cosines by topic and item.
+
+        >>> table = ScoreTable.of({"A": {"x": 1.0, "y": -1.0}})
+        >>> table.scores("A", ["y", "x", "z"])
+        {'y': -1.0, 'x': 1.0}
+        """
+        items = tuple(next(iter(scores.values()), {}))
+        if any(tuple(found) != items for found in scores.values()):
+            raise MathAMRError("a table of scores needs the same items for every topic")
+        rows = np.array([list(found.values()) for found in scores.values()], np.float64)
+        steps = np.round((np.clip(rows, -1, 1) + 1) / 2 * STEPS).astype(np.uint16)
+        return cls(tuple(scores), items, steps.reshape(len(scores), len(items)))
+
+    def scores(self, topic: str, items: Sequence[str]) -> dict[str, float]:
+        """The cosines of those items that the table has; none for a topic that it does not have."""
+        if topic not in self.topics:
+            return {}
+        row = self.steps[self.topics.index(topic)]
+        place = {item: number for number, item in enumerate(self.items)}
+        return {item: float(row[place[item]]) / STEPS * 2 - 1 for item in items if item in place}
+
+    def over(self, run: Run, name: str) -> Run:
+        """The scores of what a run has found, as a run of its own."""
+        return Run.of(
+            name,
+            {
+                topic: list(self.scores(topic, [hit.id for hit in hits]).items())
+                for topic, hits in run.rankings.items()
+            },
+        )
+
+    def save(self, path: Path) -> None:
+        """One file without pickles."""
+        np.savez_compressed(path, topics=np.array(self.topics), items=np.array(self.items), steps=self.steps)
+
+    @classmethod
+    def load(cls, path: Path) -> ScoreTable:
+        """The inverse of `save`."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                table = cls(tuple(map(str, file["topics"])), tuple(map(str, file["items"])), file["steps"])
+        except (OSError, ValueError, KeyError) as error:
+            raise MathAMRError(f"{path} holds no table of scores, or it is damaged: {error}") from error
+        if table.steps.shape != (len(table.topics), len(table.items)) or table.steps.dtype != np.uint16:
+            raise MathAMRError(f"{path} holds no table of scores: topics and items do not fit the numbers")
+        return table
