@@ -29,7 +29,7 @@ from mathamr.evaluation.baselines import run as baseline_run
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels, read_qrels
 from mathamr.evaluation.retrieval import retrieve
-from mathamr.evaluation.runs import Run, read_run, run_lines
+from mathamr.evaluation.runs import DEPTH, Run, read_run, run_lines
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.significance import bootstrap_interval
 from mathamr.evaluation.topics import Topic, read_topics
@@ -46,6 +46,8 @@ TESTS: dict[str, tuple[Task, tuple[str, ...], tuple[str, ...]]] = {
 }
 """By name: what is searched for, the files of topics and judgments, and the measures."""
 BASELINES = {"task1": ("random", "bm25"), "task2": ("random", "latex-ngrams"), "known-items": ("bm25",)}
+KNOWN_DEPTH = 100
+"""Results of known items that are kept: their measure looks at ten."""
 TIMED = 20
 """Topics whose search is timed."""
 SAMPLE = 60
@@ -112,7 +114,7 @@ def _measure(name: str, mini: Path, folder: Path) -> None:
             retrieve(opened, topics[:TIMED], task, strategy=strategy or None)
             rate = len(topics[:TIMED]) / (time.perf_counter() - started)
             found = retrieve(opened, topics, task, strategy=strategy or None, name=name)
-            _write(found.run(), path)
+            _write(found.run(), path, KNOWN_DEPTH if test == "known-items" else DEPTH)
             _note(folder / f"{_plain(name)}.speed.json", test, rate)
             print(f"  {name} {test}: {rate:.2f} queries/s", flush=True)
 
@@ -179,9 +181,9 @@ def _note(path: Path, test: str, rate: float) -> None:
     path.write_text(json.dumps(row | {test: rate}) + "\n", encoding="utf-8")
 
 
-def _write(run: Run, path: Path) -> None:
+def _write(run: Run, path: Path, depth: int = DEPTH) -> None:
     with gzip.open(path, "wt", encoding="utf-8") as file:
-        file.writelines(run_lines(run))
+        file.writelines(run_lines(run, depth))
 
 
 def table(mini: Path, folder: Path) -> Iterator[str]:

@@ -35,6 +35,8 @@ from mathamr.systems.marf.training.trainers import (
 from mathamr.systems.textbase import load_base
 from mathamr.training.plain import fit
 
+RUNS = ("context", "marf-token-several", "summed-together")
+"""Rankings whose results are kept, not only their measures."""
 _BLOCK = 1 << 20
 """Rows of a block of representations."""
 
@@ -128,7 +130,7 @@ def keep_scores(out: Path, name: str, task: SearchTask, scores: Mapping[int, Ten
         values = row.float().cpu().numpy()
         order = np.argsort(-values, kind="stable")[:1000]
         found[task.topics.ids[place]] = {task.candidates.ids[at]: float(values[at]) for at in order}
-    depth = 0 if name.startswith(("compression", "formula")) else 100 if task.measures == KNOWN else 1000
+    depth = 0 if name not in RUNS else 100 if task.measures == KNOWN else 1000
     keep_run(out, f"{name}/{task.name}", found, task.qrels, task.measures, depth)
 
 
