@@ -19,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
@@ -75,7 +75,7 @@ def run() -> None:
 def _topics(mini: Path, files: Sequence[str]) -> tuple[list[Topic], Qrels]:
     """Topics with a relevant item, and their judgments."""
     topics: list[Topic] = []
-    grades = {}
+    grades: dict[str, Mapping[str, int]] = {}
     for name in files:
         judged = read_qrels(mini / "qrels" / f"{name}.qrels").with_relevant()
         topics += [each for each in read_topics(mini / "topics" / f"{name}.xml") if each.id in judged.grades]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -16,7 +17,15 @@ from mathamr.experiments.formulaplaces import (
     write_places,
 )
 from mathamr.experiments.trials import contexts
-from mathamr.experiments.trials.contexts import ContextMaterials, cross_fitted, folds, ranked, ways_of
+from mathamr.experiments.trials.contexts import (
+    ContextMaterials,
+    cross_fitted,
+    folds,
+    keep_widely,
+    ranked,
+    ways_of,
+)
+from mathamr.experiments.trials.scoretable import ScoreTable
 from mathamr.layers.language.files import load_text_encoder
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
@@ -94,3 +103,19 @@ def test_places_of_judged_looks_are_read_and_come_back_from_a_file(tmp_path: Pat
     assert (asked.topic, asked.contexts["text-latex"]) == ("B.1", "Then d^2 is odd.")
     assert write_places(wider, tmp_path / "places.jsonl.gz") == 3
     assert read_places(tmp_path / "places.jsonl.gz") == wider
+
+
+def test_a_search_in_all_formulas_is_measured_by_its_best_and_keeps_every_score(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(contexts, "DEPTH", 1)
+    found = {f"B.{n}": {f"v{m}": 0.9 - abs(n + 1 - m) / 10 for m in range(4)} for n in range(3)}
+    materials = ContextMaterials(TOPICS, PLACES, Qrels({t: g for t, g in QRELS.grades.items() if t in found}))
+    keep_widely(tmp_path, "box/seed-0/amr-latex-all", found, materials)
+    values = json.loads((tmp_path / "box/seed-0/amr-latex-all.json").read_text())
+    # The right look is always second: it is beyond a depth of one.
+    assert set(values["MAP'"].values()) == {0.0}
+    assert set(values["judged@10"].values()) == {0.1}
+    table = ScoreTable.load(tmp_path / "box/seed-0/amr-latex-all.npz")
+    assert table.topics == tuple(found)
+    assert table.items == ("v0", "v1", "v2", "v3")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -64,10 +64,12 @@ _CONTEXTS = {
 }
 
 
-def _contexts(base: str, seeds: str) -> tuple[TrialRow, ...]:
+def _contexts(base: str, seeds: str, ending: str) -> tuple[TrialRow, ...]:
+    """The contexts; with the paper's figures where they were trained and, as there, only judged formulas were ranked."""
+    told = "{" in seeds and not ending
     return tuple(
         TrialRow(
-            name, f"{base}/{seeds}/{context}", dict(zip(_AT, figures, strict=True)) if "{" in seeds else {}
+            name, f"{base}/{seeds}/{context}{ending}", dict(zip(_AT, figures, strict=True)) if told else {}
         )
         for context, (name, figures) in _CONTEXTS.items()
     )
@@ -78,15 +80,19 @@ CONTEXTS = TrialExperiment(
     title="Contexts of a formula",
     question="Which representation of a formula's sentence finds formulas best?",
     trial="contexts",
-    note="Only judged formulas are ranked, as in the paper; every topic by a model that was trained on other topics.",
+    note=(
+        "Every topic by a model that was trained on other topics. Judged formulas are ranked alone, as in the paper; then all"
+        " formulas of the collection, of which the first thousand count."
+    ),
     tables=tuple(
         TrialTable(
-            title=f"{told}, {trained}",
+            title=f"{told}, {trained}{where}",
             test="task2",
-            rows=_contexts(base, seeds),
+            rows=_contexts(base, seeds, ending),
             measures=(*_AT, "MAP'", "Bpref"),
-            source="Table 1" if "{" in seeds else "",
+            source="Table 1" if "{" in seeds and not ending else "",
         )
+        for ending, where in (("", ""), ("-all", ", among all formulas"))
         for base, told in (("box", "the box's text encoder"), ("minilm", "all-MiniLM-L6-v2"))
         for seeds, trained in (("seed-{seed}", "trained"), ("untrained", "as it is"))
     ),
@@ -106,80 +112,113 @@ RERANK = TrialExperiment(
 )
 
 
-def _row(name: str, folder: str, figures: tuple[float, ...] = ()) -> TrialRow:
-    return TrialRow(name, f"seed-{{seed}}/{folder}", dict(zip(_SEED, figures, strict=False)))
+_TESTS = (
+    ("Answers", "task1", _JUDGED),
+    ("Formulas", "task2", _JUDGED),
+    ("Known items", "known-items", _KNOWN),
+)
+_Part = tuple[str, str, Mapping[str, tuple[float, ...]]]
+"""A row of MaRF's tables: its name, the folder of its scores, and by test set what the paper has."""
 
 
-_CONTEXT, _FORMULA, _MARF = "context", "formula-token-several", "marf-token-several"
+def _rows(parts: Sequence[_Part], test: str) -> tuple[TrialRow, ...]:
+    return tuple(
+        TrialRow(name, f"seed-{{seed}}/{folder}", dict(zip(_SEED, figures.get(test, ()), strict=False)))
+        for name, folder, figures in parts
+    )
+
+
+def _tables(
+    parts: Sequence[_Part], sources: Mapping[str, str] | None = None, told: str = ""
+) -> tuple[TrialTable, ...]:
+    """A table of the same rows for each test set."""
+    return tuple(
+        TrialTable(
+            title=f"{title}{told}",
+            test=test,
+            rows=_rows(parts, test),
+            measures=measures,
+            source=(sources or {}).get(test, ""),
+        )
+        for title, test, measures in _TESTS
+    )
+
+
+_CONTEXT: _Part = (
+    "context encoder",
+    "context",
+    {"task1": (0.436, 0.182, 0.262), "task2": (0.644, 0.493, 0.615)},
+)
+_FORMULA: _Part = (
+    "formula encoder",
+    "formula-token-several",
+    {"task1": (0.392, 0.151, 0.253), "task2": (0.591, 0.442, 0.607)},
+)
+_MARF: _Part = (
+    "MaRF",
+    "marf-token-several",
+    {"task1": (0.535, 0.221, 0.352), "task2": (0.732, 0.526, 0.627)},
+)
+
 BENCHMARK = TrialExperiment(
     name="marf-benchmark",
     title="MaRF and its parts",
     question="Is the fusion better than the context encoder and the formula encoder alone?",
     trial="marf",
     note="The paper's figures are those of ARQMath-3, among 2.4 million answers and 4 million formulas.",
+    tables=_tables((_CONTEXT, _FORMULA, _MARF), {"task1": "Table 1", "task2": "Table 2"}),
+)
+
+_COMPARED: tuple[_Part, ...] = (("context encoder", "context", {}), ("MaRF", "marf-token-several", {}))
+
+FUSION = TrialExperiment(
+    name="marf-fusion",
+    title="Attempts at a fusion above its parts",
+    question="What brings the fusion above the context encoder?",
+    trial="marf",
+    note=(
+        "Hard pairs: six epochs in which pairs with near questions stand in a batch, the gate open at the beginning. All formulas"
+        " together: read as one of 256 tokens, in training and search. New pairs: the context encoder learns from 60 % of"
+        " the questions, the fusion from the others. The sum adds the formulas' own MaxSim to the fused one, each"
+        " standardised by query, with a weight chosen on validation pairs. The paper's fusion is in its Tables 1 and 2."
+    ),
     tables=(
-        TrialTable(
-            title="Answers",
-            test="task1",
-            rows=(
-                _row("context encoder", _CONTEXT, (0.436, 0.182, 0.262)),
-                _row("formula encoder", _FORMULA, (0.392, 0.151, 0.253)),
-                _row("MaRF", _MARF, (0.535, 0.221, 0.352)),
-            ),
-            measures=_JUDGED,
-            source="Table 1",
+        *_tables(
+            (
+                *_COMPARED[:1],
+                ("formula encoder", "formula-token-several", {}),
+                ("formula encoder, all formulas together", "formula-together", {}),
+                ("MaRF", "marf-token-several", {}),
+                ("MaRF, hard pairs", "marf-hard", {}),
+                ("MaRF, hard pairs, all formulas together", "marf-together", {}),
+                ("the same and formulas, summed", "summed-together", {}),
+            )
         ),
-        TrialTable(
-            title="Formulas",
-            test="task2",
-            rows=(
-                _row("context encoder", _CONTEXT, (0.644, 0.493, 0.615)),
-                _row("formula encoder", _FORMULA, (0.591, 0.442, 0.607)),
-                _row("MaRF", _MARF, (0.732, 0.526, 0.627)),
+        *_tables(
+            (
+                ("context encoder", "context-unseen", {}),
+                ("MaRF, new pairs", "marf-unseen", {}),
+                ("MaRF, new pairs, all formulas together", "marf-unseen-together", {}),
+                ("the same and formulas, summed", "summed-unseen-together", {}),
             ),
-            measures=_JUDGED,
-            source="Table 2",
-        ),
-        TrialTable(
-            title="Known items",
-            test="known-items",
-            rows=(
-                _row("context encoder", _CONTEXT),
-                _row("formula encoder", _FORMULA),
-                _row("MaRF", _MARF),
-            ),
-            measures=_KNOWN,
+            told=", a fusion that learns from new pairs",
         ),
     ),
 )
 
-_SCORINGS = (
-    ("passage level, longest formula", "passage-longest", (0.473, 0.172, 0.284)),
-    ("passage level, several formulas", "passage-several", (0.498, 0.195, 0.297)),
-    ("token level, longest formula", "token-longest", (0.492, 0.191, 0.304)),
-    ("token level, several formulas", "token-several", (0.526, 0.218, 0.347)),
-)
 SCORING = TrialExperiment(
     name="marf-scoring",
     title="Scoring of formulas, and how many of them",
     question="Do formulas learn better token by token, and does fusing several of them help?",
     trial="marf",
-    tables=tuple(
-        TrialTable(
-            title=title,
-            test=test,
-            rows=tuple(
-                _row(name, f"marf-{folder}", figures if test == "task1" else ())
-                for name, folder, figures in _SCORINGS
-            ),
-            measures=measures,
-            source="Table 5" if test == "task1" else "",
-        )
-        for title, test, measures in (
-            ("Answers", "task1", _JUDGED),
-            ("Formulas", "task2", _JUDGED),
-            ("Known items", "known-items", _KNOWN),
-        )
+    tables=_tables(
+        (
+            ("passage level, longest formula", "marf-passage-longest", {"task1": (0.473, 0.172, 0.284)}),
+            ("passage level, several formulas", "marf-passage-several", {"task1": (0.498, 0.195, 0.297)}),
+            ("token level, longest formula", "marf-token-longest", {"task1": (0.492, 0.191, 0.304)}),
+            ("token level, several formulas", "marf-token-several", {"task1": (0.526, 0.218, 0.347)}),
+        ),
+        {"task1": "Table 5"},
     ),
 )
 
@@ -193,31 +232,21 @@ DOMINANCE = TrialExperiment(
         "The paper, ARQMath-3, queries above 0, 50, 60 and 70 % (nDCG'): BERT .416 .414 .382 .332, MaRF .494 .500 .492"
         " .489 (Table 3); recall of answers: BERT .603 .577 .572 .522, MaRF .681 .675 .674 .690 (Table 4)."
     ),
-    tables=(
+    tables=tuple(
         TrialTable(
-            title="Answers, by the share of mathematics in the question",
-            test="task1",
-            rows=(_row("context encoder", _CONTEXT), _row("MaRF", _MARF)),
-            measures=_JUDGED,
-            source="Table 3",
+            title=f"{title}, by the share of mathematics in the {'answer' if answers else 'question'}",
+            test=test,
+            rows=_rows(_COMPARED, test),
+            measures=measures,
+            source=source,
             least=_LEAST,
-        ),
-        TrialTable(
-            title="Known items, by the share of mathematics in the question",
-            test="known-items",
-            rows=(_row("context encoder", _CONTEXT), _row("MaRF", _MARF)),
-            measures=_KNOWN,
-            least=_LEAST,
-        ),
-        TrialTable(
-            title="Known items, by the share of mathematics in the answer",
-            test="known-items",
-            rows=(_row("context encoder", _CONTEXT), _row("MaRF", _MARF)),
-            measures=("recall@10", "recall@100"),
-            source="Table 4",
-            least=_LEAST,
-            answers=True,
-        ),
+            answers=answers,
+        )
+        for title, test, measures, source, answers in (
+            ("Answers", "task1", _JUDGED, "Table 3", False),
+            ("Known items", "known-items", _KNOWN, "", False),
+            ("Known items", "known-items", ("recall@10", "recall@100"), "Table 4", True),
+        )
     ),
 )
 
@@ -227,6 +256,7 @@ TRIALS: Registry[TrialExperiment] = Registry(
         "mathamr-contexts": f"{__name__}:CONTEXTS",
         "mathamr-rerank": f"{__name__}:RERANK",
         "marf-benchmark": f"{__name__}:BENCHMARK",
+        "marf-fusion": f"{__name__}:FUSION",
         "marf-scoring": f"{__name__}:SCORING",
         "marf-math-dominance": f"{__name__}:DOMINANCE",
     },

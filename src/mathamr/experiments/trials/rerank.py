@@ -12,6 +12,7 @@ from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.significance import bonferroni, paired_t_test, stars
+from mathamr.experiments.trials.scoretable import ScoreTable
 from mathamr.index.scored import Scored
 from mathamr.search.fusion import fuse
 
@@ -70,9 +71,13 @@ def markdown(
     return "\n".join(_lines(runs, ours, qrels)) + told
 
 
+def _scores(path: Path, run: Run) -> Run:
+    """MathAMR's scores of what a run found: from a table of all formulas' scores, or from a run."""
+    return ScoreTable.load(path).over(run, path.stem) if path.suffix == ".npz" else read_run(path)
+
+
 def _lines(originals: Mapping[str, Run], ours: Sequence[Path], qrels: Qrels) -> Iterator[str]:
     chosen = measures(MEASURES)
-    by_seed = [read_run(path) for path in ours]
     tests = 2 * len(originals) * len(MEASURES)
     yield "| run | topics | | " + " | ".join(MEASURES) + " |"
     yield "| --- | --: | --- |" + " --: |" * len(MEASURES)
@@ -81,6 +86,7 @@ def _lines(originals: Mapping[str, Run], ours: Sequence[Path], qrels: Qrels) -> 
         original = evaluate(run, asked, chosen)
         means = [f"{original.mean(each):.3f}" for each in original.measures]
         yield _row(name, str(len(asked.topics)), "original", means)
+        by_seed = [_scores(path, run) for path in ours]
         for what in ("reranked", "fused"):
             values = []
             for seed in by_seed:
@@ -98,7 +104,7 @@ def _lines(originals: Mapping[str, Run], ours: Sequence[Path], qrels: Qrels) -> 
             yield _row("", "", what, cells)
     yield ""
     yield (
-        f"The topics that a run has; {len(by_seed)} seeds of MathAMR; stars: a paired t-test against the original,"
+        f"The topics that a run has; {len(ours)} seeds of MathAMR; stars: a paired t-test against the original,"
         f" p × {tests} under .05, .01, .001."
     )
 

@@ -23,6 +23,8 @@ from mathamr.experiments.trials.trial import say
 from mathamr.systems.marf.configuration import CONFIGURATIONS
 
 BASES, MARF_BASE = ("box", "minilm"), "box"
+RERANKING = {"amr-opt": "By AMR with OPT text (MathAMR)", "amr-latex": "By AMR with LaTeX"}
+"""Contexts that order other runs again."""
 ORIGINALS = ("random", "latex-ngrams")
 """Baselines that are reranked where no runs are given."""
 
@@ -103,16 +105,22 @@ def _reranked(setting: TrialSetting, folder: Path) -> str:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 write_run(run_baseline(name, setting.collection.posts(), topics, "formulas"), path)
             originals[name] = path
-    ours = _own_runs(folder, setting.seeds)
-    judged_only = not any("-all." in path.name for path in ours)
-    return rerank.markdown(originals, ours, judged(tests), judged_only=judged_only)
+    known = judged(tests)
+    parts = [
+        f"## {told}\n\n" + rerank.markdown(originals, ours, known, judged_only=ours[0].suffix != ".npz")
+        for context, told in RERANKING.items()
+        if (ours := _own_scores(folder, context, setting.seeds))
+    ]
+    if not parts:
+        raise MathAMRError(f"{folder} has no run of MathAMR yet: run mathamr-contexts first")
+    return "\n\n".join(parts)
 
 
-def _own_runs(folder: Path, seeds: int) -> Sequence[Path]:
-    """MathAMR's runs over all formulas where there are some, else over the judged ones."""
-    for name in ("amr-opt-all", "amr-opt"):
-        found = [folder / "box" / f"seed-{seed}" / f"{name}.run.gz" for seed in range(seeds)]
+def _own_scores(folder: Path, context: str, seeds: int) -> Sequence[Path]:
+    """MathAMR's scores of all formulas where there are some, else its runs of the judged ones; by seed."""
+    for ending in ("-all.npz", ".run.gz"):
+        found = [folder / "box" / f"seed-{seed}" / f"{context}{ending}" for seed in range(seeds)]
         there = [path for path in found if path.exists()]
         if there:
             return there
-    raise MathAMRError(f"{folder} has no run of MathAMR yet: run mathamr-contexts first")
+    return []

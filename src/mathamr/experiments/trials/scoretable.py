@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -25,12 +25,7 @@ class ScoreTable:
 
     @classmethod
     def of(cls, scores: Mapping[str, Mapping[str, float]]) -> ScoreTable:
-        """From cosines by topic and item.
-
-        >>> table = ScoreTable.of({"A": {"x": 1.0, "y": -1.0}})
-        >>> table.scores("A", ["y", "x", "z"])
-        {'y': -1.0, 'x': 1.0}
-        """
+        """From cosines by topic and item."""
         items = tuple(next(iter(scores.values()), {}))
         if any(tuple(found) != items for found in scores.values()):
             raise MathAMRError("a table of scores needs the same items for every topic")
@@ -38,20 +33,18 @@ class ScoreTable:
         steps = np.round((np.clip(rows, -1, 1) + 1) / 2 * STEPS).astype(np.uint16)
         return cls(tuple(scores), items, steps.reshape(len(scores), len(items)))
 
-    def scores(self, topic: str, items: Sequence[str]) -> dict[str, float]:
-        """The cosines of those items that the table has; none for a topic that it does not have."""
-        if topic not in self.topics:
-            return {}
-        row = self.steps[self.topics.index(topic)]
-        place = {item: number for number, item in enumerate(self.items)}
-        return {item: float(row[place[item]]) / STEPS * 2 - 1 for item in items if item in place}
-
     def over(self, run: Run, name: str) -> Run:
-        """The scores of what a run has found, as a run of its own."""
+        """The cosines of what a run has found, as a run of its own; what the table does not have is left out."""
+        row = {topic: number for number, topic in enumerate(self.topics)}
+        place = {item: number for number, item in enumerate(self.items)}
         return Run.of(
             name,
             {
-                topic: list(self.scores(topic, [hit.id for hit in hits]).items())
+                topic: [
+                    (hit.id, float(self.steps[row[topic], place[hit.id]]) / STEPS * 2 - 1)
+                    for hit in hits
+                    if topic in row and hit.id in place
+                ]
                 for topic, hits in run.rankings.items()
             },
         )

@@ -12,7 +12,7 @@ import numpy as np
 from mathamr.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import read_run
-from mathamr.evaluation.significance import LEVEL, bonferroni, paired_t_test, stars
+from mathamr.evaluation.significance import LEVEL, bonferroni, bootstrap_interval, paired_t_test, stars
 from mathamr.experiments.trials.declared import TrialExperiment, TrialRow, TrialTable
 
 PREPARED, SHARES = "prepared", "shares.json"
@@ -88,12 +88,13 @@ def _compared(table: TrialTable, found: Sequence[RowScores]) -> Iterator[str]:
     yield _line(["", *table.measures, *(f"paper {name}" for name in published)])
     yield _rule(1 + len(table.measures) + len(published))
     for each in found:
-        cells = [each.row.name, *(_spread(each.mean(name)) for name in table.measures)]
+        cells = [each.row.name, *(_with_interval(each, name, topics) for name in table.measures)]
         yield _line([*cells, *(_told(each.row.published.get(name)) for name in published)])
     yield ""
     yield (
         f"{len(topics)} topics; "
-        + (f"mean and standard deviation over {seeds} seeds." if seeds > 1 else "one seed.")
+        + (f"mean and standard deviation over {seeds} seeds" if seeds > 1 else "one seed")
+        + ", in brackets the 95 % bootstrap interval over topics."
         + (f" Beside it the paper's {table.source}." if table.source else "")
     )
     tests = (len(found) - 1) * len(table.measures)
@@ -180,6 +181,12 @@ def _spread(values: Sequence[float]) -> str:
     if len(values) < 2:
         return f"{values[0]:.3f}"
     return f"{np.mean(values):.3f} ± {np.std(values, ddof=1):.3f}"
+
+
+def _with_interval(each: RowScores, measure: str, topics: Sequence[str]) -> str:
+    interval = bootstrap_interval(each.by_topic(measure, topics))
+    told = "" if interval is None else f" [{interval[0]:.3f}, {interval[1]:.3f}]"
+    return _spread(each.mean(measure)) + told
 
 
 def _told(value: float | None) -> str:

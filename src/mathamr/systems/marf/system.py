@@ -25,6 +25,7 @@ from mathamr.systems.ranking import (
     Lexical,
     MaxSim,
     MeanMaxSim,
+    Promote,
     Rankings,
     Rerank,
     Task,
@@ -56,16 +57,21 @@ class MarfSystem:
         "answers": {
             "marf": _MARF,
             "longest": _FIRST,
-            "hybrid": Fuse(
-                parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", _MARF, 4.0)), normalisation="z"
+            "hybrid": Promote(
+                Fuse(
+                    parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", _MARF, 4.0)),
+                    normalisation="z",
+                )
             ),
             "lexical": _LEXICAL,
         },
         "formulas": {
             "marf": MaxSim(LOOK),
-            "hybrid": Fuse(
-                parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", MaxSim(LOOK), 1.0)),
-                normalisation="z",
+            "hybrid": Promote(
+                Fuse(
+                    parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", MaxSim(LOOK), 1.0)),
+                    normalisation="z",
+                )
             ),
             "lexical": _LEXICAL,
         },
