@@ -39,6 +39,9 @@ def test_notes_are_indexed_searched_and_explained_without_torch_and_what_needs_i
     assert made.returncode == 0, made.stderr
     why = mathamr("explain", index, "does $\\sum 1/n^2$ converge", "basel.md")
     assert (why.returncode, "MaxSim" in why.stdout) == (0, True), why.stderr
+    listed = mathamr("models", "--json")
+    assert "mathamr-2" in listed.stdout
+    assert "ssemb is there and needs torch" in listed.stderr
     refused = mathamr(
         "index", str(tmp_path / "basel.md"), "--out", str(tmp_path / "other"), "--model", "ssemb"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import Annotated
 
 import typer
@@ -25,7 +26,14 @@ def command(
 
     from mathamr.systems.modelfolder import boxed, checked_model
 
-    found = [checked_model(name) for name in models or boxed()]
+    found = []
+    for name in models or boxed():
+        try:
+            found.append(checked_model(name))
+        except ModuleNotFoundError as error:
+            if models or error.name != "torch":
+                raise
+            print(f'mathamr: {name} is there and needs torch: pip install "mathamr[torch]"', file=sys.stderr)
     if as_json:
         for model in found:
             print(json.dumps(model.to_json(), ensure_ascii=False))
