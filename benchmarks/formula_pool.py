@@ -18,7 +18,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from benchmarks._data import data_folder
-from benchmarks._pool import Pool, PoolFormula
 from mathamr.evaluation.baselines.bm25 import Bm25, Bm25OfLatex
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.comparison import compare
@@ -28,6 +27,7 @@ from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.table import aligned, means_table, p
+from mathamr.experiments.judgedpool import Pool, PoolFormula
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.parse import READINGS
 from mathamr.formulas.tree import Tree

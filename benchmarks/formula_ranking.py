@@ -30,7 +30,6 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks._data import data_folder
-from benchmarks._pool import Pool
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import read_qrels
@@ -38,6 +37,7 @@ from mathamr.evaluation.runs import DEPTH, Run, read_run
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.table import means_table, significance_table
 from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.experiments.judgedpool import Pool
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.parse import FormulaError, parse

@@ -17,8 +17,8 @@ import numpy as np
 import torch
 
 from benchmarks._data import data_folder
-from benchmarks._pool import Pool
 from mathamr.evaluation.table import aligned
+from mathamr.experiments.judgedpool import Pool
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.maxsim import mutual_maxsim

@@ -20,7 +20,6 @@ from pathlib import Path
 from random import Random
 
 from benchmarks._data import data_folder
-from benchmarks._pool import Pool
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels, read_qrels
 from mathamr.evaluation.runs import DEPTH, Run
@@ -28,6 +27,7 @@ from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.significance import paired_t_test
 from mathamr.evaluation.table import aligned
 from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.experiments.judgedpool import Pool
 from mathamr.formulas.parse import READINGS, FormulaError, context_of, parse
 from mathamr.formulas.term import term
 from mathamr.index.lexical.bags import bag_of, post_bag

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +11,10 @@ import pytest
 
 from mathamr.errors import MathAMRError
 from mathamr.experiments import FORMULA_EXPERIMENTS
-from mathamr.experiments.formulacollection import FormulaCollection, pool_collection
+from mathamr.experiments.formulacollection import FormulaCollection
 from mathamr.experiments.formulaexperiment import FormulaExperiment, FormulaVariant
 from mathamr.experiments.formulaothers import other_scores
-from mathamr.experiments.formularunner import FormulaRun, FormulaSetting
+from mathamr.experiments.formularunner import FormulaRun, FormulaSetting, run_formula_experiments
 from mathamr.experiments.formulascores import (
     BACK,
     collection_scores,
@@ -22,6 +23,7 @@ from mathamr.experiments.formulascores import (
     ranked,
     reciprocal_ranks,
 )
+from mathamr.experiments.judgedpool import pool_collection
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
@@ -131,7 +133,7 @@ def test_a_judged_pool_is_read_with_quoted_trees(tmp_path: Path) -> None:
     (tmp_path / "judged.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
     (tmp_path / "queries.tsv").write_text(f"B.1\tx+1\t{opt}\t{slt}\n", encoding="utf-8")
     found = pool_collection(tmp_path)
-    assert (found.candidates, found.topics, found.grades) == (("7",), ("B.1",), {"B.1": {"7": 2}})
+    assert (found.candidates, found.topics, found.grades) == (("7", "9"), ("B.1",), {"B.1": {"7": 2}})
 
 
 def test_alignment_and_shared_parts_score_without_a_network(collection: FormulaCollection) -> None:
@@ -157,35 +159,46 @@ def test_a_whole_experiment_trains_measures_and_is_not_done_twice(
         source="nobody",
         question="Does it run?",
         baseline="parts",
-        scale=few,
         variants=(
             FormulaVariant(
-                "nodes", "formula-graph", "small", ("nodes.pairing=slg",), "layout", {"MAP'": 0.5}
+                "nodes", "formula-graph", "small", ("nodes.pairing=slg", *few), "layout", {"MAP'": 0.5}
             ),
             FormulaVariant(
-                "fused", "formula-graph", "small", ("nodes.pairing=slg",), "layout, shared parts, rrf"
+                "fused",
+                "formula-graph",
+                "small",
+                ("nodes.pairing=slg", *few),
+                "layout",
+                others=("shared parts",),
             ),
             FormulaVariant("parts", ranking="shared parts"),
         ),
     )
+    beside = tmp_path / "few.npz"
+    collection.save(beside)
     setting = FormulaSetting(
-        experiment=experiment,
         formulas=formulas,
         collections=[collection],
+        places=[beside],
         out=tmp_path / "out",
         seeds=2,
         device="cpu",
+        workers=2,
     )
-    first = FormulaRun(setting).go()
+    (first,) = run_formula_experiments([experiment], setting)
     assert "| nodes |" in first
-    assert "MAP' 0.5" in first
-    assert re.search(r"\| fused \| 0\.\d+", first)
+    assert "MAP' .500" in first
+    assert re.search(r"\| fused \| \.\d+", first)
+    model = FormulaRun(experiment, setting).models()[0]
+    here = replace(model, models=tmp_path / "here").scores(collection)
+    np.testing.assert_array_equal(model.scores(collection)["layout"], here["layout"])
 
     def never(*_: object, **__: object) -> None:
         raise AssertionError("trained twice")
 
-    monkeypatch.setattr("mathamr.experiments.formularunner.train_prepared", never)
-    assert FormulaRun(setting).go() == first
+    monkeypatch.setattr("mathamr.experiments.formulatraining.train_prepared", never)
+    monkeypatch.setattr("mathamr.experiments.formulatraining.run_child", never)
+    assert run_formula_experiments([experiment], setting) == [first]
 
 
 @pytest.mark.parametrize("name", list(FORMULA_EXPERIMENTS))
@@ -195,7 +208,7 @@ def test_every_declared_variant_can_be_trained(name: str) -> None:
     experiment = FORMULA_EXPERIMENTS[name]
     assert experiment.baseline in {variant.name for variant in experiment.variants}
     for variant in experiment.variants:
-        if variant.system:
+        if variant.system and variant.config:
             changes = (*experiment.scale, *variant.changes)
             RECIPES[variant.system].check(TrainingSettings(config=variant.config, changes=changes))
 

@@ -132,7 +132,9 @@ def command(
             print((report / "results.md").read_text(encoding="utf-8"), end="")
         return
     if any(name in FORMULA_EXPERIMENTS for name in names):
-        _of_formulas(names, corpus or [sample.folder()], topics, qrels, train, seeds, changes, device, out)
+        _of_formulas(
+            names, corpus or [sample.folder()], topics, qrels, train, seeds, changes, device, workers, out
+        )
         return
     collection = collection_of(
         corpus or [sample.folder()], topics or (), qrels or (), without or (), train or ()
@@ -181,28 +183,31 @@ def _of_formulas(
     seeds: int,
     changes: list[str] | None,
     device: str,
+    workers: int,
     out: Path,
 ) -> None:
     """Experiments of systems that read formulas alone; a folder with judged.tsv is a judged pool of trees."""
     from mathamr.experiments import FORMULA_EXPERIMENTS
     from mathamr.experiments.collection import collection_of
-    from mathamr.experiments.formularunner import FormulaRun
-    from mathamr.experiments.formulasources import formula_setting, is_pool
+    from mathamr.experiments.formulacollection import is_pool
+    from mathamr.experiments.formularunner import run_formula_experiments
+    from mathamr.experiments.formulasources import formula_setting
+    from mathamr.experiments.runner import threads_of
 
     posts = [path for path in corpus if not is_pool(path)]
-    collection = collection_of(posts, topics or (), qrels or (), (), ()) if posts else None
-    for experiment in [FORMULA_EXPERIMENTS[name] for name in dict.fromkeys(names)]:
-        setting = formula_setting(
-            experiment,
-            collection,
-            [path for path in corpus if is_pool(path)],
-            out,
-            further=train or (),
-            seeds=seeds,
-            changes=tuple(changes or ()),
-            device=device,
-        )
-        text = FormulaRun(setting).go()
+    experiments = [FORMULA_EXPERIMENTS[name] for name in dict.fromkeys(names)]
+    setting = formula_setting(
+        collection_of(posts, topics or (), qrels or (), (), ()) if posts else None,
+        [path for path in corpus if is_pool(path)],
+        out,
+        further=train or (),
+        seeds=seeds,
+        changes=tuple(changes or ()),
+        device=device,
+        workers=workers,
+        threads=threads_of(workers),
+    )
+    for experiment, text in zip(experiments, run_formula_experiments(experiments, setting), strict=True):
         folder = out / experiment.name
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "results.md").write_text(text + "\n", encoding="utf-8")

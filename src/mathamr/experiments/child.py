@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from threading import Thread
+from types import FrameType
 
 from mathamr.errors import MathAMRError
 
@@ -37,7 +40,7 @@ def run_child(
         _RUNNING.add(process)
         try:
             # A thread, since a child that fails early leaves its input unread.
-            Thread(target=_feed, args=(process, given), daemon=True).start()
+            threading.Thread(target=_feed, args=(process, given), daemon=True).start()
             for line in process.stderr or ():
                 said = line.decode("utf-8", "replace")
                 kept.write(said)
@@ -58,6 +61,27 @@ def stop_children() -> None:
         process.terminate()
     for process in list(_RUNNING):
         process.wait()
+
+
+@contextmanager
+def stopping_children() -> Iterator[None]:
+    """Whatever ends this process politely also ends the processes it started, trainings with their state saved."""
+    is_main = threading.current_thread() is threading.main_thread()
+    before = signal.getsignal(signal.SIGTERM) if is_main else None
+    if is_main:
+        signal.signal(signal.SIGTERM, _end)
+    try:
+        yield
+    except BaseException:
+        stop_children()
+        raise
+    finally:
+        if is_main:
+            signal.signal(signal.SIGTERM, before)
+
+
+def _end(kind: int, frame: FrameType | None) -> None:
+    raise SystemExit(128 + kind)
 
 
 def _feed(process: subprocess.Popen[bytes], given: bytes) -> None:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import zipfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -18,16 +17,37 @@ from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
 
 if TYPE_CHECKING:
     from mathamr.evaluation.topics import Topic
+    from mathamr.formulas.alignment import Trees
+    from mathamr.index.lexical.terms import Terms
     from mathamr.posts.post import Post
 
 Both = tuple[Slt, Opt]
+POOL = "judged.tsv"
+
+
+class WrittenFormula(NamedTuple):
+    """How a formula is written; one that is not `is_legible` cannot be read anew as its trees are."""
+
+    latex: str
+    macros: tuple[str, ...] = ()
+    is_legible: bool = True
+
+    def terms(self, trees: Trees, reading: str | None = None) -> Terms:
+        """What lexical search counts of it; one that is not legible has its trees in every reading."""
+        from mathamr.index.lexical.terms import terms_of, terms_of_trees
+        from mathamr.posts.post import Formula
+
+        if self.is_legible:
+            return terms_of(Formula("", self.latex), self.macros, reading)
+        return terms_of_trees(self.latex, *trees)
 
 
 @dataclass(frozen=True, eq=False)
 class FormulaCollection:
     """Candidates, then queries, in one shard; `among_judged` says that only what was judged for a topic is ranked.
 
-    Grades are by topic and candidate.
+    Grades are by topic and candidate. `written` is in the order of the shard, or empty where only trees are known; `sets` are
+    topics that a table also shows by themselves, such as those of a year.
     """
 
     name: str
@@ -36,6 +56,8 @@ class FormulaCollection:
     topics: tuple[str, ...]
     grades: Mapping[str, Mapping[str, int]]
     among_judged: bool = False
+    written: tuple[WrittenFormula, ...] = ()
+    sets: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @classmethod
     def of(
@@ -46,15 +68,27 @@ class FormulaCollection:
         grades: Mapping[str, Mapping[str, int]],
         *,
         among_judged: bool = False,
+        written: Mapping[str, WrittenFormula] | None = None,
+        asked: Mapping[str, WrittenFormula] | None = None,
+        sets: Mapping[str, Sequence[str]] | None = None,
     ) -> FormulaCollection:
-        """From trees; topics without a judgment are left out."""
+        """From trees; topics without a judgment are left out. `written` and `asked` are by candidate and by topic."""
         topics = [topic for topic in queries if grades.get(topic)]
         shard = FormulaShard.of([*candidates.values(), *(queries[topic] for topic in topics)])
         chosen = {topic: dict(grades[topic]) for topic in topics}
-        return cls(name, shard, tuple(candidates), tuple(topics), chosen, among_judged)
+        lines = (
+            (*(written[each] for each in candidates), *(asked[topic] for topic in topics))
+            if written and asked
+            else ()
+        )
+        own = {
+            each: tuple(topic for topic in topics if topic in set(many))
+            for each, many in (sets or {}).items()
+        }
+        return cls(name, shard, tuple(candidates), tuple(topics), chosen, among_judged, lines, own)
 
     def save(self, path: Path) -> None:
-        """The shard, and beside it `NAME.json` with ids and grades."""
+        """The shard, and beside it `NAME.json` with ids, grades and LaTeX."""
         self.shard.save(path)
         row = {
             "name": self.name,
@@ -62,6 +96,8 @@ class FormulaCollection:
             "topics": self.topics,
             "grades": self.grades,
             "among_judged": self.among_judged,
+            "written": self.written,
+            "sets": self.sets,
         }
         path.with_suffix(".json").write_text(json.dumps(row, ensure_ascii=False) + "\n", encoding="utf-8")
 
@@ -82,11 +118,18 @@ class FormulaCollection:
                 tuple(row["topics"]),
                 grades,
                 bool(row["among_judged"]),
+                tuple(
+                    WrittenFormula(str(latex), tuple(map(str, macros)), bool(is_legible))
+                    for latex, macros, is_legible in row["written"]
+                ),
+                {str(name): tuple(map(str, topics)) for name, topics in row["sets"].items()},
             )
         except (OSError, ValueError, KeyError, TypeError, AttributeError, zipfile.BadZipFile) as error:
             raise MathAMRError(f"{beside} describes no collection of formulas: {error}") from error
         if len(found.shard) != len(found.candidates) + len(found.topics):
             raise MathAMRError(f"{path} has not the formulas that {beside} names")
+        if len(found.written) not in (0, len(found.shard)):
+            raise MathAMRError(f"{beside} has not the LaTeX of all its formulas")
         return found
 
     def queries(self, trees: FormulaTrees) -> tuple[FormulaTrees, FormulaTrees]:
@@ -95,61 +138,36 @@ class FormulaCollection:
         return trees.chosen(np.arange(cut)), trees.chosen(np.arange(cut, len(trees)))
 
 
-def pool_collection(folder: Path) -> FormulaCollection:
-    """The complete judged pool of ARQMath-1, Task 2: `judged.tsv` and `queries.tsv`, official topics only."""
-    candidates: dict[str, Both] = {}
-    grades: dict[str, dict[str, int]] = {}
-    for row in _table(folder / "judged.tsv"):
-        trees = tangent_trees(row["slt"], row["opt"])
-        if row["official"] == "1" and trees is not None:
-            grades.setdefault(row["topic"], {})[row["visual_id"]] = int(row["grade"])
-            candidates.setdefault(row["visual_id"], trees)
-    queries = {}
-    with (folder / "queries.tsv").open(encoding="utf-8", newline="") as lines:
-        for topic, _, opt, slt in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
-            trees = tangent_trees(slt, opt)
-            if trees is not None:
-                queries[topic] = trees
-    return FormulaCollection.of("pool of ARQMath-1", candidates, queries, grades, among_judged=True)
+def is_pool(path: Path) -> bool:
+    """Whether a folder holds a judged pool of trees."""
+    return (path / POOL).is_file()
 
 
 def task2_collection(
-    posts: Iterable[Post], topics: Sequence[Topic], grades: Mapping[str, Mapping[str, int]], name: str
+    posts: Iterable[Post],
+    topics: Sequence[Topic],
+    grades: Mapping[str, Mapping[str, int]],
+    name: str,
+    sets: Mapping[str, Sequence[str]] | None = None,
 ) -> FormulaCollection:
     """Every look of some posts by its visual id, and the formulas of Task 2's topics."""
     from mathamr.formulas.trees import trees_of
 
     candidates: dict[str, Both] = {}
+    written: dict[str, WrittenFormula] = {}
     for post in posts:
         for formula in post.formulas:
             if formula.visual_id and formula.visual_id not in candidates:
                 (opt, slt), _ = trees_of(formula, post.macros)
                 if opt is not None and slt is not None:
                     candidates[formula.visual_id] = (slt, opt)
+                    written[formula.visual_id] = WrittenFormula(formula.latex, post.macros)
     queries: dict[str, Both] = {}
+    asked: dict[str, WrittenFormula] = {}
     for topic in topics:
         if topic.formula is not None:
             (opt, slt), _ = trees_of(topic.formula, topic.post.macros)
             if opt is not None and slt is not None:
                 queries[topic.id] = (slt, opt)
-    return FormulaCollection.of(name, candidates, queries, grades)
-
-
-def tangent_trees(slt: str, opt: str) -> Both | None:
-    """Both trees of a row of a table, or nothing where one cannot be read."""
-    from mathamr.formulas.notation import opt_from_string, slt_from_string
-
-    try:
-        return slt_from_string(_unquoted(slt)), opt_from_string(_unquoted(opt))
-    except MathAMRError:
-        return None
-
-
-def _unquoted(tree: str) -> str:
-    r"""A tree that holds a quotation mark stands in the table as \"…\", its own marks twice."""
-    return tree[2:-2].replace(r"\"\"", '"') if tree.startswith(r"\"") else tree
-
-
-def _table(path: Path) -> Iterator[dict[str, str]]:
-    with path.open(encoding="utf-8", newline="") as lines:
-        yield from csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+                asked[topic.id] = WrittenFormula(topic.formula.latex, topic.post.macros)
+    return FormulaCollection.of(name, candidates, queries, grades, written=written, asked=asked, sets=sets)

@@ -1,132 +1,150 @@
-"""Runs experiments of formula systems: trains every variant with every seed, scores collections, writes the table.
+"""Runs experiments of formula systems: trains every variant with every seed, scores collections, writes the tables.
 
-What is done is not done again: a training leaves its model, a scoring its file.
+What is done is not done again: a training leaves its model, a scoring its file. Experiments of one folder share both.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
-from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.runs import Run
 from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.experiments.child import run_child, stop_children, stopping_children
 from mathamr.experiments.formulacollection import FormulaCollection
 from mathamr.experiments.formulacontexts import ContextScores
-from mathamr.experiments.formulaexperiment import OTHERS, FormulaExperiment, FormulaVariant
+from mathamr.experiments.formulaexperiment import FormulaExperiment, FormulaVariant
 from mathamr.experiments.formulaothers import other_scores
-from mathamr.experiments.formulascores import Matrix, collection_scores, fused, ranked, reciprocal_ranks
-from mathamr.layers.device import chosen_device
-from mathamr.systems.modelfolder import load_system
-from mathamr.systems.training.prepared import prepare, train_prepared
-from mathamr.systems.training.recipe import TrainingSettings, TrainingSources
-from mathamr.training.resources import Resources
-
-CONTEXT = " with context"
-RRF = ", rrf"
-LAMBDA = 0.5
+from mathamr.experiments.formulascores import Matrix, fused, ranked, reciprocal_ranks
+from mathamr.experiments.formulatables import formula_table
+from mathamr.experiments.formulatraining import FormulaModel, slug
+from mathamr.systems.training.formularecipe import FormulaRecipe
+from mathamr.systems.training.formulas import ORDERS
+from mathamr.systems.training.recipe import RECIPES
 
 
 @dataclass(frozen=True, kw_only=True)
 class FormulaSetting:
-    """Where an experiment runs: formulas to learn from, collections to search, seeds, a folder for everything."""
+    """Where experiments run: formulas to learn from, collections to search, seeds, a folder for everything.
 
-    experiment: FormulaExperiment
+    `places` are the files of the collections, in their order: with them, and several `workers`, models are trained side by side.
+    """
+
     formulas: Path
     collections: Sequence[FormulaCollection]
     out: Path
+    places: Sequence[Path] = ()
     seeds: int = 3
     changes: tuple[str, ...] = ()
     device: str = "auto"
+    workers: int = 1
+    threads: int = 1
     contexts: Mapping[str, ContextScores] = field(default_factory=dict)
     """By the name of a collection; one without texts has none."""
+
+
+def run_formula_experiments(experiments: Sequence[FormulaExperiment], setting: FormulaSetting) -> list[str]:
+    """Does what is left to do for some experiments of one folder; their reports."""
+    runs = [FormulaRun(experiment, setting) for experiment in experiments]
+    if setting.workers > 1:
+        with stopping_children():
+            _SideBySide(setting).go(runs)
+    return [run.report() for run in runs]
 
 
 class FormulaRun:
     """One experiment on its way."""
 
-    def __init__(self, setting: FormulaSetting) -> None:
-        self.setting, self.experiment = setting, setting.experiment
+    def __init__(self, experiment: FormulaExperiment, setting: FormulaSetting) -> None:
+        self.setting, self.experiment = setting, experiment
 
-    def go(self) -> str:
+    def report(self) -> str:
         """Does what is left to do, and gives the report."""
         return "\n".join(self._report())
 
-    def _model(self, variant: FormulaVariant, seed: int) -> Path:
-        """Trains a variant with a seed, unless that was done."""
-        setting, stage = self.setting, _stage(variant.system)
-        scale = [change for change in self.experiment.scale if change.startswith(f"{stage}.")]
-        changes = [*scale, *variant.changes, *setting.changes, f"{stage}.seed={seed}"]
-        name = "-".join([variant.system, variant.config, *(each.split(".", 1)[1] for each in changes)])
-        out = setting.out / "models" / name.replace("/", "_")
-        if not (out / "model" / "config.json").exists() or not (out / "done").exists():
-            print(f"training {name}", file=sys.stderr, flush=True)
-            settings = TrainingSettings(config=variant.config, changes=tuple(changes))
-            prepare(variant.system, TrainingSources(path=setting.formulas), settings, out / "prepared")
-            resources = Resources(device=chosen_device(setting.device), threads=2)
-            for _ in train_prepared(out / "prepared", out, resources):
-                pass
-            (out / "done").touch()
-        return out / "model"
-
-    def _scores(self, variant: FormulaVariant, seed: int, collection: FormulaCollection) -> Matrix | None:
-        if not variant.system:
-            return self._other(variant.ranking, collection)
-        folder = self._model(variant, seed)
-        path = folder.parent / f"scores-{_slug(collection.name)}.npz"
-        if path.exists():
-            with np.load(path, allow_pickle=False) as file:
-                scores = {name: file[name] for name in file.files}
-        else:
-            scores = collection_scores(load_system(folder, self.setting.device), collection)
-            np.savez_compressed(path, allow_pickle=False, **scores)
-        return self._ranking(variant.ranking, fused(scores), collection)
-
-    def _ranking(
-        self, name: str, scores: Mapping[str, Matrix], collection: FormulaCollection
-    ) -> Matrix | None:
-        if name.endswith(CONTEXT):
-            context = self.setting.contexts.get(collection.name)
-            if context is None:
-                return None
-            return LAMBDA * scores[name.removesuffix(CONTEXT)] + (1 - LAMBDA) * context.matrix(collection)
-        if name.endswith(RRF):
-            own, *others = name.removesuffix(RRF).split(", ")
-            found = [scores[own], *(self._other(each, collection) for each in others)]
-            return reciprocal_ranks(found)
-        if name not in scores:
-            raise MathAMRError(f"there is no ranking {name!r}; known: {', '.join(scores)}")
-        return scores[name]
-
-    def _other(self, name: str, collection: FormulaCollection) -> Matrix:
-        assert name in OTHERS
-        path = self.setting.out / f"{_slug(name)}-{_slug(collection.name)}.npy"
-        if not path.exists():
-            print(f"scoring {collection.name} by {name}", file=sys.stderr, flush=True)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            np.save(path, other_scores(name, collection), allow_pickle=False)
-        return np.asarray(np.load(path, allow_pickle=False))
-
-    def _evaluated(
-        self, variant: FormulaVariant, seed: int, collection: FormulaCollection, qrels: Qrels
-    ) -> Scores | None:
-        scores = self._scores(variant, seed, collection)
-        if scores is None:
-            return None
-        return evaluate(
-            Run.of(variant.name, ranked(collection, scores)), qrels, measures(self.experiment.measures)
+    def models(self) -> list[FormulaModel]:
+        """All models, each once; the first seed of all first."""
+        variants = [variant for variant in self.experiment.variants if variant.system]
+        return list(
+            dict.fromkeys(
+                self._model(variant, seed) for seed in range(self.setting.seeds) for variant in variants
+            )
         )
 
+    def prepare_others(self) -> None:
+        """Makes what needs no model."""
+        for collection in self.setting.collections:
+            for variant in self.experiment.variants:
+                for name in (*variant.others, *([variant.ranking] if not variant.system else [])):
+                    self._other(name, collection)
+                if variant.share < 1:
+                    self._context(collection)
+
+    def _model(self, variant: FormulaVariant, seed: int) -> FormulaModel:
+        setting, changes = self.setting, tuple[str, ...]()
+        if variant.config:
+            recipe = RECIPES[variant.system]
+            assert isinstance(recipe, FormulaRecipe)
+            scale = self.experiment.scale if variant.config == "paper" else ()
+            changes = (
+                *(change for change in scale if change.startswith(f"{recipe.stage}.")),
+                *variant.changes,
+                *(change for change in setting.changes if change.startswith(f"{recipe.stage}.")),
+                f"{recipe.stage}.seed={seed}",
+            )
+        return FormulaModel(
+            system=variant.system,
+            config=variant.config,
+            changes=changes,
+            formulas=setting.formulas,
+            models=setting.out / "models",
+            device=setting.device,
+        )
+
+    def _scores(self, variant: FormulaVariant, seed: int, collection: FormulaCollection) -> Matrix | None:
+        """What candidates are worth by a row of the table; `None` where the collection has not what that takes."""
+        if not variant.system:
+            return self._other(variant.ranking, collection)
+        tables = fused(self._model(variant, seed).scores(collection))
+        if variant.ranking not in tables:
+            raise MathAMRError(f"there is no ranking {variant.ranking!r}; known: {', '.join(tables)}")
+        found = tables[variant.ranking]
+        if variant.share < 1:
+            context = self._context(collection)
+            if context is None:
+                return None
+            found = variant.share * found + (1 - variant.share) * context
+        if variant.others:
+            others = [self._other(name, collection) for name in variant.others]
+            ours = [each for each in (found, *others) if each is not None]
+            return reciprocal_ranks(ours) if len(ours) == 1 + len(others) else None
+        return found
+
+    def _other(self, name: str, collection: FormulaCollection) -> Matrix | None:
+        path = self.setting.out / "others" / f"{slug(name)}-{slug(collection.name)}.npy"
+        if name and not path.exists():
+            print(f"scoring {collection.name} by {name}", file=sys.stderr, flush=True)
+            scores = other_scores(name, collection)
+            if scores is None:
+                return None
+            path.parent.mkdir(parents=True, exist_ok=True)
+            np.save(path, scores, allow_pickle=False)
+        return np.asarray(np.load(path, allow_pickle=False)) if name else None
+
+    def _context(self, collection: FormulaCollection) -> Matrix | None:
+        context = self.setting.contexts.get(collection.name)
+        return None if context is None else context.matrix(collection)
+
     def _report(self) -> Iterator[str]:
-        experiment, seeds = self.experiment, range(self.setting.seeds)
+        experiment = self.experiment
         yield f"# {experiment.title}"
         yield ""
         yield f"{experiment.question} Published: {experiment.source}."
@@ -134,59 +152,55 @@ class FormulaRun:
             qrels = Qrels(collection.grades).with_relevant()
             found: dict[str, list[Scores]] = {}
             for variant in experiment.variants:
-                many = seeds if variant.system else range(1)
-                values = [self._evaluated(variant, seed, collection, qrels) for seed in many]
-                found[variant.name] = [value for value in values if value is not None]
-            yield from self._table(collection, qrels, found)
-
-    def _table(
-        self, collection: FormulaCollection, qrels: Qrels, found: Mapping[str, Sequence[Scores]]
-    ) -> Iterator[str]:
-        experiment = self.experiment
-        names = [str(measure) for measure in measures(experiment.measures)]
-        averaged = {name: _averaged(name, values) for name, values in found.items() if values}
-        comparison = compare(list(averaged.values()), experiment.baseline)
-        yield ""
-        yield f"## {collection.name}: {len(qrels.grades)} topics, {len(collection.candidates):,} formulas"
-        yield ""
-        yield f"Means over {self.setting.seeds} seeds, ± their deviation; * differs from {experiment.baseline} (paired t-test by topic, Bonferroni corrected, p < .05)."
-        yield ""
-        yield f"| variant | {' | '.join(names)} | published |"
-        yield f"|{'---|' * (len(names) + 2)}"
-        floor = random_scores(qrels, measures(experiment.measures), 0)
-        yield f"| random order | {' | '.join(f'{floor.mean(name):.3f}' for name in names)} | |"
-        for variant in experiment.variants:
-            if variant.name not in averaged:
-                continue
-            cells = []
-            for name in names:
-                means = [scores.mean(name) for scores in found[variant.name]]
-                difference = comparison.difference(variant.name, name)
-                star = "*" if difference is not None and difference.is_significant else ""
-                spread = f" ± {np.std(means):.3f}" if len(means) > 1 else ""
-                cells.append(f"{np.mean(means):.3f}{star}{spread}")
-            printed = ", ".join(f"{name} {value:g}" for name, value in variant.published.items())
-            yield f"| {variant.name} | {' | '.join(cells)} | {printed} |"
+                seeds = range(self.setting.seeds if variant.system and variant.config else 1)
+                matrices = (self._scores(variant, seed, collection) for seed in seeds)
+                found[variant.name] = [
+                    evaluate(
+                        Run.of(variant.name, ranked(collection, matrix)), qrels, measures(experiment.measures)
+                    )
+                    for matrix in matrices
+                    if matrix is not None
+                ]
+            yield from formula_table(experiment, collection, qrels, found)
 
 
-def _averaged(name: str, values: Sequence[Scores]) -> Scores:
-    """Topic by topic the mean over seeds."""
-    first = values[0]
-    return Scores(
-        name,
-        {
-            measure: {
-                topic: float(np.mean([each.values[measure][topic] for each in values]))
-                for topic in first.values[measure]
-            }
-            for measure in first.values
-        },
-    )
+class _SideBySide:
+    """All models of some experiments, several at a time, each in a process of its own."""
 
+    def __init__(self, setting: FormulaSetting) -> None:
+        self._setting = setting
+        if len(setting.places) != len(setting.collections):
+            raise MathAMRError("models are trained side by side for collections in files")
 
-def _stage(system: str) -> str:
-    return {"formula-graph": "nodes", "ssemb": "structure"}[system]
+    def go(self, runs: Sequence[FormulaRun]) -> None:
+        """Those that learn from a teacher come last: its orders are made meanwhile. What needs no model is made here."""
+        setting = self._setting
+        models = dict.fromkeys(model for run in runs for model in run.models())
+        left = [model for model in models if not model.is_done(setting.collections)]
+        left.sort(key=lambda model: model.is_taught)
+        orders = setting.formulas.with_name(ORDERS)
+        pool = ThreadPoolExecutor(setting.workers)
+        try:
+            teacher: Future[None] | None = None
+            if any(model.is_taught for model in left) and not orders.exists():
+                teacher = pool.submit(self._make_orders, orders)
+            going = [pool.submit(self._train, model, teacher) for model in left]
+            for run in runs:
+                run.prepare_others()
+            for each in going:
+                each.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+            stop_children()
+            pool.shutdown()
 
+    def _make_orders(self, orders: Path) -> None:
+        command = [sys.executable, "-m", "mathamr.systems.training.formulaorders"]
+        command += [str(self._setting.formulas), str(orders)]
+        command += ["--workers", str(max(1, self._setting.workers // 2))]
+        run_child("the teacher's orders", command, orders.parent / "teacher", "orders.log", 1)
 
-def _slug(name: str) -> str:
-    return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
+    def _train(self, model: FormulaModel, teacher: Future[None] | None) -> None:
+        if model.is_taught and teacher is not None:
+            teacher.result()
+        model.score_apart(self._setting.places, self._setting.threads)

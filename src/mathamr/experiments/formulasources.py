@@ -2,30 +2,24 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from mathamr.errors import MathAMRError
-from mathamr.experiments.collection import TestCollection
-from mathamr.experiments.formulacollection import FormulaCollection, pool_collection, task2_collection
+from mathamr.evaluation.topics import read_topics
+from mathamr.experiments.collection import TestCollection, TestSet
+from mathamr.experiments.formulacollection import POOL, FormulaCollection, task2_collection
 from mathamr.experiments.formulacontexts import ContextScores
-from mathamr.experiments.formulaexperiment import FormulaExperiment
 from mathamr.experiments.formularunner import FormulaSetting
-from mathamr.graphs.formulashard import FormulaShard
+from mathamr.experiments.judgedpool import pool_collection
 from mathamr.systems.ssemb.context import ContextReader
 from mathamr.systems.ssemb.system import READER
-from mathamr.systems.training.formulas import FORMULAS, FormulaCounts, formulas_of_sources
-
-POOL = "judged.tsv"
-
-
-def is_pool(path: Path) -> bool:
-    """Whether a folder holds a judged pool of trees."""
-    return (path / POOL).is_file()
+from mathamr.systems.training.formulas import FORMULAS, prepare_formulas
+from mathamr.systems.training.recipe import TrainingSources
 
 
 def formula_setting(
-    experiment: FormulaExperiment,
     collection: TestCollection | None,
     pools: Sequence[Path],
     out: Path,
@@ -34,6 +28,8 @@ def formula_setting(
     seeds: int = 3,
     changes: tuple[str, ...] = (),
     device: str = "auto",
+    workers: int = 1,
+    threads: int = 1,
 ) -> FormulaSetting:
     """Reads and parses once what all experiments of a folder share: formulas and collections."""
     shared = out / "formulas"
@@ -43,37 +39,57 @@ def formula_setting(
         raise MathAMRError(
             "there are no topics that ask for formulas: name a collection with Task 2, or a judged pool"
         )
-    found: list[FormulaCollection] = []
-    contexts: dict[str, ContextScores] = {}
-    for number, pool in enumerate(pools):
-        path = shared / f"pool-{number}.npz"
+    places = [shared / f"pool-{number}.npz" for number in range(len(pools))]
+    for path, pool in zip(places, pools, strict=True):
         if not path.exists():
-            pool_collection(pool).save(path)
-        found.append(FormulaCollection.load(path))
+            _save(pool_collection(pool), path)
+    contexts: dict[str, ContextScores] = {}
     for test in tests:
         assert collection is not None
-        path = shared / f"{test.name}.npz"
-        if not path.exists():
-            task2_collection(collection.posts(), test.topics, test.qrels.grades, test.name).save(path)
-        made = FormulaCollection.load(path)
-        found.append(made)
-        contexts[made.name] = ContextScores(
+        places.append(shared / f"{test.name}.npz")
+        if not places[-1].exists():
+            found = task2_collection(
+                collection.posts(), test.topics, test.qrels.grades, test.name, _years(test)
+            )
+            _save(found, places[-1])
+        contexts[test.name] = ContextScores(
             collection.posts(),
             test.topics,
             ContextReader(READER, device),
             shared / f"{test.name}-context.npy",
         )
-    formulas = shared / FORMULAS
-    if not formulas.exists():
-        sources = [*(collection.paths if collection else ()), *further, *(pool / POOL for pool in pools)]
-        FormulaShard.of(formulas_of_sources(tuple(sources), FormulaCounts())).save(formulas)
+    if not (shared / FORMULAS).exists():
+        first, *others = [
+            *(collection.paths if collection else ()),
+            *further,
+            *(pool / POOL for pool in pools),
+        ]
+        sources = TrainingSources(path=first, posts=tuple(others))
+        prepare_formulas(sources, shared, lambda line: print(line, file=sys.stderr), orders=False)
     return FormulaSetting(
-        experiment=experiment,
-        formulas=formulas,
-        collections=found,
+        formulas=shared / FORMULAS,
+        collections=[FormulaCollection.load(path) for path in places],
+        places=places,
         out=out,
         seeds=seeds,
         changes=changes,
         device=device,
+        workers=workers,
+        threads=threads,
         contexts=contexts,
     )
+
+
+def _save(collection: FormulaCollection, path: Path) -> None:
+    """In two steps, so that a file that is there is whole: ids and grades are written last."""
+    partial = path.with_name(f"part-{path.name}")
+    collection.save(partial)
+    partial.with_suffix(".json").replace(path.with_suffix(".json"))
+    partial.replace(path)
+
+
+def _years(test: TestSet) -> dict[str, list[str]]:
+    """The topics of each file, where there are several."""
+    if len(test.files) < 2:
+        return {}
+    return {topics.stem: [topic.id for topic in read_topics(topics)] for topics, _ in test.files}

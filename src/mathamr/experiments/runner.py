@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from contextlib import contextmanager
-from types import FrameType
 from typing import Any
 
 from mathamr.errors import MathAMRError
-from mathamr.experiments.child import stop_children
+from mathamr.experiments.child import stop_children, stopping_children
 from mathamr.experiments.measuring import measure_apart
 from mathamr.experiments.plan import Plan, planned
 from mathamr.experiments.setting import ExperimentSetting
@@ -31,31 +27,10 @@ def run(settings: Sequence[ExperimentSetting]) -> list[Plan]:
     except OSError as error:
         raise MathAMRError(f"cannot make the folder {folder}: {error.strerror}") from error
     names = " ".join(setting.experiment.name for setting in settings)
-    with WriterLock(folder, f"mathamr experiment {names}"), _stopping_children():
+    with WriterLock(folder, f"mathamr experiment {names}"), stopping_children():
         plans = [planned(setting) for setting in settings]
         _Run(plans).go()
     return plans
-
-
-@contextmanager
-def _stopping_children() -> Iterator[None]:
-    """Whatever ends this process politely also ends the processes it started, trainings with their state saved."""
-    is_main = threading.current_thread() is threading.main_thread()
-    before = signal.getsignal(signal.SIGTERM) if is_main else None
-    if is_main:
-        signal.signal(signal.SIGTERM, _end)
-    try:
-        yield
-    except BaseException:
-        stop_children()
-        raise
-    finally:
-        if is_main:
-            signal.signal(signal.SIGTERM, before)
-
-
-def _end(kind: int, frame: FrameType | None) -> None:
-    raise SystemExit(128 + kind)
 
 
 class _Run:

@@ -230,6 +230,11 @@ class FormulaShard:
         """Some formulas, in that order; the labels and their counts stay."""
         return FormulaShard(self.labels, self.counts, self.slt.chosen(numbers), self.opt.chosen(numbers))
 
+    def both(self, number: int) -> tuple[Opt, Slt]:
+        """Both trees of one formula again, as `FormulaTrees.tree` gives them."""
+        opt, slt = self.opt.tree(number, self.labels, "opt"), self.slt.tree(number, self.labels, "slt")
+        return Opt(opt.labels, opt.parents, opt.edges), Slt(slt.labels, slt.parents, slt.edges)
+
     def frequent(self, least: int) -> FormulaLabels:
         """The labels that occur at least so often."""
         pairs = zip(self.labels.labels, self.counts.tolist(), strict=True)

@@ -1,64 +1,28 @@
-"""The recipe of formula graphs: from formulas to the model folder in one stage."""
+"""The recipe of formula graphs: two networks, trained together on formulas alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import Path
+import torch
 
-from mathamr.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaShard
-from mathamr.systems.formulagraph.configuration import TRAININGS, configured
+from mathamr.systems.formulagraph.configuration import TRAININGS, NodeTraining, configured
 from mathamr.systems.formulagraph.materials import FormulaMaterials
+from mathamr.systems.formulagraph.network import FormulaGraphConfiguration
 from mathamr.systems.formulagraph.teacher import Teacher
 from mathamr.systems.formulagraph.trainer import NodeTrainer
-from mathamr.systems.training.formulas import FORMULAS, ORDERS, prepare_formulas
-from mathamr.systems.training.modelfiles import copy_model
-from mathamr.systems.training.recipe import (
-    StageResult,
-    StageWork,
-    TrainingSettings,
-    TrainingSources,
-    TrainingStage,
+from mathamr.systems.training.formularecipe import FormulaRecipe
+
+
+def _trainer(
+    shard: FormulaShard,
+    chosen: tuple[FormulaGraphConfiguration, NodeTraining],
+    teacher: Teacher | None,
+    device: torch.device,
+) -> NodeTrainer:
+    model, training = chosen
+    return NodeTrainer(FormulaMaterials.of(shard, training, teacher), model, training, device)
+
+
+RECIPE = FormulaRecipe(
+    stage="nodes", configurations=tuple(TRAININGS), configured=configured, trainer=_trainer
 )
-from mathamr.training.loop import train
-
-STAGE = "nodes"
-
-
-class FormulaGraphRecipe:
-    """Two networks, trained together on formulas alone."""
-
-    configurations = tuple(TRAININGS)
-    stages = (STAGE,)
-
-    def check(self, settings: TrainingSettings) -> None:
-        """Refuses settings that cannot be trained."""
-        settings.checked(self.stages)
-        configured(settings.config, settings.of(STAGE))
-
-    def prepare(
-        self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]
-    ) -> Sequence[Path]:
-        """Writes the trees of the formulas and, where a teacher is learnt from, its orders."""
-        _, training = configured(settings.config, settings.of(STAGE))
-        return prepare_formulas(sources, folder, say, orders=training.teacher > 0)
-
-    def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
-        """The one stage."""
-        return [TrainingStage(STAGE, lambda work: _nodes(work, settings))]
-
-
-RECIPE = FormulaGraphRecipe()
-
-
-def _nodes(work: StageWork, settings: TrainingSettings) -> StageResult:
-    if work.resources.processes.count > 1:
-        raise MathAMRError("formula graphs are trained by one process")
-    model, training = configured(settings.config, settings.of(STAGE))
-    path = work.prepared / ORDERS
-    teacher = Teacher.load(path) if training.teacher and path.exists() else None
-    materials = FormulaMaterials.of(FormulaShard.load(work.prepared / FORMULAS), training, teacher)
-    trainer = NodeTrainer(materials, model, training, work.resources.device)
-    progress = train(trainer, work.folder(STAGE), work.resources, fresh=work.fresh)
-    copy_model(work.folder(STAGE), work.model)
-    return StageResult(progress.history, progress.done)

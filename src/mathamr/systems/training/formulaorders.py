@@ -21,7 +21,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.formulas.alignment import similarity
-from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.formulahashes import mixed, subtree_hashes
 from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
 from mathamr.systems.formulagraph.teacher import Teacher
@@ -195,15 +194,10 @@ class _OrderWork:
                 chance.integers(0, len(self.shard), settings.any),
             ]
         )
-        trees = self._trees(anchor)
-        aligned = np.array([similarity(trees, self._trees(other)) for other in candidates.tolist()])
+        trees = self.shard.both(anchor)
+        aligned = np.array([similarity(trees, self.shard.both(other)) for other in candidates.tolist()])
         shared = scores[candidates] / scores[anchor]
         return _Order(anchor, candidates, (aligned + PARTS_COUNT * shared) / (1 + PARTS_COUNT))
-
-    def _trees(self, number: int) -> tuple[Opt, Slt]:
-        shard = self.shard
-        opt, slt = shard.opt.tree(number, shard.labels, "opt"), shard.slt.tree(number, shard.labels, "slt")
-        return Opt(opt.labels, opt.parents, opt.edges), Slt(slt.labels, slt.parents, slt.edges)
 
 
 _WORK: list[_OrderWork] = []

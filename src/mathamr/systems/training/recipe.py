@@ -125,10 +125,15 @@ class TrainingStage:
 class TrainingRecipe(Protocol):
     """How one system is trained."""
 
-    configurations: Iterable[str]
-    """The names of its configurations; the first is taken where none is named."""
-    stages: Sequence[str]
-    """The names of all its stages, in order."""
+    @property
+    def configurations(self) -> Iterable[str]:
+        """The names of its configurations; the first is taken where none is named."""
+        ...
+
+    @property
+    def stages(self) -> Sequence[str]:
+        """The names of all its stages, in order."""
+        ...
 
     def check(self, settings: TrainingSettings) -> None:
         """Refuses settings that cannot be trained, before anything is made."""

@@ -7,14 +7,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from benchmarks._layout import latex_of
 from mathamr.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
+from mathamr.experiments.formulacollection import FormulaCollection, WrittenFormula
 from mathamr.formulas.alignment import Trees
+from mathamr.formulas.layoutlatex import latex_of
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.parse import FormulaError, parse
-from mathamr.index.lexical.terms import Terms, terms_of, terms_of_trees
-from mathamr.posts.post import Formula
+from mathamr.index.lexical.terms import Terms
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,11 +44,8 @@ class PoolFormula:
         return cls(written, (operators, layout), is_legible)
 
     def terms(self, reading: str) -> Terms:
-        """What lexical search counts of it; one that cannot be read anew has the published tree in every reading."""
-        if self.is_legible:
-            return terms_of(Formula("", self.latex), (), reading)
-        opt, slt = self.trees
-        return terms_of_trees(self.latex, opt, slt)
+        """What lexical search counts of it."""
+        return WrittenFormula(self.latex, (), self.is_legible).terms(self.trees, reading)
 
 
 @dataclass(frozen=True)
@@ -88,6 +85,31 @@ class Pool:
         """The judgments of all topics with a relevant formula, or of some."""
         chosen = {topic: grades for topic, grades in self.grades.items() if topics is None or topic in topics}
         return Qrels(chosen).with_relevant()
+
+
+def pool_collection(folder: Path) -> FormulaCollection:
+    """The complete judged pool of ARQMath-1, Task 2: the official topics; formulas of the others are there, too."""
+    pool = Pool.read(folder)
+    candidates, written = {}, {}
+    for name, formula in pool.formulas.items():
+        opt, slt = formula.trees
+        if opt is not None and slt is not None:
+            candidates[name] = (slt, opt)
+            written[name] = WrittenFormula(formula.latex, (), formula.is_legible)
+    queries, asked = {}, {}
+    for topic, query in pool.queries.items():
+        opt, slt = query.trees
+        if opt is not None and slt is not None:
+            queries[topic] = (slt, opt)
+            asked[topic] = WrittenFormula(query.latex, (), query.is_legible)
+    grades = {
+        topic: {name: grade for name, grade in judged.items() if name in candidates}
+        for topic, judged in pool.grades.items()
+        if topic in pool.official
+    }
+    return FormulaCollection.of(
+        "pool of ARQMath-1", candidates, queries, grades, among_judged=True, written=written, asked=asked
+    )
 
 
 def _alike(tree: str) -> str:
