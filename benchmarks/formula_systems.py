@@ -2,7 +2,8 @@
 
 The looks are those of the judged pool of ARQMath-1 (trees, no parser in the way). Times are of one processor core. Models
 are those in the box, or the folders that `MATHAMR_FORMULA_MODELS` names, with colons between them. The projection is a
-straight line through what was measured at several sizes: exact search looks at every row.
+straight line through what was measured at several sizes: exact search looks at every row. Where `MATHAMR_FORMULAS` names a shard
+of formulas (`formulas.npz` of `mathamr train formula-graph … --prepare`), its looks are also searched by nearest nodes (`_near`).
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import numpy as np
 import torch
 
 from benchmarks._data import data_folder
+from benchmarks._near import near
 from mathamr.evaluation.table import aligned
 from mathamr.experiments.judgedpool import Pool
 from mathamr.index.engines.engine import create_engine
@@ -52,6 +54,10 @@ def run() -> None:
     models = named.split(":") if named else [name for name in boxed() if name in ("formula-graph", "ssemb")]
     for model in models:
         _measure(load_system(model, "cpu"), looks, queries)
+    if formulas := os.environ.get("MATHAMR_FORMULAS"):
+        near(Path(formulas), queries)
+    else:
+        print("\nsearch by nearest nodes is left out: MATHAMR_FORMULAS names no shard of formulas")
 
 
 def _measure(system: System, looks: Sequence[Look], queries: Sequence[Look]) -> None:

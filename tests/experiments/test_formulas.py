@@ -79,7 +79,6 @@ def test_scores_of_structures_are_cosines_of_what_the_system_encodes(
 
 def test_fusions_are_those_of_search(collection: FormulaCollection) -> None:
     scores = collection_scores(tiny_formula_graph(), collection)
-    tables = fused(scores)
     for number in range(len(QUERIES)):
         parts = [
             sorted(
@@ -90,7 +89,7 @@ def test_fusions_are_those_of_search(collection: FormulaCollection) -> None:
         ]
         for name in ("max", "mean", "rrf"):
             wanted = fuse(name, parts, normalisation=None if name == "rrf" else "none")
-            values = dict(zip(collection.candidates, tables[name][number].tolist(), strict=True))
+            values = dict(zip(collection.candidates, fused(scores, name)[number].tolist(), strict=True))
             assert [round(hit.score, 5) for hit in wanted] == pytest.approx(
                 [values[hit.id] for hit in wanted], abs=1e-4
             )
@@ -185,11 +184,14 @@ def test_a_whole_experiment_trains_measures_and_is_not_done_twice(
         device="cpu",
         workers=2,
     )
+    (nothing,) = run_formula_experiments([experiment], replace(setting, so_far=True))
+    assert "random order" in nothing
+    assert "nodes" not in nothing
     (first,) = run_formula_experiments([experiment], setting)
     assert "| nodes |" in first
     assert "MAP' .500" in first
     assert re.search(r"\| fused \| \.\d+", first)
-    model = FormulaRun(experiment, setting).models()[0]
+    model = FormulaRun(experiment, setting).models(0)[0]
     here = replace(model, models=tmp_path / "here").scores(collection)
     np.testing.assert_array_equal(model.scores(collection)["layout"], here["layout"])
 

@@ -133,7 +133,17 @@ def command(
         return
     if any(name in FORMULA_EXPERIMENTS for name in names):
         _of_formulas(
-            names, corpus or [sample.folder()], topics, qrels, train, seeds, changes, device, workers, out
+            names,
+            corpus or [sample.folder()],
+            topics,
+            qrels,
+            train,
+            seeds,
+            changes,
+            device,
+            workers,
+            out,
+            so_far,
         )
         return
     collection = collection_of(
@@ -185,6 +195,7 @@ def _of_formulas(
     device: str,
     workers: int,
     out: Path,
+    so_far: bool,
 ) -> None:
     """Experiments of systems that read formulas alone; a folder with judged.tsv is a judged pool of trees."""
     from mathamr.experiments import FORMULA_EXPERIMENTS
@@ -206,6 +217,7 @@ def _of_formulas(
         device=device,
         workers=workers,
         threads=threads_of(workers),
+        so_far=so_far,
     )
     for experiment, text in zip(experiments, run_formula_experiments(experiments, setting), strict=True):
         folder = out / experiment.name

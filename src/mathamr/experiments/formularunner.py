@@ -47,6 +47,8 @@ class FormulaSetting:
     device: str = "auto"
     workers: int = 1
     threads: int = 1
+    so_far: bool = False
+    """Nothing is made: the tables have what is there by now."""
     contexts: Mapping[str, ContextScores] = field(default_factory=dict)
     """By the name of a collection; one without texts has none."""
 
@@ -54,7 +56,7 @@ class FormulaSetting:
 def run_formula_experiments(experiments: Sequence[FormulaExperiment], setting: FormulaSetting) -> list[str]:
     """Does what is left to do for some experiments of one folder; their reports."""
     runs = [FormulaRun(experiment, setting) for experiment in experiments]
-    if setting.workers > 1:
+    if setting.workers > 1 and not setting.so_far:
         with stopping_children():
             _SideBySide(setting).go(runs)
     return [run.report() for run in runs]
@@ -70,14 +72,10 @@ class FormulaRun:
         """Does what is left to do, and gives the report."""
         return "\n".join(self._report())
 
-    def models(self) -> list[FormulaModel]:
-        """All models, each once; the first seed of all first."""
-        variants = [variant for variant in self.experiment.variants if variant.system]
-        return list(
-            dict.fromkeys(
-                self._model(variant, seed) for seed in range(self.setting.seeds) for variant in variants
-            )
-        )
+    def models(self, seed: int) -> list[FormulaModel]:
+        """All models of a seed, each once."""
+        variants = (variant for variant in self.experiment.variants if variant.system)
+        return list(dict.fromkeys(self._model(variant, seed) for variant in variants))
 
     def prepare_others(self) -> None:
         """Makes what needs no model."""
@@ -113,10 +111,10 @@ class FormulaRun:
         """What candidates are worth by a row of the table; `None` where the collection has not what that takes."""
         if not variant.system:
             return self._other(variant.ranking, collection)
-        tables = fused(self._model(variant, seed).scores(collection))
-        if variant.ranking not in tables:
-            raise MathAMRError(f"there is no ranking {variant.ranking!r}; known: {', '.join(tables)}")
-        found = tables[variant.ranking]
+        model = self._model(variant, seed)
+        if self.setting.so_far and not model.is_done([collection]):
+            return None
+        found = fused(model.scores(collection), variant.ranking)
         if variant.share < 1:
             context = self._context(collection)
             if context is None:
@@ -130,18 +128,22 @@ class FormulaRun:
 
     def _other(self, name: str, collection: FormulaCollection) -> Matrix | None:
         path = self.setting.out / "others" / f"{slug(name)}-{slug(collection.name)}.npy"
-        if name and not path.exists():
+        if not name or (self.setting.so_far and not path.exists()):
+            return None
+        if not path.exists():
             print(f"scoring {collection.name} by {name}", file=sys.stderr, flush=True)
             scores = other_scores(name, collection)
             if scores is None:
                 return None
             path.parent.mkdir(parents=True, exist_ok=True)
             np.save(path, scores, allow_pickle=False)
-        return np.asarray(np.load(path, allow_pickle=False)) if name else None
+        return np.asarray(np.load(path, allow_pickle=False))
 
     def _context(self, collection: FormulaCollection) -> Matrix | None:
         context = self.setting.contexts.get(collection.name)
-        return None if context is None else context.matrix(collection)
+        if context is None or (self.setting.so_far and not context.path.exists()):
+            return None
+        return context.matrix(collection)
 
     def _report(self) -> Iterator[str]:
         experiment = self.experiment
@@ -173,11 +175,16 @@ class _SideBySide:
             raise MathAMRError("models are trained side by side for collections in files")
 
     def go(self, runs: Sequence[FormulaRun]) -> None:
-        """Those that learn from a teacher come last: its orders are made meanwhile. What needs no model is made here."""
+        """Seed by seed; those that learn from a teacher last, since its orders are made first. What needs no model is made here."""
         setting = self._setting
-        models = dict.fromkeys(model for run in runs for model in run.models())
-        left = [model for model in models if not model.is_done(setting.collections)]
-        left.sort(key=lambda model: model.is_taught)
+        left: dict[FormulaModel, None] = {}
+        for seed in range(setting.seeds):
+            models = [model for run in runs for model in run.models(seed)]
+            left |= dict.fromkeys(
+                model
+                for model in sorted(models, key=lambda each: each.is_taught)
+                if not model.is_done(setting.collections)
+            )
         orders = setting.formulas.with_name(ORDERS)
         pool = ThreadPoolExecutor(setting.workers)
         try:
@@ -197,7 +204,7 @@ class _SideBySide:
     def _make_orders(self, orders: Path) -> None:
         command = [sys.executable, "-m", "mathamr.systems.training.formulaorders"]
         command += [str(self._setting.formulas), str(orders)]
-        command += ["--workers", str(max(1, self._setting.workers // 2))]
+        command += ["--workers", str(self._setting.workers)]
         run_child("the teacher's orders", command, orders.parent / "teacher", "orders.log", 1)
 
     def _train(self, model: FormulaModel, teacher: Future[None] | None) -> None:

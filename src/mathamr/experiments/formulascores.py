@@ -5,8 +5,7 @@ The scores are those that an engine computes (a test compares them); they are ma
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +28,8 @@ Matrix = npt.NDArray[np.float32]
 AT_A_TIME = 2048
 BACK = "-back"
 """Marks MaxSim the other way: how much of the candidate is in the query."""
+MUTUAL = "mutual "
+"""Before a ranking that counts both ways."""
 
 
 def collection_scores(system: System, collection: FormulaCollection) -> dict[str, Matrix]:
@@ -118,23 +119,26 @@ def ranked(
     return found
 
 
-def fused(scores: Mapping[str, Matrix]) -> dict[str, Matrix]:
-    """The rankings that tables compare, from the scores of fields: each view, and both by MAX, AVG, F1 and RRF."""
+def rankings_of(scores: Mapping[str, Matrix]) -> tuple[str, ...]:
+    """The rankings that `fused` makes of the scores of fields."""
     if not VIEW_OF.keys() <= scores.keys():
-        return dict(scores)
-    found: dict[str, Any] = {}
-    views: dict[str, dict[str, Matrix]] = {
-        "": {field: scores[field] for field in VIEW_OF},
-        "mutual ": {field: mutual(scores[field], scores[f"{field}{BACK}"]) for field in VIEW_OF},
-    }
-    for kind, fields in views.items():
-        one, two = fields.values()
-        found |= {f"{kind}{field}": matrix for field, matrix in fields.items()}
-        found[f"{kind}max"] = np.maximum(one, two)
-        found[f"{kind}mean"] = (one + two) / 2
-        found[f"{kind}f1"] = mutual(one, two)
-        found[f"{kind}rrf"] = reciprocal_ranks([one, two])
-    return found
+        return tuple(scores)
+    return tuple(f"{kind}{name}" for kind in ("", MUTUAL) for name in (*VIEW_OF, *_FUSIONS))
+
+
+def fused(scores: Mapping[str, Matrix], ranking: str) -> Matrix:
+    """A ranking that tables compare, from the scores of fields: of one field, or of both views by MAX, AVG, F1 or RRF.
+
+    With ``mutual`` before it, MaxSim counts both ways.
+    """
+    if ranking not in rankings_of(scores):
+        raise MathAMRError(f"there is no ranking {ranking!r}; known: {', '.join(rankings_of(scores))}")
+    name = ranking.removeprefix(MUTUAL)
+    if name in _FUSIONS:
+        kind = ranking.removesuffix(name)
+        one, two = (fused(scores, f"{kind}{field}") for field in VIEW_OF)
+        return _FUSIONS[name](one, two)
+    return scores[name] if name == ranking else mutual(scores[name], scores[f"{name}{BACK}"])
 
 
 def reciprocal_ranks(matrices: Sequence[Matrix]) -> Matrix:
@@ -142,3 +146,11 @@ def reciprocal_ranks(matrices: Sequence[Matrix]) -> Matrix:
     parts = [1 / (1 + RANK_OFFSET + np.argsort(np.argsort(-each, 1, "stable"), 1)) for each in matrices]
     found: Matrix = np.sum(parts, axis=0).astype(np.float32)
     return found
+
+
+_FUSIONS: Mapping[str, Callable[[Matrix, Matrix], Matrix]] = {
+    "max": np.maximum,
+    "mean": lambda one, two: (one + two) / 2,
+    "f1": mutual,
+    "rrf": lambda one, two: reciprocal_ranks([one, two]),
+}

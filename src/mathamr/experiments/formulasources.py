@@ -30,6 +30,7 @@ def formula_setting(
     device: str = "auto",
     workers: int = 1,
     threads: int = 1,
+    so_far: bool = False,
 ) -> FormulaSetting:
     """Reads and parses once what all experiments of a folder share: formulas and collections."""
     shared = out / "formulas"
@@ -76,6 +77,7 @@ def formula_setting(
         device=device,
         workers=workers,
         threads=threads,
+        so_far=so_far,
         contexts=contexts,
     )
 

@@ -70,7 +70,7 @@ class FormulaModel:
             found = collection_scores(load_system(self._trained(), self.device), collection)
             self.folder.mkdir(parents=True, exist_ok=True)
             partial = path.with_suffix(".part.npz")
-            np.savez_compressed(partial, allow_pickle=False, **found)
+            np.savez(partial, allow_pickle=False, **found)
             partial.replace(path)
         with np.load(path, allow_pickle=False) as file:
             return {name: file[name] for name in file.files}

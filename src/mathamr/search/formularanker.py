@@ -85,8 +85,10 @@ class FormulaRanker(Ranker):
                 case MaxSim():
                     return field.search_maxsim(vectors, k, where, demand.exact)
                 case NearestRows(rows=rows):
-                    found = field.search_rows(vectors, max(rows, k), where, demand.exact)
-                    return of_rows([Scored(hit.id, hit.score) for hit in hits] for hits in found)[:k]
+                    # Looks are filtered after they were found: then as many as may be needed.
+                    return of_rows(field, vectors, max(rows, k if demand.where else 0), where, demand.exact)[
+                        :k
+                    ]
 
         if field.field.of == "looks":
             return filtered(lambda k: search(k, None), demand, lambda looks: self._passing(looks, demand))

@@ -39,8 +39,7 @@ class PostRanker(Ranker):
             case MaxSim():
                 return field.search_maxsim(vectors, demand.depth, demand.where, demand.exact)
             case NearestRows(rows=rows):
-                found = field.search_rows(vectors, rows, demand.where, demand.exact)
-                return of_rows([Scored(hit.id, hit.score) for hit in hits] for hits in found)[: demand.depth]
+                return of_rows(field, vectors, rows, demand.where, demand.exact)[: demand.depth]
 
     def _by_words(self, lexicon: LexicalPart, demand: Demand) -> list[Scored]:
         def passing(ids: Sequence[str]) -> set[str]:

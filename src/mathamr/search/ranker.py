@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.engine import Engine, Kind, Payload
+from mathamr.index.engines.engine import Engine, FieldReader, Filter, Kind, Payload
+from mathamr.index.engines.entry import Floats
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
@@ -275,10 +276,20 @@ def _mean(parts: Iterable[Sequence[Scored]]) -> list[Scored]:
     return sorted(means, key=lambda hit: (-hit.score, hit.id))
 
 
-def of_rows(rows: Iterable[Iterable[Scored]]) -> list[Scored]:
-    """Entries that the rows of a query found, each once, by its best row."""
+def of_rows(
+    field: FieldReader, vectors: Floats, rows: int, where: Filter | None, exact: bool
+) -> list[Scored]:
+    """Entries that the rows of a query find, so many nearest rows each; every entry once, by its best row.
+
+    An engine that approximates is asked for entries, row by row: it would have to fetch all their rows to say which is nearest.
+    """
+    found: list[list[Scored]] = (
+        [[Scored(hit.id, hit.score) for hit in hits] for hits in field.search_rows(vectors, rows, where)]
+        if exact
+        else [field.search(row, rows, where, exact=False) for row in vectors]
+    )
     best: dict[str, float] = {}
-    for hits in rows:
+    for hits in found:
         for hit in hits:
             best[hit.id] = max(best.get(hit.id, hit.score), hit.score)
     return sorted((Scored(*each) for each in best.items()), key=lambda hit: (-hit.score, hit.id))
