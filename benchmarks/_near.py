@@ -65,7 +65,7 @@ def near(formulas: Path, queries: Sequence[Look]) -> None:
     order = np.random.default_rng(0).permutation(len(shard))
     budget, began = float(os.environ.get("MATHAMR_NEAR_SECONDS", "600")), time.perf_counter()
     asked = list(system.encode_looks(queries))
-    for title, apart in (("an entry a node", True), ("an entry a look, many rows", False)):
+    for title, apart, share in (("an entry a node", True, 0.75), ("an entry a look, many rows", False, 0.25)):
         print(f"\n{title}, engine edge with HNSW over all rows", flush=True)
         found: list[Cost] = []
         started = time.perf_counter()
@@ -73,7 +73,7 @@ def near(formulas: Path, queries: Sequence[Look]) -> None:
             # A larger size takes as much longer as it is larger.
             spent, last = time.perf_counter() - started, found[-1] if found else None
             expected = (last.stored + last.graphs) * 1.2 * size / last.looks if last else 0.0
-            if size > len(shard) or spent + expected > budget / 2:
+            if size > len(shard) or spent + expected > budget * share:
                 break
             vectors = _encoded(system, shard, order[:size])
             found.append(_measure(vectors, asked, apart=apart))

@@ -1,195 +1,177 @@
 """Formula search on the complete judged pool of ARQMath-1: every formula of a topic's pool is ranked, nothing is retrieved.
 
-Rankings of the 45 official topics by lexical terms, by the alignment of trees, by their fusions, beside a random order, BM25
-over LaTeX n-grams and over tuples of the trees (bm25s), and Tangent-S, of whose stored orders only the mean nDCG' is known.
-Runs of other systems (TREC columns, items named by visual id) take part where `MATHAMR_POOL_RUNS` names a folder of
-`NAME.run` files: each is measured alone, with lexical terms, with aligned trees (by ranks alone, as SSEmb's paper fuses),
-with both, and all together.
+Rankings of the 45 official topics by every way without a network (BM25 over LaTeX n-grams and over tuples of the trees, lexical
+terms, the alignment of trees), by the formula systems in the box, and by their fusions, beside a random order and Tangent-S, of
+whose stored orders only the mean nDCG' is known. Runs of other systems (TREC columns, items named by visual id) take part
+where `MATHAMR_POOL_RUNS` names a folder of `NAME.run` files: each is measured alone and with lexical terms.
 
-Nothing is chosen here: fusions have equal weights, scores in standard deviations. Tests are paired by topic.
+Fusions add scores in standard deviations, with equal weights, or with weights chosen by cross-validation: topics are dealt into five
+parts, each is ranked by the weights that are best (Bpref plus MAP') on the other four, for ten deals. Fusions of ranks choose nothing.
+Tests are paired by topic.
 """
 
 from __future__ import annotations
 
 import os
-import tempfile
-import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
+import numpy as np
+
+from benchmarks._crossvalidation import DEALS, FOLDS, Values, cross_validated
 from benchmarks._data import data_folder
-from mathamr.evaluation.baselines.bm25 import Bm25, Bm25OfLatex
-from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.comparison import compare
-from mathamr.evaluation.fusedruns import fuse_runs
 from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.table import aligned, means_table, p
-from mathamr.experiments.judgedpool import Pool, PoolFormula
-from mathamr.formulas.alignment import similarity
-from mathamr.formulas.parse import READINGS
-from mathamr.formulas.tree import Tree
-from mathamr.formulas.tuples import tuples
-from mathamr.index.lexical.bags import bag_of
-from mathamr.index.lexical.lexicalindex import LexicalIndex
+from mathamr.experiments.formulacollection import FormulaCollection
+from mathamr.experiments.formulaothers import OTHERS, other_scores
+from mathamr.experiments.formulascores import Matrix, collection_scores, fused, ranked, reciprocal_ranks
+from mathamr.experiments.judgedpool import pool_collection
+from mathamr.systems.modelfolder import load_system
 
 MEASURES = ["nDCG'", "MAP'", "P'@10", "Bpref"]
+CHOSEN_BY = ("Bpref", "MAP'")
 BASELINE = "lexical"
 TANGENT_S = {"Tangent-S, layout trees": 0.810, "Tangent-S, operator trees": 0.799}
 """The mean nDCG' of Tangent-S' stored orders on this pool, as the data's description has them."""
-FUSIONS = ("mean", "rrf", "max", "f1")
-_PARTS = ("lexical", "alignment")
+NODES, MUTUAL, SSEMB = "formula-graph, max", "formula-graph, mutual", "ssemb"
+BOX = {
+    NODES: ("formula-graph", "max"),
+    MUTUAL: ("formula-graph", "mutual max"),
+    SSEMB: ("ssemb", "structure"),
+}
+"""What the models in the box rank by: the model, and the ranking of its scores."""
+WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0)
+"""What a part may count beside lexical terms, which count 1."""
+FUSIONS = (
+    ("lexical", "alignment"),
+    ("lexical", NODES),
+    ("lexical", MUTUAL),
+    ("lexical", SSEMB),
+    ("alignment", SSEMB),
+    ("alignment", NODES),
+    ("lexical", "alignment", SSEMB),
+    ("lexical", "alignment", MUTUAL),
+    ("lexical", "alignment", NODES),
+    ("lexical", "alignment", NODES, SSEMB),
+)
+HYBRID = ("lexical", "alignment", NODES)
+"""The parts of `hybrid`, formula-graph's usual ranking, which counts nodes twice."""
 
 
 def run() -> None:
-    pool = Pool.read(data_folder() / "arqmath1-formula-trees")
-    legible = sum(formula.is_legible for formula in pool.formulas.values())
+    collection = pool_collection(data_folder() / "arqmath1-formula-trees")
+    legible = sum(each.is_legible for each in collection.written)
     print(
-        f"{len(pool.formulas):,} formulas, of which {legible:,} can be read anew; {len(pool.official)} topics"
+        f"{len(collection.candidates):,} formulas, {legible:,} can be read anew; {len(collection.topics)} topics"
     )
-    topics = [topic for topic in pool.grades if topic in pool.official]
-    runs = _baselines(pool, topics) | _lexical(pool, topics) | {"alignment": _aligned(pool, topics)}
-    runs |= _fused({name: runs[name] for name in _PARTS})
-    runs |= _others(runs)
-    qrels = pool.qrels(pool.official)
-    scores = {name: evaluate(made, qrels, measures(MEASURES)) for name, made in runs.items()}
-    comparison = compare(list(scores.values()), BASELINE)
-    floor = random_scores(qrels, measures(MEASURES), 0)
+    scores = {name: matrix for name in OTHERS if (matrix := other_scores(name, collection)) is not None}
+    made = {model: collection_scores(load_system(model), collection) for model, _ in BOX.values()}
+    scores |= {name: fused(made[model], ranking) for name, (model, ranking) in BOX.items()}
+    others = _given(collection)
+    bench = _Bench(collection)
+    rows = {name: bench.measured(name, matrix) for name, matrix in (scores | others).items()}
+    parts: dict[str, tuple[str, ...]] = {}
+    for chosen in (*FUSIONS, *(("lexical", name) for name in others)):
+        name, own = " + ".join(f"[{each}]" if "," in each else each for each in chosen), {**scores, **others}
+        fusions = {f"{name}, z": bench.weighted(own, chosen, (1.0,) * len(chosen))}
+        fusions[f"{name}, ranks"] = reciprocal_ranks([own[each] for each in chosen])
+        for called, matrix in fusions.items():
+            rows[called], parts[called] = bench.measured(called, matrix), chosen
+        rows[f"{name}, chosen"] = bench.chosen(f"{name}, chosen", own, chosen)
+        parts[f"{name}, chosen"] = chosen
+    called = "as hybrid does: lexical + alignment + 2 nodes, z"
+    rows[called] = bench.measured(called, bench.weighted(scores, HYBRID, (1.0, 1.0, 2.0)))
+    parts[called] = HYBRID
     print(
-        f"\n{len(qrels.grades)} topics; † is what the others are tested against (stars: Bonferroni corrected)"
+        f"\n{len(bench.qrels.grades)} topics; † is what the others are tested against (stars: Bonferroni corrected)"
     )
-    print(means_table(comparison, [floor]))
+    floor = random_scores(bench.qrels, measures(MEASURES), 0)
+    print(means_table(compare(list(rows.values()), BASELINE), [floor]))
     for name, value in TANGENT_S.items():
         print(f"{name:<28} {MEASURES[0]} {value:.3f}")
-    _tests(scores)
+    _tests(rows, parts)
 
 
-def _baselines(pool: Pool, topics: Sequence[str]) -> dict[str, Run]:
-    return {
-        "BM25, LaTeX n-grams": _bm25("BM25, LaTeX n-grams", Bm25OfLatex, pool, topics, _latex),
-        "BM25, layout tuples": _bm25("BM25, layout tuples", _Bm25OfTuples, pool, topics, _tuples_of(1)),
-        "BM25, operator tuples": _bm25("BM25, operator tuples", _Bm25OfTuples, pool, topics, _tuples_of(0)),
-    }
+class _Bench:
+    """The pool, and how matrices of scores are weighed and measured on it."""
 
+    def __init__(self, collection: FormulaCollection) -> None:
+        self._collection = collection
+        self.qrels = Qrels(collection.grades).with_relevant()
+        place = {name: number for number, name in enumerate(collection.candidates)}
+        self._judged = [[place[item] for item in collection.grades[topic]] for topic in collection.topics]
 
-class _Bm25OfTuples(Bm25):
-    """BM25 over whatever tokens a candidate's text lists, a line each."""
+    def measured(self, name: str, matrix: Matrix) -> Scores:
+        """The measures of one ranking."""
+        return evaluate(Run.of(name, ranked(self._collection, matrix)), self.qrels, measures(MEASURES))
 
-    def tokens(self, candidate: Candidate) -> list[str]:
-        """The lines."""
-        return candidate.text.split("\n")
+    def weighted(
+        self, scores: Mapping[str, Matrix], parts: Sequence[str], weights: Sequence[float]
+    ) -> Matrix:
+        """The weighted sum of scores, of each topic's judged formulas in standard deviations."""
+        found = np.zeros_like(scores[parts[0]])
+        for topic, chosen in enumerate(self._judged):
+            for name, weight in zip(parts, weights, strict=True):
+                own = scores[name][topic, chosen]
+                found[topic, chosen] += weight * (own - own.mean()) / max(float(own.std()), 1e-9)
+        return found
 
-
-def _latex(name: str, formula: PoolFormula) -> Candidate:
-    return Candidate(name, "", (formula.latex,), "")
-
-
-def _tuples_of(view: int) -> Callable[[str, PoolFormula], Candidate]:
-    """Symbols, and pairs of symbols with the path between them, wherever they stand; of one of the two trees."""
-
-    def made(name: str, formula: PoolFormula) -> Candidate:
-        tree: Tree | None = formula.trees[view]
-        if tree is None:
-            return Candidate(name, "", (), "")
-        pairs = (f"{each.ancestor} {each.path} {each.descendant}" for each in tuples(tree, 2))
-        return Candidate(name, "\n".join([*tree.labels, *pairs]), (), "")
-
-    return made
-
-
-def _bm25(
-    name: str,
-    kind: type[Bm25],
-    pool: Pool,
-    topics: Sequence[str],
-    made: Callable[[str, PoolFormula], Candidate],
-) -> Run:
-    ranked = kind([made(*each) for each in pool.formulas.items()]).rank(
-        [made(topic, pool.queries[topic]) for topic in topics], len(pool.formulas)
-    )
-    return _whole(name, pool, {topic: dict(hits) for topic, hits in zip(topics, ranked, strict=True)})
-
-
-def _lexical(pool: Pool, topics: Sequence[str]) -> dict[str, Run]:
-    """Our own terms, read both ways; `lexical` is the reading that an index has."""
-    names = {"mathematician": BASELINE, "published": "lexical, published reading"}
-    return {names[reading]: _of_terms(names[reading], reading, pool, topics) for reading in READINGS}
-
-
-def _of_terms(name: str, reading: str, pool: Pool, topics: Sequence[str]) -> Run:
-    with tempfile.TemporaryDirectory() as folder, LexicalIndex.open(Path(folder)) as index:
-        index.formulas.update_bags(
-            (each, bag_of(formula.terms(reading))) for each, formula in pool.formulas.items()
-        )
-        return _whole(
+    def chosen(self, name: str, scores: Mapping[str, Matrix], parts: Sequence[str]) -> Scores:
+        """The measures with weights chosen inside the folds."""
+        grid = [(1.0, *rest) for rest in product(WEIGHTS, repeat=len(parts) - 1)]
+        tried = [self._values(self.weighted(scores, parts, weights)) for weights in grid]
+        values, taken = cross_validated(tried, CHOSEN_BY)
+        best, count = taken.most_common(1)[0]
+        weights = ", ".join(f"{part} {weight:g}" for part, weight in zip(parts, grid[best], strict=True))
+        print(f"  {name}: {count} of {FOLDS * DEALS} times {weights}", flush=True)
+        return Scores(
             name,
-            pool,
             {
-                topic: dict(index.formulas.score(pool.queries[topic].terms(reading), pool.grades[topic]))
-                for topic in topics
+                measure: dict(zip(self.qrels.grades, map(float, found), strict=True))
+                for measure, found in values.items()
             },
         )
 
-
-def _aligned(pool: Pool, topics: Sequence[str]) -> Run:
-    started = time.process_time()
-    scores = {
-        topic: {
-            each: similarity(pool.queries[topic].trees, pool.formulas[each].trees)
-            for each in pool.grades[topic]
+    def _values(self, matrix: Matrix) -> Values:
+        scores = self.measured("it", matrix)
+        return {
+            measure: np.array([found[topic] for topic in self.qrels.grades])
+            for measure, found in scores.values.items()
         }
-        for topic in topics
-    }
-    seconds, count = time.process_time() - started, sum(map(len, scores.values()))
-    print(f"{count:,} pairs of formulas aligned, {1e6 * seconds / count:.0f} µs each")
-    return _whole("alignment", pool, scores)
 
 
-def _whole(name: str, pool: Pool, scores: Mapping[str, Mapping[str, float]]) -> Run:
-    """A run that has every judged formula of a topic: what a system gave nothing comes last."""
-    return Run.of(
-        name,
-        {
-            topic: [(each, found.get(each, 0.0)) for each in pool.grades[topic]]
-            for topic, found in scores.items()
-        },
-    )
-
-
-def _fused(parts: Mapping[str, Run], fusions: Iterable[str] = FUSIONS) -> dict[str, Run]:
-    found: dict[str, Run] = {}
-    for fusion in fusions:
-        name = f"{' + '.join(parts)}, {fusion}"
-        normalisation = None if fusion == "rrf" else "z"
-        found[name] = fuse_runs(list(parts.values()), fusion, normalisation=normalisation, name=name)
-    return found
-
-
-def _others(ours: Mapping[str, Run]) -> dict[str, Run]:
+def _given(collection: FormulaCollection) -> dict[str, Matrix]:
     place = os.environ.get("MATHAMR_POOL_RUNS")
     if not place:
-        print("other systems are left out: MATHAMR_POOL_RUNS names no folder with runs")
+        print("runs of other systems are left out: MATHAMR_POOL_RUNS names no folder with runs")
         return {}
-    given = {path.stem: read_run(path) for path in sorted(Path(place).glob("*.run"))}
-    found = dict(given)
-    parts = {name: ours[name] for name in _PARTS}
-    for name, other in given.items():
-        found |= _fused({BASELINE: parts[BASELINE], name: other}, ("mean", "rrf"))
-        found |= _fused({"alignment": parts["alignment"], name: other}, ("rrf",))
-        found |= _fused({**parts, name: other}, ("mean",))
-    if len(given) > 1:
-        found |= _fused({**parts, **given}, ("mean",))
+    numbers = {name: number for number, name in enumerate(collection.candidates)}
+    found: dict[str, Matrix] = {}
+    for path in sorted(Path(place).glob("*.run")):
+        made = read_run(path)
+        matrix = np.zeros((len(collection.topics), len(numbers)), np.float32)
+        for row, topic in zip(matrix, collection.topics, strict=True):
+            hits = made.rankings.get(topic, ())
+            row[:] = min((hit.score for hit in hits), default=0.0)
+            for hit in hits:
+                if hit.id in numbers:
+                    row[numbers[hit.id]] = hit.score
+        found[f"run {path.stem}"] = matrix
     return found
 
 
-def _tests(scores: Mapping[str, Scores]) -> None:
+def _tests(scores: Mapping[str, Scores], parts: Mapping[str, Sequence[str]]) -> None:
     """Every fusion against each of its parts."""
     rows = [["fusion", "part", *(f"{each}, p" for each in MEASURES)]]
-    for name, found in scores.items():
-        for part in name.partition(",")[0].split(" + ") if " + " in name else ():
-            comparison = compare([scores[part], found], part)
+    for name, own in parts.items():
+        for part in own:
+            comparison = compare([scores[part], scores[name]], part)
             cells = [comparison.difference(name, each) for each in MEASURES]
             rows.append(
                 [

@@ -150,7 +150,7 @@ def reciprocal_ranks(matrices: Sequence[Matrix]) -> Matrix:
 
 _FUSIONS: Mapping[str, Callable[[Matrix, Matrix], Matrix]] = {
     "max": np.maximum,
-    "mean": lambda one, two: (one + two) / 2,
+    "mean": lambda one, two: np.asarray((one + two) / 2, np.float32),
     "f1": mutual,
     "rrf": lambda one, two: reciprocal_ranks([one, two]),
 }
