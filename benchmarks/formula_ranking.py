@@ -1,8 +1,9 @@
 """How formulas are ranked by default, weighed by cross-validation on the judged formulas of ARQMath, 2020 and 2021 together.
 
-Lexical terms alone, and terms with the alignment of trees, with every weight as it is and with weights chosen inside the
-folds: topics are dealt into five parts, each part is ranked by the choice that is best (Bpref plus MAP') on the other four;
-that is done for ten deals, and a topic counts with its mean. The weights of the lexical fields in use were once chosen on the
+Lexical terms alone, and terms with the alignment of trees, with the nodes of formula-graph in the box (MaxSim, and both ways) and with both,
+with every weight as it is and with weights chosen inside the folds: topics are dealt into five parts, each part is ranked by the
+choice that is best (Bpref plus MAP') on the other four; that is done for ten deals, and a topic counts with its mean. Scores are
+shares of the best or, as a formula-graph index fuses them, in standard deviations (z). The weights of the lexical fields in use were once chosen on the
 topics of arqmath-mini, so the rows to compare are those where both sides choose inside the folds.
 
 Two sets: Task 2 of arqmath-mini, and every topic once, where those of 2020 have their complete judged pool. All judged formulas of a
@@ -27,8 +28,8 @@ from random import Random
 from typing import Any, cast
 
 import numpy as np
-import numpy.typing as npt
 
+from benchmarks._crossvalidation import DEALS, FOLDS, Array, Values, cross_validated
 from benchmarks._data import data_folder
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.measures import measures
@@ -37,11 +38,14 @@ from mathamr.evaluation.runs import DEPTH, Run, read_run
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.table import means_table, significance_table
 from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.experiments.formulacollection import FormulaCollection
+from mathamr.experiments.formulascores import collection_scores, fused
 from mathamr.experiments.judgedpool import Pool
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.renaming import FEWEST_SYMBOLS, form_key
+from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.lexical.bags import bag_of, formula_bag
 from mathamr.index.lexical.lexicalindex import FORMULAS, LexicalIndex, LexicalPart
@@ -56,13 +60,13 @@ from mathamr.search.fusion import by_top
 from mathamr.search.query import Query, QueryError
 from mathamr.search.ranked import Demand
 from mathamr.systems.mathamrplus.system import ALIGNED_POOL, MathAMRPlusSystem
+from mathamr.systems.modelfolder import load_system
 from mathamr.systems.ranking import Lexical, Ranking, fields_of
 
 MEASURES = ["Bpref", "MAP'", "nDCG'", "P'@10"]
 CHOSEN_BY = 2
 """The first measures, whose sum decides which choice is best."""
 YEARS = ("2020", "2021")
-FOLDS, DEALS = 5, 10
 RENAMED = 200
 FIELD_WEIGHTS = {
     "latex": (0.25, 0.5, 1.0),
@@ -72,10 +76,12 @@ FIELD_WEIGHTS = {
 }
 SHARES = (0.0, 0.1, 0.2, 0.4)
 """What a component counts beside lexical terms, scores as shares of the best."""
+DEVIATIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
+"""The same, scores in standard deviations."""
+NODES = {"nodes": "max", "nodes both ways": "mutual max"}
+"""Components of formula-graph, by the rankings of its scores."""
 
-Array = npt.NDArray[np.float64]
-Values = Mapping[str, Array]
-"""By measure, a number a topic."""
+Scale = Callable[[Array], Array]
 Choice = tuple[tuple[float, ...], tuple[float, ...]]
 """The weights of the lexical fields, and those of the other components."""
 
@@ -91,15 +97,26 @@ class Judged:
     """A row a formula: what each lexical field adds at weight 1."""
     others: dict[str, Array] = field(default_factory=dict)
 
-    def ranked(self, weights: Sequence[float], shares: Mapping[str, float]) -> list[str]:
-        """The formulas by the sum of the components; equal ones by id."""
+    def ranked(self, weights: Sequence[float], shares: Mapping[str, float], scale: Scale) -> list[str]:
+        """The formulas by the sum of the components, all in one scale; equal ones by id."""
         scores = self.fields @ np.array(weights)
         asked = {name: share for name, share in shares.items() if share}
         if asked and len(scores):
-            scores = np.array(by_top(scores.tolist()))
+            scores = scale(scores)
             for name, share in asked.items():
-                scores = scores + share * np.array(by_top(self.others[name].tolist()))
+                scores = scores + share * scale(self.others[name])
         return [self.ids[place] for place in np.lexsort((np.array(self.ids), -scores))]
+
+
+def shares_of_best(scores: Array) -> Array:
+    """Scores as shares of the best."""
+    return np.array(by_top(scores.tolist()))
+
+
+def deviations(scores: Array) -> Array:
+    """Scores in standard deviations from their mean."""
+    found: Array = (scores - scores.mean()) / max(float(scores.std()), 1e-9)
+    return found
 
 
 def run() -> None:
@@ -133,6 +150,7 @@ def _judged(
 def _mini(folder: Path, year: str, table: Table, lexicon: LexicalPart) -> list[Judged]:
     grades = read_qrels(folder / "qrels" / f"task2-{year}.qrels").with_relevant().grades
     found: list[Judged] = []
+    asked: dict[str, Trees] = {}
     for topic in read_topics(folder / "topics" / f"task2-{year}.xml"):
         if topic.id not in grades or topic.formula is None:
             continue
@@ -145,6 +163,10 @@ def _mini(folder: Path, year: str, table: Table, lexicon: LexicalPart) -> list[J
         aligned = np.array([similar[look] for look in looks.values()])
         named = {each: evidence[look] for each, look in looks.items()}
         found.append(_judged(topic.id, grades[topic.id], named, aligned))
+        asked[topic.id] = trees_of(topic.formula, topic.post.macros)[0]
+    names = dict.fromkeys(each for topic in found for each in topic.ids)
+    read = table.trees([table.look_of[each] for each in names])
+    _give_nodes(found, asked, {each: read[table.look_of[each]] for each in names})
     return found
 
 
@@ -167,7 +189,31 @@ def _pool(folder: Path) -> list[Judged]:
             ours = meant(query.latex, query.trees, query.is_legible)
             aligned = np.array([similarity(ours, trees[each]) for each in evidence])
             found.append(_judged(topic, judged, evidence, aligned))
+    asked = {topic: pool.queries[topic].trees for topic in grades}
+    _give_nodes(found, asked, {each: made.trees for each, made in formulas.items()})
     return found
+
+
+def _give_nodes(
+    topics: Sequence[Judged], queries: Mapping[str, Trees], formulas: Mapping[str, Trees]
+) -> None:
+    """Gives every topic what formula-graph in the box says; a formula without trees is worth the least."""
+
+    def both(trees: Mapping[str, Trees]) -> dict[str, tuple[Slt, Opt]]:
+        return {name: (slt, opt) for name, (opt, slt) in trees.items() if opt is not None and slt is not None}
+
+    grades = {each.topic: each.grades for each in topics}
+    collection = FormulaCollection.of("judged", both(formulas), both(queries), grades)
+    scores = collection_scores(load_system("formula-graph", "cpu"), collection)
+    place = {name: number for number, name in enumerate(collection.candidates)}
+    for name, ranking in NODES.items():
+        matrix = dict(zip(collection.topics, fused(scores, ranking), strict=True))
+        for each in topics:
+            row = matrix.get(each.topic)
+            worth = [
+                0.0 if row is None or item not in place else float(row[place[item]]) for item in each.ids
+            ]
+            each.others[name] = np.array(worth)
 
 
 def _runs(topics: Sequence[Judged]) -> list[str]:
@@ -203,7 +249,7 @@ def _compare(name: str, topics: Sequence[Judged], others: Sequence[str]) -> None
     rows["lexical as it is + aligned, share cross-validated"] = measured.cross_validated(
         ("aligned",), [(current, (share,)) for share in SHARES]
     )
-    for other in others:
+    for other in (*NODES, *others):
         rows[other] = measured.of((0.0,) * len(current), {other: 1.0})
         rows[f"lexical + {other}, cross-validated"] = measured.cross_validated(
             (other,), [(each, (share,)) for each in grid for share in SHARES]
@@ -211,6 +257,12 @@ def _compare(name: str, topics: Sequence[Judged], others: Sequence[str]) -> None
         rows[f"lexical + aligned + {other}, cross-validated"] = measured.cross_validated(
             ("aligned", other), [(each, shares) for each in grid for shares in product(SHARES, repeat=2)]
         )
+    for parts in (("aligned",), *((name,) for name in NODES), *(("aligned", name) for name in NODES)):
+        rows[f"lexical as it is + {' + '.join(parts)}, z, share cross-validated"] = measured.cross_validated(
+            parts, [(current, shares) for shares in product(DEVIATIONS, repeat=len(parts))], deviations
+        )
+    hybrid = measured.of(current, {"aligned": 1.0, "nodes": 2.0}, deviations)
+    rows["lexical + aligned + 2 nodes, z, share as in hybrid"] = hybrid
     _report(rows, [each.topic for each in topics], "lexical, cross-validated")
     _report(
         {name: rows[name] for name in rows if name == "lexical" or "share" in name},
@@ -225,34 +277,30 @@ class _Measured:
     def __init__(self, topics: Sequence[Judged]) -> None:
         self._topics = topics
         self._measures = measures(MEASURES)
-        self._known: dict[tuple[tuple[float, ...], tuple[tuple[str, float], ...]], Values] = {}
+        self._known: dict[tuple[object, ...], Values] = {}
 
-    def of(self, weights: tuple[float, ...], shares: Mapping[str, float]) -> Values:
+    def of(
+        self, weights: tuple[float, ...], shares: Mapping[str, float], scale: Scale = shares_of_best
+    ) -> Values:
         """The values of one choice."""
-        key = (weights, tuple((name, share) for name, share in shares.items() if share))
+        key = (weights, tuple((name, share) for name, share in shares.items() if share), scale)
         if key not in self._known:
-            found = [(each.ranked(weights, shares), each.grades) for each in self._topics]
+            found = [(each.ranked(weights, shares, scale), each.grades) for each in self._topics]
             self._known[key] = {
                 str(measure): np.array([measure.of(ids, grades) for ids, grades in found])
                 for measure in self._measures
             }
         return self._known[key]
 
-    def cross_validated(self, names: Sequence[str], choices: Sequence[Choice]) -> Values:
+    def cross_validated(
+        self, names: Sequence[str], choices: Sequence[Choice], scale: Scale = shares_of_best
+    ) -> Values:
         """Every topic by the choice that is best on the parts it is not in; the mean over several deals."""
-        tried = [self.of(weights, dict(zip(names, shares, strict=True))) for weights, shares in choices]
-        quality = np.stack([sum(values[each] for each in MEASURES[:CHOSEN_BY]) for values in tried])
-        total = {measure: np.zeros(len(self._topics)) for measure in MEASURES}
-        taken: dict[int, int] = {}
-        for deal in range(DEALS):
-            parts = np.random.default_rng(deal).permutation(len(self._topics)) % FOLDS
-            for part in range(FOLDS):
-                inside = parts == part
-                best = int(quality[:, ~inside].mean(axis=1).argmax())
-                taken[best] = taken.get(best, 0) + 1
-                for measure in MEASURES:
-                    total[measure][inside] += tried[best][measure][inside] / DEALS
-        most, count = max(taken.items(), key=lambda each: each[1])
+        tried = [
+            self.of(weights, dict(zip(names, shares, strict=True)), scale) for weights, shares in choices
+        ]
+        total, taken = cross_validated(tried, MEASURES[:CHOSEN_BY])
+        most, count = taken.most_common(1)[0]
         weights = ", ".join(
             f"{name} {weight:g}" for name, weight in zip(FORMULA_FIELDS, choices[most][0], strict=True)
         )
