@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,9 +27,8 @@ from mathamr.systems.formulagraph.network import VIEWS, FormulaGraphConfiguratio
 from mathamr.systems.formulagraph.pairing import pairing
 from mathamr.systems.formulagraph.renaming import Renaming
 from mathamr.systems.formulagraph.system import FormulaGraphSystem
-from mathamr.training.descent import Descent
-from mathamr.training.schedule import Schedule
-from mathamr.training.trainer import TrainingSubject, Validation, ValidationFigure
+from mathamr.systems.training.formulatrainer import FormulaTrainer
+from mathamr.training.trainer import TrainingSubject, Validation
 
 Which = tuple[str, bool]
 """A view, and whether of sub-expressions."""
@@ -52,16 +51,10 @@ class NodeStep:
     taught: TaughtBatch | None
 
 
-class NodeTrainer:
-    """Trains a new network on formulas."""
+class NodeTrainer(FormulaTrainer[NodeStep]):
+    """Trains both networks on formulas."""
 
-    unit = "formulas"
-    pretrained = False
-    measured: ClassVar = (
-        ValidationFigure("loss", "validation loss", loss=True),
-        ValidationFigure("order", "loss of held-out orders", loss=True),
-        ValidationFigure("mrr", "MRR of own formula"),
-    )
+    found = "own formula"
 
     def __init__(
         self,
@@ -72,20 +65,11 @@ class NodeTrainer:
         name: str = "formula-graph",
     ) -> None:
         self.materials, self.configuration, self.device, self.name = materials, configuration, device, name
-        self.epochs = self.patience = configuration.epochs
-        self.examples, self.steps = configuration.batch_size, len(materials.batches(0))
         self._pairs = pairing(configuration.pairing)
         self._renaming = Renaming(materials.shard.labels, configuration.variables, configuration.numbers)
         torch.manual_seed(configuration.seed)
         self.network = FormulaGraphNetwork(model, materials.shard.labels).to(device)
-        self.descent = Descent(
-            self.network,
-            Schedule(self.steps * configuration.epochs, configuration.warmup),
-            rate=configuration.learning_rate,
-            minimum=configuration.minimum_rate,
-            weight_decay=configuration.weight_decay,
-            clip=configuration.clip,
-        )
+        self.descend(self.network, configuration, len(materials.batches(0)))
 
     def identity(self) -> dict[str, Any]:
         """Which run this is."""
@@ -145,11 +129,6 @@ class NodeTrainer:
             views, (torch.from_numpy(ours), torch.from_numpy(others)), torch.from_numpy(scores)
         )
 
-    def learn(self, step: NodeStep, number: int) -> Tensor:
-        """Takes one step."""
-        self.network.train()
-        return self.descent.step(self._loss(step), number)
-
     def _loss(self, step: NodeStep) -> Tensor:
         weight = self.configuration.contrast
         losses = [weight * self._contrast(step.graphs)] if weight and step.graphs else []
@@ -203,10 +182,6 @@ class NodeTrainer:
         low = wanted == "bfloat16" or (wanted == "auto" and self.device.type == "cuda")
         return torch.autocast(self.device.type, torch.bfloat16) if low else nullcontext()
 
-    def figures(self, number: int) -> dict[str, float]:
-        """The rate."""
-        return {"rate": self.descent.rate(number)}
-
     @torch.no_grad()
     def validate(self) -> Validation | None:
         """The loss of formulas that are not trained on, and how well a sub-expression finds its own formula among them."""
@@ -241,14 +216,6 @@ class NodeTrainer:
             found += (scores > own).sum(1).add(1).tolist()
         return found
 
-    def state(self) -> dict[str, Tensor]:
-        """Everything that the next step depends on."""
-        return self.descent.state()
-
-    def use_state(self, state: dict[str, Tensor]) -> None:
-        """The inverse of `state`."""
-        self.descent.use_state(state)
-
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Writes the model folder of the system."""
         about = {"training": self.configuration.to_json(), "formulas": len(self.materials.train), **about}
@@ -258,24 +225,17 @@ class NodeTrainer:
 
     def subject(self) -> TrainingSubject:
         """The formulas, and both configurations."""
-        shard, train, held = self.materials.shard, len(self.materials.train), len(self.materials.held)
-        parameters = sum(parameter.numel() for parameter in self.network.parameters())
-        taught = self.materials.teacher
-        return TrainingSubject(
-            summary=f"training on {train:,} formulas, validating on {held:,}; {parameters:,} parameters",
-            monitor="loss",
+        materials, shard = self.materials, self.materials.shard
+        layout, operators = (len(each.labels) / len(shard) for each in (shard.slt, shard.opt))
+        return self.told(
+            len(materials.train),
+            len(materials.held),
+            nodes=f"{layout:.1f} in its layout, {operators:.1f} operators",
+            labels=shard.labels,
+            teacher=materials.teacher,
             validation="Validation searches for each sub-expression its own formula among a batch of formulas",
-            data=[
-                ("formulas", f"{train:,} to train on, {held:,} to validate on, each look once"),
-                (
-                    "nodes of a formula",
-                    f"{len(shard.slt.labels) / len(shard):.1f} in its layout, {len(shard.opt.labels) / len(shard):.1f} operators",
-                ),
-                ("labels", f"{len(shard.labels):,}"),
-                *([("teacher", f"{len(taught):,} orders")] if taught is not None else []),
-            ],
             configurations={
-                "model": {**self.network.configuration.to_json(), "parameters": f"{parameters:,}"},
+                "model": self.network.configuration.to_json(),
                 "training": self.configuration.to_json(),
             },
         )

@@ -6,7 +6,7 @@ import hashlib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -23,9 +23,8 @@ from mathamr.systems.ssemb.configuration import StructTraining
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration, agreement_loss
 from mathamr.systems.ssemb.system import SsembSystem
-from mathamr.training.descent import Descent
-from mathamr.training.schedule import Schedule
-from mathamr.training.trainer import TrainingSubject, Validation, ValidationFigure
+from mathamr.systems.training.formulatrainer import FormulaTrainer
+from mathamr.training.trainer import TrainingSubject, Validation
 
 Numbers = npt.NDArray[Any]
 
@@ -84,16 +83,10 @@ class StructStep(NamedTuple):
     taught: tuple[GraphNumbers, Tensor, Tensor, Tensor] | None
 
 
-class StructTrainer:
-    """Trains a new network on formulas."""
+class StructTrainer(FormulaTrainer[StructStep]):
+    """Trains StructEmb on formulas."""
 
-    unit = "formulas"
-    pretrained = False
-    measured: ClassVar = (
-        ValidationFigure("loss", "validation loss", loss=True),
-        ValidationFigure("order", "loss of held-out orders", loss=True),
-        ValidationFigure("mrr", "MRR of own view"),
-    )
+    found = "own view"
 
     def __init__(
         self,
@@ -106,19 +99,10 @@ class StructTrainer:
     ) -> None:
         self.materials, self.augmentation, self.configuration = materials, augmentation, configuration
         self.device, self.name = device, name
-        self.epochs = self.patience = configuration.epochs
-        self.examples, self.steps = configuration.batch_size, len(self.plan(0))
         self._renaming = Renaming(materials.labels, configuration.variables, configuration.numbers)
         torch.manual_seed(configuration.seed)
         self.network = StructEmb(model, len(materials.labels)).to(device)
-        self.descent = Descent(
-            self.network,
-            Schedule(self.steps * configuration.epochs, configuration.warmup),
-            rate=configuration.learning_rate,
-            minimum=configuration.minimum_rate,
-            weight_decay=configuration.weight_decay,
-            clip=configuration.clip,
-        )
+        self.descend(self.network, configuration, len(self.plan(0)))
 
     def identity(self) -> dict[str, Any]:
         """Which run this is."""
@@ -169,11 +153,6 @@ class StructTrainer:
         scores = torch.from_numpy(teacher.scores[batch.anchors].astype(np.float32)).to(self.device)
         return GraphNumbers.of(self.materials.graphs.chosen(formulas), self.device), ours, others, scores
 
-    def learn(self, step: StructStep, number: int) -> Tensor:
-        """Takes one step."""
-        self.network.train()
-        return self.descent.step(self._loss(step), number)
-
     def _loss(self, step: StructStep) -> Tensor:
         loss = self.configuration.contrast * self._agreement(step)
         if step.taught is not None:
@@ -192,10 +171,6 @@ class StructTrainer:
         vectors = self.network(graphs)
         scores = torch.einsum("ad,acd->ac", vectors[ours], vectors[others])
         return order_loss(scores, wanted, self.configuration.teacher_temperature)
-
-    def figures(self, number: int) -> dict[str, float]:
-        """The rate."""
-        return {"rate": self.descent.rate(number)}
 
     @torch.no_grad()
     def validate(self) -> Validation | None:
@@ -218,14 +193,6 @@ class StructTrainer:
             worth=-self.configuration.contrast * loss - self.configuration.teacher * order,
         )
 
-    def state(self) -> dict[str, Tensor]:
-        """Everything that the next step depends on."""
-        return self.descent.state()
-
-    def use_state(self, state: dict[str, Tensor]) -> None:
-        """The inverse of `state`."""
-        self.descent.use_state(state)
-
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Writes the folder of the network; the text encoder joins it in the recipe's next stage."""
         about = {
@@ -237,24 +204,16 @@ class StructTrainer:
 
     def subject(self) -> TrainingSubject:
         """The formulas, and the configurations."""
-        graphs, train, held = self.materials.graphs, len(self.materials.train), len(self.materials.held)
-        parameters = sum(parameter.numel() for parameter in self.network.parameters())
-        taught = self.materials.teacher
-        return TrainingSubject(
-            summary=f"training on {train:,} formulas, validating on {held:,}; {parameters:,} parameters",
-            monitor="loss",
+        materials, graphs = self.materials, self.materials.graphs
+        return self.told(
+            len(materials.train),
+            len(materials.held),
+            nodes=f"{len(graphs.labels) / max(1, len(graphs)):.1f}, equal subtrees once",
+            labels=materials.labels,
+            teacher=materials.teacher,
             validation="Validation searches for one view of each formula the other among all held-out formulas",
-            data=[
-                ("formulas", f"{train:,} to train on, {held:,} to validate on, each look once"),
-                (
-                    "nodes of a formula",
-                    f"{len(graphs.labels) / max(1, len(graphs)):.1f}, equal subtrees once",
-                ),
-                ("labels", f"{len(self.materials.labels):,}"),
-                *([("teacher", f"{len(taught):,} orders")] if taught is not None else []),
-            ],
             configurations={
-                "model": {**self.network.configuration.to_json(), "parameters": f"{parameters:,}"},
+                "model": self.network.configuration.to_json(),
                 "augmentation": self.augmentation.to_json(),
                 "training": self.configuration.to_json(),
             },
