@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.index.engines.engine import create_engine
+from mathamr.index.engines.entry import Entry
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
 from mathamr.search.asked import Asked
@@ -14,6 +18,7 @@ from mathamr.search.fusion import FUSIONS, WeightedSum
 from mathamr.search.query import Query
 from mathamr.search.ranked import Demand, Ranked
 from mathamr.search.ranker import FoundHits, Ranker, filtered, followed, of_rows
+from mathamr.systems.field import Field
 from mathamr.systems.ranking import (
     Aligned,
     Component,
@@ -27,6 +32,7 @@ from mathamr.systems.ranking import (
     fields_of,
     uses_words,
 )
+from mathamr.systems.vectors import Vectors
 
 RANKINGS = {
     "words": [Scored("a", 9.0), Scored("b", 3.0), Scored("c", 1.0)],
@@ -135,9 +141,29 @@ def test_a_ranking_says_which_fields_it_reads_and_whether_words_count() -> None:
     assert not uses_words(ranking)
 
 
-def test_rows_bring_their_entries_by_their_best() -> None:
-    rows = [[Scored("a", 0.5), Scored("b", 0.4)], [Scored("b", 0.9)]]
-    assert of_rows(rows) == [Scored("b", 0.9), Scored("a", 0.5)]
+@pytest.mark.parametrize("exact", [True, False])
+def test_rows_bring_their_entries_by_their_best(tmp_path: Path, exact: bool) -> None:
+    field = Field(name="nodes", of="looks", size=2, many=True)
+    nodes = {"a": [[1, 0], [0.6, 0.8]], "b": [[0.8, 0.6]], "c": [[-1, 0], [0.6, -0.8]]}
+    engine = create_engine(tmp_path / "engine", [field])
+    engine.upsert(
+        "looks",
+        [
+            Entry(
+                name,
+                {
+                    "nodes": Vectors(
+                        np.array(rows, np.float32), np.zeros(len(rows), np.int8), tuple("xy"[: len(rows)])
+                    )
+                },
+            )
+            for name, rows in nodes.items()
+        ],
+    )
+    query = np.array([[0.8, 0.6], [0, -1]], np.float32)
+    found = of_rows(engine["nodes"], query, 1, None, exact)
+    engine.close()
+    assert [(hit.id, round(hit.score, 4)) for hit in found] == [("b", 1.0), ("c", 0.8)]
 
 
 def test_trees_are_aligned_of_what_was_found_and_evidence_stays() -> None:
