@@ -80,7 +80,7 @@ def run() -> None:
     for chosen in (*FUSIONS, *(("lexical", name) for name in others)):
         name, own = " + ".join(f"[{each}]" if "," in each else each for each in chosen), {**scores, **others}
         fusions = {f"{name}, z": bench.weighted(own, chosen, (1.0,) * len(chosen))}
-        fusions[f"{name}, ranks"] = reciprocal_ranks([own[each] for each in chosen])
+        fusions[f"{name}, ranks"] = reciprocal_ranks([own[each] for each in chosen], collection.ranked_ones())
         for called, matrix in fusions.items():
             rows[called], parts[called] = bench.measured(called, matrix), chosen
         rows[f"{name}, chosen"] = bench.chosen(f"{name}, chosen", own, chosen)

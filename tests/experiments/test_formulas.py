@@ -218,3 +218,7 @@ def test_every_declared_variant_can_be_trained(name: str) -> None:
 def test_reciprocal_ranks_of_two_orders_worked_by_hand() -> None:
     found = reciprocal_ranks([np.array([[3.0, 2.0, 1.0]]), np.array([[1.0, 3.0, 2.0]])])
     np.testing.assert_allclose(found[0], [1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62], rtol=1e-6)
+    few = reciprocal_ranks(
+        [np.array([[3.0, 2.0, 1.0]]), np.array([[1.0, 3.0, 2.0]])], np.array([[True, False, True]])
+    )
+    np.testing.assert_allclose(few[0, [0, 2]], [1 / 61 + 1 / 62, 1 / 62 + 1 / 61], rtol=1e-6)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from mathamr.errors import MathAMRError
 from mathamr.formulas.tree import Opt, Slt
@@ -130,6 +131,16 @@ class FormulaCollection:
             raise MathAMRError(f"{path} has not the formulas that {beside} names")
         if len(found.written) not in (0, len(found.shard)):
             raise MathAMRError(f"{beside} has not the LaTeX of all its formulas")
+        return found
+
+    def ranked_ones(self) -> npt.NDArray[np.bool_]:
+        """Topics (rows) by candidates: which of them a ranking of the topic has."""
+        if not self.among_judged:
+            return np.ones((len(self.topics), len(self.candidates)), np.bool_)
+        place = {name: number for number, name in enumerate(self.candidates)}
+        found = np.zeros((len(self.topics), len(self.candidates)), np.bool_)
+        for row, topic in zip(found, self.topics, strict=True):
+            row[[place[item] for item in self.grades[topic]]] = True
         return found
 
     def queries(self, trees: FormulaTrees) -> tuple[FormulaTrees, FormulaTrees]:

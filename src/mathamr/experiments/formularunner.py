@@ -114,7 +114,7 @@ class FormulaRun:
         model = self._model(variant, seed)
         if self.setting.so_far and not model.is_done([collection]):
             return None
-        found = fused(model.scores(collection), variant.ranking)
+        found = fused(model.scores(collection), variant.ranking, collection.ranked_ones())
         if variant.share < 1:
             context = self._context(collection)
             if context is None:
@@ -123,7 +123,8 @@ class FormulaRun:
         if variant.others:
             others = [self._other(name, collection) for name in variant.others]
             ours = [each for each in (found, *others) if each is not None]
-            return reciprocal_ranks(ours) if len(ours) == 1 + len(others) else None
+            whole = len(ours) == 1 + len(others)
+            return reciprocal_ranks(ours, collection.ranked_ones()) if whole else None
         return found
 
     def _other(self, name: str, collection: FormulaCollection) -> Matrix | None:

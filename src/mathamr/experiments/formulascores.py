@@ -25,6 +25,8 @@ from mathamr.systems.system import System
 
 Matrix = npt.NDArray[np.float32]
 """Topics (rows) by candidates."""
+Among = npt.NDArray[np.bool_]
+"""The same: which candidates count."""
 AT_A_TIME = 2048
 BACK = "-back"
 """Marks MaxSim the other way: how much of the candidate is in the query."""
@@ -126,10 +128,10 @@ def rankings_of(scores: Mapping[str, Matrix]) -> tuple[str, ...]:
     return tuple(f"{kind}{name}" for kind in ("", MUTUAL) for name in (*VIEW_OF, *_FUSIONS))
 
 
-def fused(scores: Mapping[str, Matrix], ranking: str) -> Matrix:
+def fused(scores: Mapping[str, Matrix], ranking: str, among: Among | None = None) -> Matrix:
     """A ranking that tables compare, from the scores of fields: of one field, or of both views by MAX, AVG, F1 or RRF.
 
-    With ``mutual`` before it, MaxSim counts both ways.
+    With ``mutual`` before it, MaxSim counts both ways. `among` says which candidates ranks are counted among.
     """
     if ranking not in rankings_of(scores):
         raise MathAMRError(f"there is no ranking {ranking!r}; known: {', '.join(rankings_of(scores))}")
@@ -137,20 +139,22 @@ def fused(scores: Mapping[str, Matrix], ranking: str) -> Matrix:
     if name in _FUSIONS:
         kind = ranking.removesuffix(name)
         one, two = (fused(scores, f"{kind}{field}") for field in VIEW_OF)
-        return _FUSIONS[name](one, two)
+        return _FUSIONS[name](one, two, among)
     return scores[name] if name == ranking else mutual(scores[name], scores[f"{name}{BACK}"])
 
 
-def reciprocal_ranks(matrices: Sequence[Matrix]) -> Matrix:
-    """Reciprocal rank fusion: ranks alone count."""
-    parts = [1 / (1 + RANK_OFFSET + np.argsort(np.argsort(-each, 1, "stable"), 1)) for each in matrices]
+def reciprocal_ranks(matrices: Sequence[Matrix], among: Among | None = None) -> Matrix:
+    """Reciprocal rank fusion: ranks alone count, those of some candidates or of all."""
+    lowest = np.float32(-np.inf)
+    given = matrices if among is None else [np.where(among, each, lowest) for each in matrices]
+    parts = [1 / (1 + RANK_OFFSET + np.argsort(np.argsort(-each, 1, "stable"), 1)) for each in given]
     found: Matrix = np.sum(parts, axis=0).astype(np.float32)
     return found
 
 
-_FUSIONS: Mapping[str, Callable[[Matrix, Matrix], Matrix]] = {
-    "max": np.maximum,
-    "mean": lambda one, two: np.asarray((one + two) / 2, np.float32),
-    "f1": mutual,
-    "rrf": lambda one, two: reciprocal_ranks([one, two]),
+_FUSIONS: Mapping[str, Callable[[Matrix, Matrix, Among | None], Matrix]] = {
+    "max": lambda one, two, _: np.maximum(one, two),
+    "mean": lambda one, two, _: np.asarray((one + two) / 2, np.float32),
+    "f1": lambda one, two, _: mutual(one, two),
+    "rrf": lambda one, two, among: reciprocal_ranks([one, two], among),
 }
