@@ -27,7 +27,7 @@ from mathamr.systems.formulagraph.network import VIEWS, FormulaGraphConfiguratio
 from mathamr.systems.formulagraph.pairing import pairing
 from mathamr.systems.formulagraph.renaming import Renaming
 from mathamr.systems.formulagraph.system import FormulaGraphSystem
-from mathamr.systems.training.formulatrainer import FormulaTrainer
+from mathamr.systems.training.treetrainer import TreeTrainer
 from mathamr.training.trainer import TrainingSubject, Validation
 
 Which = tuple[str, bool]
@@ -51,7 +51,7 @@ class NodeStep:
     taught: TaughtBatch | None
 
 
-class NodeTrainer(FormulaTrainer[NodeStep]):
+class NodeTrainer(TreeTrainer[NodeStep]):
     """Trains both networks on formulas."""
 
     found = "own formula"

@@ -23,7 +23,7 @@ from mathamr.systems.ssemb.configuration import StructTraining
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration, agreement_loss
 from mathamr.systems.ssemb.system import SsembSystem
-from mathamr.systems.training.formulatrainer import FormulaTrainer
+from mathamr.systems.training.treetrainer import TreeTrainer
 from mathamr.training.trainer import TrainingSubject, Validation
 
 Numbers = npt.NDArray[Any]
@@ -83,7 +83,7 @@ class StructStep(NamedTuple):
     taught: tuple[GraphNumbers, Tensor, Tensor, Tensor] | None
 
 
-class StructTrainer(FormulaTrainer[StructStep]):
+class StructTrainer(TreeTrainer[StructStep]):
     """Trains StructEmb on formulas."""
 
     found = "own view"

@@ -1,4 +1,4 @@
-"""`FormulaTrainer`: what trainings of networks over formulas have in common: descent, state, and what is told about them."""
+"""`TreeTrainer`: what trainings of networks over formulas have in common: descent, state, and what is told about them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from mathamr.training.schedule import Schedule
 from mathamr.training.trainer import TrainingSubject, ValidationFigure
 
 
-class FormulaDescent(Protocol):
+class TreeDescent(Protocol):
     """The fields of a training's configuration that say how the weights move."""
 
     @property
@@ -57,7 +57,7 @@ class FormulaDescent(Protocol):
 Step = TypeVar("Step")
 
 
-class FormulaTrainer(ABC, Generic[Step]):
+class TreeTrainer(ABC, Generic[Step]):
     """A new network, trained on formulas; a validation tells its loss, that of held-out orders, and how well a formula is found."""
 
     unit = "formulas"
@@ -75,7 +75,7 @@ class FormulaTrainer(ABC, Generic[Step]):
             ValidationFigure("mrr", f"MRR of {self.found}"),
         )
 
-    def descend(self, network: nn.Module, configuration: FormulaDescent, steps: int) -> None:
+    def descend(self, network: nn.Module, configuration: TreeDescent, steps: int) -> None:
         """Says how long and how fast a network learns; `steps` are those of an epoch."""
         self.epochs = self.patience = configuration.epochs
         self.examples, self.steps = configuration.batch_size, steps
