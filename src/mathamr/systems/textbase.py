@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hashlib import sha256
 from pathlib import Path
 
 from mathamr.errors import MathAMRError
@@ -9,7 +10,8 @@ from mathamr.integrity import file_hash
 from mathamr.layers.language.encoder import TextEncoder
 from mathamr.layers.language.files import load_text_encoder
 from mathamr.layers.language.minilm import packaged_minilm
-from mathamr.layers.language.published import published_encoder
+from mathamr.layers.language.published import MODEL, published_encoder
+from mathamr.layers.language.publisheddecoder import KINDS, decoder_files, published_decoder
 from mathamr.layers.weights import CONFIG
 from mathamr.systems.modelfolder import FIRST, box, described
 
@@ -18,7 +20,10 @@ BOX, MINILM = "box", "minilm"
 
 
 def load_base(name: str, device: str = "cpu") -> TextEncoder:
-    """The text encoder of a name, or in a folder: ours, or one of BERT's kind as sentence-transformers writes them."""
+    """The text encoder of a name, or in a folder: ours, or one as transformers and sentence-transformers write them.
+
+    Encoders of BERT's and mpnet's kind are read, and decoders of Llama's, Mistral's, Qwen2's and Qwen3's.
+    """
     if name == BOX:
         return load_text_encoder(box() / FIRST / "text", device)
     if name == MINILM:
@@ -29,11 +34,12 @@ def load_base(name: str, device: str = "cpu") -> TextEncoder:
             f"no text encoder {name!r}: name {BOX!r}, {MINILM!r}, or a folder with a {CONFIG} and weights"
         )
     row = described(folder)
-    return (
-        load_text_encoder(folder, device)
-        if "transformer" in row
-        else published_encoder(folder, file_hash(folder / "model.safetensors")[:16], device)
-    )
+    if "transformer" in row:
+        return load_text_encoder(folder, device)
+    if row.get("model_type") in KINDS:
+        hashes = "".join(file_hash(path) for path in decoder_files(folder))
+        return published_decoder(folder, row, sha256(hashes.encode()).hexdigest()[:16], device)
+    return published_encoder(folder, file_hash(folder / MODEL)[:16], device)
 
 
 def checked_base(name: str, fingerprint: str, device: str, what: str) -> TextEncoder:

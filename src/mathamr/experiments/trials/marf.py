@@ -262,7 +262,7 @@ class MarfTrial:
         torch.manual_seed(self.seed)
         model = self.training.model
         base = load_base(model.base, "cpu")
-        mask = base.pieces.vocabulary.index("[MASK]")
+        mask = base.pieces.mask
         network = fresh_network(base, self.vocabularies, model).to(self.device)
         say(f"seed {self.seed}: words")
         fit(WordTrainer(self.shard, network.context, mask, self.way("words"), self.device), 3, say)

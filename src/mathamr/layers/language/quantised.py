@@ -21,7 +21,7 @@ from mathamr.layers.language.buckets import buckets_of
 from mathamr.layers.language.configuration import TransformerConfiguration
 from mathamr.layers.language.quantisedgraph import ADDED, SCALE, STATES, transformer_model
 from mathamr.layers.language.windows import WINDOW, WINDOWS
-from mathamr.layers.language.wordpieces import Pieces, WordPieces
+from mathamr.layers.language.wordpieces import PieceNumbers, Pieces, WordPieces
 from mathamr.layers.memory import give_back
 from mathamr.layers.textvectors import TextVectors
 
@@ -86,7 +86,7 @@ class QuantisedText:
             for post, own in zip(posts, windows, strict=True)
         ]
 
-    def _states(self, window: npt.NDArray[np.uint16]) -> Floats:
+    def _states(self, window: PieceNumbers) -> Floats:
         """The states of one window, marks included.
 
         Windows are read one by one: the products are as fast as with many, and no window's rounding depends on another.

@@ -19,8 +19,12 @@ if TYPE_CHECKING:
 UNKNOWN = "[UNK]"
 MARKS = (("<pad>", "<s>", "</s>"), ("[PAD]", "[CLS]", "[SEP]"))
 """What fills up, begins and ends a row: MPNet's, whose vocabulary has BERT's inside, and BERT's."""
+MASKS = ("[MASK]", "<mask>")
 MOST_CHARACTERS = 20_000
 """A wording beyond this is cut before it is read: the encoder reads some hundred pieces of it anyway."""
+
+
+PieceNumbers = npt.NDArray[np.uint16 | np.uint32]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -30,7 +34,7 @@ class Pieces:
     Only spans that hold at least one piece are listed; `of` says whose they are.
     """
 
-    numbers: npt.NDArray[np.uint16]
+    numbers: PieceNumbers
     of: npt.NDArray[np.int32]
     starts: npt.NDArray[np.int32]
     ends: npt.NDArray[np.int32]
@@ -69,6 +73,11 @@ class WordPieces:
         self._number = number
 
     @cached_property
+    def mask(self) -> int:
+        """What stands for a hidden piece; where a vocabulary has no such mark, what fills up a row."""
+        return next((self.vocabulary.index(mark) for mark in MASKS if mark in self.vocabulary), self.pad)
+
+    @cached_property
     def _tokenizer(self) -> Any:
         """Made when something is cut: where only numbers of pieces are read, tokenizers need not be installed."""
         from tokenizers import Tokenizer
@@ -86,9 +95,13 @@ class WordPieces:
         texts = [wording.text[:MOST_CHARACTERS] for wording in wordings]
         encoded = self._tokenizer.encode_batch(texts, add_special_tokens=False)
         return [
-            _pieces(wording, found.ids, found.offsets)
+            pieces_of(wording, found.ids, found.offsets, len(self.vocabulary))
             for wording, found in zip(wordings, encoded, strict=True)
         ]
+
+    def with_words(self, words: Sequence[str]) -> WordPieces:
+        """The same vocabulary with further words behind."""
+        return WordPieces((*self.vocabulary, *words))
 
     def save(self, path: Path) -> None:
         """One piece a line."""
@@ -103,10 +116,14 @@ class WordPieces:
             raise MathAMRError(f"cannot read the word pieces in {path}: {error}") from error
 
 
-def _pieces(wording: Wording, numbers: Sequence[int], offsets: Sequence[tuple[int, int]]) -> Pieces:
+def pieces_of(
+    wording: Wording, numbers: Sequence[int], offsets: Sequence[tuple[int, int]], vocabulary: int
+) -> Pieces:
+    """The pieces of a wording from their numbers and places in its text; sixteen bits each, where that is enough."""
     begins = np.array([begin for begin, _ in offsets], np.int64)
     starts = np.searchsorted(begins, [span.start for span in wording.spans]).astype(np.int32)
     ends = np.searchsorted(begins, [span.end for span in wording.spans]).astype(np.int32)
     kept = starts < ends
     of = np.array([span.representative for span in wording.spans], np.int32)
-    return Pieces(np.array(numbers, np.uint16), of[kept], starts[kept], ends[kept])
+    wide = np.uint16 if vocabulary <= 2**16 else np.uint32
+    return Pieces(np.array(numbers, wide), of[kept], starts[kept], ends[kept])

@@ -20,7 +20,7 @@ from torch import Tensor, nn
 from mathamr.errors import MathAMRError
 from mathamr.integrity import checked_file, file_hash
 from mathamr.layers.language.encoder import TextEncoder
-from mathamr.layers.language.wordpieces import WordPieces
+from mathamr.layers.language.wordpieces import UNKNOWN, WordPieces
 from mathamr.layers.lowrank import add_changes, merge
 from mathamr.layers.tensorfile import read_tensors, tensor_bytes
 from mathamr.layers.unfilled import unfilled
@@ -87,7 +87,7 @@ def fresh_network(
 
 def _extended(base: TextEncoder, vocabularies: MarfVocabularies) -> Any:
     number = {piece: place for place, piece in enumerate(base.pieces.vocabulary)}
-    unknown = number["[UNK]"]
+    unknown = number.get(UNKNOWN, base.pieces.pad)
     spelled = [
         [number.get(command.lower(), number.get(command[0].lower(), unknown))]
         for command in vocabularies.mathematics.commands

@@ -37,7 +37,7 @@ class MathTokens:
 
     def added_to(self, pieces: WordPieces) -> WordPieces:
         """A vocabulary with these tokens behind its own."""
-        return WordPieces((*pieces.vocabulary, *map(word_of, self.commands)))
+        return pieces.with_words([word_of(command) for command in self.commands])
 
     @classmethod
     def frequent(cls, texts: Iterable[str], most: int, least: int) -> MathTokens:

@@ -19,7 +19,7 @@ from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr.systems.marf.mathtokens import MathTokens
 
-Numbers = npt.NDArray[np.uint16]
+Numbers = npt.NDArray[np.uint16 | np.uint32]
 PAD, UNKNOWN = "[PAD]", "[UNK]"
 FUSED = 6
 """Formulas of a post that are kept, its longest: no more are fused."""
@@ -123,7 +123,7 @@ class InputReader:
                 of[start:end] = number
             kept = of[: self._length]
             ends = (kept[:1], kept[-1:]) if len(kept) else (np.zeros(1, np.uint16),) * 2
-            marked = np.concatenate([[self.pieces.begin], numbers, [self.pieces.end]]).astype(np.uint16)
+            marked = np.concatenate([[self.pieces.begin], numbers, [self.pieces.end]]).astype(numbers.dtype)
             found.append((marked, np.concatenate([ends[0], kept, ends[1]]).astype(np.uint16)))
         return found
 

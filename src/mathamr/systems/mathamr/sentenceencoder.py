@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from mathamr.layers.language.encoder import TextEncoder
 from mathamr.layers.language.wording import Span, Wording
-from mathamr.layers.language.wordpieces import Pieces, WordPieces
+from mathamr.layers.language.wordpieces import PieceNumbers, Pieces, WordPieces
 
 
 def line_pieces(lines: Sequence[str], pieces: WordPieces, length: int) -> list[Pieces]:
@@ -23,7 +23,7 @@ def line_pieces(lines: Sequence[str], pieces: WordPieces, length: int) -> list[P
     return [whole(each.numbers[:length]) for each in pieces.cut(wordings)]
 
 
-def whole(numbers: npt.NDArray[np.uint16]) -> Pieces:
+def whole(numbers: PieceNumbers) -> Pieces:
     """Pieces with one span over all of them."""
     end = np.array([len(numbers)], np.int32)
     zero = np.zeros(1, np.int32)

@@ -147,7 +147,7 @@ def _network(work: StageWork, before: Sequence[str], seed: int) -> tuple[MarfNet
     model, vocabularies = _prepared(work)
     torch.manual_seed(seed)
     base = load_base(model.base, "cpu")
-    mask = base.pieces.vocabulary.index("[MASK]") if "[MASK]" in base.pieces.vocabulary else base.pieces.pad
+    mask = base.pieces.mask
     network = fresh_network(base, vocabularies, model)
     for stage in before:
         path = work.folder(stage) / LEARNED
