@@ -63,6 +63,13 @@ QDRANT_URL = Setting(
 QDRANT_API_KEY = Setting(
     "MATHAMR_QDRANT_API_KEY", "", "API key of that server; it is never written to disk", secret=True
 )
+POSTGRES_URL = Setting(
+    "MATHAMR_POSTGRES_URL",
+    "",
+    "Postgres server with pgvector for the engine `postgres`, like postgresql://user:password@host/database; it is never"
+    " written to disk",
+    secret=True,
+)
 
 TEXT = Setting(
     "MATHAMR_TEXT",
@@ -87,4 +94,5 @@ SETTINGS = (
     READ_KEY,
     QDRANT_URL,
     QDRANT_API_KEY,
+    POSTGRES_URL,
 )

@@ -41,6 +41,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "flat": ("flat", {"first_pass": "none"}),
     "flat-int8": ("flat", {"first_pass": "int8"}),
     "flat-float16": ("flat", {"dtype": "float16"}),
+    "flat-fde": ("flat", {"first": "fde", "planes": 2, "pool": 20}),
     "edge": ("edge", {}),
     "edge-hnsw": ("edge", {"hnsw": "all"}),
     "qdrant-local": ("qdrant", {"url": "local"}),

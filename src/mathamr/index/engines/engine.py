@@ -48,7 +48,7 @@ class Capabilities:
     """What an engine can do beyond the contract."""
 
     approximate: bool
-    """`exact=False` is another, quicker search; elsewhere every search is exact."""
+    """`exact=False` can be another, quicker search, if its options say so; elsewhere every search is exact."""
     concurrent: bool
     """Other processes may read while one writes."""
     remote: bool
@@ -180,6 +180,7 @@ ENGINES: Registry[type[Engine]] = Registry(
         "edge": "mathamr.index.engines.qdrant.edge:EdgeEngine",
         "qdrant": "mathamr.index.engines.qdrant.server:ServerEngine",
         "flat": "mathamr.index.engines.flat.engine:FlatEngine",
+        "postgres": "mathamr.index.engines.postgres.engine:PostgresEngine",
     },
 )
 DEFAULT = "flat"

@@ -39,7 +39,7 @@ class FlatEngine(EngineOfKinds[FlatEntries, FlatField]):
     """Entries in flat files; see `Engine`."""
 
     name: ClassVar[str] = "flat"
-    capabilities: ClassVar[Capabilities] = Capabilities(approximate=False, concurrent=True, remote=False)
+    capabilities: ClassVar[Capabilities] = Capabilities(approximate=True, concurrent=True, remote=False)
 
     def __init__(self, folder: Path, *, read_only: bool) -> None:
         head = EngineHead.read(folder, self.name)
@@ -124,7 +124,7 @@ class FlatEngine(EngineOfKinds[FlatEntries, FlatField]):
         """Puts a part of a plan on disk."""
         if isinstance(part, FlatSegment):
             file = self._name(entries, _SEGMENT)
-            part.write(self.folder / file, quantised=self._options.first_pass != "none")
+            part.write(self.folder / file, self._options)
             segment = FlatSegment.read(self.folder / file, entries.fields)
             return StoredSegment(file, segment, np.zeros(0, np.int64), None)
         if len(part.dead) and part.dead_file is None:

@@ -165,7 +165,7 @@ class FlatEntries:
 
 
 class FlatField:
-    """Those entries that have vectors in a field; every search is exact. See `FieldReader`."""
+    """Those entries that have vectors in a field; every search is exact unless there is a first stage. See `FieldReader`."""
 
     def __init__(self, field: Field, entries: FlatEntries) -> None:
         self.field, self._entries = field, entries
@@ -216,9 +216,15 @@ class FlatField:
         self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
     ) -> list[Scored]:
         """The k best entries by MaxSim."""
-        query, first_pass = unit_query(vectors, self.field.size), self._entries.options.first_pass
+        query, options = unit_query(vectors, self.field.size), self._entries.options
+        encoding = None if exact else options.encoding(self.field)
+        if encoding is not None:
+            asked, pool = encoding.query(query), options.candidates(check_k(k))
+            return self._merge(
+                lambda rows, passing: rows.search_encoded(asked, query, pool, k, passing), k, where
+            )
         return self._merge(
-            lambda rows, passing: rows.search_maxsim(query, check_k(k), passing, first_pass), k, where
+            lambda rows, passing: rows.search_maxsim(query, check_k(k), passing, options.first_pass), k, where
         )
 
     def search_rows(

@@ -15,9 +15,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.index.engines.entry import Entry
+from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.flat.columns import Mask, RaggedArray, Rows, Strings
 from mathamr.index.engines.flat.kernel import pays
 from mathamr.index.engines.flat.nearest import TIE, BestRows, best, top
+from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised, worthwhile
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import Floats, products
@@ -31,6 +33,8 @@ _FEW_COMPILED = 3
 """So many times the wanted entries there must be for a first pass to pay, by the code of `kernel`; by blocks it is `_FEW`."""
 _PIECE = 1 << 14
 """Vectors that are multiplied with a single vector at a time."""
+_AT_A_TIME = 1 << 12
+"""Entries that get their fixed encodings at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,6 +141,12 @@ class FieldRows(ABC):
     ) -> tuple[Rows, Floats]:
         """Places and scores of the k best by MaxSim, and of those that tie with the last."""
 
+    def search_encoded(
+        self, encoding: Floats, query: Floats, pool: int, k: int, passing: Mask | None
+    ) -> tuple[Rows, Floats]:
+        """Like `search_maxsim`, over those `pool` entries that a query's fixed encoding finds; all where there is none."""
+        return self.search_maxsim(query, k, passing, "auto")
+
     @abstractmethod
     def search_rows(self, query: Floats, k: int, passing: Mask | None) -> list[tuple[Rows, Floats]]:
         """For each row of the query the numbers, counted through all, and cosines of the k nearest rows."""
@@ -146,7 +156,7 @@ class FieldRows(ABC):
         """The exact MaxSim of some entries."""
 
     @abstractmethod
-    def arrays(self, *, quantised: bool) -> dict[str, Array]:
+    def arrays(self, options: FlatOptions) -> dict[str, Array]:
         """The parts by name, for a file."""
 
     def _common(self) -> dict[str, Array]:
@@ -206,12 +216,7 @@ class SingleRows(FieldRows):
         if passing is not None and passing.sum() * _FEW < len(self):
             (places,) = np.nonzero(passing)
             return top(places, self._gather(places) @ vector, k)
-        scores = np.empty(len(self), np.float32)
-        column = vector[:, None]
-        for start in range(0, len(self), _PIECE):
-            piece = self.vectors[start : start + _PIECE].astype(np.float32, copy=False)
-            scores[start : start + _PIECE] = products(piece, column)[:, 0]
-        return top(*_passing(scores, passing), k)
+        return top(*_passing(_scan(self.vectors, vector), passing), k)
 
     def search_maxsim(
         self, query: Floats, k: int, passing: Mask | None, first_pass: str
@@ -238,7 +243,7 @@ class SingleRows(FieldRows):
             scores[start : start + _PIECE] = products(some, columns).mean(axis=1)
         return scores
 
-    def arrays(self, *, quantised: bool) -> dict[str, Array]:
+    def arrays(self, options: FlatOptions) -> dict[str, Array]:
         """The parts by name, for a file."""
         return self._common() | {"vectors": self.vectors}
 
@@ -258,6 +263,8 @@ class ManyRows(FieldRows):
 
     slots: Slots
     quantised: Quantised | None = None
+    encodings: Array | None = None
+    """The fixed encoding of each entry, where a first stage searches them."""
 
     @classmethod
     def arrange(
@@ -329,6 +336,30 @@ class ManyRows(FieldRows):
             k,
         )
 
+    def search_encoded(
+        self, encoding: Floats, query: Floats, pool: int, k: int, passing: Mask | None
+    ) -> tuple[Rows, Floats]:
+        """The entries whose encodings have the largest products with the query's are scored exactly."""
+        count = len(self) if passing is None else int(passing.sum())
+        if self.encodings is None or self.encodings.shape[1] != len(encoding) or count <= pool:
+            return self.search_maxsim(query, k, passing, "auto")
+        if count * _FEW < len(self):
+            (places,) = np.nonzero(passing)  # type: ignore[arg-type]
+            scores = self.encodings[places].astype(np.float32, copy=False) @ encoding
+        else:
+            places, scores = _passing(_scan(self.encodings, encoding), passing)
+        chosen = places[np.argpartition(scores, -pool)[-pool:]]
+        return top(chosen, self.slots.score(query, chosen), k)
+
+    def _encoded(self, encoding: FixedEncoding) -> Array:
+        """The fixed encodings of all entries."""
+        made = np.empty((len(self), encoding.length), self.dtype)
+        for start in range(0, len(self), _AT_A_TIME):
+            some = np.arange(start, min(start + _AT_A_TIME, len(self)))
+            counts = self.counts[some]
+            made[some] = encoding.entries(self._gather(some), np.cumsum(counts) - counts)
+        return made
+
     def search_rows(self, query: Floats, k: int, passing: Mask | None) -> list[tuple[Rows, Floats]]:
         """Block by block; a row that a slot repeats counts once."""
         best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
@@ -350,14 +381,17 @@ class ManyRows(FieldRows):
         """The exact MaxSim of some entries."""
         return self.slots.score(query, places)
 
-    def arrays(self, *, quantised: bool) -> dict[str, Array]:
+    def arrays(self, options: FlatOptions) -> dict[str, Array]:
         """The parts by name, for a file."""
-        slots = {
+        parts = self._common() | {
             "vectors": self.slots.vectors,
             "counts": self.slots.counts,
             "bounds": self.slots.bounds,
         }
-        return self._common() | slots | (Quantised.of(self.slots).arrays() if quantised else {})
+        if options.first_pass != "none":
+            parts |= Quantised.of(self.slots).arrays()
+        encoding = options.encoding_of_rows(self.slots.vectors.shape[1])
+        return parts if encoding is None else parts | {"fde": self._encoded(encoding)}
 
     @classmethod
     def read(cls, arrays: Mapping[str, Array]) -> ManyRows:
@@ -367,7 +401,7 @@ class ManyRows(FieldRows):
             parts = (arrays[f"int8{name}"] for name in ("", ".scales", ".errors", ".longest"))
             quantised = Quantised(*parts)
         slots = Slots(arrays["vectors"], arrays["counts"], arrays["bounds"])
-        return cls(*_read_common(arrays), slots, quantised)
+        return cls(*_read_common(arrays), slots, quantised, arrays.get("fde"))
 
     def fits(self, entries: int, size: int) -> bool:
         """Whether the parts fit together."""
@@ -375,6 +409,8 @@ class ManyRows(FieldRows):
         if int(slots.bounds[-1]) != len(self) or slots.vectors.shape != (slots.bases[-1], size):
             return False
         if self.quantised is not None and self.quantised.numbers.shape != slots.vectors.shape:
+            return False
+        if self.encodings is not None and (self.encodings.ndim != 2 or len(self.encodings) != len(self)):
             return False
         return self._fits(entries)
 
@@ -392,6 +428,16 @@ def rows_of(entries: Sequence[Entry], field: Field, dtype: str) -> FieldRows:
 def _read_common(arrays: Mapping[str, Array]) -> tuple[Rows, npt.NDArray[np.int8], Strings]:
     references = Strings(RaggedArray(arrays["references"], arrays["references.ends"]))
     return arrays["entries"].astype(np.int64), arrays["levels"], references
+
+
+def _scan(vectors: Array, vector: Floats) -> Floats:
+    """The products of all vectors with one."""
+    scores = np.empty(len(vectors), np.float32)
+    column = vector[:, None]
+    for start in range(0, len(vectors), _PIECE):
+        piece = vectors[start : start + _PIECE].astype(np.float32, copy=False)
+        scores[start : start + _PIECE] = products(piece, column)[:, 0]
+    return scores
 
 
 def _passing(scores: Floats, passing: Mask | None) -> tuple[Rows, Floats]:

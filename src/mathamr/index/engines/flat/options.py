@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mathamr.errors import MathAMRError
+from mathamr.index.engines.firststage import FirstStage
 
 
 @dataclass(frozen=True, slots=True)
-class FlatOptions:
+class FlatOptions(FirstStage):
     """How the flat engine keeps and scans vectors."""
 
     dtype: str = "float32"
@@ -17,6 +18,8 @@ class FlatOptions:
     """`int8`: whole numbers find the candidates; `none`: every vector is read; `auto`: whichever is faster here."""
 
     def __post_init__(self) -> None:
+        # Not `super()`: a dataclass with slots is another class than the one in which this is written.
+        FirstStage.__post_init__(self)
         for name, known in (("dtype", ("float32", "float16")), ("first_pass", ("auto", "int8", "none"))):
             if getattr(self, name) not in known:
                 raise MathAMRError(

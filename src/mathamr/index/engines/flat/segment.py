@@ -13,6 +13,7 @@ from mathamr.errors import MathAMRError
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.flat.columns import PayloadColumns, RaggedArray, Rows, Strings
 from mathamr.index.engines.flat.fieldrows import FieldRows, read_rows, rows_of
+from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.storage.arrays import map_arrays, write_arrays
 from mathamr.systems.field import Field
 
@@ -81,12 +82,12 @@ class FlatSegment:
         numbers = map(self._numbers.get, ids)
         return np.array([number for number in numbers if number is not None], np.int64)
 
-    def write(self, path: Path, *, quantised: bool) -> int:
+    def write(self, path: Path, options: FlatOptions) -> int:
         """Writes the segment; its size in bytes is returned."""
         arrays = {"ids": self.ids.cells.data, "ids.ends": self.ids.cells.ends}
         arrays |= {f"payload.{name}": array for name, array in self.payloads.arrays().items()}
         for field, rows in self.fields.items():
-            parts = rows.arrays(quantised=quantised)
+            parts = rows.arrays(options)
             arrays |= {f"field.{field}.{name}": array for name, array in parts.items()}
         return write_arrays(path, arrays)
 

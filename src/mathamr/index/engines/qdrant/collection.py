@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.entry import Entry, Filter, Floats, Payload, checked
-from mathamr.index.engines.qdrant.library import Library
+from mathamr.index.engines.library import Library
 from mathamr.index.engines.qdrant.record import FIELDS, ROWS, point_uuid, read_payload, read_rows
 from mathamr.systems.field import Field, Kind
 from mathamr.systems.vectors import Vectors

@@ -25,8 +25,8 @@ from mathamr.index.engines.qdrant.collection import (
     damage,
     links,
 )
-from mathamr.index.engines.qdrant.library import Library
-from mathamr.index.engines.qdrant.reader import QdrantField
+from mathamr.index.engines.library import Library
+from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.qdrant.record import payload_row, point_uuid, vectors_of
 from mathamr.index.storage.durable import check_room
 from mathamr.index.storage.lock import WriterLock
@@ -127,7 +127,7 @@ class EdgeCollection(QdrantCollection):
             raise MathAMRError(f"{self.of}: {counted} points, but {listed} can be listed")
 
 
-class EdgeEngine(EngineOfKinds[EdgeCollection, QdrantField]):
+class EdgeEngine(EngineOfKinds[EdgeCollection, NearestField]):
     """A shard a kind in a folder; see `Engine`."""
 
     name: ClassVar[str] = "edge"
@@ -152,7 +152,7 @@ class EdgeEngine(EngineOfKinds[EdgeCollection, QdrantField]):
                 collection.shard.close()
             self._lock.release()
             raise
-        readers = {field.name: QdrantField(field, stores[field.of]) for field in head.fields}
+        readers = {field.name: NearestField(field, stores[field.of]) for field in head.fields}
         super().__init__(head.fields, stores, readers)
 
     @classmethod

@@ -29,8 +29,8 @@ from mathamr.index.engines.qdrant.collection import (
     damage,
     links,
 )
-from mathamr.index.engines.qdrant.library import Library
-from mathamr.index.engines.qdrant.reader import QdrantField
+from mathamr.index.engines.library import Library
+from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.qdrant.record import FIELDS, payload_row, point_uuid, vectors_of
 from mathamr.settings import QDRANT_API_KEY, QDRANT_URL
 from mathamr.systems.field import Field, Kind
@@ -193,7 +193,7 @@ class ServerCollection(QdrantCollection):
         return int(self._client.count(self.there, count_filter=where, exact=True).count)
 
 
-class ServerEngine(EngineOfKinds[ServerCollection, QdrantField]):
+class ServerEngine(EngineOfKinds[ServerCollection, NearestField]):
     """A collection of a server for every kind of entry; see `Engine`."""
 
     name: ClassVar[str] = "qdrant"
@@ -208,7 +208,7 @@ class ServerEngine(EngineOfKinds[ServerCollection, QdrantField]):
             of: ServerCollection(of, own, self._client, self._options, writable=not read_only)
             for of, own in by_kind(head.fields).items()
         }
-        readers = {field.name: QdrantField(field, stores[field.of]) for field in head.fields}
+        readers = {field.name: NearestField(field, stores[field.of]) for field in head.fields}
         super().__init__(head.fields, stores, readers)
         try:
             for collection in stores.values():

@@ -1,14 +1,14 @@
-"""`QdrantField`: one field of a Qdrant collection, to be read; rankings whose ties are in order."""
+"""`NearestField`: one field of a store that finds the nearest entries by itself; rankings whose ties are in order."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Protocol
 
 import numpy as np
 
 from mathamr.batches import batches
 from mathamr.index.engines.entry import Filter, Floats, ScoredRow, best_rows, unit, unit_query
-from mathamr.index.engines.qdrant.collection import QdrantCollection
 from mathamr.index.scored import DECIMALS, Scored, best, check_k
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
@@ -18,10 +18,39 @@ _AT_A_TIME = 4096
 _TIE = 1.5 * 10.0**-DECIMALS
 
 
-class QdrantField:
-    """Those entries of a collection that have vectors in a field; see `FieldReader`."""
+class NearestStore(Protocol):
+    """The entries of one kind in a store that compares vectors where they lie."""
 
-    def __init__(self, field: Field, collection: QdrantCollection) -> None:
+    def count(self, field: Field | None = None) -> int:
+        """How many entries have a field."""
+        ...
+
+    def ids(self, field: Field | None = None) -> Iterator[str]:
+        """The ids of entries that have a field."""
+        ...
+
+    def fetch(self, ids: Sequence[str], field: Field) -> dict[str, Vectors]:
+        """The rows of entries in a field."""
+        ...
+
+    def nearest(
+        self,
+        query: Floats,
+        field: Field,
+        limit: int,
+        where: Filter | None = None,
+        among: Sequence[str] | None = None,
+        *,
+        exact: bool = True,
+    ) -> list[tuple[str, float]]:
+        """Ids and scores of the entries nearest to a query, best first; MaxSim is a sum here. `among` are the ids to look at."""
+        ...
+
+
+class NearestField:
+    """Those entries of a store that have vectors in a field; see `FieldReader`."""
+
+    def __init__(self, field: Field, collection: NearestStore) -> None:
         self.field, self._collection = field, collection
 
     def count(self) -> int:
@@ -81,7 +110,7 @@ class QdrantField:
         return best([name for name, _ in found], [score / rows for _, score in found], len(found))
 
     def _asked(self, query: Floats) -> tuple[Floats, int]:
-        """A query as Qdrant is asked, and by what its scores are to be divided.
+        """A query as the store is asked, and by what its scores are to be divided.
 
         Where entries have one row, the mean of cosines is the product with the mean of the query's rows.
         """

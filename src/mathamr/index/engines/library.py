@@ -1,4 +1,4 @@
-"""The two libraries of Qdrant: whether they are installed, and what they have to complain about as clear errors."""
+"""Libraries that engines need: whether they are installed, and what they have to complain about as clear errors."""
 
 from __future__ import annotations
 

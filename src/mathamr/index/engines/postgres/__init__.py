@@ -1,0 +1,1 @@
+"""The engine `postgres`: a PostgreSQL server with pgvector."""

@@ -1,0 +1,237 @@
+"""`Connections`: to the Postgres server that the environment names; reads that are asked again, writes of one transaction.
+
+Where the server is and who we are is read from `MATHAMR_POSTGRES_URL` each time and kept nowhere: no index folder can make
+us speak with another server, and no folder, log or error has a password in it.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from mathamr.errors import MathAMRError
+from mathamr.index.engines.library import Library
+from mathamr.settings import POSTGRES_URL
+
+if TYPE_CHECKING:
+    import psycopg
+
+    Connection = psycopg.Connection[Any]
+
+LIBRARY = Library("psycopg", "Postgres", "the Postgres client", 'pip install "mathamr[postgres]"')
+DELAYS = (0.1, 0.5, 2.0)
+"""Seconds to wait before a read whose connection was lost is asked again: a server that starts anew takes about as long."""
+_IDLE = 8
+"""Connections that are kept for the next readers."""
+_CONNECTING = 10
+"""Seconds after which a server that does not answer is given up."""
+
+Result = TypeVar("Result")
+
+
+class Connections:
+    """Connections of one engine: some for readers, one for the writer, whose transaction lasts until `commit`."""
+
+    def __init__(self, timeout: int, lock: int) -> None:
+        self._timeout, self._lock = timeout, lock
+        self._idle: list[Connection] = []
+        self._writer: Connection | None = None
+        self._writing = threading.RLock()
+        self._changed = False
+        """Whether the writer's transaction holds what is not committed: only there it can be read."""
+
+    def read(self, what: str, work: Callable[[Connection], Result]) -> Result:
+        """Calls `work` in a transaction that sees one state; again on another connection when one is lost."""
+        if self._changed:
+            with self._writing:
+                if self._changed:
+                    return self._alone(what, work)
+        for delay in (*DELAYS, None):
+            connection = self._take(what)
+            try:
+                with LIBRARY.told(what), connection.transaction():
+                    connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
+                    result = work(connection)
+            except MathAMRError:
+                if not connection.broken or delay is None:
+                    self._give(connection)
+                    raise
+                _close(connection)
+                self._forget_idle()
+                time.sleep(delay)
+            except BaseException:
+                _close(connection)
+                raise
+            else:
+                self._give(connection)
+                return result
+        raise AssertionError("the last attempt returns or raises")
+
+    def write(self, what: str, work: Callable[[Connection], None]) -> None:
+        """Calls `work` in the writer's transaction; of what fails nothing is left in it."""
+        with self._writing:
+            for delay in (*DELAYS, None):
+                try:
+                    with self._begun(what) as connection:
+                        work(connection)
+                except MathAMRError:
+                    if self._writer is not None and not self._writer.broken:
+                        raise
+                    self._drop()
+                    if delay is None:
+                        raise
+                    time.sleep(delay)
+                else:
+                    self._changed = True
+                    return
+
+    def commit(self, what: str) -> None:
+        """Ends the writer's transaction: everything in it is there at once, for everybody, and survives a crash."""
+        with self._writing:
+            if not self._changed or self._writer is None:
+                return
+            try:
+                with LIBRARY.told(what):
+                    self._writer.commit()
+            except MathAMRError as error:
+                self._drop(quietly=True)
+                raise MathAMRError(
+                    f"{error}; whether what was written since the last flush is stored cannot be known: write it again"
+                ) from error
+            self._changed = False
+
+    def alone(self, what: str, work: Callable[[Connection], None]) -> None:
+        """Calls `work` with nothing else in the writer's transaction, and commits."""
+        with self._writing:
+            self.commit(what)
+            self.write(what, work)
+            self.commit(what)
+
+    def close(self) -> None:
+        """Ends all connections; what is not committed is lost."""
+        with self._writing:
+            self._drop(quietly=True)
+        self._forget_idle()
+
+    @contextmanager
+    def _begun(self, what: str) -> Iterator[Connection]:
+        """The writer's connection inside its transaction; other writers wait until it ends."""
+        if self._writer is None or self._writer.closed:
+            self._drop()
+            self._writer = self._connect(what)
+        connection = self._writer
+        with LIBRARY.told(what):
+            if not self._changed:
+                connection.rollback()
+                _take_turn(connection, self._lock, self._timeout)
+            with connection.transaction():
+                yield connection
+
+    def _alone(self, what: str, work: Callable[[Connection], Result]) -> Result:
+        """Reads inside the writer's transaction."""
+        connection = self._writer
+        assert connection is not None
+        try:
+            with LIBRARY.told(what), connection.transaction():
+                return work(connection)
+        except MathAMRError:
+            if connection.broken:
+                self._drop()
+            raise
+
+    def _drop(self, quietly: bool = False) -> None:
+        """Lets go of the writer's connection; what was not committed is lost, which has to be told."""
+        lost, self._changed = self._changed, False
+        if self._writer is not None:
+            _close(self._writer)
+            self._writer = None
+        if lost and not quietly:
+            raise MathAMRError(
+                "the connection to Postgres was lost, and with it what was written since the last flush; write it again"
+            )
+
+    def _take(self, what: str) -> Connection:
+        """A connection for a reader."""
+        with suppress(IndexError):
+            return self._idle.pop()
+        connection = self._connect(what)
+        connection.autocommit = True
+        return connection
+
+    def _give(self, connection: Connection) -> None:
+        if connection.closed or len(self._idle) >= _IDLE:
+            _close(connection)
+        else:
+            self._idle.append(connection)
+
+    def _forget_idle(self) -> None:
+        """Ends the connections that wait: after one is lost, the others are as well."""
+        while self._idle:
+            with suppress(IndexError):
+                _close(self._idle.pop())
+
+    def _connect(self, what: str) -> Connection:
+        return connect(what, self._timeout)
+
+
+def connect(what: str, timeout: int) -> Connection:
+    """A connection to the server of the environment, whose names are looked up where its own and pgvector's are."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    url = POSTGRES_URL.value
+    if not url:
+        raise MathAMRError(
+            "no Postgres server is named; set MATHAMR_POSTGRES_URL, like postgresql://user:password@host:5432/database"
+        )
+    try:
+        parts = conninfo_to_dict(url)
+    except psycopg.Error:
+        # What psycopg says has the URL in it, and the URL has the password.
+        parts = None
+    if parts is None:
+        raise MathAMRError(
+            "MATHAMR_POSTGRES_URL is no address of a Postgres server; write it like"
+            " postgresql://user:password@host:5432/database"
+        )
+    given: dict[str, Any] = {"connect_timeout": _CONNECTING, "application_name": "mathamr"} | dict(parts)
+    given["options"] = f"{given.get('options') or ''} -c statement_timeout={timeout * 1000}".strip()
+    with LIBRARY.told(what):
+        connection = psycopg.connect(**given)
+        try:
+            row = connection.execute(
+                "SELECT quote_ident(n.nspname), e.extversion FROM pg_catalog.pg_extension e"
+                " JOIN pg_catalog.pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'vector'"
+            ).fetchone()
+            if row is not None:
+                # Only what is meant is found: no schema of others stands before it.
+                connection.execute(
+                    "SELECT pg_catalog.set_config('search_path', 'pg_catalog, ' || %s, false)", [row[0]]
+                )
+            connection.commit()
+        except BaseException:
+            connection.close()
+            raise
+    return connection
+
+
+def _take_turn(connection: Connection, lock: int, timeout: int) -> None:
+    """Begins a transaction and waits for other writers of the index, but not for ever."""
+    import psycopg
+
+    try:
+        connection.execute("SELECT set_config('lock_timeout', %s, true)", [f"{min(timeout, 30)}s"])
+        connection.execute("SELECT pg_advisory_xact_lock(%s)", [lock])
+    except psycopg.errors.LockNotAvailable as error:
+        connection.rollback()
+        raise MathAMRError(
+            "the vectors are being changed by another writer, who has not finished; try again later"
+        ) from error
+
+
+def _close(connection: Connection) -> None:
+    with suppress(Exception):
+        connection.close()

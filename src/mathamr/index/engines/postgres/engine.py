@@ -1,0 +1,236 @@
+"""The engine `postgres`: a PostgreSQL server with pgvector, which teams already run, back up and replicate.
+
+The folder holds no vectors, only `engine.json` with the name of a schema of the database and a word that stands there, too:
+a folder reads and removes only what was made with it. Everything that is written until `flush` is one transaction, in all
+tables: readers, on whatever machine, see the state before it or the one after.
+"""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from mathamr.errors import MathAMRError
+from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
+from mathamr.index.engines.firststage import FirstStage, check_number
+from mathamr.index.engines.kinds import EngineOfKinds
+from mathamr.index.engines.nearestfield import NearestField
+from mathamr.index.engines.postgres.connections import LIBRARY, Connections
+from mathamr.index.engines.postgres.table import PostgresTable
+from mathamr.systems.field import Field
+
+if TYPE_CHECKING:
+    from mathamr.index.engines.postgres.connections import Connection
+
+PREFIX = "mathamr_"
+"""What the names of schemas begin with: no other is made, read or removed."""
+_OLDEST = (0, 8)
+"""The first pgvector that goes on with a graph until a filter has passed enough."""
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresOptions(FirstStage):
+    """How the tables are made and searched. Where the server is stands in the environment alone."""
+
+    schema: str = ""
+    """The schema of the index in the database; by default a new name."""
+    word: str = ""
+    """What must stand in the schema, too; made up with it."""
+    ef: int = 128
+    """Neighbours that an approximate search follows (the thesis: 128)."""
+    timeout: int = 600
+    """Seconds that a statement may take."""
+    memory: int = 256
+    """Megabytes of the server's memory that building a graph may take."""
+    workers: int = 2
+    """Processes of the server that build a graph together."""
+
+    def __post_init__(self) -> None:
+        # Not `super()`: a dataclass with slots is another class than the one in which this is written.
+        FirstStage.__post_init__(self)
+        for name, most in (("ef", 1000), ("timeout", 86_400), ("memory", 1 << 20), ("workers", 64)):
+            check_number("postgres engine", name, getattr(self, name), most)
+        rest = self.schema.removeprefix(PREFIX)
+        if self.schema and not (
+            self.schema.startswith(PREFIX)
+            and 1 <= len(rest) <= 48
+            and rest.isascii()
+            and rest.replace("_", "a").isalnum()
+        ):
+            raise MathAMRError(
+                f"the postgres engine's schema is {PREFIX} and up to 48 letters, digits and _, not {self.schema[:80]!r}"
+            )
+
+
+class PostgresEngine(EngineOfKinds[PostgresTable, NearestField]):
+    """A table of a schema for every kind of entry; see `Engine`."""
+
+    name: ClassVar[str] = "postgres"
+    capabilities: ClassVar[Capabilities] = Capabilities(approximate=True, concurrent=True, remote=True)
+
+    def __init__(self, folder: Path, *, read_only: bool, new: bool) -> None:
+        LIBRARY.check()
+        head = EngineHead.read(folder, self.name)
+        self.folder, self._read_only = folder, read_only
+        self._options = options = read_options(PostgresOptions, self.name, head.options)
+        if not options.schema or not options.word:
+            raise MathAMRError(f"{folder} names no schema of Postgres; build the index again")
+        lock = int.from_bytes(blake2b(options.schema.encode(), digest_size=8).digest(), signed=True)
+        self._connections = Connections(options.timeout, lock)
+        stores = {
+            of: PostgresTable(
+                of,
+                own,
+                self._connections,
+                options.schema,
+                options,
+                ef=options.ef,
+                writable=not read_only,
+            )
+            for of, own in by_kind(head.fields).items()
+        }
+        readers = {field.name: NearestField(field, stores[field.of]) for field in head.fields}
+        super().__init__(head.fields, stores, readers)
+        try:
+            if new:
+                self._connections.alone("make the schema", self._make)
+            else:
+                self._connections.read("open the schema", self._find)
+        except BaseException:
+            self._connections.close()
+            raise
+
+    @classmethod
+    def create(
+        cls, folder: Path, fields: Sequence[Field], options: Mapping[str, Any] | None = None
+    ) -> PostgresEngine:
+        """A new schema with empty tables."""
+        LIBRARY.check()
+        chosen = read_options(PostgresOptions, cls.name, {"first": "fde"} | dict(options or {}))
+        word = uuid.uuid4().hex
+        chosen = replace(chosen, schema=chosen.schema or f"{PREFIX}{word[:12]}", word=word)
+        head = EngineHead(cls.name, tuple(fields), asdict(chosen))
+        head.write(folder)
+        try:
+            return cls(folder, read_only=False, new=True)
+        except BaseException:
+            head.remove(folder)
+            raise
+
+    @classmethod
+    def open(cls, folder: Path, *, read_only: bool = False) -> PostgresEngine:
+        """The schema that a folder names, at the server that the environment names."""
+        return cls(folder, read_only=read_only, new=False)
+
+    def _fields(self) -> str:
+        return json.dumps([field.to_json() for field in self.fields], sort_keys=True)
+
+    def _make(self, connection: Connection) -> None:
+        """Makes the schema and its tables, in one transaction."""
+        from psycopg import errors, sql
+
+        schema = sql.Identifier(self._options.schema)
+        if _vector_version(connection) is None:
+            try:
+                connection.execute("CREATE EXTENSION IF NOT EXISTS vector WITH SCHEMA public")
+            except errors.Error as error:
+                raise MathAMRError(
+                    "the Postgres database has no pgvector, and it could not be added"
+                    f" ({str(error).splitlines()[0]}); install it and say CREATE EXTENSION vector"
+                ) from error
+            connection.execute("SELECT set_config('search_path', 'pg_catalog, public', false)")
+        version = _vector_version(connection)
+        if version is None or version < _OLDEST:
+            raise MathAMRError(
+                f"the database's pgvector is {'.'.join(map(str, version or ()))}; 0.8 at least is needed"
+            )
+        try:
+            connection.execute(sql.SQL("CREATE SCHEMA {}").format(schema))
+        except errors.DuplicateSchema as error:
+            raise MathAMRError(
+                f"the database has a schema {self._options.schema} already; choose another name"
+            ) from error
+        about = sql.Identifier(self._options.schema, "about")
+        connection.execute(sql.SQL("CREATE TABLE {} (word text NOT NULL, fields text NOT NULL)").format(about))
+        connection.execute(
+            sql.SQL("INSERT INTO {} VALUES (%s, %s)").format(about), [self._options.word, self._fields()]
+        )
+        for table in self.stores.values():
+            table.create(connection)
+
+    def _find(self, connection: Connection) -> None:
+        """Complains when the schema is not there, or is another index's."""
+        from psycopg import errors, sql
+
+        schema = self._options.schema
+        try:
+            row = connection.execute(
+                sql.SQL("SELECT word, fields FROM {}").format(sql.Identifier(schema, "about"))
+            ).fetchone()
+        except errors.UndefinedTable as error:
+            raise MathAMRError(f"the Postgres database has no schema {schema}; build the index again") from error
+        if row is None or row[0] != self._options.word:
+            raise MathAMRError(
+                f"the schema {schema} of the Postgres database is another index's; build this one again"
+            )
+        if row[1] != self._fields():
+            raise MathAMRError(f"the schema {schema} has other fields than {self.folder}; build the index again")
+
+    def flush(self) -> None:
+        """Commits: all that was written is there for everybody at once."""
+        self._connections.commit("write what was stored")
+
+    def optimize(self) -> None:
+        """Builds the indexes of filters and the graphs of approximate search."""
+        if self._read_only:
+            return
+
+        def build(connection: Connection) -> None:
+            settings = {
+                "maintenance_work_mem": f"{self._options.memory}MB",
+                "max_parallel_maintenance_workers": str(self._options.workers),
+                "statement_timeout": "0",
+            }
+            for name, value in settings.items():
+                connection.execute("SELECT set_config(%s, %s, true)", [name, value])
+            for table in self.stores.values():
+                table.index(connection)
+
+        self._connections.alone("build indexes", build)
+
+    def verify(self) -> list[str]:
+        """Tables that are missing or cannot be read."""
+        return [words for table in self.stores.values() for words in table.check()]
+
+    def close(self) -> None:
+        """Commits and ends the connections."""
+        try:
+            self.flush()
+        finally:
+            self._connections.close()
+
+    def destroy(self) -> None:
+        """Removes the schema."""
+        if self._read_only:
+            raise MathAMRError("the engine was opened for reading only")
+        from psycopg import sql
+
+        def remove(connection: Connection) -> None:
+            self._find(connection)
+            connection.execute(
+                sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(self._options.schema))
+            )
+
+        self._connections.alone("remove the schema", remove)
+        EngineHead.remove(self.folder)
+        self._connections.close()
+
+
+def _vector_version(connection: Connection) -> tuple[int, ...] | None:
+    row = connection.execute("SELECT extversion FROM pg_extension WHERE extname = 'vector'").fetchone()
+    return None if row is None else tuple(int(part) for part in row[0].split(".") if part.isdigit())

@@ -1,0 +1,445 @@
+"""`PostgresTable`: the entries of one kind in a table: payloads in columns, vectors of a field in a column of their own.
+
+A field of one row is a `vector`, compared by the server. The rows of a field of many are bytes of float32, compared here:
+MaxSim of chosen entries needs them whole, and no server function has it. A first stage adds a `halfvec` with their fixed
+encoding. Graphs (HNSW) are over halves: of a field of one row as well, whose exact scores come from the column itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from hashlib import blake2b
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mathamr.batches import batches
+from mathamr.errors import MathAMRError
+from mathamr.index.engines.entry import Entry, Filter, Floats, Payload, checked
+from mathamr.index.engines.firststage import FirstStage
+from mathamr.index.engines.fixedencoding import FixedEncoding
+from mathamr.index.engines.maxsim import maxsim
+from mathamr.index.engines.postgres import copying
+from mathamr.index.engines.postgres.connections import Connections
+from mathamr.systems.field import Field, Kind
+from mathamr.systems.vectors import Vectors
+
+if TYPE_CHECKING:
+    from psycopg import sql
+
+    from mathamr.index.engines.postgres.connections import Connection
+
+LARGEST = 16_000
+"""Numbers of a pgvector `vector` at most."""
+LARGEST_GRAPHED = 4000
+"""Numbers of a vector over which pgvector builds a graph of halves."""
+BATCH = 2048
+"""Entries that go over at a time."""
+_MOST_EF = 1000
+"""The widest search that pgvector takes; beyond it the scan goes on by itself (`iterative_scan`)."""
+_COLUMNS = {
+    "key": "bytea PRIMARY KEY",
+    "id": "text NOT NULL",
+    "kind": "text NOT NULL",
+    "tags": "text[] NOT NULL",
+    "date": "text",
+    "time": "double precision",
+    "score": "bigint",
+    "source": "text NOT NULL",
+    "post": "text NOT NULL",
+    "look": "text NOT NULL",
+}
+_INDEXES = {"kind": "btree", "source": "btree", "time": "btree", "score": "btree", "tags": "gin"}
+
+
+def key(identifier: str) -> bytes:
+    """By what a row is found: an id may be longer than an index of Postgres takes."""
+    return blake2b(identifier.encode(), digest_size=16).digest()
+
+
+class PostgresTable:
+    """One table; see `EntryStore` and `NearestStore`."""
+
+    def __init__(
+        self,
+        of: Kind,
+        fields: tuple[Field, ...],
+        connections: Connections,
+        schema: str,
+        options: FirstStage,
+        *,
+        ef: int,
+        writable: bool,
+    ) -> None:
+        from psycopg import sql
+
+        for field in fields:
+            if field.size > LARGEST and not field.many:
+                raise MathAMRError(
+                    f"the field {field.name!r} has vectors of {field.size:,} numbers; Postgres takes {LARGEST:,}"
+                )
+        self.of, self.fields, self._connections, self._writable = of, fields, connections, writable
+        self._first, self._ef, self._schema = options, ef, schema
+        self.name = sql.Identifier(schema, of)
+        self._encodings: dict[str, FixedEncoding] = {
+            field.name: encoding for field in fields if (encoding := options.encoding(field)) is not None
+        }
+
+    def _types(self) -> Iterator[tuple[str, str]]:
+        """The columns and their types, in order."""
+        yield from _COLUMNS.items()
+        for field in self.fields:
+            yield f"v_{field.name}", "bytea" if field.many else f"vector({field.size})"
+            yield f"l_{field.name}", "bytea"
+            yield f"r_{field.name}", "text[]"
+            if field.name in self._encodings:
+                yield f"e_{field.name}", f"halfvec({self._encodings[field.name].length})"
+
+    def create(self, connection: Connection) -> None:
+        """Makes the table."""
+        from psycopg import sql
+
+        columns = [sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(kind)) for name, kind in self._types()]
+        connection.execute(sql.SQL("CREATE TABLE {} ({})").format(self.name, sql.SQL(", ").join(columns)))
+        for field in self.fields:
+            if field.many:
+                # Numbers hardly shrink: trying to would take most of the time of loading.
+                connection.execute(
+                    sql.SQL("ALTER TABLE {} ALTER COLUMN {} SET STORAGE EXTERNAL").format(
+                        self.name, sql.Identifier(f"v_{field.name}")
+                    )
+                )
+
+    def index(self, connection: Connection) -> None:
+        """Builds what filters and approximate searches need, where it is not there yet; later writes keep it."""
+        from psycopg import sql
+
+        for column, way in _INDEXES.items():
+            connection.execute(
+                sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING {} ({})").format(
+                    sql.Identifier(f"{self.of}_{column}"), self.name, sql.SQL(way), sql.Identifier(column)
+                )
+            )
+        for field in self.fields:
+            column = self._graphed(field)
+            if column is not None:
+                connection.execute(
+                    sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ({} halfvec_ip_ops)").format(
+                        sql.Identifier(f"{self.of}_g_{field.name}"), self.name, column
+                    )
+                )
+        connection.execute(sql.SQL("ANALYZE {}").format(self.name))
+
+    def _graphed(self, field: Field) -> sql.Composable | None:
+        """What a graph of a field is over, as searches must write it; none: there is no graph."""
+        from psycopg import sql
+
+        if field.name in self._encodings:
+            return sql.Identifier(f"e_{field.name}")
+        if field.many or field.size > LARGEST_GRAPHED:
+            return None
+        return sql.SQL("({}::halfvec({}))").format(
+            sql.Identifier(f"v_{field.name}"), sql.SQL(str(field.size))
+        )
+
+    def upsert(self, entries: Iterable[Entry]) -> None:
+        """Adds or replaces entries."""
+        self._check_writable()
+        accepted = list({entry.id: entry for entry in checked(entries, self.fields)}.values())
+        if accepted:
+            self._connections.write(f"store {self.of}", lambda connection: self._put(connection, accepted))
+
+    def _put(self, connection: Connection, entries: Sequence[Entry]) -> None:
+        from psycopg import sql
+
+        names = sql.SQL(", ").join(sql.Identifier(name) for name, _ in self._types())
+        copy = sql.SQL("COPY {} ({}) FROM STDIN (FORMAT BINARY)").format(self.name, names)
+        for batch in batches(entries, BATCH):
+            self._forget(connection, [entry.id for entry in batch])
+            with connection.cursor().copy(copy) as rows:
+                rows.write(b"".join((copying.HEAD, *map(copying.copied, self._cells(batch)), copying.END)))
+
+    def _cells(self, entries: Sequence[Entry]) -> Iterator[list[bytes | None]]:
+        """The cells of entries, in the order of the columns."""
+        encoded = {name: self._encoded(entries, name) for name in self._encodings}
+        for entry in entries:
+            about = entry.payload
+            cells = [
+                key(entry.id),
+                copying.text(entry.id),
+                copying.text(about.kind),
+                copying.texts(about.tags),
+                None if about.date is None else copying.text(about.date),
+                copying.real(about.time),
+                copying.number(about.score),
+                copying.text(about.source),
+                copying.text(about.post),
+                copying.text(about.look),
+            ]
+            for field in self.fields:
+                rows = entry.rows.get(field.name)
+                if rows is None:
+                    cells += [None, None, None]
+                else:
+                    numbers = rows.vectors.astype("<f4", copy=False)
+                    cells += [
+                        numbers.tobytes() if field.many else copying.vector(numbers[0]),
+                        rows.levels.astype(np.int8).tobytes(),
+                        copying.texts(rows.references),
+                    ]
+                if field.name in encoded:
+                    cells.append(encoded[field.name].get(entry.id))
+            yield cells
+
+    def _encoded(self, entries: Sequence[Entry], name: str) -> dict[str, bytes]:
+        """The cells of the fixed encodings of those entries that have the field."""
+        having = [entry for entry in entries if name in entry.rows]
+        if not having:
+            return {}
+        counts = np.array([len(entry.rows[name]) for entry in having])
+        vectors = np.concatenate([entry.rows[name].vectors for entry in having])
+        made = self._encodings[name].entries(vectors, np.cumsum(counts) - counts)
+        return {entry.id: copying.halfvec(row) for entry, row in zip(having, made, strict=True)}
+
+    def delete(self, ids: Iterable[str]) -> None:
+        """Forgets entries."""
+        self._check_writable()
+        gone = list(ids)
+        if gone:
+            self._connections.write(
+                f"delete {self.of}", lambda connection: self._forget(connection, gone)
+            )
+
+    def _forget(self, connection: Connection, ids: Sequence[str]) -> None:
+        from psycopg import sql
+
+        connection.execute(
+            sql.SQL("DELETE FROM {} WHERE key = ANY(%s)").format(self.name), [list(map(key, ids))]
+        )
+
+    def _check_writable(self) -> None:
+        if not self._writable:
+            raise MathAMRError("the engine was opened for reading only")
+
+    def count(self, field: Field | None = None) -> int:
+        """How many entries there are, or how many have a field."""
+        from psycopg import sql
+
+        asked = sql.SQL("SELECT count(*) FROM {} WHERE {}").format(self.name, _having(field))
+        return int(self._rows("count", asked, [])[0][0])
+
+    def ids(self, field: Field | None = None) -> Iterator[str]:
+        """The ids of all entries, or of those that have a field."""
+        from psycopg import sql
+
+        asked = sql.SQL(
+            "SELECT key, id FROM {} WHERE key > %s AND {} ORDER BY key LIMIT {}"
+        ).format(self.name, _having(field), sql.SQL(str(2 * BATCH)))
+        last = b""
+        while rows := self._rows("list", asked, [last]):
+            yield from (copying.given(row[1]) for row in rows)
+            last = bytes(rows[-1][0])
+
+    def payloads(self, ids: Sequence[str]) -> dict[str, Payload]:
+        """What is known about entries."""
+        from psycopg import sql
+
+        asked = sql.SQL(
+            "SELECT id, kind, tags, date, score, source, post, look FROM {} WHERE key = ANY(%s)"
+        ).format(self.name)
+        found = {}
+        for batch in batches(dict.fromkeys(ids), BATCH):
+            for name, kind, tags, date, score, source, post, look in self._rows(
+                "read", asked, [list(map(key, batch))]
+            ):
+                found[copying.given(name)] = Payload(
+                    kind=copying.given(kind),
+                    tags=tuple(map(copying.given, tags)),
+                    date=None if date is None else copying.given(date),
+                    score=score,
+                    source=copying.given(source),
+                    post=copying.given(post),
+                    look=copying.given(look),
+                )
+        return found
+
+    def fetch(self, ids: Sequence[str], field: Field) -> dict[str, Vectors]:
+        """The rows of entries in a field."""
+        from psycopg import sql
+
+        column = sql.Identifier(f"v_{field.name}")
+        asked = sql.SQL("SELECT id, {}, {}, {} FROM {} WHERE key = ANY(%s) AND {}").format(
+            column if field.many else sql.SQL("{}::real[]").format(column),
+            sql.Identifier(f"l_{field.name}"),
+            sql.Identifier(f"r_{field.name}"),
+            self.name,
+            _having(field),
+        )
+        found = {}
+        for batch in batches(dict.fromkeys(ids), BATCH):
+            for name, vectors, levels, references in self._rows("read", asked, [list(map(key, batch))]):
+                rows = (
+                    copying.floats(vectors, field.size) if field.many else np.array([vectors], np.float32)
+                )
+                found[copying.given(name)] = Vectors(
+                    rows, np.frombuffer(levels, np.int8), tuple(map(copying.given, references))
+                )
+        return found
+
+    def nearest(
+        self,
+        query: Floats,
+        field: Field,
+        limit: int,
+        where: Filter | None = None,
+        among: Sequence[str] | None = None,
+        *,
+        exact: bool = True,
+    ) -> list[tuple[str, float]]:
+        """Ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` are the ids to look at."""
+        from psycopg import sql
+
+        conditions, values = _conditions(where)
+        conditions.append(_having(field))
+        if among is not None:
+            conditions.append(sql.SQL("key = ANY(%s)"))
+            values.append(list(map(key, dict.fromkeys(among))))
+        narrowed = sql.SQL(" AND ").join(conditions)
+        if not field.many:
+            return self._by_server(query, field, limit, narrowed, values, exact=exact)
+        column = sql.Identifier(f"v_{field.name}")
+        asked: sql.Composable = sql.SQL("SELECT id, {} FROM {} WHERE {}").format(column, self.name, narrowed)
+        pool = None
+        if not exact and among is None and field.name in self._encodings:
+            pool = self._first.candidates(limit)
+            encoding = self._encodings[field.name].query(query)
+            asked = sql.SQL("{} ORDER BY {} <#> %s::halfvec LIMIT {}").format(
+                asked, sql.Identifier(f"e_{field.name}"), sql.SQL(str(pool))
+            )
+            values.append(_shown(encoding * len(query)))
+        return self._connections.read(
+            f"search {self.of}", lambda connection: self._scored(connection, asked, values, query, limit, pool)
+        )
+
+    def _by_server(
+        self, query: Floats, field: Field, limit: int, narrowed: sql.Composable, values: list[Any], *, exact: bool
+    ) -> list[tuple[str, float]]:
+        """The server compares single vectors; a graph finds them where the search need not be exact."""
+        from psycopg import sql
+
+        graphed = None if exact else self._graphed(field)
+        score = sql.SQL("-({} <#> %s::vector)").format(sql.Identifier(f"v_{field.name}"))
+        if graphed is None:
+            order = sql.SQL("2 DESC")
+            values = [_shown(query), *values]
+        else:
+            order = sql.SQL("{} <#> %s::halfvec").format(graphed)
+            values = [_shown(query), *values, _shown(query)]
+        asked = sql.SQL("SELECT id, {} FROM {} WHERE {} ORDER BY {} LIMIT {}").format(
+            score, self.name, narrowed, order, sql.SQL(str(limit))
+        )
+
+        def work(connection: Connection) -> list[tuple[str, float]]:
+            if graphed is not None:
+                self._look_closely(connection, limit)
+            return [(copying.given(row[0]), row[1]) for row in connection.execute(asked, values)]
+
+        found = self._connections.read(f"search {self.of}", work)
+        return sorted(found, key=lambda each: -each[1])
+
+    def _scored(
+        self,
+        connection: Connection,
+        asked: sql.Composable,
+        values: list[Any],
+        query: Floats,
+        limit: int,
+        pool: int | None,
+    ) -> list[tuple[str, float]]:
+        """The MaxSim of entries, as they come from the server; the best are kept."""
+        if pool is not None:
+            self._look_closely(connection, pool)
+        names: list[str] = []
+        scores = np.empty(0, np.float32)
+        with connection.cursor("mathamr_scan", binary=True) as cursor:
+            cursor.execute(asked, values)
+            while rows := cursor.fetchmany(BATCH):
+                cells = [row[1] for row in rows]
+                counts = np.array([len(cell) for cell in cells]) // (4 * query.shape[1])
+                vectors = copying.floats(b"".join(cells), query.shape[1])
+                found = maxsim(query, vectors, np.cumsum(counts) - counts) * len(query)
+                names += [row[0] for row in rows]
+                scores = np.concatenate([scores, found])
+                if len(scores) > 4 * limit + BATCH:
+                    names, scores = _best(names, scores, limit)
+        names, scores = _best(names, scores, limit)
+        order = np.argsort(-scores, kind="stable")
+        return [(copying.given(names[row]), float(scores[row])) for row in order.tolist()]
+
+    def _look_closely(self, connection: Connection, limit: int) -> None:
+        """How wide a search over a graph is, until the transaction ends."""
+        settings = {
+            "hnsw.ef_search": str(min(_MOST_EF, max(self._ef, limit))),
+            "hnsw.iterative_scan": "strict_order",
+            "hnsw.max_scan_tuples": str(max(20_000, 20 * limit)),
+        }
+        for name, value in settings.items():
+            connection.execute("SELECT set_config(%s, %s, true)", [name, value])
+
+    def check(self) -> list[str]:
+        """What is missing or cannot be read, in words."""
+        try:
+            self.count()
+        except MathAMRError as error:
+            return [str(error)]
+        return []
+
+    def _rows(self, what: str, asked: sql.Composable, values: list[Any]) -> list[Any]:
+        return self._connections.read(
+            f"{what} {self.of}",
+            lambda connection: connection.cursor(binary=True).execute(asked, values).fetchall(),
+        )
+
+
+def _having(field: Field | None) -> sql.Composable:
+    """The condition that an entry has a field."""
+    from psycopg import sql
+
+    if field is None:
+        return sql.SQL("true")
+    return sql.SQL("{} IS NOT NULL").format(sql.Identifier(f"v_{field.name}"))
+
+
+def _conditions(where: Filter | None) -> tuple[list[sql.Composable], list[Any]]:
+    """A filter in SQL, and the values in it."""
+    from psycopg import sql
+
+    if not where:
+        return [], []
+    after, before = where.times
+    asked: list[tuple[str, Any]] = []
+    if where.kinds:
+        asked.append(("kind = ANY(%s)", list(map(copying.kept, where.kinds))))
+    if where.tags:
+        asked.append(("tags @> %s::text[]", list(map(copying.kept, where.tags))))
+    if where.sources:
+        asked.append(("source = ANY(%s)", list(map(copying.kept, where.sources))))
+    if after is not None:
+        asked.append(("time >= %s", after))
+    if before is not None:
+        asked.append(("time < %s", before))
+    if where.minimum_score is not None:
+        asked.append(("score >= %s", where.minimum_score))
+    return [sql.SQL(condition) for condition, _ in asked], [value for _, value in asked]
+
+
+def _shown(numbers: Floats) -> str:
+    """A vector as pgvector reads it."""
+    return "[" + ",".join(f"{number:.9g}" for number in numbers.tolist()) + "]"
+
+
+def _best(names: list[str], scores: Floats, limit: int) -> tuple[list[str], Floats]:
+    if len(scores) <= limit:
+        return names, scores
+    chosen = np.argpartition(scores, -limit)[-limit:]
+    return [names[row] for row in chosen.tolist()], scores[chosen]
