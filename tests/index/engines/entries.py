@@ -44,6 +44,7 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "flat-fde": ("flat", {"first": "fde", "planes": 2, "pool": 20}),
     "edge": ("edge", {}),
     "edge-hnsw": ("edge", {"hnsw": "all"}),
+    "edge-fde": ("edge", {"first": "fde", "planes": 1, "pool": 20}),
     "qdrant-local": ("qdrant", {"url": "local"}),
 }
 """What the contract is tested with: names, the engine and its options."""

@@ -156,7 +156,9 @@ class PostgresEngine(EngineOfKinds[PostgresTable, NearestField]):
                 f"the database has a schema {self._options.schema} already; choose another name"
             ) from error
         about = sql.Identifier(self._options.schema, "about")
-        connection.execute(sql.SQL("CREATE TABLE {} (word text NOT NULL, fields text NOT NULL)").format(about))
+        connection.execute(
+            sql.SQL("CREATE TABLE {} (word text NOT NULL, fields text NOT NULL)").format(about)
+        )
         connection.execute(
             sql.SQL("INSERT INTO {} VALUES (%s, %s)").format(about), [self._options.word, self._fields()]
         )
@@ -173,13 +175,17 @@ class PostgresEngine(EngineOfKinds[PostgresTable, NearestField]):
                 sql.SQL("SELECT word, fields FROM {}").format(sql.Identifier(schema, "about"))
             ).fetchone()
         except errors.UndefinedTable as error:
-            raise MathAMRError(f"the Postgres database has no schema {schema}; build the index again") from error
+            raise MathAMRError(
+                f"the Postgres database has no schema {schema}; build the index again"
+            ) from error
         if row is None or row[0] != self._options.word:
             raise MathAMRError(
                 f"the schema {schema} of the Postgres database is another index's; build this one again"
             )
         if row[1] != self._fields():
-            raise MathAMRError(f"the schema {schema} has other fields than {self.folder}; build the index again")
+            raise MathAMRError(
+                f"the schema {schema} has other fields than {self.folder}; build the index again"
+            )
 
     def flush(self) -> None:
         """Commits: all that was written is there for everybody at once."""
@@ -222,9 +228,7 @@ class PostgresEngine(EngineOfKinds[PostgresTable, NearestField]):
 
         def remove(connection: Connection) -> None:
             self._find(connection)
-            connection.execute(
-                sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(self._options.schema))
-            )
+            connection.execute(sql.SQL("DROP SCHEMA {} CASCADE").format(sql.Identifier(self._options.schema)))
 
         self._connections.alone("remove the schema", remove)
         EngineHead.remove(self.folder)

@@ -99,7 +99,9 @@ class PostgresTable:
         """Makes the table."""
         from psycopg import sql
 
-        columns = [sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(kind)) for name, kind in self._types()]
+        columns = [
+            sql.SQL("{} {}").format(sql.Identifier(name), sql.SQL(kind)) for name, kind in self._types()
+        ]
         connection.execute(sql.SQL("CREATE TABLE {} ({})").format(self.name, sql.SQL(", ").join(columns)))
         for field in self.fields:
             if field.many:
@@ -206,9 +208,7 @@ class PostgresTable:
         self._check_writable()
         gone = list(ids)
         if gone:
-            self._connections.write(
-                f"delete {self.of}", lambda connection: self._forget(connection, gone)
-            )
+            self._connections.write(f"delete {self.of}", lambda connection: self._forget(connection, gone))
 
     def _forget(self, connection: Connection, ids: Sequence[str]) -> None:
         from psycopg import sql
@@ -232,9 +232,9 @@ class PostgresTable:
         """The ids of all entries, or of those that have a field."""
         from psycopg import sql
 
-        asked = sql.SQL(
-            "SELECT key, id FROM {} WHERE key > %s AND {} ORDER BY key LIMIT {}"
-        ).format(self.name, _having(field), sql.SQL(str(2 * BATCH)))
+        asked = sql.SQL("SELECT key, id FROM {} WHERE key > %s AND {} ORDER BY key LIMIT {}").format(
+            self.name, _having(field), sql.SQL(str(2 * BATCH))
+        )
         last = b""
         while rows := self._rows("list", asked, [last]):
             yield from (copying.given(row[1]) for row in rows)
@@ -278,9 +278,7 @@ class PostgresTable:
         found = {}
         for batch in batches(dict.fromkeys(ids), BATCH):
             for name, vectors, levels, references in self._rows("read", asked, [list(map(key, batch))]):
-                rows = (
-                    copying.floats(vectors, field.size) if field.many else np.array([vectors], np.float32)
-                )
+                rows = copying.floats(vectors, field.size) if field.many else np.array([vectors], np.float32)
                 found[copying.given(name)] = Vectors(
                     rows, np.frombuffer(levels, np.int8), tuple(map(copying.given, references))
                 )
@@ -318,11 +316,19 @@ class PostgresTable:
             )
             values.append(_shown(encoding * len(query)))
         return self._connections.read(
-            f"search {self.of}", lambda connection: self._scored(connection, asked, values, query, limit, pool)
+            f"search {self.of}",
+            lambda connection: self._scored(connection, asked, values, query, limit, pool),
         )
 
     def _by_server(
-        self, query: Floats, field: Field, limit: int, narrowed: sql.Composable, values: list[Any], *, exact: bool
+        self,
+        query: Floats,
+        field: Field,
+        limit: int,
+        narrowed: sql.Composable,
+        values: list[Any],
+        *,
+        exact: bool,
     ) -> list[tuple[str, float]]:
         """The server compares single vectors; a graph finds them where the search need not be exact."""
         from psycopg import sql

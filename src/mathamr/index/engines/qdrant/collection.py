@@ -5,13 +5,22 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.entry import Entry, Filter, Floats, Payload, checked
+from mathamr.index.engines.firststage import FirstStage
+from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.library import Library
-from mathamr.index.engines.qdrant.record import FIELDS, ROWS, point_uuid, read_payload, read_rows
+from mathamr.index.engines.qdrant.record import (
+    FIELDS,
+    ROWS,
+    encoded_name,
+    point_uuid,
+    read_payload,
+    read_rows,
+)
 from mathamr.systems.field import Field, Kind
 from mathamr.systems.vectors import Vectors
 
@@ -23,6 +32,8 @@ BATCH = 512
 """Points that go over at a time."""
 PAGE = 4096
 """Ids that are listed at a time."""
+MOST_NUMBERS = 1 << 20
+"""Numbers that the rows of a point have at most in one field, as the server says."""
 _LINKS = 16
 
 
@@ -30,12 +41,6 @@ def check_hnsw(engine: str, hnsw: str) -> None:
     """Refuses an option `hnsw` that names no graphs."""
     if hnsw not in GRAPHED:
         raise MathAMRError(f"the {engine} engine's hnsw is {', '.join(GRAPHED)}, not {hnsw!r}")
-
-
-def check_number(engine: str, name: str, value: int, most: int) -> None:
-    """Refuses an option that is too small or too large."""
-    if not 1 <= int(value) <= most:
-        raise MathAMRError(f"the {engine} engine's {name} is from 1 to {most:,}, not {value}")
 
 
 def links(hnsw: str, field: Field) -> int:
@@ -54,13 +59,39 @@ def damage(collections: Iterable[QdrantCollection]) -> list[str]:
     return words
 
 
+class FirstQuery(NamedTuple):
+    """What finds candidates: a query's fixed encoding, the named vector it is compared with, how many, how closely."""
+
+    encoding: Floats
+    using: str
+    limit: int
+    parameters: Any
+
+
+def check_numbers(entry: Entry) -> None:
+    """Refuses an entry with more numbers in a field than a point of Qdrant may have."""
+    for name, rows in entry.rows.items():
+        if rows.vectors.size > MOST_NUMBERS:
+            most = MOST_NUMBERS // rows.vectors.shape[1]
+            raise MathAMRError(
+                f"{entry.id!r} has {len(rows):,} rows in the field {name}; a point of Qdrant has {MOST_NUMBERS:,}"
+                f" numbers, {most:,} rows here, at most: cut the post into several, or use the engine flat or postgres"
+            )
+
+
 class QdrantCollection(ABC):
     """The entries of one kind, over the few calls in which the engines differ; see `EntryStore`."""
 
     library: ClassVar[Library]
 
-    def __init__(self, of: Kind, fields: tuple[Field, ...], neighbours: int, *, writable: bool) -> None:
+    def __init__(
+        self, of: Kind, fields: tuple[Field, ...], first: FirstStage, neighbours: int, *, writable: bool
+    ) -> None:
         self.of, self.fields, self._neighbours, self._writable = of, fields, neighbours, writable
+        self._first = first
+        self.encodings: dict[str, FixedEncoding] = {
+            field.name: encoding for field in fields if (encoding := first.encoding(field)) is not None
+        }
 
     @property
     @abstractmethod
@@ -90,8 +121,10 @@ class QdrantCollection(ABC):
         """Some points with their ids, and where the next ones begin."""
 
     @abstractmethod
-    def _points(self, query: Floats, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
-        """The nearest points with ids and scores; MaxSim is a sum here."""
+    def _points(
+        self, query: Floats, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
+    ) -> list[Any]:
+        """The nearest points with ids and scores, among those of a first stage; MaxSim is a sum here."""
 
     @abstractmethod
     def _count(self, where: Any) -> int: ...
@@ -120,6 +153,8 @@ class QdrantCollection(ABC):
         """Adds or replaces entries."""
         self._check_writable()
         accepted = {entry.id: entry for entry in checked(entries, self.fields)}
+        for entry in accepted.values():
+            check_numbers(entry)
         for batch in batches(accepted.values(), BATCH):
             self._put(batch)
 
@@ -169,8 +204,15 @@ class QdrantCollection(ABC):
         if among is not None:
             conditions.append(self._among({point_uuid(identifier) for identifier in among}))
         narrowed = self._models.Filter(must=conditions) if conditions else None
+        first = None
+        if field.name in self.encodings and not exact and among is None:
+            pool = self._first.candidates(limit)
+            encoded = self.encodings[field.name].query(query)
+            first = FirstQuery(encoded, encoded_name(field.name), pool, self._parameters(False, pool))
         with self._told("search"):
-            points = self._points(query, field.name, limit, narrowed, self._parameters(exact, limit))
+            points = self._points(
+                query, field.name, limit, narrowed, self._parameters(exact or first is not None, limit), first
+            )
             return [(point.payload["id"], point.score) for point in points]
 
     def _told(self, what: str) -> AbstractContextManager[None]:

@@ -15,19 +15,20 @@ from typing import Any, ClassVar
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.entry import Entry, Floats
+from mathamr.index.engines.firststage import FirstStage, check_number
 from mathamr.index.engines.kinds import EngineOfKinds
+from mathamr.index.engines.library import Library
+from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.qdrant.collection import (
     MOST_NEIGHBOURS,
     PAGE,
+    FirstQuery,
     QdrantCollection,
     check_hnsw,
-    check_number,
     damage,
     links,
 )
-from mathamr.index.engines.library import Library
-from mathamr.index.engines.nearestfield import NearestField
-from mathamr.index.engines.qdrant.record import payload_row, point_uuid, vectors_of
+from mathamr.index.engines.qdrant.record import encoded_name, named_vectors, payload_row, point_uuid
 from mathamr.index.storage.durable import check_room
 from mathamr.index.storage.lock import WriterLock
 from mathamr.systems.field import Field, Kind
@@ -38,7 +39,7 @@ _RESERVE = 128 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class EdgeOptions:
+class EdgeOptions(FirstStage):
     """What `optimize` prepares for approximate search, and how closely it looks."""
 
     hnsw: str = "single"
@@ -47,8 +48,10 @@ class EdgeOptions:
     """Neighbours that an approximate search follows (the thesis: 128)."""
 
     def __post_init__(self) -> None:
+        # Not `super()`: a dataclass with slots is another class than the one in which this is written.
+        FirstStage.__post_init__(self)
         check_hnsw("edge", self.hnsw)
-        check_number("edge", "ef", self.ef, MOST_NEIGHBOURS)
+        check_number("edge engine", "ef", self.ef, MOST_NEIGHBOURS)
 
 
 class EdgeCollection(QdrantCollection):
@@ -66,7 +69,7 @@ class EdgeCollection(QdrantCollection):
         *,
         writable: bool,
     ) -> None:
-        super().__init__(of, fields, options.ef, writable=writable)
+        super().__init__(of, fields, options, options.ef, writable=writable)
         self.folder, self.shard = folder, shard
 
     @property
@@ -85,9 +88,10 @@ class EdgeCollection(QdrantCollection):
         edge = self._models
         numbers = sum(rows.vectors.size for entry in entries for rows in entry.rows.values())
         check_room(self.folder, _RESERVE + 16 * numbers)
+        vectors = named_vectors(entries, self.fields, self.encodings)
         points = [
-            edge.Point(point_uuid(entry.id), vectors_of(entry, self.fields), payload_row(entry))
-            for entry in entries
+            edge.Point(point_uuid(entry.id), own, payload_row(entry))
+            for entry, own in zip(entries, vectors, strict=True)
         ]
         with self._told("store"):
             self.shard.update(edge.UpdateOperation.upsert_points(points))
@@ -106,11 +110,18 @@ class EdgeCollection(QdrantCollection):
         records, following = self.shard.scroll(request)
         return records, following
 
-    def _points(self, query: Floats, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
+    def _points(
+        self, query: Floats, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
+    ) -> list[Any]:
         edge = self._models
+        prefetches = None
+        if first is not None:
+            nearest = edge.Query.Nearest(first.encoding, using=first.using)
+            prefetches = [edge.Prefetch(first.limit, nearest, params=first.parameters, filter=where)]
         request = edge.QueryRequest(
             limit=limit,
             query=edge.Query.Nearest(query, using=using),
+            prefetches=prefetches,
             filter=where,
             with_payload=["id"],
             params=parameters,
@@ -222,11 +233,15 @@ def _shard(folder: Path, fields: Sequence[Field], options: EdgeOptions) -> Any:
     """The shard in a folder, made when it is not there; one whose making was interrupted is made anew."""
     import qdrant_edge as edge
 
-    def params(field: Field) -> Any:
+    def params(field: Field, half: bool = False) -> Any:
         graph = edge.HnswIndexConfig(m=links(options.hnsw, field), ef_construct=128, full_scan_threshold=1)
         several = edge.MultiVectorConfig(edge.MultiVectorComparator.MaxSim) if field.many else None
         return edge.EdgeVectorParams(
-            size=field.size, distance=edge.Distance.Dot, multivector_config=several, hnsw_config=graph
+            size=field.size,
+            distance=edge.Distance.Dot,
+            multivector_config=several,
+            hnsw_config=graph,
+            datatype=edge.VectorStorageDatatype.Float16 if half else None,
         )
 
     with LIBRARY.told(f"open {folder}"):
@@ -235,5 +250,12 @@ def _shard(folder: Path, fields: Sequence[Field], options: EdgeOptions) -> Any:
             return edge.EdgeShard.load(str(folder))
         folder.mkdir(exist_ok=True)
         vectors = {field.name: params(field) for field in fields}
+        vectors |= {
+            encoded_name(field.name): params(
+                Field(name="encoding", of=field.of, size=encoding.length), half=True
+            )
+            for field in fields
+            if (encoding := options.encoding(field)) is not None
+        }
         optimizers = edge.EdgeOptimizersConfig(default_segment_number=1, indexing_threshold=1)
         return edge.EdgeShard.create(str(folder), edge.EdgeConfig(vectors=vectors, optimizers=optimizers))

@@ -9,13 +9,14 @@ and zero for a vector of zeros, which Qdrant's own cosine has no place for.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from hashlib import sha1
 from typing import Any
 
 import numpy as np
 
 from mathamr.index.engines.entry import Entry, Floats, Payload
+from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
@@ -79,10 +80,28 @@ def read_rows(row: dict[str, Any], vectors: Any, field: Field) -> Vectors:
     )
 
 
-def vectors_of(entry: Entry, fields: Sequence[Field]) -> dict[str, Floats]:
-    """The named vectors of an entry."""
-    return {
-        field.name: entry.rows[field.name].vectors if field.many else entry.rows[field.name].vectors[0]
-        for field in fields
-        if field.name in entry.rows
-    }
+def encoded_name(field: str) -> str:
+    """The named vector with the fixed encoding of a field; no field has that name."""
+    return f"{field}-fde"
+
+
+def named_vectors(
+    entries: Sequence[Entry], fields: Sequence[Field], encodings: Mapping[str, FixedEncoding]
+) -> list[dict[str, Floats]]:
+    """The named vectors of entries, with the fixed encodings of their rows."""
+    vectors = [
+        {
+            field.name: entry.rows[field.name].vectors if field.many else entry.rows[field.name].vectors[0]
+            for field in fields
+            if field.name in entry.rows
+        }
+        for entry in entries
+    ]
+    for name, encoding in encodings.items():
+        having = [own for own in vectors if name in own]
+        if having:
+            counts = np.array([len(own[name]) for own in having])
+            made = encoding.entries(np.concatenate([own[name] for own in having]), np.cumsum(counts) - counts)
+            for own, row in zip(having, made, strict=True):
+                own[encoded_name(name)] = row
+    return vectors

