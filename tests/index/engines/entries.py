@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import atexit
 import os
 import uuid
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+from benchmarks._postgres import PostgresServer, missing
 from mathamr.index.engines.engine import (
     Engine,
     Entry,
@@ -41,11 +44,10 @@ VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
     "flat": ("flat", {"first_pass": "none"}),
     "flat-int8": ("flat", {"first_pass": "int8"}),
     "flat-float16": ("flat", {"dtype": "float16"}),
-    "flat-fde": ("flat", {"first": "fde", "planes": 2, "pool": 20}),
     "edge": ("edge", {}),
     "edge-hnsw": ("edge", {"hnsw": "all"}),
-    "edge-fde": ("edge", {"first": "fde", "planes": 1, "pool": 20}),
     "qdrant-local": ("qdrant", {"url": "local"}),
+    "postgres": ("postgres", {}),
 }
 """What the contract is tested with: names, the engine and its options."""
 ON_SERVER = "mathamr-test-"
@@ -58,8 +60,24 @@ each_exact = pytest.mark.parametrize("variant", EXACT)
 each_in_its_folder = pytest.mark.parametrize("variant", ["flat", "edge", "qdrant-local"])
 
 
+@cache
+def postgres_server() -> PostgresServer | None:
+    """The Postgres server of this process of tests; none: the environment names one."""
+    if os.environ.get("MATHAMR_POSTGRES_URL"):
+        return None
+    reason = missing()
+    if reason is not None:
+        pytest.skip(reason)
+    server = PostgresServer("fsync=off", "shared_buffers=32MB", "max_connections=40")
+    atexit.register(server.stop)
+    os.environ["MATHAMR_POSTGRES_URL"] = server.url
+    return server
+
+
 def create(variant: str, folder: Path, fields: Sequence[Field] = FIELDS) -> Engine:
     name, options = VARIANTS[variant]
+    if name == "postgres":
+        postgres_server()
     if variant == "qdrant-server":
         options = options | {"collection": f"{ON_SERVER}{uuid.uuid4().hex}"}
     return create_engine(folder, fields, name, options)

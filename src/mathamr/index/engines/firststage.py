@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from mathamr.errors import MathAMRError
@@ -38,6 +39,11 @@ class FirstStage:
             raise MathAMRError(f"the first stage is {' or '.join(STAGES)}, not {self.first!r}")
         for name, most in (("oversampling", MOST_OVERSAMPLING), ("pool", MOST_POOL)):
             check_number("first stage", name, getattr(self, name), most)
+
+    def check(self, fields: Sequence[Field]) -> None:
+        """Refuses settings of encodings that cannot be made of these fields."""
+        for field in fields:
+            self.encoding(field)
 
     def encoding(self, field: Field) -> FixedEncoding | None:
         """How the rows of a field are encoded; none where there is no first stage over it."""

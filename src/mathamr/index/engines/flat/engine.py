@@ -67,6 +67,7 @@ class FlatEngine(EngineOfKinds[FlatEntries, FlatField]):
     ) -> FlatEngine:
         """A new, empty engine."""
         chosen = read_options(FlatOptions, cls.name, options)
+        chosen.check(fields)
         EngineHead(cls.name, tuple(fields), asdict(chosen)).write(folder)
         return cls(folder, read_only=False)
 

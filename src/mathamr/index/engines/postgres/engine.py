@@ -112,6 +112,7 @@ class PostgresEngine(EngineOfKinds[PostgresTable, NearestField]):
         """A new schema with empty tables."""
         LIBRARY.check()
         chosen = read_options(PostgresOptions, cls.name, {"first": "fde"} | dict(options or {}))
+        chosen.check(fields)
         word = uuid.uuid4().hex
         chosen = replace(chosen, schema=chosen.schema or f"{PREFIX}{word[:12]}", word=word)
         head = EngineHead(cls.name, tuple(fields), asdict(chosen))

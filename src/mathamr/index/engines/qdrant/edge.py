@@ -173,6 +173,7 @@ class EdgeEngine(EngineOfKinds[EdgeCollection, NearestField]):
         """A new, empty engine."""
         LIBRARY.check()
         chosen = read_options(EdgeOptions, cls.name, options)
+        chosen.check(fields)
         EngineHead(cls.name, tuple(fields), asdict(chosen)).write(folder)
         return cls(folder, read_only=False)
 

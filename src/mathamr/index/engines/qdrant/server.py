@@ -302,6 +302,7 @@ class ServerEngine(EngineOfKinds[ServerCollection, NearestField]):
         LIBRARY.check()
         # In folders of earlier versions there is no word of a first stage, and no encoding on their servers.
         chosen = read_options(ServerOptions, cls.name, {"first": "fde"} | dict(options or {}))
+        chosen.check(fields)
         chosen = replace(
             chosen,
             url=chosen.url or QDRANT_URL.value,
