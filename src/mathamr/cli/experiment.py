@@ -77,7 +77,7 @@ def command(
     engine: Annotated[
         str | None,
         typer.Option(
-            help="The engine that is searched: edge, flat or qdrant; by default flat, and edge where an experiment"
+            help="The engine that is searched: edge, flat, postgres or qdrant; by default flat, and edge where an experiment"
             " compares exact with approximate search."
         ),
     ] = None,

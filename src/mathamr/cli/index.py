@@ -34,7 +34,8 @@ def command(
         ),
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="Where the vectors are kept: edge, flat or qdrant.", show_default=False)
+        str | None,
+        typer.Option(help="Where the vectors are kept: edge, flat, postgres or qdrant.", show_default=False),
     ] = None,
     engine_option: Annotated[
         list[str] | None, typer.Option(help="An option of the engine, as NAME=VALUE. Repeatable.")

@@ -83,7 +83,8 @@ class FixedEncoding:
             return np.tile(np.eye(self.size, dtype=np.float32), self.repetitions)
         draw = np.random.default_rng([self.seed, self.size, 1])
         signs = draw.integers(0, 2, (self.size, self.repetitions * self.width)) * 2 - 1
-        return (signs / np.sqrt(self.width)).astype(np.float32)
+        projections: Floats = (signs / np.sqrt(self.width)).astype(np.float32)
+        return projections
 
     def _cut(self, vectors: Floats) -> tuple[Rows, Floats]:
         """For each repetition and vector its cell, and its projection."""
@@ -97,7 +98,8 @@ class FixedEncoding:
         encoding = np.zeros((self.repetitions, self.cells, self.width), np.float32)
         for own, cells, projected in zip(encoding, *self._cut(vectors), strict=True):
             np.add.at(own, cells, projected)
-        return encoding.ravel() / np.float32(self.repetitions * max(1, len(vectors)))
+        encoding /= np.float32(self.repetitions * max(1, len(vectors)))
+        return encoding.ravel()
 
     def entries(self, vectors: Floats, starts: npt.NDArray[np.integer]) -> Floats:
         """The encodings of entries, whose vectors stand one after the other, entry i from `starts[i]` on; none is empty."""

@@ -123,11 +123,11 @@ class PostgresTable:
                 )
             )
         for field in self.fields:
-            column = self._graphed(field)
-            if column is not None:
+            graphed = self._graphed(field)
+            if graphed is not None:
                 connection.execute(
                     sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ({} halfvec_ip_ops)").format(
-                        sql.Identifier(f"{self.of}_g_{field.name}"), self.name, column
+                        sql.Identifier(f"{self.of}_g_{field.name}"), self.name, graphed
                     )
                 )
         connection.execute(sql.SQL("ANALYZE {}").format(self.name))
@@ -306,7 +306,7 @@ class PostgresTable:
         if not field.many:
             return self._by_server(query, field, limit, narrowed, values, exact=exact)
         column = sql.Identifier(f"v_{field.name}")
-        asked: sql.Composable = sql.SQL("SELECT id, {} FROM {} WHERE {}").format(column, self.name, narrowed)
+        asked: sql.Composed = sql.SQL("SELECT id, {} FROM {} WHERE {}").format(column, self.name, narrowed)
         pool = None
         if not exact and among is None and field.name in self._encodings:
             pool = self._first.candidates(limit)
@@ -336,7 +336,7 @@ class PostgresTable:
         graphed = None if exact else self._graphed(field)
         score = sql.SQL("-({} <#> %s::vector)").format(sql.Identifier(f"v_{field.name}"))
         if graphed is None:
-            order = sql.SQL("2 DESC")
+            order: sql.Composable = sql.SQL("2 DESC")
             values = [_shown(query), *values]
         else:
             order = sql.SQL("{} <#> %s::halfvec").format(graphed)
@@ -356,7 +356,7 @@ class PostgresTable:
     def _scored(
         self,
         connection: Connection,
-        asked: sql.Composable,
+        asked: sql.Composed,
         values: list[Any],
         query: Floats,
         limit: int,
@@ -400,7 +400,7 @@ class PostgresTable:
             return [str(error)]
         return []
 
-    def _rows(self, what: str, asked: sql.Composable, values: list[Any]) -> list[Any]:
+    def _rows(self, what: str, asked: sql.Composed, values: list[Any]) -> list[Any]:
         return self._connections.read(
             f"{what} {self.of}",
             lambda connection: connection.cursor(binary=True).execute(asked, values).fetchall(),
