@@ -71,6 +71,23 @@ class Allowance:
     memory: int | None = None
 
 
+class Pool(Protocol):
+    """Whoever does work, here or elsewhere."""
+
+    @property
+    def hello(self) -> Any:
+        """What the work said once it was ready."""
+        ...
+
+    def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
+        """(request, answer) in the order of the requests, which are read a little ahead."""
+        ...
+
+    def close(self) -> None:
+        """Ends it."""
+        ...
+
+
 class WorkerPool:
     """Processes that each make their own `Work` by calling ``module:factory`` with the arguments."""
 

@@ -14,6 +14,7 @@ from mathamr.terminal import visible
 
 if TYPE_CHECKING:
     from mathamr.index.making.builder import BuildSummary
+    from mathamr.index.making.cluster.clustercrew import ClusterOptions
     from mathamr.index.making.inspection import CheckReport
 
 
@@ -83,6 +84,22 @@ def command(
             "--watch", help="Then follow the inputs: index again whenever a file changes, until Ctrl-C."
         ),
     ] = False,
+    ray: Annotated[
+        str | None,
+        typer.Option(
+            help="Build on a Ray cluster: local, auto, or the address of its head, as HOST:PORT.",
+            metavar="ADDRESS",
+            show_default=False,
+        ),
+    ] = None,
+    shards: Annotated[
+        str | None,
+        typer.Option(
+            help="With --ray: a folder or URL (s3://…) that all machines share; finished work is kept there.",
+            metavar="URL",
+            show_default="beside the index, for local",
+        ),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The summary as one JSON object.")] = False,
 ) -> None:
     """Turn posts into a directory that can be searched; run it again to follow changes, or after a kill.
@@ -110,6 +127,7 @@ def command(
         device=device,
         rebuild=rebuild,
         show_progress=True,
+        cluster=_cluster(ray, shards, out, workers, device),
     )
     if check:
         from mathamr.index.making.check import check_index
@@ -127,6 +145,27 @@ def command(
         for names in changes([Path(record.path) for record in summary.manifest.inputs], out):
             print(f"changed: {visible(', '.join(names))}", file=sys.stderr, flush=True)
             _print(build_index([], out, options, again=True), as_json)
+
+
+def _cluster(
+    address: str | None, shards: str | None, out: Path, workers: int | None, device: str
+) -> ClusterOptions | None:
+    """What `--ray` and `--shards` say together."""
+    if address is None:
+        if shards is not None:
+            raise typer.BadParameter("--shards are of a build on a cluster: name it with --ray")
+        return None
+    from mathamr.index.making.cluster.clustercrew import ClusterOptions
+    from mathamr.index.making.cluster.raycluster import LOCAL
+
+    if shards is None:
+        if address != LOCAL:
+            raise typer.BadParameter(
+                "name a folder or URL that all machines of the cluster share with --shards"
+            )
+        full = out.expanduser().resolve()
+        shards = str(full.with_name(f"{full.name}.shards"))
+    return ClusterOptions(address=address, shards=shards, workers=workers, device=device)
 
 
 def _print(summary: BuildSummary, as_json: bool) -> None:
@@ -175,6 +214,11 @@ def _show(summary: BuildSummary) -> None:
     )
     parts = ", ".join(f"{name} {size / 2**20:,.1f}" for name, size in summary.sizes.items())
     table.add_row("on disk", f"{sum(summary.sizes.values()) / 2**20:,.1f} MiB", parts)
+    if (cluster := summary.cluster) is not None:
+        lost = f", {cluster.lost_workers} workers lost" if cluster.lost_workers else ""
+        table.add_row(
+            "shards", f"{cluster.made:,}", f"made on {len(cluster.nodes)} machines, {cluster.found:,} found{lost}"
+        )
     Console().print(table)
     notes = Console(stderr=True)
     for path, report in intake.reports.items():

@@ -25,6 +25,8 @@ from mathamr.index.archive import (
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import DEFAULT
 from mathamr.index.making.buildlog import BuildLog
+from mathamr.index.making.cluster.clustercrew import ClusterCrew, ClusterOptions
+from mathamr.index.making.cluster.raycluster import ClusterCounts
 from mathamr.index.making.crew import Crew
 from mathamr.index.making.firstrelease import carry_over, outdated_manifest
 from mathamr.index.making.intake import IntakeCounts, forget, input_record, take_in
@@ -68,6 +70,8 @@ class BuildOptions:
     device: str = "auto"
     rebuild: bool = False
     show_progress: bool = False
+    cluster: ClusterOptions | None = None
+    """The machines that do the work, if not this one alone."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -81,6 +85,7 @@ class BuildSummary:
     seconds: float
     sizes: dict[str, int] = field(default_factory=dict)
     memory: int = 0
+    cluster: ClusterCounts | None = None
 
     @property
     def posts_per_second(self) -> float:
@@ -106,6 +111,7 @@ class BuildSummary:
             "peak_memory_bytes": self.memory,
             "bytes": self.sizes,
             "fallbacks": dict(self.log.fallbacks.most_common()),
+            **({} if self.cluster is None else {"cluster": asdict(self.cluster)}),
             "reading": {path: report.to_dict() for path, report in intake.reports.items()},
         }
 
@@ -134,7 +140,7 @@ def build_index(
         for path, record in inputs:  # what holds no posts is told before a folder is made for them
             read_posts(path, Report(), record.format, options.beside)
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
-    with Crew(options.workers) as crew, _opened(out, options, bool(inputs), crew) as archive:
+    with _crew(options) as crew, _opened(out, options, bool(inputs), crew) as archive:
         for path, record in inputs:
             report = Report()
             with log.stage("read", share=report.share) as progress:
@@ -156,7 +162,13 @@ def build_index(
             seconds=time.perf_counter() - started,
             sizes=sizes,
             memory=peak_memory(),
+            cluster=crew.cluster.counts if isinstance(crew, ClusterCrew) else None,
         )
+
+
+def _crew(options: BuildOptions) -> Crew:
+    """Those who build: processes of this machine, or a cluster."""
+    return Crew(options.workers) if options.cluster is None else ClusterCrew(options.cluster)
 
 
 def known_inputs(out: Path) -> list[InputRecord]:

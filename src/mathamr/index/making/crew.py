@@ -11,9 +11,10 @@ from typing import Any, Self, TypeVar
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
 from mathamr.index.lexical.bags import Bag, formula_bag, from_json, post_bag, to_json
+from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.making.lookkeys import look_keys
 from mathamr.posts.post import Formula, Post
-from mathamr.workers import Lost, WorkerPool
+from mathamr.workers import Allowance, Lost, Pool, WorkerPool
 
 CHUNK = 24
 FEW = 64
@@ -28,7 +29,10 @@ Chosen = tuple[Post, Sequence[int]]
 class CrewWork:
     """What a worker does: a list of posts or formulas as JSON becomes a list of their keys or terms."""
 
-    hello = ""
+    @property
+    def hello(self) -> str:
+        """How texts and formulas become terms: the same for all who work together."""
+        return terms_fingerprint()
 
     def __call__(self, request: list[Any]) -> list[Any]:
         """One answer an item; the request begins with what is wanted."""
@@ -42,10 +46,36 @@ class CrewWork:
 
 
 class Crew:
-    """Workers that start when there is enough to do for the first time; a context manager."""
+    """Who does the work of a build: processes of this machine, started when there is enough to do; a context manager."""
+
+    scale = 1
+    """How many times more posts are taken at a time than two processes need."""
+    portion = 1
+    """Seconds of work that somebody gets at a time, about."""
+    device = "cpu"
+    """Where those who encode elsewhere do so."""
+    has_index = True
+    """Whether all who work see the folder of the index."""
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
+        """Processes on this machine."""
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is nobody but this process."""
+        return self.workers < 2
+
+    def pool(
+        self,
+        factory: str,
+        arguments: Sequence[Any] = (),
+        *,
+        allowance: Allowance | None = None,
+        made_with: str = "",
+    ) -> Pool:
+        """Those who do some work, as `WorkerPool` makes it; `made_with` says what answers depend on beside the requests."""
+        return WorkerPool(factory, arguments, workers=self.workers, allowance=allowance)
 
     def look_keys(self, posts: Sequence[Post]) -> Iterator[list[str]]:
         """The looks of the formulas of each post."""
@@ -79,7 +109,7 @@ class Crew:
         make: Callable[[T], Any],
         received: Callable[[Any], Any],
     ) -> Iterator[Any]:
-        if self.workers < 2 or len(items) <= FEW:
+        if self.is_alone or len(items) <= FEW:
             yield from map(make, items)
             return
         requests = ([wanted, *map(sent, chunk)] for chunk in batches(items, CHUNK))
@@ -91,8 +121,8 @@ class Crew:
             yield from map(received, answer)
 
     @cached_property
-    def _pool(self) -> WorkerPool:
-        return WorkerPool("mathamr.index.making.crew:CrewWork", workers=self.workers)
+    def _pool(self) -> Pool:
+        return self.pool("mathamr.index.making.crew:CrewWork")
 
     def close(self) -> None:
         """Ends the workers."""

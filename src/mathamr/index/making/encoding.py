@@ -14,6 +14,7 @@ from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
+from zlib import crc32
 
 import numpy as np
 
@@ -26,13 +27,13 @@ from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.archive import GRAPHS, Archive, needs_graphs, recorded_model
-from mathamr.index.making.crew import FEW
+from mathamr.index.making.crew import FEW, Crew
 from mathamr.layers.language.reading import computes_on_processor
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.modelfolder import load_system
 from mathamr.systems.system import Encoded, GraphInput, Item, Look
 from mathamr.systems.vectors import Vectors
-from mathamr.workers import Lost, WorkerPool
+from mathamr.workers import Lost, Pool
 
 CHUNK = 12
 """Posts that a worker gets at a time, if they are short: enough to parse their sentences together."""
@@ -55,18 +56,20 @@ class NewPost:
 class Encoders:
     """Makes vectors for an index that is being built; a context manager."""
 
-    def __init__(self, archive: Archive, workers: int, count: int) -> None:
-        self._archive = archive
-        self._pool: WorkerPool | None = None
+    def __init__(self, archive: Archive, crew: Crew, count: int) -> None:
+        self._archive, self._crew = archive, crew
+        self._pool: Pool | None = None
         model = archive.model_source or recorded_model(archive.manifest.model)
-        if workers < 2 or count <= FEW or model is None or not computes_on_processor(archive.device):
+        here = crew.has_index and not computes_on_processor(archive.device)
+        if crew.is_alone or count <= FEW or model is None or here:
             return
         parser = archive.manifest.parser
-        pool = WorkerPool(
+        read_with = (parser.name, parser.model) if parser else (None, None)
+        pool = crew.pool(
             "mathamr.index.making.encoding:EncodingWork",
-            (str(archive.folder), str(model), *((parser.name, parser.model) if parser else ())),
-            workers=workers,
+            (str(archive.folder), str(model), *read_with, crew.device),
             allowance=ALLOWANCE if parser else None,
+            made_with=f"{parser.fingerprint if parser else ''} on {crew.device}",
         )
         if pool.hello == archive.system.fingerprint:
             self._pool = pool
@@ -78,18 +81,23 @@ class Encoders:
         """Whether processes of their own do the work, which can also make graphs."""
         return self._pool is not None
 
+    @property
+    def scale(self) -> int:
+        """How many times more posts are taken at a time than two processes need."""
+        return self._crew.scale
+
     def new(self, posts: Iterable[Post]) -> Iterator[NewPost | Lost]:
         """What is made of posts that have nothing yet, in order; `Lost` for one over which every process was lost."""
         if self._pool is None:
             raise AssertionError("graphs are made by processes of their own")
-        for request, answer in self._pool.map(["new", *chunk] for chunk in portions(posts)):
+        for request, answer in self._pool.map(["new", *chunk] for chunk in portions(posts, self._crew.portion)):
             if isinstance(answer, Lost):
                 for line in request[1:]:
                     yield self._alone(self._pool, line)
             else:
                 yield from map(_new_post, answer)
 
-    def _alone(self, pool: WorkerPool, line: str) -> NewPost | Lost:
+    def _alone(self, pool: Pool, line: str) -> NewPost | Lost:
         """One post of a chunk over which a process was lost: with its own graph, a minimal one, or none."""
         ((_, answer),) = pool.map([["new", line]])
         if not isinstance(answer, Lost):
@@ -108,11 +116,16 @@ class Encoders:
         if self._pool is None:
             yield from self._archive.system.encode(here(posts))
             return
-        for request, answer in self._pool.map(["posts", *chunk] for chunk in portions(posts)):
-            if isinstance(answer, Lost):
-                yield from self._archive.system.encode(here([*map(Post.from_json, request[1:])]))
-            else:
+        requests: Iterable[list[Any]] = (["posts", *chunk] for chunk in portions(posts))
+        if not self._crew.has_index:
+            requests = (["items", *chunk] for chunk in batches(map(_item_row, here(posts)), CHUNK))
+        for request, answer in self._pool.map(requests):
+            if not isinstance(answer, Lost):
                 yield from map(_encoded, answer)
+            elif request[0] == "items":
+                yield from self._archive.system.encode(map(_item_of, request[1:]))
+            else:
+                yield from self._archive.system.encode(here([*map(Post.from_json, request[1:])]))
 
     def looks(self, looks: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
         """The vectors of looks, in order."""
@@ -138,17 +151,24 @@ class Encoders:
             self._pool.close()
 
 
-def portions(posts: Iterable[Post]) -> Iterator[list[str]]:
-    """Posts as JSON, as many together as are about a second's work."""
+def portions(posts: Iterable[Post], seconds: int = 1) -> Iterator[list[str]]:
+    """Posts as JSON, as many together as are about a second's work, or several.
+
+    Long portions also end where a post itself says so, whatever stood before: who begins anew somewhere in the middle
+    comes to the same portions again.
+    """
     portion: list[str] = []
     letters = 0
+    ends = False
     for post in posts:
         line = post.to_json()
-        if portion and (len(portion) == CHUNK or letters + len(line) > LETTERS):
+        full = len(portion) == seconds * CHUNK or letters + len(line) > seconds * LETTERS
+        if portion and (full or ends):
             yield portion
             portion, letters = [], 0
         portion.append(line)
         letters += len(line)
+        ends = seconds > 1 and crc32(line.encode("utf-8", "surrogatepass")) % (seconds * CHUNK // 2) == 0
     if portion:
         yield portion
 
@@ -157,10 +177,15 @@ class EncodingWork:
     """What a worker does: posts or looks as JSON become their vectors, new posts also their graphs."""
 
     def __init__(
-        self, folder: str, model: str, parser: str = "builtin", parser_model: str | None = None
+        self,
+        folder: str,
+        model: str,
+        parser: str | None = None,
+        parser_model: str | None = None,
+        device: str = "cpu",
     ) -> None:
-        self._system = load_system(Path(model), "cpu")
-        self._folder, self._parser = Path(folder), (parser, parser_model)
+        self._system = load_system(Path(model), device)
+        self._folder, self._parser = Path(folder), (parser or "builtin", parser_model)
         self.hello = self._system.fingerprint
 
     @cached_property
@@ -182,6 +207,8 @@ class EncodingWork:
             return [_fields_row(fields) for fields in self._system.encode_looks(looks)]
         if wanted == "new":
             return self._new(items)
+        if wanted == "items":
+            return [_row(encoded) for encoded in self._system.encode(map(_item_of, items))]
         posts = map(Post.from_json, items)
         return [_row(encoded) for encoded in self._system.encode(map(self._item, posts))]
 
@@ -227,6 +254,25 @@ def made_tensor(graph: MathGraph, graphs: GraphInput) -> GraphTensor:
 def _look(key: str, read: ReadFormula, needs_trees: bool) -> Look:
     opt, slt = trees_of(*read)[0] if needs_trees else (None, None)
     return Look(key=key, formula=read[0], opt=opt, slt=slt)
+
+
+def _item_row(item: Item) -> list[str | None]:
+    """A post with its graph for a process that does not see the index."""
+    return [
+        item.post.to_json(),
+        None if item.graph is None else notation.write(item.graph, one_line=True),
+        None if item.tensor is None else base64.b64encode(item.tensor.to_bytes()).decode(),
+    ]
+
+
+def _item_of(row: list[Any]) -> Item:
+    line, text, blob = row
+    post = Post.from_json(line)
+    return Item(
+        post=post,
+        graph=None if text is None else notation.read(text, post.id),
+        tensor=None if blob is None else GraphTensor.from_bytes(base64.b64decode(blob)),
+    )
 
 
 def _row(encoded: Encoded) -> list[Any]:

@@ -90,7 +90,7 @@ def take_in(
             lambda: read_posts(full, Report(), record.format, beside),
         )
         posts = map(naming.named, posts)
-    for batch in batches(_usable(posts, report), BATCH):
+    for batch in batches(_usable(posts, report), BATCH * crew.scale):
         wanted = [post for post in batch if intake.wants(post)]
         keys = list(crew.look_keys(wanted))
         with catalogue.transaction():

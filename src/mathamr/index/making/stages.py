@@ -71,7 +71,7 @@ class IndexStages:
         count = max(catalogue.count_pending("vectors"), catalogue.count_stale_looks("vectors"))
         if count > FEW:
             crew.close()  # those who encode take their places
-        with Encoders(archive, crew.workers, count) as encoders:
+        with Encoders(archive, crew, count) as encoders:
             if encoders.are_apart and catalogue.count_pending("graph"):
                 self.make_new(encoders, log)
             if catalogue.count_pending("graph"):
@@ -111,7 +111,7 @@ class IndexStages:
             GraphStore(archive.folder / GRAPHS, create=True) as store,
         ):
             self._use_vocabularies(store)
-            for batch in batches(catalogue.pending("graph"), BATCH):
+            for batch in batches(catalogue.pending("graph"), BATCH * encoders.scale):
                 new = [
                     each
                     for each in self._without_anything(batch)
@@ -172,7 +172,7 @@ class IndexStages:
         ):
             if store is not None:
                 self._use_vocabularies(store)
-            for batch in batches(catalogue.pending("vectors"), BATCH):
+            for batch in batches(catalogue.pending("vectors"), BATCH * encoders.scale):
                 kept = self._kept(batch)
                 made = self._entries(encoders, store, batch, kept)
                 for part in every(SECONDS, progress.each(made) if progress else made):
@@ -280,7 +280,7 @@ class IndexStages:
         catalogue, engine = self._archive.catalogue, self._archive.engine
         with log.stage("looks", "looks", catalogue.count_stale_looks("vectors")) as progress:
             catalogue.choose_representatives("vectors")
-            while looks := catalogue.stale_looks("vectors", BATCH):
+            while looks := catalogue.stale_looks("vectors", BATCH * encoders.scale):
                 found = catalogue.representatives(looks)
                 sources = {look: _digest(*formula) for look, formula in found.items()}
                 before = catalogue.looks_made_of(looks)
