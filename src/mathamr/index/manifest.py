@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, fields, replace
 from datetime import UTC, datetime
@@ -27,6 +28,12 @@ CHECKSUM = "checksum"
 def _checksum(row: Mapping[str, Any]) -> str:
     content = json.dumps(row, sort_keys=True).encode("utf-8", "surrogatepass")
     return blake2b(content, digest_size=16).hexdigest()
+
+
+def _now() -> datetime:
+    """The time; where `SOURCE_DATE_EPOCH` asks for builds that can be repeated byte for byte, that one."""
+    told = os.environ.get("SOURCE_DATE_EPOCH", "")
+    return datetime.fromtimestamp(int(told), UTC) if told.isdecimal() else datetime.now(UTC)
 
 
 class OutdatedFormatError(MathAMRError):
@@ -139,7 +146,7 @@ class Manifest:
 
     def write(self, folder: Path) -> Manifest:
         """Puts it into the folder, whole or not at all, and returns it as written."""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
+        now = _now().isoformat(timespec="seconds")
         written = replace(self, created=self.created or now, updated=now)
         write_whole(folder / MANIFEST, written.to_json().encode("utf-8", "surrogateescape"))
         return written

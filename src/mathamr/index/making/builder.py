@@ -49,7 +49,7 @@ from mathamr.systems.modelfolder import boxed_folder, load_system, model_folder
 from mathamr.systems.system import System
 
 MANY = 1000
-"""After so many new entries the engine is prepared for search at the end of a build."""
+"""After so many new entries, and at the end of a first build, the engine is prepared for search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,7 +148,7 @@ def build_index(
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
         archive.settle(crew=crew, log=log)
-        if log.posts["vectors"] + log.posts["looks"] >= MANY:
+        if not archive.manifest.finished or log.posts["vectors"] + log.posts["looks"] >= MANY:
             with log.stage("optimize", "fields"):
                 archive.engine.optimize()
                 archive.engine.flush()

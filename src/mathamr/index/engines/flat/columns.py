@@ -104,14 +104,12 @@ class PayloadColumns:
     @classmethod
     def of(cls, payloads: Sequence[Payload]) -> PayloadColumns:
         """The payloads in columns."""
-        numbers: dict[str, int] = {}
-
-        def number(name: str) -> int:
-            return numbers.setdefault(name, len(numbers))
-
-        kinds = np.array([number(payload.kind) for payload in payloads], np.int32)
-        sources = np.array([number(payload.source) for payload in payloads], np.int32)
-        tags = RaggedArray.of([[number(tag) for tag in payload.tags] for payload in payloads], "i4")
+        numbers = _numbered(
+            name for payload in payloads for name in (payload.kind, payload.source, *payload.tags)
+        )
+        kinds = np.array([numbers[payload.kind] for payload in payloads], np.int32)
+        sources = np.array([numbers[payload.source] for payload in payloads], np.int32)
+        tags = RaggedArray.of([[numbers[tag] for tag in payload.tags] for payload in payloads], "i4")
         times = [payload.time for payload in payloads]
         return cls(
             Strings.of(numbers),
@@ -181,11 +179,9 @@ class PayloadColumns:
     @staticmethod
     def joined(parts: Sequence[PayloadColumns]) -> PayloadColumns:
         """Rows after rows, their names numbered anew."""
-        numbers: dict[str, int] = {}
-        renumber = [
-            np.array([numbers.setdefault(name, len(numbers)) for name in part.names.all()], np.int32)
-            for part in parts
-        ]
+        names = [part.names.all() for part in parts]
+        numbers = _numbered(name for own in names for name in own)
+        renumber = [np.array([numbers[name] for name in own], np.int32) for own in names]
         pairs = list(zip(parts, renumber, strict=True))
         return PayloadColumns(
             Strings.of(numbers),
@@ -233,3 +229,8 @@ class PayloadColumns:
             ragged("posts"),
             ragged("looks"),
         )
+
+
+def _numbered(names: Iterable[str]) -> dict[str, int]:
+    """The number of every name, in their order: the same names are numbered alike, whatever was merged into what."""
+    return {name: number for number, name in enumerate(sorted(set(names)))}

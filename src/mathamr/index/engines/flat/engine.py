@@ -189,6 +189,8 @@ def _plan(entries: FlatEntries, everything: bool) -> _Plan:
         merge += [one for one in sparse if one not in merge]
         keep = [one for one in keep if one not in merge]
     parts: list[StoredSegment | FlatSegment] = list(keep)
+    # The oldest first: how entries stand in a segment depends on when they came, not on how often they were flushed.
+    merge.sort(key=entries.stored.index)
     merged = [
         (one.segment, np.nonzero(one.alive)[0] if one.alive is not None else np.arange(len(one.segment)))
         for one in merge

@@ -271,7 +271,7 @@ class ManyRows(FieldRows):
         cls, entries: Rows, vectors: Array, counts: Rows, levels: Array, references: RaggedArray
     ) -> ManyRows:
         """Sorted by how many rows entries have."""
-        order, slots = Slots.arrange(vectors, counts)
+        order, slots = Slots.arrange(vectors, counts, entries)
         within = _spread((np.cumsum(counts) - counts)[order], counts[order])
         return cls(entries[order], levels[within], Strings(references.take(within)), slots)
 

@@ -43,11 +43,16 @@ class Slots:
     bounds: Rows
 
     @classmethod
-    def arrange(cls, vectors: Array, counts: npt.NDArray[Any]) -> tuple[Rows, Slots]:
-        """Slots of vectors that stand post by post, and in which order they hold the posts."""
+    def arrange(
+        cls, vectors: Array, counts: npt.NDArray[Any], ranks: Rows | None = None
+    ) -> tuple[Rows, Slots]:
+        """Slots of vectors that stand post by post, and in which order they hold the posts.
+
+        Posts with as many vectors as others stand in the order of their ranks, if they have any.
+        """
         counts = np.asarray(counts, np.int64)
         starts = np.cumsum(counts) - counts
-        order = np.argsort(counts, kind="stable")
+        order = np.argsort(counts, kind="stable") if ranks is None else np.lexsort((ranks, counts))
         bounds = _bounds(counts[order])
         empty = cls(vectors[:0], counts[order], bounds)
         slots = cls(np.empty((empty.bases[-1], vectors.shape[1]), vectors.dtype), counts[order], bounds)
