@@ -217,7 +217,9 @@ def _show(summary: BuildSummary) -> None:
     if (cluster := summary.cluster) is not None:
         lost = f", {cluster.lost_workers} workers lost" if cluster.lost_workers else ""
         table.add_row(
-            "shards", f"{cluster.made:,}", f"made on {len(cluster.nodes)} machines, {cluster.found:,} found{lost}"
+            "shards",
+            f"{cluster.made:,}",
+            f"made on {len(cluster.nodes)} machines, {cluster.found:,} found{lost}",
         )
     Console().print(table)
     notes = Console(stderr=True)

@@ -90,7 +90,9 @@ class Encoders:
         """What is made of posts that have nothing yet, in order; `Lost` for one over which every process was lost."""
         if self._pool is None:
             raise AssertionError("graphs are made by processes of their own")
-        for request, answer in self._pool.map(["new", *chunk] for chunk in portions(posts, self._crew.portion)):
+        for request, answer in self._pool.map(
+            ["new", *chunk] for chunk in portions(posts, self._crew.portion)
+        ):
             if isinstance(answer, Lost):
                 for line in request[1:]:
                     yield self._alone(self._pool, line)

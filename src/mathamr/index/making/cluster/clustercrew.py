@@ -39,9 +39,7 @@ class ClusterCrew(Crew):
         self._options = options
         uses_gpus = not computes_on_processor(options.device)
         self.device = "cuda" if uses_gpus else "cpu"
-        self.cluster = RayCluster(
-            options.address, options.shards, workers=options.workers, gpus=uses_gpus
-        )
+        self.cluster = RayCluster(options.address, options.shards, workers=options.workers, gpus=uses_gpus)
 
     @property
     def is_alone(self) -> bool:

@@ -9,11 +9,11 @@ to those who build the index.
 from __future__ import annotations
 
 import json
-import os
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any, Protocol
 
 import zstandard
@@ -41,7 +41,6 @@ class _Files(Protocol):
     def size(self, path: str) -> int | None: ...
     def cat_file(self, path: str) -> bytes: ...
     def pipe_file(self, path: str, value: bytes) -> None: ...
-    def mv(self, path1: str, path2: str) -> None: ...
     def rm_file(self, path: str) -> None: ...
     def invalidate_cache(self, path: str | None = None) -> None: ...
 
@@ -105,11 +104,11 @@ class ShardStore:
         path = f"{self._root}/{name.path}"
         try:
             if self._is_local:
-                folder = path.rpartition("/")[0]
-                os.makedirs(folder, exist_ok=True)
-                beside = f"{folder}/.{secrets.token_hex(8)}.new"
-                self._files.pipe_file(beside, whole)
-                os.replace(beside, path)
+                place = Path(path)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                beside = place.with_name(f".{secrets.token_hex(8)}.new")
+                beside.write_bytes(whole)
+                beside.replace(place)
             else:
                 self._files.pipe_file(path, whole)
         except OSError as error:
