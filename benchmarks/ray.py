@@ -69,9 +69,7 @@ def _built(path: Path, out: Path, workers: int, shards: Path | None = None) -> d
     if shards is not None:
         command += ["--ray", "local", "--shards", str(shards)]
     environment = {**os.environ, "SOURCE_DATE_EPOCH": "1700000000"}
-    done = subprocess.run(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=environment, check=False
-    )
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.decode()[-3000:])
     row: dict[str, Any] = json.loads(done.stdout)

@@ -22,6 +22,7 @@ VERBS = {
     "train": "An encoder from pairs of stored graphs.",
     "models": "The models that are there: tasks, size, speed, measured quality.",
     "index": "An index of posts: built, brought up to date, checked, mended.",
+    "plan": "What an index of so many posts takes: hours, disk, memory.",
     "backup": "An index in one file, taken while it is searched and changed.",
     "restore": "An index from a backup, checked.",
     "search": "Posts that answer a query, or formulas like the one in it.",

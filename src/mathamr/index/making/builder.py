@@ -123,12 +123,13 @@ def build_index(
     *,
     without: Sequence[Path] = (),
     again: bool = False,
+    crew: Crew | None = None,
 ) -> BuildSummary:
     """Builds the index of all posts in these files and folders, or brings an existing one up to date with them.
 
     Killed at any moment, the same call finishes it. Posts of other inputs stay as they are; those of `without` go.
     Without any path, what was left undone is finished; with `again` the inputs that the index knows are read again, as
-    far as they are there.
+    far as they are there. `crew` does the work, if not the one that the options ask for.
     """
     options = options or BuildOptions()
     started = time.perf_counter()
@@ -140,7 +141,7 @@ def build_index(
         for path, record in inputs:  # what holds no posts is told before a folder is made for them
             read_posts(path, Report(), record.format, options.beside)
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
-    with _crew(options) as crew, _opened(out, options, bool(inputs), crew) as archive:
+    with crew or _crew(options) as crew, _opened(out, options, bool(inputs), crew) as archive:
         for path, record in inputs:
             report = Report()
             with log.stage("read", share=report.share) as progress:

@@ -1,0 +1,178 @@
+"""What building an index costs on this machine: seconds of workers and of the one who writes, bytes, memory.
+
+Some posts are indexed twice. The first time every request is answered here and timed; the second time the answers are
+known already, so what is left is what no number of machines makes quicker: reading and writing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from mathamr.index.archive import Archive
+from mathamr.index.making.builder import BuildOptions, BuildSummary, build_index, peak_memory
+from mathamr.index.making.constants import BuildConstants, EncodingConstants
+from mathamr.index.making.crew import FEW, Crew
+from mathamr.index.making.inventory import size_on_disk
+from mathamr.layers.language.reading import computes_on_processor
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.systems.system import Item
+from mathamr.workers import Allowance, Lost, Pool, Work
+
+POSTS = 160
+"""Posts that are measured: enough that starting counts for little, few enough that nobody waits long."""
+
+
+class MeasuringCrew(Crew):
+    """Does all work in this process, times it by what is asked for, and knows the answers when they are asked for again."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.seconds: Counter[str] = Counter()
+        self._works: dict[str, Work] = {}
+        self._answers: dict[str, Any] = {}
+
+    @property
+    def is_alone(self) -> bool:
+        """Not alone: what workers would do goes through `pool`."""
+        return False
+
+    def pool(
+        self,
+        factory: str,
+        arguments: Sequence[Any] = (),
+        *,
+        allowance: Allowance | None = None,
+        made_with: str = "",
+    ) -> Pool:
+        """This process, with a clock."""
+        if factory not in self._works:
+            module, _, attribute = factory.partition(":")
+            self._works[factory] = getattr(import_module(module), attribute)(*arguments)
+        return _MeasuredPool(self, factory, self._works[factory])
+
+    def answer(self, factory: str, work: Work, request: list[Any]) -> Any:
+        """The answer to a request, made or remembered."""
+        key = json.dumps([factory, request])
+        if key not in self._answers:
+            if str(request[0]) not in self.seconds:
+                work(request[:2])  # loads what is loaded with the first post
+            started = time.process_time()
+            answer = work(request)
+            self.seconds[str(request[0])] += time.process_time() - started
+            self._answers[key] = json.loads(json.dumps(answer))
+        return self._answers[key]
+
+
+class _MeasuredPool:
+    def __init__(self, crew: MeasuringCrew, factory: str, work: Work) -> None:
+        self._crew, self._factory, self._work = crew, factory, work
+        self.hello = work.hello
+
+    def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
+        for request in requests:
+            yield request, self._crew.answer(self._factory, self._work, request)
+
+    def close(self) -> None:
+        """The work stays for the second time."""
+
+
+def measure(
+    source: Path,
+    *,
+    model: str | None = None,
+    engine: str | None = None,
+    device: str = "cpu",
+    posts: int = POSTS,
+) -> BuildConstants:
+    """The constants of this machine, from some posts of an input."""
+    started = time.process_time()
+    chosen = list(islice(read_posts(source, Report()), max(posts, FEW + 1)))
+    reading = time.process_time() - started
+    letters = sum(len(post.to_json()) for post in chosen)
+    with tempfile.TemporaryDirectory(prefix="mathamr-measure-") as name:
+        folder = Path(name)
+        path = folder / "posts.jsonl"
+        path.write_text("".join(post.to_json() + "\n" for post in chosen), encoding="utf-8")
+        crew = MeasuringCrew()
+        options = BuildOptions(model=model, engine=engine, device="cpu")
+        build_index([path], folder / "first", options, crew=crew)
+        seconds = Counter(crew.seconds)
+        summary, writing, sizes = _again(path, folder / "whole", options, crew)
+        fewer = chosen[: max(FEW + 1, len(chosen) // 2)]
+        path.write_text("".join(post.to_json() + "\n" for post in fewer), encoding="utf-8")
+        _, start, small = _again(path, folder / "part", options, crew)
+        more = max(1, len(chosen) - len(fewer))
+        counts = summary.manifest.counts
+        rows = sum(counts[f"{field.name} vectors"] for field in summary.manifest.model.fields)
+        encoding = _encoding(folder / "whole", chosen, device)
+        where = f"{platform.machine()}, {os.cpu_count()} processors, {platform.system()}"
+        return BuildConstants(
+            model=summary.manifest.model.name,
+            engine=summary.manifest.engine.name,
+            measured_on=where,
+            posts=len(chosen),
+            letters_per_post=letters / len(chosen),
+            formulas_per_post=counts["formulas"] / len(chosen),
+            read_seconds=reading / len(chosen),
+            keys_seconds=seconds["keys"] / len(chosen),
+            terms_seconds=(seconds["posts"] + seconds["looks"]) / len(chosen),
+            graphs_seconds=max(0.0, seconds["new"] / len(chosen) - (encoding.processor or 0.0)),
+            encoding=encoding,
+            write_seconds=max(0.0, writing - start) / more,
+            bytes_per_post={part: max(0, size - small[part]) / more for part, size in sizes.items()},
+            vectors_per_post=rows / len(chosen),
+            worker_bytes=peak_memory(),
+        )
+
+
+def _again(
+    path: Path, out: Path, options: BuildOptions, crew: MeasuringCrew
+) -> tuple[BuildSummary, float, dict[str, int]]:
+    """A build whose answers are known: what it did, the seconds that are not the workers', and the bytes it leaves."""
+    asked, before = crew.seconds.total(), time.process_time()
+    summary = build_index([path], out, options, crew=crew)
+    spent = time.process_time() - before - (crew.seconds.total() - asked)
+    return summary, spent, {part: size_on_disk(out / part) for part in summary.sizes}
+
+
+def _encoding(index: Path, posts: Sequence[Post], device: str) -> EncodingConstants:
+    """Seconds of a processor, or of an accelerator, that the vectors of a post take once its graph is there."""
+    on_processor = computes_on_processor(device)
+    with Archive.open(index, device=device) as archive:
+        items = list(_items(archive, posts))
+        for _ in archive.system.encode(items[:8]):
+            pass  # loads what is loaded with the first post
+        started, clock = time.perf_counter(), time.process_time()
+        for _ in archive.system.encode(items):
+            pass
+        wall, used = time.perf_counter() - started, time.process_time() - clock
+    seconds = (used if on_processor else wall) / len(items)
+    return EncodingConstants(
+        processor=seconds if on_processor else None, accelerator=None if on_processor else seconds
+    )
+
+
+def _items(archive: Archive, posts: Sequence[Post]) -> Iterator[Item]:
+    if not archive.has_graphs:
+        yield from (Item(post=post) for post in posts)
+        return
+    graphs = archive.system.graphs
+    with archive.graphs() as store:
+        for post in posts:
+            yield Item(
+                post=post,
+                graph=store.graph(post.id) if "graph" in archive.needs else None,
+                tensor=store.tensor(graphs.configuration, post.id) if graphs is not None else None,
+            )
