@@ -66,11 +66,12 @@ class MeasuringCrew(Crew):
         """The answer to a request, made or remembered."""
         key = json.dumps([factory, request])
         if key not in self._answers:
-            if str(request[0]) not in self.seconds:
+            what = f"{factory.rpartition(':')[2]} {request[0]}"
+            if what not in self.seconds:
                 work(request[:2])  # loads what is loaded with the first post
             started = time.process_time()
             answer = work(request)
-            self.seconds[str(request[0])] += time.process_time() - started
+            self.seconds[what] += time.process_time() - started
             self._answers[key] = json.loads(json.dumps(answer))
         return self._answers[key]
 
@@ -126,9 +127,9 @@ def measure(
             letters_per_post=letters / len(chosen),
             formulas_per_post=counts["formulas"] / len(chosen),
             read_seconds=reading / len(chosen),
-            keys_seconds=seconds["keys"] / len(chosen),
-            terms_seconds=(seconds["posts"] + seconds["looks"]) / len(chosen),
-            graphs_seconds=max(0.0, seconds["new"] / len(chosen) - (encoding.processor or 0.0)),
+            keys_seconds=seconds["CrewWork keys"] / len(chosen),
+            terms_seconds=(seconds["CrewWork posts"] + seconds["CrewWork looks"]) / len(chosen),
+            graphs_seconds=max(0.0, seconds["EncodingWork new"] / len(chosen) - (encoding.processor or 0.0)),
             encoding=encoding,
             write_seconds=max(0.0, writing - start) / more,
             bytes_per_post={part: max(0, size - small[part]) / more for part, size in sizes.items()},
