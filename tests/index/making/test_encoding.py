@@ -8,6 +8,7 @@ import pytest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.making import encoding
+from mathamr.index.making.crew import Crew
 from mathamr.index.making.encoding import Encoders, read_tensor
 from mathamr.posts.post import Post
 from mathamr.systems.system import Encoded, Item
@@ -38,9 +39,9 @@ def test_processes_give_what_is_made_here_in_the_same_order(
     with Archive.open(small_index) as archive:
         posts = list(archive.catalogue.posts(sorted(archive.catalogue.ids())).values())
         here = list(archive.system.encode(items(archive, posts)))
-        with Encoders(archive, 1, 1000) as alone:
+        with Encoders(archive, Crew(1), 1000) as alone:
             assert same(list(alone.posts(posts, lambda chosen: items(archive, list(chosen)))), here)
-        with Encoders(archive, 2, 1000) as encoders:
+        with Encoders(archive, Crew(2), 1000) as encoders:
             assert encoders._pool is not None
             assert same(list(encoders.posts(posts, lambda _: [])), here)
             # A worker that is lost over some posts costs nothing: they are encoded here.
@@ -58,5 +59,5 @@ def test_processes_give_what_is_made_here_in_the_same_order(
 
 
 def test_few_posts_are_not_worth_processes(small_index: Path) -> None:
-    with Archive.open(small_index) as archive, Encoders(archive, 2, encoding.FEW) as encoders:
+    with Archive.open(small_index) as archive, Encoders(archive, Crew(2), encoding.FEW) as encoders:
         assert encoders._pool is None

@@ -11,7 +11,7 @@ import os
 import platform
 import tempfile
 import time
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import islice
@@ -39,7 +39,7 @@ class MeasuringCrew(Crew):
 
     def __init__(self) -> None:
         super().__init__(1)
-        self.seconds: Counter[str] = Counter()
+        self.seconds: defaultdict[str, float] = defaultdict(float)
         self._works: dict[str, Work] = {}
         self._answers: dict[str, Any] = {}
 
@@ -109,7 +109,7 @@ def measure(
         crew = MeasuringCrew()
         options = BuildOptions(model=model, engine=engine, device="cpu")
         build_index([path], folder / "first", options, crew=crew)
-        seconds = Counter(crew.seconds)
+        seconds = crew.seconds.copy()
         summary, writing, sizes = _again(path, folder / "whole", options, crew)
         fewer = chosen[: max(FEW + 1, len(chosen) // 2)]
         path.write_text("".join(post.to_json() + "\n" for post in fewer), encoding="utf-8")
@@ -142,9 +142,9 @@ def _again(
     path: Path, out: Path, options: BuildOptions, crew: MeasuringCrew
 ) -> tuple[BuildSummary, float, dict[str, int]]:
     """A build whose answers are known: what it did, the seconds that are not the workers', and the bytes it leaves."""
-    asked, before = crew.seconds.total(), time.process_time()
+    asked, before = sum(crew.seconds.values()), time.process_time()
     summary = build_index([path], out, options, crew=crew)
-    spent = time.process_time() - before - (crew.seconds.total() - asked)
+    spent = time.process_time() - before - (sum(crew.seconds.values()) - asked)
     return summary, spent, {part: size_on_disk(out / part) for part in summary.sizes}
 
 
