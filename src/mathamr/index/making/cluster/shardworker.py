@@ -25,7 +25,7 @@ class ShardWorker:
 
     def __init__(self, url: str) -> None:
         self._store = ShardStore(url)
-        self._pools: dict[str, WorkerPool] = {}
+        self._pool_of: tuple[tuple[str, tuple[Any, ...]], WorkerPool] | None = None
 
     def hello(self) -> dict[str, str]:
         """Where this is, and of which version: machines of several versions would make an index of pieces."""
@@ -58,11 +58,11 @@ class ShardWorker:
 
     def _pool(self, work: WorkToDo) -> WorkerPool:
         """The process that does this work; another one ends when the work changes, so that memory is of one."""
-        if work.factory not in self._pools:
-            for name in list(self._pools):
-                self._pools.pop(name).close()
+        wanted = (work.factory, work.arguments)
+        if self._pool_of is None or self._pool_of[0] != wanted:
+            if self._pool_of is not None:
+                self._pool_of[1].close()
+                self._pool_of = None
             allowance = Allowance(*work.allowance) if work.allowance else None
-            self._pools[work.factory] = WorkerPool(
-                work.factory, work.arguments, workers=1, allowance=allowance
-            )
-        return self._pools[work.factory]
+            self._pool_of = wanted, WorkerPool(work.factory, work.arguments, workers=1, allowance=allowance)
+        return self._pool_of[1]

@@ -1,0 +1,141 @@
+"""A real Ray cluster of three nodes on this machine: a head without processors, and two nodes that come and go."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mathamr.errors import MathAMRError
+from mathamr.index.making import crew as crews
+from mathamr.index.making import encoding
+from mathamr.index.making.builder import build_index
+from mathamr.index.making.cluster import raycluster
+from mathamr.index.making.cluster.clustercrew import ClusterOptions
+from mathamr.index.making.cluster.raycluster import RayCluster
+from mathamr.index.making.cluster.shardstore import ShardStore
+from mathamr.index.making.cluster.worktodo import WorkToDo
+from mathamr.workers import Lost
+from tests.index.small import options, write_posts
+from tests.models import sample_posts
+
+pytest.importorskip("ray", reason="Ray is not installed: pip install 'mathamr[ray]'")
+ROOT = Path(__file__).parents[4]
+WORK = WorkToDo.of("tests.works:Doubling", ("hello",), None, {}).saying("hello")
+
+
+@pytest.fixture(scope="module")
+def nodes() -> Iterator[Any]:
+    """The cluster; its workers find the tests."""
+    before = {name: os.environ.get(name) for name in ("PYTHONPATH", "RAY_AUTH_MODE")}
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT), before["PYTHONPATH"] or ""])
+    os.environ["RAY_AUTH_MODE"] = "disabled"
+    from ray.cluster_utils import Cluster
+
+    objects = {"object_store_memory": 80 << 20, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **objects})
+    try:
+        for _ in range(2):
+            cluster.add_node(num_cpus=1, object_store_memory=80 << 20)
+        yield cluster
+    finally:
+        cluster.shutdown()
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def test_an_index_built_on_several_nodes_is_byte_for_byte_that_of_one_machine(
+    nodes: Any, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(crews, "FEW", 4)
+    monkeypatch.setattr(encoding, "FEW", 4)
+    monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+    path = write_posts(tmp_path / "posts.jsonl", sample_posts(24))
+    chosen = options(model_folder, workers=2)
+    build_index([path], tmp_path / "own", chosen)
+    cluster = ClusterOptions(address=nodes.address, shards=str(tmp_path / "shards"))
+    spread = build_index([path], tmp_path / "spread", replace(chosen, cluster=cluster))
+    assert spread.cluster is not None
+    assert spread.cluster.made > 2
+    assert spread.cluster.started_workers == 2
+    assert _hashes(tmp_path / "own") == _hashes(tmp_path / "spread")
+    again = build_index([path], tmp_path / "again", replace(chosen, cluster=cluster))
+    assert again.cluster is not None
+    assert (again.cluster.made, again.cluster.found) == (0, spread.cluster.made)
+    assert _hashes(tmp_path / "again") == _hashes(tmp_path / "own")
+
+
+def test_a_killed_driver_loses_no_finished_shard_and_a_damaged_one_is_made_again(
+    nodes: Any, tmp_path: Path
+) -> None:
+    url, count = str(tmp_path / "shards"), 10
+    command = [sys.executable, "-m", "tests.index.making.cluster.driver", nodes.address, url, str(count)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as driver:
+        assert driver.stdout is not None
+        said = [driver.stdout.readline() for _ in range(3)]
+        driver.kill()
+    assert [float(line) for line in said] == [0.6, 0.602, 0.604]
+    kept = sorted((tmp_path / "shards").rglob("*.shard"))
+    assert 3 <= len(kept) <= count
+    kept[0].write_bytes(kept[0].read_bytes()[:-1])
+    with RayCluster(nodes.address, url, workers=2) as cluster:
+        answers = [answer for _, answer in cluster.map(WORK, (0.3 + n / 1000 for n in range(count)))]
+        assert answers == [2 * (0.3 + n / 1000) for n in range(count)]
+        assert cluster.counts.damaged == 1
+        assert cluster.counts.found >= len(kept) - 1
+        assert cluster.counts.made + cluster.counts.found == count
+        # Work within work: a request that was lost is asked again by itself, while others are under way.
+        outer = cluster.map(WORK, [0.01, "die", 0.02])
+        assert next(outer) == (0.01, 0.02)
+        request, lost = next(outer)
+        assert request == "die"
+        assert isinstance(lost, Lost)
+        assert list(cluster.map(WORK, ["x"])) == [("x", "xx")]
+        assert list(outer) == [(0.02, 0.04)]
+        assert cluster.counts.started_workers == 2
+
+
+def test_a_node_killed_in_the_middle_costs_only_the_shards_it_was_at(nodes: Any, tmp_path: Path) -> None:
+    requests = [0.4 + number / 1000 for number in range(12)]
+    victim = nodes.add_node(num_cpus=1, object_store_memory=80 << 20)
+    with RayCluster(nodes.address, str(tmp_path), workers=3) as cluster:
+        while len(cluster._actors) < 3:
+            cluster._tend(1.0)
+        answers = cluster.map(WORK, requests)
+        found = [next(answers) for _ in range(2)]
+        nodes.remove_node(victim, allow_graceful=False)
+        found += answers
+        assert found == [(each, 2 * each) for each in requests]
+        assert cluster.counts.lost_workers == 1
+        assert 1 <= cluster.counts.repeated <= raycluster.DEEP
+        assert cluster.counts.made == len(requests)
+        assert len(ShardStore(str(tmp_path)).keys(WORK.name)) == len(requests)
+
+
+def test_a_cluster_of_another_version_and_one_that_is_not_there_are_refused(
+    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RayCluster(nodes.address, str(tmp_path), workers=1) as cluster:
+        monkeypatch.setattr(raycluster, "__version__", "99")
+        with pytest.raises(MathAMRError, match="has mathamr .* here is 99; install the same everywhere"):
+            cluster.hello(WORK)
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    """Every file but the locks, which name a process, and the flat engine's list, which counts its flushes."""
+    return {
+        re.sub(r"-\d{8}\.", ".", each.relative_to(folder).as_posix()): sha256(each.read_bytes()).hexdigest()
+        for each in sorted(folder.rglob("*"))
+        if each.is_file() and each.name not in ("lock", "flat.json")
+    }
