@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -68,6 +69,7 @@ def test_an_index_built_on_several_nodes_is_byte_for_byte_that_of_one_machine(
     spread = build_index([path], tmp_path / "spread", replace(chosen, cluster=cluster))
     assert spread.cluster is not None
     assert spread.cluster.made > 2
+    assert json.loads(json.dumps(spread.to_json()))["cluster"]["made"] == spread.cluster.made
     assert spread.cluster.started_workers == 2
     assert _hashes(tmp_path / "own") == _hashes(tmp_path / "spread")
     again = build_index([path], tmp_path / "again", replace(chosen, cluster=cluster))

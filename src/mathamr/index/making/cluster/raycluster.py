@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -58,7 +58,7 @@ class ClusterCounts:
     """Requests that were given to another worker."""
     seconds: float = 0.0
     """Seconds that workers were at work, all together."""
-    nodes: Counter[str] = field(default_factory=Counter)
+    nodes: dict[str, int] = field(default_factory=dict)
     """Shards by machine."""
 
 
@@ -227,7 +227,7 @@ class RayCluster:
             return
         self.counts.made += 1
         self.counts.seconds += float(said)
-        self.counts.nodes[actor.node] += 1
+        self.counts.nodes[actor.node] = self.counts.nodes.get(actor.node, 0) + 1
 
     def _lose(self, actor: _Actor) -> list[_Asked]:
         """Forgets a worker; the requests that it had."""
