@@ -18,7 +18,7 @@ from mathamr.search.library import Index
 from mathamr.systems.marf.system import REPRESENTATIONS, MarfSystem
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.systems.modelfolder import model_folder
-from mathamr.systems.ranking import MeanMaxSim
+from mathamr.systems.ranking import MeanMaxSim, Promote
 from mathamr.systems.textbase import load_base
 from tests.index.small import note, write_posts
 from tests.systems.tinytext import PIECES, tiny_base, tiny_marf, tiny_mathamr
@@ -71,6 +71,14 @@ def test_marf_finds_formulas(marf: Index, strategy: str) -> None:
     hits = marf.search("$x^2-2$", "formulas", strategy)
     assert hits[0].formula is not None
     assert hits[0].formula.latex == "x^2-2"
+
+
+def test_marfs_hybrid_puts_posts_with_the_whole_name_first_whatever_vectors_say(marf: Index) -> None:
+    names = {"cyclic group": "groups", "continuous words": "words", "sum of squares": "sums"}
+    hybrid = MarfSystem.rankings["answers"]["hybrid"]
+    assert isinstance(hybrid, Promote)
+    assert {name: marf.search(name, strategy="hybrid")[0].id for name in names} == names
+    assert {name: marf.search(name, strategy=hybrid.ranking)[0].id for name in names} != names
 
 
 def test_scores_are_the_mean_over_the_representations_that_a_post_has(marf: Index) -> None:
