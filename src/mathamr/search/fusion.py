@@ -10,10 +10,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from operator import itemgetter
 from typing import Protocol
 
 from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.index.scored import Scored
+from mathamr.index.scored import Scored, paired
 from mathamr.registry import Registry
 
 RANK_OFFSET = 60
@@ -78,15 +79,14 @@ def fuse(
 def min_max(scores: Sequence[float]) -> list[float]:
     """From 0, the last, to 1, the first; equal scores are all 1."""
     low, high = min(scores), max(scores)
-    if high == low:
-        return [1.0] * len(scores)
-    return [(score - low) / (high - low) for score in scores]
+    span = high - low
+    return [(score - low) / span for score in scores] if span else [1.0] * len(scores)
 
 
 def by_top(scores: Sequence[float]) -> list[float]:
     """Shares of the best score; where none is positive, as `min_max` has it."""
     high = max(scores)
-    return [max(score, 0.0) / high for score in scores] if high > 0 else min_max(scores)
+    return [score / high if score > 0 else 0.0 for score in scores] if high > 0 else min_max(scores)
 
 
 def standard(scores: Sequence[float]) -> list[float]:
@@ -211,6 +211,9 @@ class HarmonicMean:
         return [Scored(item, harmonic[item]) for item in order]
 
 
+_id, _score = itemgetter(0), itemgetter(1)
+
+
 def _weights(rankings: Sequence[Ranking], weights: Sequence[float] | None) -> Sequence[float]:
     if weights is None:
         return [1.0] * len(rankings)
@@ -224,10 +227,13 @@ def _weights(rankings: Sequence[Ranking], weights: Sequence[float] | None) -> Se
 
 def _unique(ranking: Ranking) -> list[Scored]:
     """A ranking with every id once, where it stands first."""
+    if not all(map(math.isfinite, map(_score, ranking))):
+        hit = next(hit for hit in ranking if not math.isfinite(hit.score))
+        raise MathAMRError(f"the score of {hit.id!r} in a ranking is no finite number: {hit.score}")
+    if len(set(map(_id, ranking))) == len(ranking):
+        return list(ranking)
     first: dict[str, Scored] = {}
     for hit in ranking:
-        if not math.isfinite(hit.score):
-            raise MathAMRError(f"the score of {hit.id!r} in a ranking is no finite number: {hit.score}")
         first.setdefault(hit.id, hit)
     return list(first.values())
 
@@ -238,11 +244,10 @@ def _normalised(ranking: Ranking, name: str) -> dict[str, float]:
     hits = _unique(ranking)
     if not hits:
         return {}
-    scores = NORMALISATIONS[name]([hit.score for hit in hits])
-    return {hit.id: score for hit, score in zip(hits, scores, strict=True)}
+    return dict(zip(map(_id, hits), NORMALISATIONS[name](list(map(_score, hits))), strict=True))
 
 
 def _ordered(scores: dict[str, float]) -> list[Scored]:
     order = sorted(scores)
     order.sort(key=scores.__getitem__, reverse=True)  # equal scores stay in the order of their ids
-    return [Scored(item, scores[item]) for item in order]
+    return paired(order, map(scores.__getitem__, order))

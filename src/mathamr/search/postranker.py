@@ -102,8 +102,6 @@ class PostRanker(Ranker):
         )
 
     def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
-        shares = found.own_shares
-        return [
-            Ranked(hit.id, hit.score, found.of(hit.id), share=shares[hit.id])
-            for hit in found.hits[: demand.depth]
-        ]
+        hits = found.hits[: demand.depth]
+        shares = found.shares_of(hits)
+        return [Ranked(hit.id, hit.score, found.of(hit.id), share=shares[hit.id]) for hit in hits]

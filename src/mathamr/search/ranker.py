@@ -9,6 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, FieldReader, Filter, Kind, Payload
@@ -52,12 +53,16 @@ class FoundHits:
     @property
     def own_shares(self) -> dict[str, float]:
         """Shares of the best score; of what was put first, those it had before."""
+        return self.shares_of(self.hits)
+
+    def shares_of(self, hits: Sequence[Scored]) -> dict[str, float]:
+        """The same of some of the hits."""
         if self.shares or not self.hits:
             return self.shares
-        best = max(hit.score for hit in self.hits)
+        best = max(map(itemgetter(1), self.hits))
         return {
             hit.id: min(1.0, max(0.0, hit.score / best)) if best > 0 else float(hit.score >= best)
-            for hit in self.hits
+            for hit in hits
         }
 
     def of(self, identifier: str) -> dict[str, float]:
@@ -150,7 +155,7 @@ class Ranker(ABC):
                 deep = replace(demand, depth=max(demand.depth, ranking.depth))
                 parts = {part.name: self._found(part.ranking, deep).hits for part in ranking.asked}
                 with self.asked.watch("rank"):
-                    evidence = {name: {hit.id: hit.score for hit in hits} for name, hits in parts.items()}
+                    evidence = {name: dict(hits) for name, hits in parts.items()}
                     return FoundHits(_fused(ranking, parts), evidence)
             case Promote(inner):
                 found = self._found(inner, demand)

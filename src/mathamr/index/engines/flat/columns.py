@@ -57,11 +57,17 @@ class RaggedArray:
         )
 
 
+_REMEMBERED = 1 << 17
+"""Strings of a column that are remembered: some ten MB."""
+
+
 class Strings:
-    """A column of strings."""
+    """A column of strings; a short one is read once and remembered."""
 
     def __init__(self, cells: RaggedArray) -> None:
         self.cells = cells
+        self._asked = 0
+        self._read: list[str] = []
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Strings:
@@ -76,7 +82,14 @@ class Strings:
 
     def some(self, rows: Rows) -> list[str]:
         """Strings by row."""
-        return Strings(self.cells.take(rows)).all()
+        if len(self) > _REMEMBERED:
+            return Strings(self.cells.take(rows)).all()
+        # Read as a whole only when as much of it was asked for already: a single search needs a few.
+        if not self._read and self._asked < len(self):
+            self._asked += len(rows)
+            return Strings(self.cells.take(rows)).all()
+        self._read = self._read or self.all()
+        return [self._read[row] for row in rows.tolist()]
 
     def all(self) -> list[str]:
         """Every string."""
