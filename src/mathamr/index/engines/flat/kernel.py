@@ -77,7 +77,7 @@ def arithmetic(kind: Kind) -> Arithmetic | None:
     """What this processor has for numbers of a kind; None where that is nothing quick, or llvmlite is not installed."""
     try:
         import llvmlite.binding as llvm
-    except ImportError:
+    except (ImportError, OSError):  # not there, or its library does not fit this system
         return None
     features = llvm.get_host_cpu_features()
     if platform.machine() in ("aarch64", "arm64"):
