@@ -9,7 +9,8 @@ import pytest
 
 from mathamr.amr.builtin import syntax
 from mathamr.amr.builtin.arceager import ArcEager, lift
-from mathamr.amr.builtin.syntax import PARTS, SyntaxAnalyser, Tagger
+from mathamr.amr.builtin.syntax import PARTS, SyntaxAnalyser
+from mathamr.amr.builtin.tagger import Tagger
 from mathamr.amr.builtin.wordvectors import TokenForm, WordVectors
 from tests.amr.test_builtin_lookup import TEXTS
 
@@ -37,7 +38,7 @@ def looks(document: Any) -> list[TokenForm]:
 
 
 def test_vectors_are_spacys(language: Any, documents: list[Any]) -> None:
-    vectors = WordVectors(language)
+    vectors = WordVectors.of_language(language)
     for _ in range(2):
         made = vectors.of([looks(document) for document in documents])
         assert np.allclose(made, np.concatenate([document.tensor for document in documents]), atol=1e-4)
@@ -49,7 +50,7 @@ def test_a_memory_that_is_full_is_emptied(
     language: Any, documents: list[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("mathamr.amr.builtin.wordvectors.MEMORY", 5)
-    vectors = WordVectors(language)
+    vectors = WordVectors.of_language(language)
     for document in documents:
         assert np.allclose(vectors.of([looks(document)]), document.tensor, atol=1e-4)
     assert len(vectors._rows) < 300
@@ -57,11 +58,11 @@ def test_a_memory_that_is_full_is_emptied(
 
 def test_trees_and_tags_are_spacys(language: Any, documents: list[Any]) -> None:
     vectors = np.concatenate([document.tensor for document in documents])
-    parser = ArcEager(language.get_pipe("parser"))
+    parser = ArcEager.of(language.get_pipe("parser"))
     heads, labels = parser.parse(vectors, [len(document) for document in documents])
     assert heads == [[token.head.i for token in document] for document in documents]
     assert labels == [[token.dep_ for token in document] for document in documents]
-    tags = Tagger(language.get_pipe("tagger")).tags(vectors)
+    tags = Tagger.of(language.get_pipe("tagger")).tags(vectors)
     assert tags == [token.tag_ for document in documents for token in document]
 
 
@@ -77,7 +78,7 @@ def test_random_vectors_take_every_move_as_spacy_does(language: Any) -> None:
     for document, rows in zip(documents, vectors, strict=True):
         document.tensor = rows
     pipe.set_annotations(documents, pipe.predict(documents))
-    parser = ArcEager(pipe)
+    parser = ArcEager.of(pipe)
     heads, labels = parser.parse(np.concatenate(vectors), sizes)
     assert heads == [[token.head.i for token in document] for document in documents]
     assert labels == [[token.dep_ for token in document] for document in documents]

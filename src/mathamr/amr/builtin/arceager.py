@@ -7,7 +7,7 @@ action in every sentence that is not finished. A test compares the trees with th
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,31 +18,57 @@ from mathamr.amr.builtin.network import Array
 SHIFT, REDUCE, LEFT, RIGHT, BREAK = range(5)
 _MOVES = {"S": SHIFT, "D": REDUCE, "L": LEFT, "R": RIGHT, "B": BREAK}
 _DELIMITER = "||"
-_PADS = 3
+_PADS, _FEATURES = 3, 8
+
+
+class ParserWeights(NamedTuple):
+    """The layers of the network as spaCy keeps them: before the table of features, the table, and after it."""
+
+    linear: Array
+    linear_bias: Array
+    lower: Array
+    lower_bias: Array
+    padding: Array
+    upper: Array
+    upper_bias: Array
 
 
 class ArcEager:
-    """The parser of a spaCy pipeline of the usual build; `ValueError` for another one."""
+    """The parser of a spaCy pipeline; `names` are those of its moves."""
 
-    def __init__(self, pipe: Any) -> None:
-        model = pipe.model
-        lower = model.get_ref("lower")
-        if model.attrs["unseen_classes"] or lower.get_dim("nF") != 8 or pipe.cfg["beam_width"] != 1:
+    def __init__(self, weights: ParserWeights, names: Sequence[str]) -> None:
+        features, hidden, pieces, _ = weights.lower.shape
+        if features != _FEATURES or len(names) != len(weights.upper):
             raise ValueError("another parser than the usual one")
-        linear = model.get_ref("tok2vec").layers[-1]
-        self._linear, self._linear_bias = linear.get_param("W").T.copy(), linear.get_param("b").copy()
-        weights = lower.get_param("W")
-        features, hidden, pieces, _ = weights.shape
+        self._linear, self._linear_bias = weights.linear.T.copy(), weights.linear_bias.copy()
         self._features, self._hidden, self._pieces = features, hidden, pieces
-        by_piece = weights.transpose(0, 2, 1, 3).reshape(features * pieces * hidden, -1)
+        by_piece = weights.lower.transpose(0, 2, 1, 3).reshape(features * pieces * hidden, -1)
         self._weights: Array = np.ascontiguousarray(by_piece.T)
-        self._bias: Array = lower.get_param("b").T.reshape(-1).copy()
-        self._padding: Array = lower.get_param("pad")[0].transpose(0, 2, 1).reshape(features, -1).copy()
-        upper = model.get_ref("upper")
-        self._upper, self._upper_bias = upper.get_param("W").T.copy(), upper.get_param("b").copy()
-        names = list(pipe.move_names)
+        self._bias: Array = weights.lower_bias.T.reshape(-1).copy()
+        self._padding: Array = weights.padding[0].transpose(0, 2, 1).reshape(features, -1).copy()
+        self._upper, self._upper_bias = weights.upper.T.copy(), weights.upper_bias.copy()
         self._move = np.array([_MOVES[name[0]] for name in names], dtype=np.int64)
         self.labels = [name[2:] for name in names]
+
+    @classmethod
+    def of(cls, pipe: Any) -> ArcEager:
+        """The parser of a pipeline that spaCy has loaded; `ValueError` for one of another build."""
+        model = pipe.model
+        if model.attrs["unseen_classes"] or pipe.cfg["beam_width"] != 1:
+            raise ValueError("another parser than the usual one")
+        linear, lower, upper = (
+            model.get_ref("tok2vec").layers[-1], model.get_ref("lower"), model.get_ref("upper"),
+        )  # fmt: skip
+        names = (
+            (linear, "W"),
+            (linear, "b"),
+            (lower, "W"),
+            (lower, "b"),
+            (lower, "pad"),
+            (upper, "W"),
+            (upper, "b"),
+        )
+        return cls(ParserWeights(*(layer.get_param(name) for layer, name in names)), pipe.move_names)
 
     def parse(self, vectors: Array, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
         """Heads (a root is its own) and labels of the words of each sentence."""

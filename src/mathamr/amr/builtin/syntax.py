@@ -22,6 +22,8 @@ from numpy.typing import NDArray
 from mathamr.amr.builtin.arceager import ArcEager
 from mathamr.amr.builtin.collection import uncollected
 from mathamr.amr.builtin.mathematics import FORMULA, is_formula, is_mathematical, merge_phrases
+from mathamr.amr.builtin.spacyfolder import SpacyFolder
+from mathamr.amr.builtin.tagger import Tagger
 from mathamr.amr.builtin.wordvectors import TokenForm, WordVectors
 from mathamr.errors import MissingExtraError
 
@@ -90,11 +92,23 @@ class SyntaxSentence:
 
 
 class SyntaxAnalyser:
-    """Makes `SyntaxSentence`s; the spaCy model is loaded when the first sentence comes."""
+    """Makes `SyntaxSentence`s; the model is loaded when the first sentence comes, from its files where they are as expected."""
 
     def __init__(self, batch: int = BATCH) -> None:
         self.batch = batch
         self._lemmas = _Lemmas(self._find_lemma)
+
+    @cached_property
+    def _folder(self) -> SpacyFolder | None:
+        """The model by its files; None where spaCy must be asked, since it is built in another way than the one known here."""
+        for name in MODELS:
+            try:
+                folder = SpacyFolder.of_package(name)
+                _ = folder.tokeniser, folder.vectors, folder.tagger, folder.parser
+                return folder
+            except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+                continue
+        return None
 
     @cached_property
     def _language(self) -> Any:
@@ -113,8 +127,12 @@ class SyntaxAnalyser:
 
     @cached_property
     def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        lookups = self._language.get_pipe("lemmatizer").lookups
-        rules, index, exceptions = (lookups.get_table(f"lemma_{name}") for name in ("rules", "index", "exc"))
+        names = ("rules", "index", "exc")
+        if self._folder is not None:
+            rules, index, exceptions = (self._folder.lemmas[name] for name in names)
+        else:
+            lookups = self._language.get_pipe("lemmatizer").lookups
+            rules, index, exceptions = (lookups.get_table(f"lemma_{name}") for name in names)
         kinds = ("noun", "verb", "adj", "adv")
         return (
             {kind: [tuple(rule) for rule in rules.get(kind, [])] for kind in kinds},
@@ -151,11 +169,13 @@ class SyntaxAnalyser:
     @cached_property
     def _networks(self) -> tuple[WordVectors, Tagger, ArcEager] | None:
         """The model's networks over numpy; None where it is built in another way than the one known here."""
+        if self._folder is not None:
+            return self._folder.vectors, self._folder.tagger, self._folder.parser
         try:
             return (
-                WordVectors(self._language),
-                Tagger(self._language.get_pipe("tagger")),
-                ArcEager(self._language.get_pipe("parser")),
+                WordVectors.of_language(self._language),
+                Tagger.of(self._language.get_pipe("tagger")),
+                ArcEager.of(self._language.get_pipe("parser")),
             )
         except (ValueError, KeyError, AttributeError, TypeError, IndexError):
             return None
@@ -168,25 +188,22 @@ class SyntaxAnalyser:
             yield from made
 
     def _analyse(self, texts: Sequence[str]) -> list[SyntaxSentence]:
-        """Many sentences go through the networks side by side; a few, or very long ones, through spaCy's own loop."""
+        """Many sentences go through the networks side by side; a few, or very long ones, through spaCy's own loop if it is loaded."""
         tokenised = [self._tokenise(text) for text in texts]
         together = [n for n, each in enumerate(tokenised) if 0 < len(each.words) <= LONGEST_TOGETHER]
-        if len(together) < LEAST_TOGETHER or self._networks is None:
+        if self._networks is None or (self._folder is None and len(together) < LEAST_TOGETHER):
             together = []
         made: dict[int, SyntaxSentence] = {}
         if together:
-            vectors, tagger, parser = self._networks  # type: ignore[misc]
-            looks = [tokenised[n].looks for n in together]
-            sizes = [len(each) for each in looks]
-            table = vectors.of(looks)
-            tags = tagger.tags(table)
-            heads, deps = parser.parse(table, sizes)
-            start = 0
-            for place, number in enumerate(together):
-                stop = start + sizes[place]
-                part = table[start:stop], tags[start:stop], heads[place], deps[place]
-                made[number] = self._sentence(tokenised[number], *part)
-                start = stop
+            made |= self._through_networks(tokenised, together)
+        if self._folder is not None:
+            for number, each in enumerate(tokenised):
+                if number not in made:
+                    made |= (
+                        self._through_networks(tokenised, [number])
+                        if each.words
+                        else self._wordless(each, number)
+                    )
         alone = [n for n in range(len(texts)) if n not in made]
         for number, document in zip(alone, self._piped([tokenised[n] for n in alone]), strict=True):
             made[number] = self._sentence(
@@ -198,7 +215,36 @@ class SyntaxAnalyser:
             )
         return [made[number] for number in range(len(texts))]
 
+    def _through_networks(
+        self, tokenised: Sequence[Tokenised], which: Sequence[int]
+    ) -> dict[int, SyntaxSentence]:
+        """Some of the sentences by number, side by side."""
+        assert self._networks is not None
+        vectors, tagger, parser = self._networks
+        looks = [tokenised[number].looks for number in which]
+        sizes = [len(each) for each in looks]
+        table = vectors.of(looks)
+        tags = tagger.tags(table)
+        heads, deps = parser.parse(table, sizes)
+        made, start = {}, 0
+        for place, number in enumerate(which):
+            stop = start + sizes[place]
+            part = table[start:stop], tags[start:stop], heads[place], deps[place]
+            made[number] = self._sentence(tokenised[number], *part)
+            start = stop
+        return made
+
+    def _wordless(self, tokenised: Tokenised, number: int) -> dict[int, SyntaxSentence]:
+        return {number: self._sentence(tokenised, np.zeros((0, VECTOR), np.float32), [], [], [])}
+
     def _tokenise(self, text: str) -> Tokenised:
+        if self._folder is not None:
+            forms = self._folder.tokeniser(clean(text))
+            plain = [form.text for form in forms]
+            words, shown, spaces = merge_phrases(plain, [form.space for form in forms])
+            if shown != plain:
+                forms = [TokenForm(word, None, space) for word, space in zip(shown, spaces, strict=True)]
+            return Tokenised(text, words, forms, None)
         document = self._language.tokenizer(clean(text))
         rows = document.to_array(["ORTH", "NORM", "SPACY"]).tolist()
         names = self._texts
@@ -294,20 +340,6 @@ class HashedTexts(dict[int, str]):
             self.clear()
         text = self[number] = str(self._store[number])
         return text
-
-
-class Tagger:
-    """The tagger of a spaCy pipeline: one linear layer over the vectors."""
-
-    def __init__(self, pipe: Any) -> None:
-        layer = pipe.model.layers[-1].layers[0]
-        self._weights, self._bias = layer.get_param("W").T.copy(), layer.get_param("b").copy()
-        self._labels = list(pipe.labels)
-
-    def tags(self, vectors: NDArray[np.float32]) -> list[str]:
-        """The tags of words."""
-        best = (vectors @ self._weights + self._bias).argmax(axis=1).tolist()
-        return [self._labels[number] for number in best]
 
 
 _CONTRACTIONS = {

@@ -7,7 +7,7 @@ the products are large ones of numpy's linear algebra.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -37,15 +37,15 @@ class MaxoutLayer(NamedTuple):
     shift: Array
 
     @classmethod
-    def of(cls, maxout: Any, norm: Any) -> MaxoutLayer:
-        """The layer of two models of thinc."""
-        weights, bias = maxout.get_param("W"), maxout.get_param("b")
+    def of(cls, maxout: Mapping[str, Array], norm: Mapping[str, Array]) -> MaxoutLayer:
+        """The layer of the numbers of two models of thinc, by name."""
+        weights, bias = maxout["W"], maxout["b"]
         by_piece = weights.transpose(1, 0, 2).reshape(-1, weights.shape[2])
         return cls(
             np.ascontiguousarray(by_piece.T, dtype=np.float32),
             bias.T.reshape(-1).astype(np.float32),
-            norm.get_param("G").astype(np.float32),
-            norm.get_param("b").astype(np.float32),
+            norm["G"].astype(np.float32),
+            norm["b"].astype(np.float32),
         )
 
     def finish(self, products: Array) -> Array:
@@ -64,23 +64,44 @@ class MaxoutLayer(NamedTuple):
 
 
 class WordVectors:
-    """The shared vectors of a spaCy pipeline of the usual build; `ValueError` for another one."""
+    """The shared vectors of a spaCy pipeline of the usual build; `embed` makes rows of words without context."""
 
-    def __init__(self, language: Any) -> None:
-        self._vocabulary = language.vocab
-        self._embed, encode = language.get_pipe("tok2vec").model.layers
-        self.padding = int(encode.attrs["pad"])
-        self._layers = []
+    def __init__(
+        self, embed: Callable[[Sequence[TokenForm]], Array], layers: Sequence[MaxoutLayer], padding: int
+    ) -> None:
+        if len(layers) != padding:
+            raise ValueError("the padding is not as deep as the network")
+        self._embed, self._layers, self.padding = embed, list(layers), padding
+        self.width = len(self._layers[0].gain)
+        self._forget()
+
+    @classmethod
+    def of_language(cls, language: Any) -> WordVectors:
+        """The vectors of a pipeline that spaCy has loaded; `ValueError` for one of another build."""
+        from spacy.tokens import Doc
+
+        embed, encode = language.get_pipe("tok2vec").model.layers
+        layers = []
         for residual in encode.layers[0].layers:
             window, block = residual.layers[0].layers
             maxout, norm = block.layers[0].layers
             if window.attrs["window_size"] != 1:
                 raise ValueError("a window that is not one word wide")
-            self._layers.append(MaxoutLayer.of(maxout, norm))
-        if len(self._layers) != self.padding:
-            raise ValueError("the padding is not as deep as the network")
-        self.width = len(self._layers[0].gain)
-        self._forget()
+            parts = ((maxout, "W", "b"), (norm, "G", "b"))
+            layers.append(
+                MaxoutLayer.of(*({name: each.get_param(name) for name in names} for each, *names in parts))
+            )
+
+        def embedded(looks: Sequence[TokenForm]) -> Array:
+            document = Doc(
+                language.vocab, words=[look.text for look in looks], spaces=[look.space for look in looks]
+            )
+            for token, look in zip(document, looks, strict=True):
+                if look.norm is not None:
+                    token.norm_ = look.norm
+            return np.asarray(embed.predict([document])[0], dtype=np.float32)
+
+        return cls(embedded, layers, int(encode.attrs["pad"]))
 
     def _forget(self) -> None:
         self._rows: dict[TokenForm, int] = {}
@@ -125,21 +146,13 @@ class WordVectors:
         return states
 
     def _embed_all(self, looks: list[TokenForm]) -> Numbers:
-        """The rows of words among the embedded ones; new words are embedded by the spaCy model."""
+        """The rows of words among the embedded ones; new words are embedded."""
         if len(self._rows) > MEMORY:
             self._forget()
         new = [look for look in dict.fromkeys(looks) if look not in self._rows]
         if new:
-            from spacy.tokens import Doc
-
-            document = Doc(
-                self._vocabulary, words=[look.text for look in new], spaces=[look.space for look in new]
-            )
-            for token, look in zip(document, new, strict=True):
-                if look.norm is not None:
-                    token.norm_ = look.norm
-            embedded = self._embed.predict([document])[0]
+            embedded = self._embed(new)
             first = len(self._embedded)
             self._rows.update({look: first + number for number, look in enumerate(new)})
-            self._embedded = np.concatenate([self._embedded, np.asarray(embedded, dtype=np.float32)])
+            self._embedded = np.concatenate([self._embedded, embedded])
         return np.array([self._rows[look] for look in looks], dtype=np.int64)

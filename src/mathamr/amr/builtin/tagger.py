@@ -1,0 +1,27 @@
+"""`Tagger`: the tagger of a spaCy pipeline over numpy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from mathamr.amr.builtin.network import Array
+
+
+class Tagger:
+    """One linear layer over the vectors of words."""
+
+    def __init__(self, weights: Array, bias: Array, labels: Sequence[str]) -> None:
+        self._weights, self._bias = weights.T.copy(), bias.copy()
+        self._labels = list(labels)
+
+    @classmethod
+    def of(cls, pipe: Any) -> Tagger:
+        """The tagger of a pipeline that spaCy has loaded."""
+        layer = pipe.model.layers[-1].layers[0]
+        return cls(layer.get_param("W"), layer.get_param("b"), pipe.labels)
+
+    def tags(self, vectors: Array) -> list[str]:
+        """The tags of words."""
+        best = (vectors @ self._weights + self._bias).argmax(axis=1).tolist()
+        return [self._labels[number] for number in best]

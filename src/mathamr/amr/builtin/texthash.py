@@ -1,0 +1,73 @@
+"""The numbers that spaCy gives to texts, and the rows of its tables that numbers lead to.
+
+MurmurHash64A of the UTF-8 bytes (Appleby, public domain), but for the names of spaCy's own symbols, which have small numbers. A table of
+embeddings has four rows for a number, chosen by a hash of it.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+SYMBOLS = Path(__file__).parent / "data" / "symbols.txt"
+_MASK = (1 << 64) - 1
+_MULTIPLIER, _SHIFT, _SEED = 0xC6A4A7935BD1E995, 47, 1
+Numbers = npt.NDArray[np.uint64]
+
+
+@cache
+def symbols() -> dict[str, int]:
+    """The numbers of spaCy's symbols."""
+    lines = SYMBOLS.read_text(encoding="ascii").splitlines()
+    return {name: int(number) for number, name in (line.split(" ", 1) for line in lines)}
+
+
+def number_of(text: str) -> int:
+    """The number of a text in every vocabulary of spaCy."""
+    return symbols().get(text) or (hashed(text.encode()) if text else 0)
+
+
+def hashed(data: bytes) -> int:
+    """MurmurHash64A.
+
+    >>> hashed(b"irrational")
+    17919178529136588699
+    """
+    size = len(data)
+    state = _SEED ^ (size * _MULTIPLIER & _MASK)
+    whole = size - size % 8
+    for begin in range(0, whole, 8):
+        word = int.from_bytes(data[begin : begin + 8], "little") * _MULTIPLIER & _MASK
+        word = (word ^ word >> _SHIFT) * _MULTIPLIER & _MASK
+        state = (state ^ word) * _MULTIPLIER & _MASK
+    if size > whole:
+        state = (state ^ int.from_bytes(data[whole:], "little")) * _MULTIPLIER & _MASK
+    state = (state ^ state >> _SHIFT) * _MULTIPLIER & _MASK
+    return state ^ state >> _SHIFT
+
+
+def table_rows(numbers: Numbers, seed: int, size: int) -> npt.NDArray[np.int64]:
+    """The four rows of a table of a size that each number leads to (MurmurHash3 for 64 bits, as thinc has it)."""
+    first = numbers * np.uint64(0x87C37B91114253D5)
+    first = (first << np.uint64(31)) | (first >> np.uint64(33))
+    first *= np.uint64(0x4CF5AD432745937F)
+    begun = np.uint64(seed ^ 8)
+    first ^= begun
+    first += begun
+    second = first + begun
+    first, second = _mixed(first), _mixed(second)
+    first += second
+    second += first
+    low = np.uint64(0xFFFFFFFF)
+    keys = [first & low, first >> np.uint64(32), second & low, second >> np.uint64(32)]
+    return (np.stack(keys, axis=1) % np.uint64(size)).astype(np.int64)
+
+
+def _mixed(numbers: Numbers) -> Numbers:
+    for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
+        numbers = (numbers ^ (numbers >> np.uint64(33))) * np.uint64(factor)
+    mixed: Numbers = numbers ^ (numbers >> np.uint64(33))
+    return mixed
