@@ -7,9 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mathamr.amr.builtin import syntax
+from mathamr.amr.builtin import spacyfolder, syntax
 from mathamr.amr.builtin.arceager import ArcEager, lift
-from mathamr.amr.builtin.syntax import PARTS, SyntaxAnalyser
+from mathamr.amr.builtin.spacyfolder import SpacyFolder
+from mathamr.amr.builtin.syntax import PARTS, SyntaxAnalyser, SyntaxSentence
 from mathamr.amr.builtin.tagger import Tagger
 from mathamr.amr.builtin.wordvectors import TokenForm, WordVectors
 from tests.amr.test_builtin_lookup import TEXTS
@@ -90,12 +91,32 @@ def test_decorated_arcs_hang_below_the_nearest_label() -> None:
     assert (heads, labels) == ([2, 1, 1, 2, 1], ["nsubj", "ROOT", "ccomp", "ccomp", "dobj"])
 
 
-def test_few_and_many_sentences_are_analysed_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    analyser = SyntaxAnalyser()
-    few = list(analyser.analyse(TEXTS + MORE))
+@pytest.fixture
+def through_spacy(monkeypatch: pytest.MonkeyPatch) -> SyntaxAnalyser:
+    """An analyser that finds no files of a model."""
+    monkeypatch.setattr(SyntaxAnalyser, "_folder", None)
+    return SyntaxAnalyser()
+
+
+def test_few_and_many_sentences_are_analysed_alike(
+    through_spacy: SyntaxAnalyser, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    few = list(through_spacy.analyse(TEXTS + MORE))
     monkeypatch.setattr(syntax, "LEAST_TOGETHER", 2)
-    many = list(analyser.analyse(TEXTS + MORE))
-    for one, other in zip(few, many, strict=True):
+    assert_alike(few, list(through_spacy.analyse(TEXTS + MORE)))
+
+
+def test_sentences_are_analysed_without_spacy_as_with_it(through_spacy: SyntaxAnalyser) -> None:
+    folder = SpacyFolder.of_package(syntax.MODELS[0])
+    through_files = SyntaxAnalyser()
+    through_files._folder = folder  # type: ignore[misc]
+    assert_alike(list(through_files.analyse(TEXTS + MORE)), list(through_spacy.analyse(TEXTS + MORE)))
+    assert_alike([*through_files.analyse(["", *MORE[:1]])], [*through_spacy.analyse(["", *MORE[:1]])])
+    assert "_language" not in vars(through_files)
+
+
+def assert_alike(some: list[SyntaxSentence], others: list[SyntaxSentence]) -> None:
+    for one, other in zip(some, others, strict=True):
         assert (one.words, one.lemmas, one.tags, one.deps, one.heads, one.spaces, one.text) == (
             other.words, other.lemmas, other.tags, other.deps, other.heads, other.spaces, other.text,
         )  # fmt: skip
@@ -103,10 +124,11 @@ def test_few_and_many_sentences_are_analysed_alike(monkeypatch: pytest.MonkeyPat
 
 
 def test_another_build_of_the_model_goes_through_spacy(monkeypatch: pytest.MonkeyPatch) -> None:
-    def other(_: object) -> WordVectors:
+    def other(*_: object) -> WordVectors:
         raise ValueError("a window that is not one word wide")
 
-    monkeypatch.setattr(syntax, "WordVectors", other)
+    monkeypatch.setattr(spacyfolder, "WordVectors", other)
+    monkeypatch.setattr(WordVectors, "of_language", other)
     monkeypatch.setattr(syntax, "LEAST_TOGETHER", 1)
     analyser = SyntaxAnalyser()
     assert [sentence.words for sentence in analyser.analyse(["One .", "Two ."])] == [

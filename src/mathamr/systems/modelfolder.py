@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from importlib import metadata, resources
 from pathlib import Path
 from typing import Any
 
@@ -52,12 +51,15 @@ class Model:
 
 def box() -> Path:
     """The folder of the models that come with the package, one folder a model."""
-    return Path(str(resources.files("mathamr.systems") / "box"))
+    return Path(__file__).parent / "box"
 
 
 def boxes() -> Iterator[Path]:
     """The folders that hold models by name: the package's own, then those of packages that bring more."""
     yield box()
+    # Loaded only where a model is not in the first: to read what packages say takes a tenth of a first query's time.
+    from importlib import metadata, resources
+
     for point in sorted(metadata.entry_points(group=PACKAGES)):
         try:
             yield Path(str(resources.files(point.value)))

@@ -5,11 +5,12 @@ Those take longer to import than a query takes to answer. Arrays come as numpy's
 
 from __future__ import annotations
 
-import re
 import struct
 from typing import Any
 
 import numpy as np
+
+from mathamr.amr.builtin.wordtext import WordList
 
 DEEPEST = 32
 _FIXED = {
@@ -21,15 +22,16 @@ _NUMBERS = {
 }  # fmt: skip
 _TEXTS, _BYTES = {0xD9: 1, 0xDA: 2, 0xDB: 4}, {0xC4: 1, 0xC5: 2, 0xC6: 4}
 _LISTS, _MAPS = {0xDC: 2, 0xDD: 4}, {0xDE: 2, 0xDF: 4}
-_SHORT = re.compile(rb"(?:[\xa0-\xbf][\x00-\x7f]*)+")
-_HEAD = re.compile("[\xa0-\xbf]")
 _MANY = 64
-"""Lists of so many short words are cut at once."""
+"""Shorter lists are read word by word."""
 
 
-def unpacked(data: bytes) -> Any:
-    """What the bytes say; `ValueError` where they are not as expected."""
-    reader = _Reader(data)
+def unpacked(data: bytes, *, keeps_words: bool = False) -> Any:
+    """What the bytes say; `ValueError` where they are not as expected.
+
+    With `keeps_words` long lists of short words stay as they are written, as a `WordList`.
+    """
+    reader = _Reader(data, keeps_words)
     try:
         value = reader.value(0)
     except (struct.error, IndexError, UnicodeDecodeError) as error:
@@ -40,8 +42,9 @@ def unpacked(data: bytes) -> Any:
 
 
 class _Reader:
-    def __init__(self, data: bytes) -> None:
+    def __init__(self, data: bytes, keeps_words: bool) -> None:
         self._data, self.position = data, 0
+        self._keeps_words = keeps_words
 
     def value(self, depth: int) -> Any:
         if depth > DEEPEST:
@@ -82,30 +85,23 @@ class _Reader:
     def _length(self, size: int) -> int:
         return int.from_bytes(self._take(size), "big")
 
-    def _list(self, count: int, depth: int) -> list[Any]:
-        if count >= _MANY and (words := self._short_words(count)) is not None:
+    def _list(self, count: int, depth: int) -> list[Any] | WordList:
+        if self._keeps_words and count >= _MANY and (words := self._kept(count)) is not None:
             return words
         return [self.value(depth + 1) for _ in range(count)]
-
-    def _short_words(self, count: int) -> list[str] | None:
-        """A list of short words in ASCII, whose heads are the only bytes beyond it; None where it is none."""
-        match = _SHORT.match(self._data, self.position)
-        if match is None:
-            return None
-        text = match.group().decode("latin-1")
-        heads, words = _HEAD.findall(text)[:count], _HEAD.split(text)[1 : count + 1]
-        sizes = [ord(head) & 0x1F for head in heads]
-        if len(words) < count:
-            return None
-        words[-1] = words[-1][: sizes[-1]]  # what follows may look like more of it
-        if sizes != list(map(len, words)):
-            return None
-        self.position += count + sum(sizes)
-        return words
 
     def _map(self, count: int, depth: int) -> Any:
         made = {self.value(depth + 1): self.value(depth + 1) for _ in range(count)}
         return _array(made) if b"nd" in made or "nd" in made else made
+
+    def _kept(self, count: int) -> WordList | None:
+        """Short words in ASCII, as they are written; None where something else is."""
+        match = WordList.written.match(self._data, self.position)
+        words = WordList(match.group().decode("latin-1")) if match else None
+        if words is None or len(words) != count:
+            return None
+        self.position += len(words.text)
+        return words
 
 
 def _array(row: dict[Any, Any]) -> Any:

@@ -8,7 +8,7 @@ model of spaCy 3.8 is refused with a `ValueError`, and spaCy itself is asked the
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
@@ -24,6 +24,8 @@ from mathamr.amr.builtin.texthash import number_of, table_rows
 from mathamr.amr.builtin.tokeniser import Tokeniser
 from mathamr.amr.builtin.wordvectors import MaxoutLayer, TokenForm, WordVectors
 
+KINDS = ("noun", "verb", "adj", "adv")
+"""Kinds of words that have lemmas."""
 COLUMNS = ["NORM", "PREFIX", "SUFFIX", "SHAPE", "SPACY", "IS_SPACE"]
 """What the embedding sees of a word."""
 LONGEST_SHAPE, LONGEST_RUN = 100, 4
@@ -37,6 +39,14 @@ class Node(NamedTuple):
     name: str
     parameters: dict[str, Array]
     attributes: dict[str, Any]
+
+
+class LemmaTables(NamedTuple):
+    """The tables of a lemmatiser by kind of word: endings and what stands for them, known lemmas, exceptions."""
+
+    rules: dict[str, Sequence[Sequence[str]]]
+    known: dict[str, Container[str]]
+    exceptions: dict[str, dict[str, str]]
 
 
 class SpacyFolder:
@@ -99,14 +109,21 @@ class SpacyFolder:
         return ArcEager(weights, move_names(json.loads(self._read("parser/moves")["moves"])))
 
     @cached_property
-    def lemmas(self) -> dict[str, dict[str, Any]]:
-        """The tables of the lemmatiser: `rules`, `index` and `exc`, by kind of word."""
-        read = self._read("lemmatizer/lookups/lookups.bin")
-        kinds = ("noun", "verb", "adj", "adv")
-        return {
-            name: {kind: read[f"lemma_{name}"].get(number_of(kind), ()) for kind in kinds}
+    def lemmas(self) -> LemmaTables:
+        """The tables of the lemmatiser."""
+        read = unpacked(self._bytes("lemmatizer/lookups/lookups.bin"), keeps_words=True)
+        rules, index, exceptions = (
+            {kind: read[f"lemma_{name}"].get(number_of(kind)) for kind in KINDS}
             for name in ("rules", "index", "exc")
-        }
+        )
+        return LemmaTables(
+            {kind: found or [] for kind, found in rules.items()},
+            {kind: () if found is None else found for kind, found in index.items()},
+            {
+                kind: {form: made[0] for form, made in (found or {}).items()}
+                for kind, found in exceptions.items()
+            },
+        )
 
     def _nodes(self, name: str) -> list[Node]:
         """The nodes of a network that have numbers, in the order of the file."""

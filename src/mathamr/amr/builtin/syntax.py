@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from mathamr.amr.builtin.arceager import ArcEager
 from mathamr.amr.builtin.collection import uncollected
 from mathamr.amr.builtin.mathematics import FORMULA, is_formula, is_mathematical, merge_phrases
-from mathamr.amr.builtin.spacyfolder import SpacyFolder
+from mathamr.amr.builtin.spacyfolder import KINDS, LemmaTables, SpacyFolder
 from mathamr.amr.builtin.tagger import Tagger
 from mathamr.amr.builtin.wordvectors import TokenForm, WordVectors
 from mathamr.errors import MissingExtraError
@@ -126,18 +126,15 @@ class SyntaxAnalyser:
         )
 
     @cached_property
-    def _tables(self) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
-        names = ("rules", "index", "exc")
+    def _tables(self) -> LemmaTables:
         if self._folder is not None:
-            rules, index, exceptions = (self._folder.lemmas[name] for name in names)
-        else:
-            lookups = self._language.get_pipe("lemmatizer").lookups
-            rules, index, exceptions = (lookups.get_table(f"lemma_{name}") for name in names)
-        kinds = ("noun", "verb", "adj", "adv")
-        return (
-            {kind: [tuple(rule) for rule in rules.get(kind, [])] for kind in kinds},
-            {kind: frozenset(index.get(kind, ())) for kind in kinds},
-            {kind: dict(exceptions.get(kind, {})) for kind in kinds},
+            return self._folder.lemmas
+        lookups = self._language.get_pipe("lemmatizer").lookups
+        rules, index, exceptions = (lookups.get_table(f"lemma_{name}") for name in ("rules", "index", "exc"))
+        return LemmaTables(
+            {kind: rules.get(kind, []) for kind in KINDS},
+            {kind: frozenset(index.get(kind, ())) for kind in KINDS},
+            {kind: {form: str(made[0]) for form, made in exceptions.get(kind, {}).items()} for kind in KINDS},
         )
 
     def lemma(self, word: str, tag: str) -> str:
@@ -157,7 +154,7 @@ class SyntaxAnalyser:
             return form
         rules, index, exceptions = self._tables
         if form in exceptions[kind]:
-            return str(exceptions[kind][form][0])
+            return exceptions[kind][form]
         forms: list[str] = [
             form[: len(form) - len(old)] + new for old, new in rules[kind] if form.endswith(old)
         ]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
+from pathlib import Path
 from typing import NamedTuple
 
 
@@ -25,7 +25,7 @@ def _load() -> tuple[dict[str, Symbol], frozenset[str]]:
     symbols: dict[str, Symbol] = {}
     core: frozenset[str] | None = None
     role, limits = "", False
-    for line in (files(__package__) / "symbols.tsv").read_text(encoding="utf-8").splitlines():
+    for line in Path(__file__).with_name("symbols.tsv").read_text(encoding="utf-8").splitlines():
         if line == _PACKAGES:
             core = frozenset(symbols)
         if not line or line.startswith("# "):
