@@ -6,6 +6,7 @@ What a ranking means is written here once, for every task; what its leaves ask a
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,6 +33,7 @@ from mathamr.systems.ranking import (
     Promote,
     Ranking,
     Rerank,
+    Reread,
 )
 
 _CHECKED_AT_A_TIME = 100
@@ -120,6 +122,8 @@ class Ranker(ABC):
         match ranking:
             case Rerank(then=then):
                 return self._scored(then, ids)
+            case Reread(first=first):
+                return self._reread(ranking, self._scored(first, ids))
             case Fuse():
                 ranking = ranking.suited(self.asked.query.kind)
                 parts = {part.name: self._scored(part.ranking, ids).hits for part in ranking.asked}
@@ -150,6 +154,9 @@ class Ranker(ABC):
         match ranking:
             case Rerank():
                 return self._reranked(ranking, demand)
+            case Reread(first=first, pool=pool):
+                deep = replace(demand, depth=max(pool, demand.depth))
+                return self._reread(ranking, self._found(first, deep))
             case Fuse():
                 ranking = ranking.suited(self.asked.query.kind)
                 deep = replace(demand, depth=max(demand.depth, ranking.depth))
@@ -188,6 +195,19 @@ class Ranker(ABC):
         evidence = {name: first.evidence.get(name, {}) | found for name, found in again.evidence.items()}
         return FoundHits(followed(again.hits, first.hits[pool:]), evidence)
 
+    def _reread(self, ranking: Reread, found: FoundHits) -> FoundHits:
+        """The first of what was found in the order of both scores, the rest behind."""
+        pooled = found.hits[: ranking.pool]
+        with self.asked.watch("reread"):
+            read = self._read_again([hit.id for hit in pooled])
+        ours, theirs = standard([hit.score for hit in pooled]), standard([read[hit.id] for hit in pooled])
+        both = [
+            Scored(hit.id, own + ranking.weight * other)
+            for hit, own, other in zip(pooled, ours, theirs, strict=True)
+        ]
+        ordered = sorted(both, key=lambda hit: (-hit.score, hit.id))
+        return FoundHits(followed(ordered, found.hits[ranking.pool :]), {**found.evidence, "cross": read})
+
     def _mutual_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
         """Given entries by MaxSim both ways, best first; those without rows are left out."""
         field = self.engine[name]
@@ -220,12 +240,27 @@ class Ranker(ABC):
         """Given results by how their trees align with the query's, best first."""
 
     @abstractmethod
+    def _read_again(self, ids: Sequence[str]) -> dict[str, float]:
+        """How well each of some results answers the query, read together with it."""
+
+    @abstractmethod
     def _promoted(self, found: FoundHits) -> FoundHits:
         """What is just what was asked for before all others."""
 
     @abstractmethod
     def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
         """Results as they are handed out."""
+
+
+def standard(scores: Sequence[float]) -> list[float]:
+    """Scores in standard deviations from their mean; equal ones are all 0.
+
+    >>> standard([1.0, 3.0]), standard([2.0, 2.0])
+    ([-1.0, 1.0], [0.0, 0.0])
+    """
+    mean = math.fsum(scores) / max(1, len(scores))
+    spread = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / max(1, len(scores)))
+    return [(score - mean) / spread if spread > 1e-12 else 0.0 for score in scores]
 
 
 def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> list[Scored]:

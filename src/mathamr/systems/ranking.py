@@ -88,6 +88,28 @@ class Rerank:
             raise MathAMRError(f"reranking needs a pool of at least 1, not {self.pool}")
 
 
+REREAD = 20
+"""Posts that are read again with the query: what two cores read in a fifth of a second."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reread:
+    """The first `pool` of a ranking, each read again together with the query by a cross-encoder; the rest follows behind.
+
+    Both scores are taken in standard deviations over the pool; the cross-encoder's counts `weight` beside the ranking's.
+    """
+
+    first: Ranking
+    pool: int = REREAD
+    weight: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.pool <= 1000 or not self.weight > 0:
+            raise MathAMRError(
+                f"1 to 1,000 posts are read again, with a weight above 0, not {self.pool} with {self.weight}"
+            )
+
+
 QueryKind = Literal["name", "formula", "words", "question"]
 """What people ask with: no more than a name, a formula alone, a few words, or whole sentences."""
 
@@ -162,9 +184,32 @@ class Promote:
     ranking: Ranking
 
 
-Ranking = Nearest | MaxSim | MeanMaxSim | Mutual | NearestRows | Lexical | Aligned | Rerank | Fuse | Promote
+Ranking = (
+    Nearest
+    | MaxSim
+    | MeanMaxSim
+    | Mutual
+    | NearestRows
+    | Lexical
+    | Aligned
+    | Rerank
+    | Reread
+    | Fuse
+    | Promote
+)
 Rankings = Mapping[Task, Mapping[str, Ranking]]
 """The named rankings of a system by task; the first of each is the default."""
+
+
+def read_again(ranking: Ranking, pool: int = REREAD, weight: float = 1.0) -> Ranking:
+    """A ranking whose first results are read again; what is promoted stays first.
+
+    >>> read_again(Promote(Lexical())) == Promote(Reread(first=Lexical()))
+    True
+    """
+    if isinstance(ranking, Promote):
+        return Promote(read_again(ranking.ranking, pool, weight))
+    return Reread(first=ranking, pool=pool, weight=weight)
 
 
 def fields_of(ranking: Ranking) -> Iterator[str]:
@@ -180,7 +225,7 @@ def fields_of(ranking: Ranking) -> Iterator[str]:
         case Fuse():
             for part in ranking.asked:
                 yield from fields_of(part.ranking)
-        case Promote(inner):
+        case Promote(inner) | Reread(first=inner):
             yield from fields_of(inner)
         case Lexical() | Aligned():
             return
@@ -195,7 +240,7 @@ def uses_words(ranking: Ranking) -> bool:
             return uses_words(first) or uses_words(then)
         case Fuse():
             return any(uses_words(part.ranking) for part in ranking.asked)
-        case Promote(inner):
+        case Promote(inner) | Reread(first=inner):
             return uses_words(inner)
         case _:
             return False
@@ -216,6 +261,9 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
         case Promote(inner):
             left = without_vectors(inner)
             return None if left is None else Promote(left)
+        case Reread(first=first):
+            found = without_vectors(first)
+            return None if found is None else replace(ranking, first=found)
         case Rerank(first=first, then=then):
             found, again = without_vectors(first), without_vectors(then)
             return found if found is None or again is None else replace(ranking, first=found, then=again)

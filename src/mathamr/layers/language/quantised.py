@@ -6,7 +6,7 @@ no torch: a search from the command line is answered before torch would be loade
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice
@@ -52,7 +52,7 @@ class QuantisedText:
         fingerprint: str = "",
         source: Path | None = None,
     ) -> None:
-        _check(configuration, weights, source)
+        check_weights(configuration, weights, source)
         self.configuration, self.pieces, self.fingerprint, self.source = (
             configuration,
             pieces,
@@ -61,8 +61,8 @@ class QuantisedText:
         )
         self.size = configuration.projection or configuration.size
         self._weights = weights
-        self._positions = _restored(weights, "positions.weight")
-        self._head = _restored(weights, "head.weight") if configuration.projection else None
+        self._positions = restored_array(weights, "positions.weight")
+        self._head = restored_array(weights, "head.weight") if configuration.projection else None
 
     def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
         """The vectors of every wording's spans, in the order of the wordings."""
@@ -136,20 +136,26 @@ class QuantisedText:
         """What attention adds by distance, for the widest window; a narrower one has its corner."""
         if not self.configuration.buckets:
             return None
-        table = _restored(self._weights, "relative.table.weight")
+        table = restored_array(self._weights, "relative.table.weight")
         return table[buckets_of(WINDOW + 2, self.configuration.buckets)].transpose(2, 0, 1)[None]
 
 
-def _restored(weights: Mapping[str, Array], name: str) -> Floats:
+def restored_array(weights: Mapping[str, Array], name: str) -> Floats:
+    """A matrix in 32 bits."""
     numbers = weights[name].astype(np.float32)
     return numbers * weights[f"{name}{SCALE}"][:, None] if f"{name}{SCALE}" in weights else numbers
 
 
-def _check(
-    configuration: TransformerConfiguration, weights: Mapping[str, Array], source: Path | None
+def check_weights(
+    configuration: TransformerConfiguration,
+    weights: Mapping[str, Array],
+    source: Path | None,
+    without: Collection[str] = (),
 ) -> None:
-    """Every matrix and vector is there, in the shape that the configuration asks for, and finite."""
+    """Every matrix and vector but some is there, in the shape that the configuration asks for, and finite."""
     for name, shape in _shapes(configuration).items():
+        if name in without:
+            continue
         found = weights.get(name)
         if found is None or found.shape != shape:
             seen = "is missing" if found is None else f"has shape {found.shape}"

@@ -32,10 +32,12 @@ LEAST_GELU = 0.17
 
 def transformer_model(configuration: TransformerConfiguration, weights: Mapping[str, Array]) -> bytes:
     """The model from embeddings (1, width, size) to states; `weights` are matrices in eight bits with scales."""
-    return _TransformerGraph(configuration, weights).model()
+    return TransformerGraph(configuration, weights).model()
 
 
-class _TransformerGraph:
+class TransformerGraph:
+    """Grows the graph layer by layer."""
+
     def __init__(self, configuration: TransformerConfiguration, weights: Mapping[str, Array]) -> None:
         self.shape, self.weights, self.graph = configuration, weights, OnnxGraph()
 
@@ -57,6 +59,11 @@ class _TransformerGraph:
         parts = self.graph.split("Split", [projected, self.graph.constant("thirds", thirds)], 3, axis=-1)
         more = ["", "", ADDED] if self.shape.buckets else []
         attended = add("MultiHeadAttention", [*parts, *more], domain=MICROSOFT, num_heads=self.shape.heads)
+        return self._attended(attended, x, name)
+
+    def _attended(self, attended: str, x: str, name: str) -> str:
+        """What follows attention in a layer."""
+        add = self.graph.add
         attended = self._product(attended, f"{name}attended", bias=True)
         x = self._normal(add("Add", [attended, x]), f"{name}attention_norm")
         largest = add("ReduceMax", [add("Abs", [x]), self._last_axis()], keepdims=1)

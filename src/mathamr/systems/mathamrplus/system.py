@@ -25,6 +25,7 @@ from mathamr.systems.ranking import (
     Rankings,
     Rerank,
     Task,
+    read_again,
 )
 from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
 from mathamr.systems.vectors import Vectors
@@ -54,6 +55,18 @@ _ALIGNED = Promote(
 """Terms find formulas, and the alignment of trees orders the first of them; vectors add nothing to that (docs/hybrid.md)."""
 
 
+_HYBRID = Promote(
+    Fuse(
+        parts=(
+            Component("lexical", _LEXICAL, 0.5, _LEXICAL_WEIGHTS),
+            Component("single", _SINGLE, 2.0, _SINGLE_WEIGHTS),
+            Component("maxsim", _MAXSIM, 4.0),
+        ),
+        normalisation="z",
+    )
+)
+
+
 class MathAMRPlusSystem:
     """One vector a post (its document), all its representatives, and one vector a formula.
 
@@ -65,16 +78,8 @@ class MathAMRPlusSystem:
     needs: ClassVar[frozenset[Need]] = frozenset({"tensor", "wording"})
     rankings: ClassVar[Rankings] = {
         "answers": {
-            "hybrid": Promote(
-                Fuse(
-                    parts=(
-                        Component("lexical", _LEXICAL, 0.5, _LEXICAL_WEIGHTS),
-                        Component("single", _SINGLE, 2.0, _SINGLE_WEIGHTS),
-                        Component("maxsim", _MAXSIM, 4.0),
-                    ),
-                    normalisation="z",
-                )
-            ),
+            "hybrid": _HYBRID,
+            "cross": read_again(_HYBRID),
             "maxsim": _MAXSIM,
             "rerank": Rerank(first=_SINGLE, then=_MAXSIM),
             "single": _SINGLE,

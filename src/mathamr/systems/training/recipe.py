@@ -161,6 +161,7 @@ RECIPES: Registry[TrainingRecipe] = Registry(
         "mathamr": "mathamr.systems.mathamr.training.recipe:RECIPE",
         "marf": "mathamr.systems.marf.training.recipe:RECIPE",
         "text": "mathamr.systems.text.training.recipe:RECIPE",
+        "cross": "mathamr.systems.cross.training.recipe:RECIPE",
         "formula-graph": "mathamr.systems.formulagraph.recipe:RECIPE",
         "ssemb": "mathamr.systems.ssemb.recipe:RECIPE",
     },

@@ -1,0 +1,1 @@
+"""Cross-encoders that order again what a search found."""

@@ -1,0 +1,1 @@
+"""How cross-encoders are trained."""
