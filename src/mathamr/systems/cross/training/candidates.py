@@ -48,6 +48,13 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.questions)
 
+    def drawn(self, count: int, seed: int) -> Candidates:
+        """So many of the questions, by chance; all of them where `count` is 0."""
+        if not count or count >= len(self):
+            return self
+        kept = np.sort(np.random.default_rng([seed, 11]).permutation(len(self))[:count])
+        return Candidates(self.questions[kept], self.texts[kept], self.scores[kept], self.right[kept])
+
     def save(self, path: Path) -> None:
         """One `.npz` without pickles."""
         with path.open("wb") as file:

@@ -37,6 +37,7 @@ class CrossTraining:
     contrast of the right one, `lessons` the divergence from the teacher's scores. `start` is what it begins as (``minilm``, ``mpnet``,
     a model of the box or the folder of a text encoder), `layers` the numbers of those of its layers that are kept, all where there
     are none. `query` and `document` are the pieces of each that are read. `bits` is 4 where embeddings are rounded before.
+    `questions` above 0 are so many of the questions, drawn by chance.
     """
 
     start: str = "minilm"
@@ -51,6 +52,7 @@ class CrossTraining:
     warmup: float = 0.1
     labels: float = 1.0
     lessons: float = 0.0
+    questions: int = 0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -58,6 +60,7 @@ class CrossTraining:
             self,
             "cross-encoder's training",
             {
+                "questions": (0, 1e12),
                 "query": (1, 400),
                 "document": (1, 400),
                 "batch_size": (1, 1e5),

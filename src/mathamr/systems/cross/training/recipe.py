@@ -136,7 +136,7 @@ def _trained(
     trainer = CrossTrainer(
         begun(training),
         _corpus(work),
-        Candidates.load(lists),
+        Candidates.load(lists).drawn(training.questions, training.seed),
         Candidates.load(work.out / FOUND),
         training,
         work.resources.device,
