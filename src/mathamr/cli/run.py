@@ -34,7 +34,8 @@ def command(
         Path | None,
         typer.Option(
             metavar="RUN",
-            help="Do not search: rank what this run file found for the topics again, by --strategy.",
+            help="Do not search: rank what this run file found for the topics again, by --strategy."
+            " Or cross: search, and read the first posts again.",
         ),
     ] = None,
     arqmath: Annotated[
@@ -59,12 +60,14 @@ def command(
     from mathamr.evaluation.runs import read_run, run_lines, write_lines
     from mathamr.evaluation.topics import read_topics
     from mathamr.search.library import Index
-    from mathamr.systems.ranking import TASKS
+    from mathamr.systems.ranking import AGAIN, TASKS, with_reranker
 
     if task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
     chosen = next(each for each in TASKS if each == task)
     asked = read_topics(topics)
+    if rerank is not None and str(rerank) == AGAIN and not rerank.exists():
+        strategy, rerank = with_reranker(strategy, AGAIN), None
     first = None if rerank is None else read_run(rerank)
     if parser or parser_model:
         vouch_for_parser(parser or "builtin", parser_model)

@@ -35,6 +35,13 @@ def command(
             " hybrid, maxsim, rerank, single or lexical for MathAMR+."
         ),
     ] = None,
+    rerank: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME",
+            help="Read the first posts again, each together with the query: cross. The same as --strategy hybrid+cross.",
+        ),
+    ] = None,
     exact: Annotated[
         bool,
         typer.Option("--exact/--approximate", help="Exact vector search, or as the engine approximates it."),
@@ -94,7 +101,7 @@ def command(
     from mathamr.errors import UnknownNameError
     from mathamr.search.editors import check_editor
     from mathamr.search.query import Query
-    from mathamr.systems.ranking import TASKS
+    from mathamr.systems.ranking import TASKS, with_reranker
 
     check_order(index, query)
     if hint := eaten_by_shell(query):
@@ -108,6 +115,8 @@ def command(
     asked = Query.of_text(text, chosen)
     if mark is not None:
         asked = asked.marked(mark)
+    if rerank is not None:
+        strategy = with_reranker(strategy, rerank)
     own = mark is not None or pool != 1000 or model or parser or parser_model or device != "auto"
     hits = None
     if not (local or own):

@@ -206,7 +206,10 @@ class Ranker(ABC):
             for hit, own, other in zip(pooled, ours, theirs, strict=True)
         ]
         ordered = sorted(both, key=lambda hit: (-hit.score, hit.id))
-        return FoundHits(followed(ordered, found.hits[ranking.pool :]), {**found.evidence, "cross": read})
+        evidence = found.evidence or {
+            type(ranking.first).__name__.lower(): {hit.id: hit.score for hit in found.hits}
+        }
+        return FoundHits(followed(ordered, found.hits[ranking.pool :]), {**evidence, "cross": read})
 
     def _mutual_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
         """Given entries by MaxSim both ways, best first; those without rows are left out."""

@@ -201,6 +201,19 @@ Rankings = Mapping[Task, Mapping[str, Ranking]]
 """The named rankings of a system by task; the first of each is the default."""
 
 
+AGAIN = "cross"
+"""What `hybrid+cross` and the like end with: the first posts of the ranking before are read again."""
+
+
+def with_reranker(strategy: str | None, reranker: str) -> str:
+    """The name of a strategy whose first posts are read again; of the usual one where none is named.
+
+    >>> with_reranker("maxsim", "cross"), with_reranker(None, "cross")
+    ('maxsim+cross', '+cross')
+    """
+    return f"{strategy or ''}+{reranker}"
+
+
 def read_again(ranking: Ranking, pool: int = REREAD, weight: float = 1.0) -> Ranking:
     """A ranking whose first results are read again; what is promoted stays first.
 

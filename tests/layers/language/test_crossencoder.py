@@ -70,7 +70,19 @@ def test_what_is_saved_is_read_back_the_same(folder: Path, tmp_path: Path) -> No
         ({"reads": {"query": 8, "document": 400}}, "no positions"),
         ({"reads": {"query": 0, "document": 4}}, "1 to 10,000"),
         ({"reads": {"unknown": 1}}, "unknown"),
-        ({"transformer": {"pieces": 64, "size": 32, "layers": 4, "heads": 4, "inner": 64, "positions": 32}}, "layers.3"),
+        (
+            {
+                "transformer": {
+                    "pieces": 64,
+                    "size": 32,
+                    "layers": 4,
+                    "heads": 4,
+                    "inner": 64,
+                    "positions": 32,
+                }
+            },
+            "layers.3",
+        ),
         ({"sha256": {WEIGHTS: "0" * 64}}, WEIGHTS),
     ],
 )

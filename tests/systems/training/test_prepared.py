@@ -232,7 +232,7 @@ def test_training_needs_only_torch_and_numpy(text_files: Path, tmp_path: Path) -
 
 def test_every_recipe_names_its_configurations_and_stages() -> None:
     for name in RECIPES:
-        assert name in SYSTEMS
+        assert name in SYSTEMS or name == "cross"  # a reranker is trained like a system, and is none
         recipe = RECIPES[name]
         for config in recipe.configurations:
             settings = TrainingSettings(config=config)

@@ -18,7 +18,7 @@ from torch import Tensor
 from mathamr.errors import MathAMRError
 from mathamr.integrity import file_hash
 from mathamr.layers.language.crossencoder import CrossEncoder
-from mathamr.layers.language.files import quantised, restored
+from mathamr.layers.language.files import SCALE, quantised, restored
 from mathamr.layers.language.fourbits import coded, decoded
 from mathamr.layers.language.quantisedcross import (
     CODES,
@@ -26,7 +26,6 @@ from mathamr.layers.language.quantisedcross import (
     EMBEDDINGS,
     FORMAT,
     PIECES,
-    SCALE,
     SCORE,
     WEIGHTS,
     read_cross,

@@ -121,7 +121,7 @@ def _check_strategy(service: Service, asked: SearchRequest) -> None:
     """Tells the client what the system of the index can do, where it was asked for something else."""
     if asked.task not in service.index.tasks:
         raise ApiError("invalid", f"this index can look for {', '.join(service.index.tasks)}", "task")
-    known = service.index.rankings(asked.task)
+    known = service.index.strategies(asked.task)
     if asked.strategy is not None and asked.strategy not in known:
         raise ApiError("invalid", f"known strategies are {', '.join(known)}", "strategy")
 

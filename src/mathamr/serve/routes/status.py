@@ -75,7 +75,7 @@ def _about(service: Service) -> dict[str, Any]:
         "updated": manifest.updated,
         "tasks": list(service.index.tasks),
         "strategies": list(
-            dict.fromkeys(name for task in service.index.tasks for name in service.index.rankings(task))
+            dict.fromkeys(name for task in service.index.tasks for name in service.index.strategies(task))
         ),
         "limits": service.limits.shown(),
         "writable": service.writable,

@@ -6,18 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import lru_cache
 from importlib import resources
+from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mathamr.errors import MathAMRError, MissingExtraError
-from mathamr.layers.language.pairlengths import Numbers
-from mathamr.layers.language.quantised import is_available
-from mathamr.layers.language.quantisedcross import CONFIG, QuantisedCross, read_cross
-from mathamr.layers.language.wording import wording_alone
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.settings import RERANKER
+from mathamr.systems.modelfolder import CONFIG
 
-NAME = "cross"
+if TYPE_CHECKING:
+    from mathamr.layers.language.pairlengths import Numbers
+    from mathamr.layers.language.quantisedcross import QuantisedCross
+
+NAME, RUNTIME = "cross", "onnxruntime"
 LONGEST = 6_000
 """Characters of a post that are read: more than the pieces that the cross-encoder takes of it."""
 
@@ -36,6 +39,8 @@ class Reranker:
         return self._cross.scores(asked, given)
 
     def _pieces(self, posts: Sequence[Post]) -> list[Numbers]:
+        from mathamr.layers.language.wording import wording_alone
+
         wordings = [wording_alone(_shortened(post))[0] for post in posts]
         return [cut.numbers for cut in self._cross.pieces.cut(wordings)]
 
@@ -55,6 +60,11 @@ def reranker_folder() -> Path:
     return Path(str(resources.files("mathamr.systems") / "box" / "rerank" / NAME))
 
 
+def has_reranker() -> bool:
+    """Whether there is one that can be loaded."""
+    return (reranker_folder() / CONFIG).is_file() and find_spec(RUNTIME) is not None
+
+
 def load_reranker() -> Reranker:
     """The reranker, loaded once a process."""
     folder = reranker_folder()
@@ -63,11 +73,13 @@ def load_reranker() -> Reranker:
             f"there is no reranker in {folder}; train one with `mathamr train cross POSTS --out FOLDER` and name"
             f" FOLDER/model in {RERANKER.name}, or search without reranking"
         )
-    if not is_available():
+    if find_spec(RUNTIME) is None:
         raise MissingExtraError("ONNX Runtime, which the reranker needs", "pip install onnxruntime")
     return _loaded(folder)
 
 
 @lru_cache(maxsize=1)
 def _loaded(folder: Path) -> Reranker:
+    from mathamr.layers.language.quantisedcross import QuantisedCross, read_cross
+
     return Reranker(QuantisedCross(read_cross(folder)))

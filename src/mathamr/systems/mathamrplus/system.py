@@ -25,7 +25,6 @@ from mathamr.systems.ranking import (
     Rankings,
     Rerank,
     Task,
-    read_again,
 )
 from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
 from mathamr.systems.vectors import Vectors
@@ -79,7 +78,6 @@ class MathAMRPlusSystem:
     rankings: ClassVar[Rankings] = {
         "answers": {
             "hybrid": _HYBRID,
-            "cross": read_again(_HYBRID),
             "maxsim": _MAXSIM,
             "rerank": Rerank(first=_SINGLE, then=_MAXSIM),
             "single": _SINGLE,

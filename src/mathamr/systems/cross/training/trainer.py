@@ -151,6 +151,8 @@ def reciprocal(scores: npt.NDArray[np.float32], right: npt.NDArray[np.int64]) ->
     >>> reciprocal(np.array([[1.0, 2.0], [1.0, 2.0], [1.0, 2.0]], np.float32), np.array([0, 1, -1]))
     0.5
     """
+    if not len(right):
+        return 0.0
     own = np.take_along_axis(scores, np.maximum(right, 0)[:, None], 1)
     places = (scores > own).sum(1) + 1
     return float(np.where((right >= 0) & (places <= 10), 1 / places, 0.0).mean())
