@@ -28,6 +28,8 @@ _IDLE = 8
 """Connections that are kept for the next readers."""
 _CONNECTING = 10
 """Seconds after which a server that does not answer is given up."""
+_WAITING = 30
+"""Seconds after which a writer that another one keeps waiting is told so."""
 
 Result = TypeVar("Result")
 
@@ -223,8 +225,12 @@ def _take_turn(connection: Connection, lock: int, timeout: int) -> None:
     import psycopg
 
     try:
-        connection.execute("SELECT set_config('lock_timeout', %s, true)", [f"{min(timeout, 30)}s"])
+        connection.execute(
+            "SELECT set_config('lock_timeout', %s, true), set_config('statement_timeout', '0', true)",
+            [f"{min(timeout, _WAITING)}s"],
+        )
         connection.execute("SELECT pg_advisory_xact_lock(%s)", [lock])
+        connection.execute("SELECT set_config('statement_timeout', %s, true)", [f"{timeout}s"])
     except psycopg.errors.LockNotAvailable as error:
         connection.rollback()
         raise MathAMRError(

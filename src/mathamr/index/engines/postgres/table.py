@@ -20,6 +20,7 @@ from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.maxsim import maxsim
 from mathamr.index.engines.postgres import copying
+from mathamr.index.engines.postgres.conditions import conditions_of, having, shown
 from mathamr.index.engines.postgres.connections import Connections
 from mathamr.systems.field import Field, Kind
 from mathamr.systems.vectors import Vectors
@@ -195,13 +196,13 @@ class PostgresTable:
 
     def _encoded(self, entries: Sequence[Entry], name: str) -> dict[str, bytes]:
         """The cells of the fixed encodings of those entries that have the field."""
-        having = [entry for entry in entries if name in entry.rows]
-        if not having:
+        own = [entry for entry in entries if name in entry.rows]
+        if not own:
             return {}
-        counts = np.array([len(entry.rows[name]) for entry in having])
-        vectors = np.concatenate([entry.rows[name].vectors for entry in having])
+        counts = np.array([len(entry.rows[name]) for entry in own])
+        vectors = np.concatenate([entry.rows[name].vectors for entry in own])
         made = self._encodings[name].entries(vectors, np.cumsum(counts) - counts)
-        return {entry.id: copying.halfvec(row) for entry, row in zip(having, made, strict=True)}
+        return {entry.id: copying.halfvec(row) for entry, row in zip(own, made, strict=True)}
 
     def delete(self, ids: Iterable[str]) -> None:
         """Forgets entries."""
@@ -225,7 +226,7 @@ class PostgresTable:
         """How many entries there are, or how many have a field."""
         from psycopg import sql
 
-        asked = sql.SQL("SELECT count(*) FROM {} WHERE {}").format(self.name, _having(field))
+        asked = sql.SQL("SELECT count(*) FROM {} WHERE {}").format(self.name, having(field))
         return int(self._rows("count", asked, [])[0][0])
 
     def ids(self, field: Field | None = None) -> Iterator[str]:
@@ -233,7 +234,7 @@ class PostgresTable:
         from psycopg import sql
 
         asked = sql.SQL("SELECT key, id FROM {} WHERE key > %s AND {} ORDER BY key LIMIT {}").format(
-            self.name, _having(field), sql.SQL(str(2 * BATCH))
+            self.name, having(field), sql.SQL(str(2 * BATCH))
         )
         last = b""
         while rows := self._rows("list", asked, [last]):
@@ -273,7 +274,7 @@ class PostgresTable:
             sql.Identifier(f"l_{field.name}"),
             sql.Identifier(f"r_{field.name}"),
             self.name,
-            _having(field),
+            having(field),
         )
         found = {}
         for batch in batches(dict.fromkeys(ids), BATCH):
@@ -297,8 +298,8 @@ class PostgresTable:
         """Ids and scores of the entries nearest to a query; MaxSim is a sum here. `among` are the ids to look at."""
         from psycopg import sql
 
-        conditions, values = _conditions(where)
-        conditions.append(_having(field))
+        conditions, values = conditions_of(where)
+        conditions.append(having(field))
         if among is not None:
             conditions.append(sql.SQL("key = ANY(%s)"))
             values.append(list(map(key, dict.fromkeys(among))))
@@ -314,7 +315,7 @@ class PostgresTable:
             asked = sql.SQL("{} ORDER BY {} <#> %s::halfvec LIMIT {}").format(
                 asked, sql.Identifier(f"e_{field.name}"), sql.SQL(str(pool))
             )
-            values.append(_shown(encoding * len(query)))
+            values.append(shown(encoding * len(query)))
         return self._connections.read(
             f"search {self.of}",
             lambda connection: self._scored(connection, asked, values, query, limit, pool),
@@ -337,10 +338,10 @@ class PostgresTable:
         score = sql.SQL("-({} <#> %s::vector)").format(sql.Identifier(f"v_{field.name}"))
         if graphed is None:
             order: sql.Composable = sql.SQL("2 DESC")
-            values = [_shown(query), *values]
+            values = [shown(query), *values]
         else:
             order = sql.SQL("{} <#> %s::halfvec").format(graphed)
-            values = [_shown(query), *values, _shown(query)]
+            values = [shown(query), *values, shown(query)]
         asked = sql.SQL("SELECT id, {} FROM {} WHERE {} ORDER BY {} LIMIT {}").format(
             score, self.name, narrowed, order, sql.SQL(str(limit))
         )
@@ -405,43 +406,6 @@ class PostgresTable:
             f"{what} {self.of}",
             lambda connection: connection.cursor(binary=True).execute(asked, values).fetchall(),
         )
-
-
-def _having(field: Field | None) -> sql.Composable:
-    """The condition that an entry has a field."""
-    from psycopg import sql
-
-    if field is None:
-        return sql.SQL("true")
-    return sql.SQL("{} IS NOT NULL").format(sql.Identifier(f"v_{field.name}"))
-
-
-def _conditions(where: Filter | None) -> tuple[list[sql.Composable], list[Any]]:
-    """A filter in SQL, and the values in it."""
-    from psycopg import sql
-
-    if not where:
-        return [], []
-    after, before = where.times
-    asked: list[tuple[str, Any]] = []
-    if where.kinds:
-        asked.append(("kind = ANY(%s)", list(map(copying.kept, where.kinds))))
-    if where.tags:
-        asked.append(("tags @> %s::text[]", list(map(copying.kept, where.tags))))
-    if where.sources:
-        asked.append(("source = ANY(%s)", list(map(copying.kept, where.sources))))
-    if after is not None:
-        asked.append(("time >= %s", after))
-    if before is not None:
-        asked.append(("time < %s", before))
-    if where.minimum_score is not None:
-        asked.append(("score >= %s", where.minimum_score))
-    return [sql.SQL(condition) for condition, _ in asked], [value for _, value in asked]
-
-
-def _shown(numbers: Floats) -> str:
-    """A vector as pgvector reads it."""
-    return "[" + ",".join(f"{number:.9g}" for number in numbers.tolist()) + "]"
 
 
 def _best(names: list[str], scores: Floats, limit: int) -> tuple[list[str], Floats]:
