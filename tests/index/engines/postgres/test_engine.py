@@ -50,7 +50,8 @@ def ask(statement: str) -> list[tuple[object, ...]]:
     import psycopg
 
     with psycopg.connect(POSTGRES_URL.value, autocommit=True) as connection:
-        return connection.execute(statement).fetchall()
+        cursor = connection.execute(statement)
+        return cursor.fetchall() if cursor.description else []
 
 
 def end_connections() -> None:
@@ -127,6 +128,31 @@ def test_other_readers_see_all_kinds_of_a_flush_or_nothing(engine: Engine, tmp_p
     engine.flush()
     assert (reader.count("posts"), reader.count("formulas")) == (4, 3)
     reader.close()
+
+
+def test_a_role_that_may_only_select_searches_and_cannot_write(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: PostgresServer
+) -> None:
+    engine.upsert("posts", some_posts(1, 20))
+    engine.optimize()
+    assert isinstance(engine, PostgresEngine)
+    schema, role = engine._options.schema, "mathamr_test_reader"
+    ask(
+        f"CREATE ROLE {role} LOGIN; GRANT USAGE ON SCHEMA {schema} TO {role};"
+        f" GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO {role}"
+    )
+    monkeypatch.setenv("MATHAMR_POSTGRES_URL", server.url.replace("postgres:hidden%20word", role))
+    reader = open_engine(tmp_path / "engine", read_only=True)
+    query = units(np.random.default_rng(1), 3)
+    same(reader["parts"].search_maxsim(query, 9), naive_search(some_posts(1, 20), "parts", query, 9))
+    assert len(reader["parts"].search_maxsim(query, 9, exact=False)) == 9
+    reader.close()
+    writer = open_engine(tmp_path / "engine")
+    with pytest.raises(MathAMRError, match="permission denied"):
+        writer.upsert("posts", some_posts(2, 1))
+    writer.close()
+    monkeypatch.undo()
+    ask(f"DROP OWNED BY {role}; DROP ROLE {role}")
 
 
 def test_an_upsert_that_fails_takes_nothing_of_earlier_ones_with_it(engine: Engine) -> None:

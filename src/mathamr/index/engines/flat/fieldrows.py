@@ -348,7 +348,7 @@ class ManyRows(FieldRows):
             scores = self.encodings[places].astype(np.float32, copy=False) @ encoding
         else:
             places, scores = _passing(_scan(self.encodings, encoding), passing)
-        chosen = places[np.argpartition(scores, -pool)[-pool:]]
+        chosen = places[best(scores, pool)]
         return top(chosen, self.slots.score(query, chosen), k)
 
     def _encoded(self, encoding: FixedEncoding) -> Array:

@@ -19,8 +19,8 @@ from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.firststage import FirstStage, check_number
 from mathamr.index.engines.kinds import EngineOfKinds
-from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.postgres.connections import LIBRARY, Connections
+from mathamr.index.engines.postgres.field import PostgresField
 from mathamr.index.engines.postgres.table import PostgresTable
 from mathamr.systems.field import Field
 
@@ -67,7 +67,7 @@ class PostgresOptions(FirstStage):
             )
 
 
-class PostgresEngine(EngineOfKinds[PostgresTable, NearestField]):
+class PostgresEngine(EngineOfKinds[PostgresTable, PostgresField]):
     """A table of a schema for every kind of entry; see `Engine`."""
 
     name: ClassVar[str] = "postgres"
@@ -94,7 +94,7 @@ class PostgresEngine(EngineOfKinds[PostgresTable, NearestField]):
             )
             for of, own in by_kind(head.fields).items()
         }
-        readers = {field.name: NearestField(field, stores[field.of]) for field in head.fields}
+        readers = {field.name: PostgresField(field, stores[field.of]) for field in head.fields}
         super().__init__(head.fields, stores, readers)
         try:
             if new:

@@ -15,10 +15,12 @@ import numpy as np
 
 from mathamr.batches import batches
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.entry import Entry, Filter, Floats, Payload, checked
+from mathamr.index.engines.entry import Entry, Filter, Floats, Payload, ScoredRow, checked
 from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding
-from mathamr.index.engines.maxsim import maxsim
+from mathamr.index.engines.flat.columns import Rows
+from mathamr.index.engines.flat.nearest import BestRows
+from mathamr.index.engines.maxsim import maxsim, products
 from mathamr.index.engines.postgres import copying
 from mathamr.index.engines.postgres.conditions import conditions_of, having, shown
 from mathamr.index.engines.postgres.connections import Connections
@@ -368,20 +370,56 @@ class PostgresTable:
             self._look_closely(connection, pool)
         names: list[str] = []
         scores = np.empty(0, np.float32)
-        with connection.cursor("mathamr_scan", binary=True) as cursor:
-            cursor.execute(asked, values)
-            while rows := cursor.fetchmany(BATCH):
-                cells = [row[1] for row in rows]
-                counts = np.array([len(cell) for cell in cells]) // (4 * query.shape[1])
-                vectors = copying.floats(b"".join(cells), query.shape[1])
-                found = maxsim(query, vectors, np.cumsum(counts) - counts) * len(query)
-                names += [row[0] for row in rows]
-                scores = np.concatenate([scores, found])
-                if len(scores) > 4 * limit + BATCH:
-                    names, scores = _best(names, scores, limit)
+        for some, vectors, starts in _scanned(connection, asked, values, query.shape[1]):
+            names += some
+            scores = np.concatenate([scores, maxsim(query, vectors, starts) * len(query)])
+            if len(scores) > 4 * limit + BATCH:
+                names, scores = _best(names, scores, limit)
         names, scores = _best(names, scores, limit)
         order = np.argsort(-scores, kind="stable")
         return [(copying.given(names[row]), float(scores[row])) for row in order.tolist()]
+
+    def nearest_rows(
+        self, query: Floats, field: Field, k: int, where: Filter | None
+    ) -> list[list[ScoredRow]]:
+        """For each row of a query the k nearest rows of a field of many, exactly, and those that tie with the last."""
+        from psycopg import sql
+
+        conditions, values = conditions_of(where)
+        asked = sql.SQL("SELECT id, {} FROM {} WHERE {}").format(
+            sql.Identifier(f"v_{field.name}"), self.name, sql.SQL(" AND ").join([*conditions, having(field)])
+        )
+
+        def work(connection: Connection) -> tuple[list[str], list[int], list[tuple[Rows, Floats]]]:
+            best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
+            names: list[str] = []
+            firsts: list[int] = []
+            base = 0
+            for some, vectors, starts in _scanned(connection, asked, values, field.size):
+                best.add(base + np.arange(len(vectors)), products(vectors, columns))
+                names += some
+                firsts += (base + starts).tolist()
+                base += len(vectors)
+            return names, firsts, best.found()
+
+        names, firsts, found = self._connections.read(f"search {self.of}", work)
+        first = np.array(firsts, np.int64)
+        places = [np.searchsorted(first, numbers, side="right") - 1 for numbers, _ in found]
+        wanted = {copying.given(names[place]) for own in places for place in own.tolist()}
+        known = self.fetch(sorted(wanted), field)
+        return [
+            [
+                ScoredRow(name, row, known[name].references[row], score)
+                for name, row, score in zip(
+                    (copying.given(names[place]) for place in own.tolist()),
+                    (numbers - first[own]).tolist(),
+                    scores.tolist(),
+                    strict=True,
+                )
+                if name in known
+            ]
+            for own, (numbers, scores) in zip(places, found, strict=True)
+        ]
 
     def _look_closely(self, connection: Connection, limit: int) -> None:
         """How wide a search over a graph is, until the transaction ends."""
@@ -406,6 +444,18 @@ class PostgresTable:
             f"{what} {self.of}",
             lambda connection: connection.cursor(binary=True).execute(asked, values).fetchall(),
         )
+
+
+def _scanned(
+    connection: Connection, asked: sql.Composed, values: list[Any], size: int
+) -> Iterator[tuple[list[str], Floats, Rows]]:
+    """Ids and rows of entries as they come from the server: the rows one after the other, and where each entry's begin."""
+    with connection.cursor("mathamr_scan", binary=True) as cursor:
+        cursor.execute(asked, values)
+        while rows := cursor.fetchmany(BATCH):
+            cells = [row[1] for row in rows]
+            counts = np.array([len(cell) for cell in cells]) // (4 * size)
+            yield [row[0] for row in rows], copying.floats(b"".join(cells), size), np.cumsum(counts) - counts
 
 
 def _best(names: list[str], scores: Floats, limit: int) -> tuple[list[str], Floats]:
