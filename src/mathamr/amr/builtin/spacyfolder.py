@@ -33,7 +33,7 @@ LARGEST = 64 << 20
 _ACTIONS = "SDLRB"
 
 
-class Node(NamedTuple):
+class NetworkNode(NamedTuple):
     """A node of a network that has numbers."""
 
     name: str
@@ -125,7 +125,7 @@ class SpacyFolder:
             },
         )
 
-    def _nodes(self, name: str) -> list[Node]:
+    def _nodes(self, name: str) -> list[NetworkNode]:
         """The nodes of a network that have numbers, in the order of the file."""
         read = self._read(name)
         made = []
@@ -133,7 +133,7 @@ class SpacyFolder:
             own = {key: value for key, value in parameters.items() if value is not None}
             if own:
                 made.append(
-                    Node(head["name"], own, {key: unpacked(value) for key, value in attributes.items()})
+                    NetworkNode(head["name"], own, {key: unpacked(value) for key, value in attributes.items()})
                 )
         return made
 
