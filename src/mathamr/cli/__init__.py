@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib import import_module
 from typing import Any
@@ -12,6 +13,9 @@ from typer.core import TyperGroup
 from mathamr import __version__
 from mathamr.errors import MathAMRError, MissingExtraError, did_you_mean
 from mathamr.terminal import visible
+
+COLLECTED_AFTER = (50_000, 20, 20)
+"""New objects after which Python looks for rubbish, and how often it looks among older ones."""
 
 # verb (a module under mathamr.cli) -> one line of help; the order is that of a post's way through the rooms.
 VERBS = {
@@ -103,6 +107,8 @@ _EXTRAS = {"torch": "torch", "bm25s": "research"}
 
 def main() -> None:
     """Entry point: a `MathAMRError` is printed as one clear message and ends with exit code 1."""
+    # Models are many small objects that stay: to look through them for rubbish again and again takes a tenth of a first query's time.
+    gc.set_threshold(*COLLECTED_AFTER)
     try:
         app()
     except MathAMRError as error:

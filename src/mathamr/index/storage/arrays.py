@@ -1,7 +1,8 @@
 """Named arrays in one file, memory-mapped when read: the safetensors format, with checksums.
 
 A file is mapped once, whatever number of arrays it holds, and its checksum is verified when it is first mapped: what was
-changed on disk since it was written is told, and never searched.
+changed on disk since it was written is told, and never searched. A large file that was verified and not written to since is known
+from process to process (`SeenFiles`).
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ import numpy.typing as npt
 
 from mathamr.errors import MathAMRError
 from mathamr.index.storage.durable import write_parts
+from mathamr.index.storage.seen import SeenFiles
 
 Array = npt.NDArray[Any]
 
@@ -119,12 +121,13 @@ def _head_checksum(header: Mapping[str, Any]) -> str:
 
 _verified: OrderedDict[tuple[int, ...], None] = OrderedDict()
 _REMEMBERED = 4096
+_seen = SeenFiles()
 
 
 def _verify(header: Mapping[str, Any], content: memoryview, found: os.stat_result) -> None:
     """Complains about content that is not what was written; a file that was looked at and not changed is not read again."""
     key = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
-    if key in _verified:
+    if key in _verified or found in _seen:
         return
     checksum = 0
     for start in range(0, len(content), _PIECE):
@@ -132,6 +135,7 @@ def _verify(header: Mapping[str, Any], content: memoryview, found: os.stat_resul
     if checksum != int(header["__metadata__"]["crc32"], 16):
         raise ValueError("its content has another checksum than when it was written")
     _verified[key] = None
+    _seen.add(found)
     while len(_verified) > _REMEMBERED:
         _verified.popitem(last=False)
 

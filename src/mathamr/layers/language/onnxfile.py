@@ -33,7 +33,7 @@ class OnnxGraph:
 
     def __init__(self) -> None:
         self._nodes: list[bytes] = []
-        self._constants: dict[str, bytes] = {}
+        self._constants: dict[str, tuple[bytes, memoryview]] = {}
         self._inputs: list[bytes] = []
         self._made = 0
 
@@ -47,9 +47,8 @@ class OnnxGraph:
         if name not in self._constants:
             content = np.ascontiguousarray(array)
             dims = b"".join(_number(1, size) for size in content.shape)
-            self._constants[name] = (
-                dims + _number(2, _KINDS[content.dtype]) + _bytes(8, name) + _bytes(9, content.tobytes())
-            )
+            head = dims + _number(2, _KINDS[content.dtype]) + _bytes(8, name) + _head(9, content.nbytes)
+            self._constants[name] = head, content.reshape(-1).view(np.uint8).data
         return name
 
     def add(
@@ -84,15 +83,15 @@ class OnnxGraph:
 
     def model(self, outputs: Mapping[str, Sequence[int | str]], kind: npt.DTypeLike = np.float32) -> bytes:
         """The bytes of a model with these results, all of one kind."""
-        graph = (
-            b"".join(_bytes(1, node) for node in self._nodes)
-            + _bytes(2, "mathamr")
-            + b"".join(_bytes(5, constant) for constant in self._constants.values())
-            + b"".join(_bytes(11, value) for value in self._inputs)
-            + b"".join(_bytes(12, _value(name, shape, kind)) for name, shape in outputs.items())
-        )
+        parts: list[bytes | memoryview] = [_bytes(1, node) for node in self._nodes]
+        parts.append(_bytes(2, "mathamr"))
+        for head, content in self._constants.values():
+            parts += [_head(5, len(head) + content.nbytes) + head, content]
+        parts += [_bytes(11, value) for value in self._inputs]
+        parts += [_bytes(12, _value(name, shape, kind)) for name, shape in outputs.items()]
         opsets = _bytes(8, _number(2, OPSET)) + _bytes(8, _bytes(1, MICROSOFT) + _number(2, 1))
-        return _number(1, IR_VERSION) + _bytes(7, graph) + opsets
+        # Joined once: weights are many megabytes, and each copy of them takes as long as to read them.
+        return b"".join([_number(1, IR_VERSION), _head(7, sum(map(len, parts))), *parts, opsets])
 
 
 def _value(name: str, shape: Sequence[int | str], kind: npt.DTypeLike) -> bytes:
@@ -115,7 +114,12 @@ def _number(field: int, value: int) -> bytes:
 
 def _bytes(field: int, content: bytes | str) -> bytes:
     data = content.encode() if isinstance(content, str) else content
-    return _varint(field << 3 | 2) + _varint(len(data)) + data
+    return _head(field, len(data)) + data
+
+
+def _head(field: int, size: int) -> bytes:
+    """What stands before so many bytes."""
+    return _varint(field << 3 | 2) + _varint(size)
 
 
 def _varint(value: int) -> bytes:
