@@ -25,6 +25,7 @@ import numpy as np
 from benchmarks._postgres import PostgresServer, missing
 from benchmarks.engines import Corpus, Floats, made_up, of_index, per_second, plain_blocks, recall, unit
 from mathamr.index.engines.engine import Engine, Entry, create_engine, open_engine
+from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.settings import POSTGRES_URL
 
 SIZES = (33_771, 300_000)
@@ -33,6 +34,17 @@ DEPTH = 1000
 POOLS = (1000, 5000)
 ENCODINGS = {"fde, one cell": (0, 1), "fde, 4 cells × 2": (2, 2)}
 """Planes and repetitions."""
+SETTINGS = (
+    (0, 1, 1),
+    (1, 1, 1),
+    (1, 2, 1),
+    (2, 1, 1),
+    (2, 2, 1),
+    (2, 4, 0.25),
+    (3, 4, 0.0625),
+    (4, 8, 0.03125),
+)
+"""Planes, repetitions and how much of a vector's size is kept by the projection."""
 PAYLOAD = 20_000
 """Entries that are written at a time."""
 FLUSHED = 10
@@ -149,6 +161,35 @@ def two_stages(engine: Engine, pool: int, *, exact: bool) -> Strategy:
 def maxsim_of(engine: Engine, k: int, *, exact: bool) -> Strategy:
     """MaxSim, over all or over what the engine's first stage finds."""
     return lambda query: [hit.id for hit in engine["parts"].search_maxsim(query, k, exact=exact)]
+
+
+def encodings(real: Corpus) -> None:
+    """What settings of an encoding find of the ten best by MaxSim, among posts as they are."""
+    counts = np.diff(real.starts, append=len(real.vectors))
+    chosen = np.arange(0, len(counts), max(1, len(counts) // QUERIES))[:QUERIES]
+    queries = [real.vectors[real.starts[post] :][: counts[post]] for post in chosen]
+    others = np.setdiff1d(np.arange(len(counts)), chosen)
+    wanted = [others[np.argsort(-plain_blocks(real, query)[others])[:10]] for query in queries]
+    size = real.vectors.shape[1]
+    print(
+        f"\nencodings of {len(counts):,} posts: {size} numbers a vector; of the 10 best by MaxSim are among the first"
+    )
+    print("planes repetitions projected  numbers  µs a post     10    100   1000")
+    for planes, repetitions, share in SETTINGS:
+        encoding = FixedEncoding(size, planes, repetitions, max(1, int(size * share)))
+        begun = time.process_time()
+        made = encoding.entries(real.vectors, real.starts)
+        each = 1e6 * (time.process_time() - begun) / len(counts)
+        found = [others[np.argsort(-(made[others] @ encoding.query(query)))] for query in queries]
+        shares = [
+            np.mean([len(np.intersect1d(a[:pool], b)) / 10 for a, b in zip(found, wanted, strict=True)])
+            for pool in (10, 100, 1000)
+        ]
+        print(
+            f"{planes:6d} {repetitions:11d} {encoding.width:9d} {encoding.length:8d} {each:10.0f} "
+            + " ".join(f"{share:6.3f}" for share in shares),
+            flush=True,
+        )
 
 
 class Table:
@@ -268,9 +309,10 @@ def _keep(report: dict[str, Any]) -> None:
 def run() -> None:
     """Every engine, every size."""
     sizes = [int(size) for size in os.environ.get("MATHAMR_POSTS", "").split(",") if size] or list(SIZES)
-    names = os.environ.get("MATHAMR_ENGINES", "flat,edge,postgres").split(",")
+    names = [name for name in os.environ.get("MATHAMR_ENGINES", "flat,edge,postgres").split(",") if name]
     index, report = os.environ.get("MATHAMR_INDEX"), {}
     real = of_index(Path(index)) if index else made_up(6_000)
+    encodings(real)
     with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
         if "postgres" in names and not os.environ.get("MATHAMR_POSTGRES_URL"):
             if reason := missing():
@@ -280,7 +322,7 @@ def run() -> None:
                 server = PostgresServer(*SERVER)
                 stack.callback(server.stop)
                 os.environ["MATHAMR_POSTGRES_URL"] = server.url
-        for size in sizes:
+        for size in sizes if names else ():
             corpus = resampled(real, size)
             rows = sum(map(len, corpus.queries)) / len(corpus.queries)
             print(

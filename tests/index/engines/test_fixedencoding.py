@@ -29,6 +29,8 @@ def naive(encoding: FixedEncoding, vectors: Floats, *, query: bool) -> Floats:
     """The definitions of the paper by loops: sums for a query, means and the nearest cell's vector for an entry."""
     normals = encoding._normals.reshape(SIZE, encoding.repetitions, encoding.planes)
     projections = encoding._projections.reshape(SIZE, encoding.repetitions, encoding.width)
+    if encoding.width == SIZE:
+        projections = np.stack([np.eye(SIZE)] * encoding.repetitions, axis=1)
     parts = []
     for repetition in range(encoding.repetitions):
         sides = [tuple((vector @ normals[:, repetition] > 0).tolist()) for vector in vectors]

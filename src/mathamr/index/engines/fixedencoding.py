@@ -78,9 +78,7 @@ class FixedEncoding:
 
     @cached_property
     def _projections(self) -> Floats:
-        """A random projection for each cut, with entries ±1/√width; the identity where nothing is projected."""
-        if self.width == self.size:
-            return np.tile(np.eye(self.size, dtype=np.float32), self.repetitions)
+        """A random projection for each cut, with entries ±1/√width."""
         draw = np.random.default_rng([self.seed, self.size, 1])
         signs = draw.integers(0, 2, (self.size, self.repetitions * self.width)) * 2 - 1
         projections: Floats = (signs / np.sqrt(self.width)).astype(np.float32)
@@ -90,6 +88,8 @@ class FixedEncoding:
         """For each repetition and vector its cell, and its projection."""
         sides = (vectors @ self._normals > 0).reshape(len(vectors), self.repetitions, self.planes)
         cells = sides @ (1 << np.arange(self.planes, dtype=np.int64))
+        if self.width == self.size:
+            return cells.T, np.broadcast_to(vectors, (self.repetitions, *vectors.shape))
         projected = (vectors @ self._projections).reshape(len(vectors), self.repetitions, self.width)
         return cells.T, np.ascontiguousarray(projected.transpose(1, 0, 2))
 
@@ -117,11 +117,14 @@ class FixedEncoding:
         owners = np.repeat(np.arange(count), np.diff(starts, append=len(vectors)))
         made = np.empty((count, self.repetitions, self.cells, self.width), np.float32)
         for repetition, (cells, projected) in enumerate(zip(*self._cut(vectors), strict=True)):
-            keys = owners * self.cells + cells
-            order = np.argsort(keys, kind="stable")
-            filled, firsts, members = np.unique(keys[order], return_index=True, return_counts=True)
-            own = self._nearest(cells, projected, starts)
-            own[filled] = np.add.reduceat(projected[order], firsts, axis=0) / members[:, None]
+            if not self.planes:
+                own = _means(projected, starts)
+            else:
+                keys = owners * self.cells + cells
+                order = np.argsort(keys, kind="stable")
+                filled, firsts = np.unique(keys[order], return_index=True)
+                own = self._nearest(cells, projected, starts)
+                own[filled] = _means(projected[order], firsts)
             made[:, repetition] = own.reshape(count, self.cells, self.width)
         return made.reshape(count, self.length)
 
@@ -136,6 +139,13 @@ class FixedEncoding:
 
 
 _BITS = np.array([number.bit_count() for number in range(1 << MOST_PLANES)], np.uint8)
+
+
+def _means(rows: Floats, starts: Rows) -> Floats:
+    """The mean of each run of rows."""
+    counts = np.diff(starts, append=len(rows)).astype(np.float32)
+    means: Floats = np.add.reduceat(rows, starts, axis=0) / counts[:, None]
+    return means
 
 
 def _pieces(bounds: Rows) -> Iterator[tuple[int, int]]:
