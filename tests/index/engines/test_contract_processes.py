@@ -110,7 +110,7 @@ def test_a_read_only_folder_is_told_or_read(local: Path) -> None:
     check_20_posts(local)
 
 
-@each_in_its_folder
+@pytest.mark.parametrize("variant", ["flat", "edge", "qdrant-local", "postgres"])
 def test_what_was_flushed_survives_a_kill(local: Path) -> None:
     result = in_a_process(
         local,

@@ -143,8 +143,8 @@ _BITS = np.array([number.bit_count() for number in range(1 << MOST_PLANES)], np.
 
 def _means(rows: Floats, starts: Rows) -> Floats:
     """The mean of each run of rows."""
-    counts = np.diff(starts, append=len(rows)).astype(np.float32)
-    means: Floats = np.add.reduceat(rows, starts, axis=0) / counts[:, None]
+    means: Floats = np.add.reduceat(rows, starts, axis=0)
+    means /= np.diff(starts, append=len(rows)).astype(np.float32)[:, None]
     return means
 
 

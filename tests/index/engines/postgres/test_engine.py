@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -102,6 +103,17 @@ def test_readers_and_writers_whose_connections_end_take_new_ones(engine: Engine)
     engine.delete("posts", ["p0"])
     engine.flush()
     assert sorted(engine.ids("posts")) == ["p1", "p2", "p3", "p4"]
+
+
+def test_a_forked_process_takes_connections_of_its_own(engine: Engine) -> None:
+    engine.upsert("posts", some_posts(1, 5))
+    engine.flush()
+    assert engine.count("posts") == 5
+    child = os.fork()
+    if not child:
+        os._exit(0 if engine.count("posts") == 5 else 1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+    assert engine.count("posts") == 5
 
 
 def test_a_server_that_is_gone_is_told_without_the_password(

@@ -6,6 +6,7 @@ us speak with another server, and no folder, log or error has a password in it.
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -40,6 +41,7 @@ class Connections:
     def __init__(self, timeout: int, lock: int) -> None:
         self._timeout, self._lock = timeout, lock
         self._idle: list[Connection] = []
+        self._process = os.getpid()
         self._writer: Connection | None = None
         self._writing = threading.RLock()
         self._changed = False
@@ -157,6 +159,9 @@ class Connections:
 
     def _take(self, what: str) -> Connection:
         """A connection for a reader."""
+        if self._process != os.getpid():
+            # After a fork the connections are the parent's.
+            self._process, self._idle = os.getpid(), []
         with suppress(IndexError):
             return self._idle.pop()
         connection = self._connect(what)
