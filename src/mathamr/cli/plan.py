@@ -4,22 +4,137 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+if TYPE_CHECKING:
+    from mathamr.index.making.plan import BuildPlan
+
 
 def command(
-    measure: Annotated[bool, typer.Option("--measure", help="Measure this machine.")] = False,
-    like: Annotated[Path | None, typer.Option(help="Posts to measure with.")] = None,
-    model: Annotated[str | None, typer.Option(help="The model.")] = None,
-    engine: Annotated[str | None, typer.Option(help="The engine.")] = None,
-    device: Annotated[str, typer.Option(help="Where the model runs.")] = "cpu",
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object.")] = False,
+    posts: Annotated[float | None, typer.Option(help="How many posts, as 2400000 or 2.4e6.")] = None,
+    cores: Annotated[
+        int | None,
+        typer.Option(help="Processors of all machines.", min=1, show_default="those of this machine"),
+    ] = None,
+    gpus: Annotated[int, typer.Option(help="Accelerators of all machines.", min=0)] = 0,
+    model: Annotated[
+        str | None, typer.Option(help="The model.", show_default="the first that was measured")
+    ] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="The engine; without one all that were measured are told.")
+    ] = None,
+    letters: Annotated[
+        float | None,
+        typer.Option(
+            help="Characters of a post in the mean.", show_default="as of the posts that were measured"
+        ),
+    ] = None,
+    constants: Annotated[
+        Path | None,
+        typer.Option(help="A file with what --measure printed, instead of the constants of the package."),
+    ] = None,
+    measure: Annotated[
+        bool, typer.Option("--measure", help="Measure this machine with some posts, and print its constants.")
+    ] = False,
+    like: Annotated[
+        Path | None,
+        typer.Option(help="With --measure: posts like those to come.", show_default="the bundled sample"),
+    ] = None,
+    device: Annotated[str, typer.Option(help="With --measure: where the model runs.")] = "cpu",
+    as_json: Annotated[bool, typer.Option("--json", help="The plan as one JSON object.")] = False,
 ) -> None:
-    """Say what an index takes: hours, disk, memory."""
-    from mathamr.index.making.measuring import measure as measured
-    from mathamr.sample import folder
+    """Say how long an index of so many posts takes, on which disk and memory, and what the time goes to.
 
-    row = measured(like or folder(), model=model, engine=engine, device=device)
-    print(json.dumps(row.to_json(), indent=2))
+    The figures are projected from what one post costs, measured where the plan says.
+    """
+    from mathamr.index.making.constants import KnownConstants
+    from mathamr.index.making.plan import plan_build
+    from mathamr.workers import processors
+
+    if measure:
+        from mathamr.index.making.measuring import measure as measured
+        from mathamr.sample import folder
+
+        row = measured(like or folder(), model=model, engine=engine, device=device)
+        print(json.dumps(row.to_json(), indent=2))
+        return
+    if posts is None:
+        raise typer.BadParameter("say how many posts there will be, as --posts 2.4e6")
+    plan = plan_build(
+        KnownConstants.read(constants),
+        posts=posts,
+        cores=cores or processors(),
+        gpus=gpus,
+        model=model,
+        engine=engine,
+        letters=letters,
+    )
+    if as_json:
+        print(json.dumps(plan.to_json(), indent=2))
+    else:
+        _show(plan)
+
+
+def _show(plan: BuildPlan) -> None:
+    from rich.table import Table
+
+    from mathamr.cli.console import Console
+    from mathamr.progress import duration
+
+    console = Console()
+    console.print(
+        f"{plan.posts:,.0f} posts of {plan.letters_per_post:,.0f} letters, model {plan.model}, {plan.cores:,} processors,"
+        f" {plan.gpus:,} accelerators: {duration(plan.seconds)}",
+        highlight=False,
+    )
+    stages = Table("stage", "by", "their work", "by the clock", "share", box=None, pad_edge=False)
+    for stage in plan.stages:
+        stages.add_row(
+            stage.name,
+            stage.by,
+            f"{stage.work_seconds / 3600:,.1f} h",
+            duration(stage.clock_seconds),
+            f"{stage.clock_seconds / plan.seconds:.0%}",
+        )
+    console.print(stages)
+    disk = ", ".join(f"{part} {_bytes(size)}" for part, size in plan.disk_bytes.items() if size)
+    console.print(f"on disk {_bytes(sum(plan.disk_bytes.values()))}: {disk}", highlight=False)
+    console.print(
+        f"shards, while it is built on a cluster: {_bytes(plan.shard_bytes)}; memory of a worker {_bytes(plan.worker_bytes)}",
+        highlight=False,
+    )
+    engines = Table(
+        f"engine, {plan.vectors:,.0f} vectors", "load", "disk", "memory", "a question", "measured",
+        box=None, pad_edge=False,
+    )  # fmt: skip
+    for each in plan.engines:
+        question = (
+            "–"
+            if each.query_seconds is None
+            else f"{duration(each.query_seconds)} of a core, {each.strategy}"
+        )
+        engines.add_row(
+            each.engine,
+            "with the build" if each.load_seconds is None else duration(each.load_seconds),
+            _bytes(each.bytes),
+            _bytes(each.memory_bytes),
+            question,
+            each.measured,
+        )
+    console.print(engines)
+    for line in plan.drivers:
+        console.print(f"- {line}", highlight=False)
+    console.print(f"measured on {plan.measured}", highlight=False)
+
+
+def _bytes(size: float | None) -> str:
+    """A size as people say it."""
+    if size is None:
+        return "–"
+    for unit in ("B", "KB", "MB", "GB", "TB"):
+        if size < 1000 or unit == "TB":
+            break
+        size /= 1000
+    return f"{size:,.0f} {unit}" if size >= 100 or unit == "B" else f"{size:,.1f} {unit}"

@@ -1,4 +1,4 @@
-"""`BuildConstants`: what a post costs at each stage of a build, and where that was measured."""
+"""What a post costs at each stage of a build and in each engine, and where that was measured."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from mathamr.errors import MathAMRError
+from mathamr.errors import MathAMRError, UnknownNameError
 
 FILE = "constants.json"
 
@@ -31,6 +31,7 @@ class BuildConstants:
     measured_on: str
     posts: int
     letters_per_post: float
+    """Characters of title and body, marks included."""
     formulas_per_post: float
     read_seconds: float
     keys_seconds: float
@@ -58,8 +59,69 @@ class BuildConstants:
             raise MathAMRError(f"{where} holds no constants of a build: {error}") from error
 
 
-def known_constants() -> list[BuildConstants]:
-    """Those that come with the package, one for each model that was measured, the default model first."""
-    path = Path(str(resources.files("mathamr.index.making") / FILE))
-    rows = json.loads(path.read_text(encoding="utf-8"))
-    return [BuildConstants.from_json(row, str(path)) for row in rows["builds"]]
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EngineConstants:
+    """What an engine took for so many posts: all figures are of the whole collection, at that size."""
+
+    engine: str
+    measured_on: str
+    command: str
+    posts: int
+    vectors: int
+    size: int
+    """Numbers of a vector."""
+    load_seconds: float
+    """To write them and make them ready for search."""
+    bytes: float
+    memory_bytes: float | None = None
+    """What searching keeps in memory so that no question waits for the disk; `None`: not measured."""
+    query_seconds: float | None = None
+    """Of a core, for one question of MaxSim over all of them, or of the stages that `strategy` names."""
+    strategy: str = "exact MaxSim"
+
+    @classmethod
+    def from_json(cls, row: Mapping[str, Any], where: str) -> EngineConstants:
+        """From a file's row."""
+        try:
+            return cls(**row)
+        except TypeError as error:
+            raise MathAMRError(f"{where} holds no constants of an engine: {error}") from error
+
+
+@dataclass(frozen=True, slots=True)
+class KnownConstants:
+    """The constants of a file: builds by model, and engines."""
+
+    builds: tuple[BuildConstants, ...]
+    engines: tuple[EngineConstants, ...]
+
+    @classmethod
+    def read(cls, path: Path | None = None) -> KnownConstants:
+        """Those of a file, or those that come with the package."""
+        path = path or Path(str(resources.files("mathamr.index.making") / FILE))
+        try:
+            rows = json.loads(path.read_text(encoding="utf-8"))
+            if not isinstance(rows, dict):
+                raise ValueError("expected an object")
+            # What `plan --measure` prints is one build.
+            builds = rows["builds"] if "builds" in rows else [rows]
+            return cls(
+                tuple(BuildConstants.from_json(row, str(path)) for row in builds),
+                tuple(EngineConstants.from_json(row, str(path)) for row in rows.get("engines", ())),
+            )
+        except OSError as error:
+            raise MathAMRError(f"cannot read {path}: {error.strerror or error}") from error
+        except (ValueError, AttributeError, RecursionError) as error:
+            raise MathAMRError(f"{path} holds no constants: {error}") from error
+
+    def build(self, model: str | None) -> BuildConstants:
+        """The constants of a model; of the first one unless one is named."""
+        for each in self.builds:
+            if model is None or each.model == model:
+                return each
+        raise UnknownNameError("measured model", str(model), [each.model for each in self.builds])
+
+    def engine(self, name: str, posts: float) -> EngineConstants | None:
+        """What is known of an engine, at the size nearest to so many posts."""
+        known = [each for each in self.engines if each.engine == name]
+        return min(known, key=lambda each: abs(each.posts - posts)) if known else None

@@ -32,6 +32,8 @@ from mathamr.workers import Allowance, Lost, Pool, Work
 
 POSTS = 160
 """Posts that are measured: enough that starting counts for little, few enough that nobody waits long."""
+READ = 10_000
+"""Posts that are read: tables beside a dump are read with its first post."""
 
 
 class MeasuringCrew(Crew):
@@ -95,19 +97,21 @@ def measure(
     model: str | None = None,
     engine: str | None = None,
     device: str = "cpu",
+    parser: str | None = None,
     posts: int = POSTS,
 ) -> BuildConstants:
     """The constants of this machine, from some posts of an input."""
     started = time.process_time()
-    chosen = list(islice(read_posts(source, Report()), max(posts, FEW + 1)))
-    reading = time.process_time() - started
-    letters = sum(len(post.to_json()) for post in chosen)
+    many = list(islice(read_posts(source, Report()), READ))
+    reading = (time.process_time() - started) / max(1, len(many))
+    chosen = many[: max(posts, FEW + 1)]
+    letters = sum(len(post.title) + len(post.body) for post in chosen)
     with tempfile.TemporaryDirectory(prefix="mathamr-measure-") as name:
         folder = Path(name)
         path = folder / "posts.jsonl"
         path.write_text("".join(post.to_json() + "\n" for post in chosen), encoding="utf-8")
         crew = MeasuringCrew()
-        options = BuildOptions(model=model, engine=engine, device="cpu")
+        options = BuildOptions(model=model, engine=engine, parser=parser, device="cpu")
         build_index([path], folder / "first", options, crew=crew)
         seconds = crew.seconds.copy()
         summary, writing, sizes = _again(path, folder / "whole", options, crew)
@@ -126,7 +130,7 @@ def measure(
             posts=len(chosen),
             letters_per_post=letters / len(chosen),
             formulas_per_post=counts["formulas"] / len(chosen),
-            read_seconds=reading / len(chosen),
+            read_seconds=reading,
             keys_seconds=seconds["CrewWork keys"] / len(chosen),
             terms_seconds=(seconds["CrewWork posts"] + seconds["CrewWork looks"]) / len(chosen),
             graphs_seconds=max(0.0, seconds["EncodingWork new"] / len(chosen) - (encoding.processor or 0.0)),

@@ -31,7 +31,7 @@ class ClusterOptions:
 class ClusterCrew(Crew):
     """Workers on many machines, which do not see the index: what they need comes with the requests."""
 
-    portion = 4
+    portion = 8
     has_index = False
 
     def __init__(self, options: ClusterOptions) -> None:
