@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -97,7 +98,7 @@ def command(
         typer.Option(
             help="With --ray: a folder or URL (s3://…) that all machines share; finished work is kept there.",
             metavar="URL",
-            show_default="beside the index, for local",
+            show_default="beside the index, for local, until it is whole",
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="The summary as one JSON object.")] = False,
@@ -113,6 +114,8 @@ def command(
         out, paths = paths[0], None
     if out is None:
         raise typer.BadParameter("name the index directory with --out")
+    if check and ray is not None:
+        raise typer.BadParameter("--check works on this machine alone: leave --ray out")
     if check and paths:
         raise typer.BadParameter("--check looks at the index alone: leave the paths out")
     options = BuildOptions(
@@ -138,6 +141,7 @@ def command(
             raise typer.Exit(1)
         return
     summary = build_index(paths or [], out, options, without=without or (), again=True)
+    _sweep(options.cluster, shards)
     _print(summary, as_json)
     if watch:
         from mathamr.index.making.watching import changes
@@ -145,6 +149,7 @@ def command(
         for names in changes([Path(record.path) for record in summary.manifest.inputs], out):
             print(f"changed: {visible(', '.join(names))}", file=sys.stderr, flush=True)
             _print(build_index([], out, options, again=True), as_json)
+            _sweep(options.cluster, shards)
 
 
 def _cluster(
@@ -166,6 +171,12 @@ def _cluster(
         full = out.expanduser().resolve()
         shards = str(full.with_name(f"{full.name}.shards"))
     return ClusterOptions(address=address, shards=shards, workers=workers, device=device)
+
+
+def _sweep(cluster: ClusterOptions | None, shards: str | None) -> None:
+    """Removes shards that nobody has named a place for, once the index is whole."""
+    if cluster is not None and shards is None:
+        shutil.rmtree(cluster.shards, ignore_errors=True)
 
 
 def _print(summary: BuildSummary, as_json: bool) -> None:

@@ -104,7 +104,7 @@ class KnownConstants:
             if not isinstance(rows, dict):
                 raise ValueError("expected an object")
             # What `plan --measure` prints is one build.
-            builds = rows["builds"] if "builds" in rows else [rows]
+            builds = rows.get("builds", [rows])
             return cls(
                 tuple(BuildConstants.from_json(row, str(path)) for row in builds),
                 tuple(EngineConstants.from_json(row, str(path)) for row in rows.get("engines", ())),

@@ -120,8 +120,7 @@ def measure(
         _, start, small = _again(path, folder / "part", options, crew)
         more = max(1, len(chosen) - len(fewer))
         counts = summary.manifest.counts
-        rows = sum(counts[f"{field.name} vectors"] for field in summary.manifest.model.fields)
-        encoding = _encoding(folder / "whole", chosen, device)
+        encoding, rows = _encoding(folder / "whole", chosen, device)
         where = f"{platform.machine()}, {os.cpu_count()} processors, {platform.system()}"
         return BuildConstants(
             model=summary.manifest.model.name,
@@ -152,21 +151,29 @@ def _again(
     return summary, spent, {part: size_on_disk(out / part) for part in summary.sizes}
 
 
-def _encoding(index: Path, posts: Sequence[Post], device: str) -> EncodingConstants:
-    """Seconds of a processor, or of an accelerator, that the vectors of a post take once its graph is there."""
+def _encoding(index: Path, posts: Sequence[Post], device: str) -> tuple[EncodingConstants, int]:
+    """Seconds of a processor, or of an accelerator, that the vectors of a post take once its graph is there.
+
+    And how many vectors there are in all.
+    """
     on_processor = computes_on_processor(device)
     with Archive.open(index, device=device) as archive:
         items = list(_items(archive, posts))
         for _ in archive.system.encode(items[:8]):
             pass  # loads what is loaded with the first post
         started, clock = time.perf_counter(), time.process_time()
-        for _ in archive.system.encode(items):
-            pass
+        made = list(archive.system.encode(items))
         wall, used = time.perf_counter() - started, time.process_time() - clock
     seconds = (used if on_processor else wall) / len(items)
+    rows = sum(
+        len(own)
+        for each in made
+        for fields in (each.post, *(by for _, by in each.formulas))
+        for own in fields.values()
+    )
     return EncodingConstants(
         processor=seconds if on_processor else None, accelerator=None if on_processor else seconds
-    )
+    ), rows
 
 
 def _items(archive: Archive, posts: Sequence[Post]) -> Iterator[Item]:

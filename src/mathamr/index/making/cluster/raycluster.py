@@ -97,6 +97,8 @@ class RayCluster:
         self._actors: list[_Actor] = []
         self._starting: dict[Any, _Actor] = {}
         self._waiting: deque[_Asked] = deque()
+        self._known: dict[str, set[str]] = {}
+        """By work, the shards that were there when we first looked."""
         self._looked = -LOOK_AROUND
         self._alone_since = time.monotonic()
 
@@ -129,7 +131,9 @@ class RayCluster:
 
         Another `map` may run between two answers of one.
         """
-        known = self.store.keys(work.name)
+        if work.name not in self._known:
+            self._known[work.name] = self.store.keys(work.name)
+        known = self._known[work.name]
         stream, exhausted = iter(requests), False
         asked: deque[_Asked] = deque()
         while True:
