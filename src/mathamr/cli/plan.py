@@ -86,7 +86,7 @@ def _show(plan: BuildPlan) -> None:
     console = Console()
     console.print(
         f"{plan.posts:,.0f} posts of {plan.letters_per_post:,.0f} letters, model {plan.model}, {plan.cores:,} processors,"
-        f" {plan.gpus:,} accelerators: {duration(plan.seconds)}",
+        f" {plan.gpus:,} accelerators: {duration(plan.seconds)} at most, {duration(plan.least_seconds)} at least",
         highlight=False,
     )
     stages = Table("stage", "by", "their work", "by the clock", "share", box=None, pad_edge=False)
@@ -110,23 +110,22 @@ def _show(plan: BuildPlan) -> None:
         box=None, pad_edge=False,
     )  # fmt: skip
     for each in plan.engines:
-        question = (
-            "–"
-            if each.query_seconds is None
-            else f"{duration(each.query_seconds)} of a core, {each.strategy}"
-        )
         engines.add_row(
             each.engine,
             "with the build" if each.load_seconds is None else duration(each.load_seconds),
             _bytes(each.bytes),
             _bytes(each.memory_bytes),
-            question,
+            "–" if each.query_seconds is None else f"{_short(each.query_seconds)}, {each.strategy}",
             each.measured,
         )
     console.print(engines)
     for line in plan.drivers:
         console.print(f"- {line}", highlight=False)
     console.print(f"measured on {plan.measured}", highlight=False)
+
+
+def _short(seconds: float) -> str:
+    return f"{1000 * seconds:,.0f} ms" if seconds < 10 else f"{seconds:,.0f} s"
 
 
 def _bytes(size: float | None) -> str:

@@ -121,13 +121,19 @@ class Post:
         return cls(**row)
 
 
-def _told(thing: Post | Formula | Link | Place, default: Post | Formula | Link | Place) -> dict[str, Any]:
+_Defaults = tuple[tuple[str, Any], ...]
+
+
+def _told(thing: Post | Formula | Link | Place, defaults: _Defaults) -> dict[str, Any]:
     """The fields of a part of a post that are not at their default."""
-    values = ((name, getattr(thing, name)) for name in thing.__slots__)
-    return {name: value for name, value in values if value != getattr(default, name)}
+    return {name: value for name, default in defaults if (value := getattr(thing, name)) != default}
 
 
-_DEFAULT_POST = Post(id="", kind="note", body="")
-_DEFAULT_FORMULA = Formula(id="", latex="")
-_DEFAULT_LINK = Link(target="")
-_DEFAULT_PLACE = Place(path="")
+def _defaults(thing: Post | Formula | Link | Place) -> _Defaults:
+    return tuple((name, getattr(thing, name)) for name in thing.__slots__)
+
+
+_DEFAULT_POST = _defaults(Post(id="", kind="note", body=""))
+_DEFAULT_FORMULA = _defaults(Formula(id="", latex=""))
+_DEFAULT_LINK = _defaults(Link(target=""))
+_DEFAULT_PLACE = _defaults(Place(path=""))

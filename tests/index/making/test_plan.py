@@ -49,6 +49,7 @@ def test_a_plan_is_the_sum_of_its_stages_as_counted_by_hand() -> None:
         {"read": 1000, "looks of formulas": 20, "terms": 30, "graphs": 500, "vectors": 400, "write": 2000}
     )
     assert plan.seconds == pytest.approx(3950)
+    assert plan.least_seconds == pytest.approx(3000)
     assert plan.disk_bytes == pytest.approx({"graphs": 3e9, "vectors": 2e10})
     assert plan.shard_bytes == pytest.approx(SHARDS * 2.3e10)
     assert plan.vectors == pytest.approx(2e7)

@@ -1,0 +1,38 @@
+"""What `mathamr index` says about clusters before it reaches for one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from mathamr.cli import app
+from mathamr.errors import MissingExtraError
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        (["--shards", "s3://bucket"], "name it with --ray"),
+        (["--ray", "head:6379"], "that all machines of the cluster share"),
+        (["--check", "--ray", "local"], "leave --ray out"),
+    ],
+)
+def test_a_cluster_that_is_half_named_is_wrong_usage(asked: list[str], said: str, tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["index", "--out", str(tmp_path / "i"), *asked], terminal_width=300)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.replace("│", " ").split())
+    assert not (tmp_path / "i").exists()
+
+
+def test_without_ray_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("fsspec", reason="shards are kept with fsspec: pip install 'mathamr[ray]'")
+    monkeypatch.setitem(sys.modules, "ray", None)
+    posts = tmp_path / "posts.jsonl"
+    posts.write_text('{"id": "a", "kind": "note", "body": "x"}\n')
+    result = CliRunner().invoke(app, ["index", str(posts), "--out", str(tmp_path / "i"), "--ray", "local"])
+    assert isinstance(result.exception, MissingExtraError)
+    assert "mathamr[ray]" in str(result.exception)
+    assert not (tmp_path / "i").exists()
