@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.errors import MathAMRError
 from mathamr.index.making import crew, encoding, measuring
 from mathamr.index.making.builder import BuildOptions, build_index
 from mathamr.index.making.measuring import MeasuringCrew, measure
@@ -30,6 +31,12 @@ def test_every_stage_costs_something_and_the_bytes_are_those_of_an_index(
     assert found.posts == 12
     posts = sample_posts(12)
     assert found.letters_per_post == pytest.approx(sum(len(p.title) + len(p.body) for p in posts) / 12)
+
+
+def test_a_handful_of_posts_is_not_measured(source: Path, tmp_path: Path) -> None:
+    few = write_posts(tmp_path / "few.jsonl", sample_posts(3))
+    with pytest.raises(MathAMRError, match="has 3 posts; measuring takes more than 4"):
+        measure(few)
 
 
 def test_the_second_build_asks_nobody_anything(source: Path, model_folder: Path, tmp_path: Path) -> None:

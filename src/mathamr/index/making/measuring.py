@@ -18,6 +18,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from mathamr.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.making.builder import BuildOptions, BuildSummary, build_index, peak_memory
 from mathamr.index.making.constants import BuildConstants, EncodingConstants
@@ -101,15 +102,16 @@ def measure(
     posts: int = POSTS,
 ) -> BuildConstants:
     """The constants of this machine, from some posts of an input."""
-    started = time.process_time()
-    many = list(islice(read_posts(source, Report()), READ))
-    reading = (time.process_time() - started) / max(1, len(many))
+    many, reading = _read(source)
     chosen = many[: max(posts, FEW + 1)]
+    if len(chosen) <= FEW:
+        raise MathAMRError(f"{source} has {len(chosen)} posts; measuring takes more than {FEW}")
     letters = sum(len(post.title) + len(post.body) for post in chosen)
     with tempfile.TemporaryDirectory(prefix="mathamr-measure-") as name:
         folder = Path(name)
         path = folder / "posts.jsonl"
         path.write_text("".join(post.to_json() + "\n" for post in chosen), encoding="utf-8")
+        _, reading_again = _read(path)
         crew = MeasuringCrew()
         options = BuildOptions(model=model, engine=engine, parser=parser, device="cpu")
         build_index([path], folder / "first", options, crew=crew)
@@ -134,11 +136,18 @@ def measure(
             terms_seconds=(seconds["CrewWork posts"] + seconds["CrewWork looks"]) / len(chosen),
             graphs_seconds=max(0.0, seconds["EncodingWork new"] / len(chosen) - (encoding.processor or 0.0)),
             encoding=encoding,
-            write_seconds=max(0.0, writing - start) / more,
+            write_seconds=max(0.0, (writing - start) / more - reading_again),
             bytes_per_post={part: max(0, size - small[part]) / more for part, size in sizes.items()},
             vectors_per_post=rows / len(chosen),
             worker_bytes=peak_memory(),
         )
+
+
+def _read(source: Path) -> tuple[list[Post], float]:
+    """Many posts of an input, and the seconds that one takes."""
+    started = time.process_time()
+    posts = list(islice(read_posts(source, Report()), READ))
+    return posts, (time.process_time() - started) / max(1, len(posts))
 
 
 def _again(
