@@ -106,12 +106,12 @@ def test_the_constants_of_the_package_say_where_they_are_from() -> None:
     for engine in known.engines:
         assert engine.engine in ENGINES
         assert engine.command
-    plan = plan_build(known, posts=2.4e6, cores=96, gpus=4)
+    plan = plan_build(known, posts=2.4e6, cores=96)
     assert 0.5 < plan.least_seconds / 3600 < plan.seconds / 3600 < 100
 
 
 def test_the_command_prints_the_plan_for_people_and_machines(tmp_path: Path) -> None:
-    asked = ["plan", "--posts", "2.4e6", "--cores", "96", "--gpus", "4"]
+    asked = ["plan", "--posts", "2.4e6", "--cores", "96"]
     told = CliRunner().invoke(app, asked)
     assert told.exit_code == 0, told.output
     assert "2,400,000 posts" in told.output

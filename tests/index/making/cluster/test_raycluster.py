@@ -130,7 +130,7 @@ def test_a_cluster_of_another_version_and_one_that_is_not_there_are_refused(
 ) -> None:
     with RayCluster(nodes.address, str(tmp_path), workers=1) as cluster:
         monkeypatch.setattr(raycluster, "__version__", "99")
-        with pytest.raises(MathAMRError, match="has mathamr .* here is 99; install the same everywhere"):
+        with pytest.raises(MathAMRError, match="here is 99; install the same everywhere"):
             cluster.hello(WORK)
 
 
