@@ -41,8 +41,9 @@ def first_release() -> Iterator[Path | None]:
 
 def measured(source: Path, job: str, given: object) -> float:
     """What a job prints last, run with one thread over the package in a folder; `given` is what it finds as JSON."""
+    path = os.pathsep.join(filter(None, (str(source), os.environ.get("PYTHONPATH"))))
     environment = os.environ | {
-        "PYTHONPATH": str(source), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
+        "PYTHONPATH": path, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1",
     }  # fmt: skip
     done = subprocess.run(
         [sys.executable, "-c", _PRELUDE + job],

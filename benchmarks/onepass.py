@@ -106,7 +106,7 @@ def _watched(source: Path, out: Path, kill_after: float = float("inf")) -> tuple
     command = [sys.executable, "-m", "mathamr", "index", str(source), "--out", str(out), "--json"]
     watch, started = Watch(), time.monotonic()
     process = subprocess.Popen(
-        [*command, "--workers", str(processors())],
+        [*command, "--workers", str(processors()), "--device", "cpu"],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         text=True,

@@ -1,8 +1,8 @@
 """The text encoder in eight bits against 32: are known items found as well? Answers are found by the questions they belong to.
 
 `MATHAMR_BENCH_TOPICS` questions of the known items (default 120; 0: all 704) among their own answers and as many
-others as make 1,000 (all of them: 3,395); one vector a post, the texts of the models in the box that have one. On a machine
-with a GPU the 32 bits are computed there.
+others as make `MATHAMR_BENCH_POSTS` (default 1,000; with all questions it is all 3,395 answers); one vector a post, by the
+text encoder of the model in the box. On a machine with a GPU the 32 bits are computed there.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from mathamr.posts.report import Report
 from mathamr.systems.modelfolder import TEXT, box
 
 TOPICS = int(os.environ.get("MATHAMR_BENCH_TOPICS", "120")) or None
-OTHERS = 1_000
-MODELS = ("mathamr-2",)
+ANSWERS = int(os.environ.get("MATHAMR_BENCH_POSTS", "1000"))
+MODEL = "mathamr-2"
 DEPTH = 10
 Floats = npt.NDArray[np.float32]
 
@@ -43,11 +43,10 @@ def run() -> None:
     answers = [post for post in read_posts(data / "Posts.xml", Report()) if post.kind == "answer"]
     if TOPICS is not None:
         own = {name for names in wanted for name in names}
-        others = islice((post for post in answers if post.id not in own), OTHERS - len(own))
+        others = islice((post for post in answers if post.id not in own), max(0, ANSWERS - len(own)))
         answers = [post for post in answers if post.id in own] + list(others)
     questions = [topic.post for topic in topics]
-    for name in MODELS:
-        _compare(name, box() / name / TEXT, questions, answers, wanted)
+    _compare(MODEL, box() / MODEL / TEXT, questions, answers, wanted)
 
 
 def _compare(

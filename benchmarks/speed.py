@@ -66,9 +66,10 @@ def _ways(folder: Path, first: Path | None) -> Ways:
     """Compiled files are kept, as they are where mathamr is installed; threads are those of the processes alone."""
     usual = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     usual |= {"PYTHONPYCACHEPREFIX": str(folder / "compiled"), "OMP_NUM_THREADS": "1"}
-    own = os.pathsep.join([str(ROOT / "src"), str(ROOT)])
+    more = [path for path in os.environ.get("PYTHONPATH", "").split(os.pathsep) if path]
+    own = os.pathsep.join([str(ROOT / "src"), str(ROOT), *more])
     before = (
-        {"PYTHONPATH": f"{first}{os.pathsep}{ROOT}"}
+        {"PYTHONPATH": os.pathsep.join([str(first), str(ROOT), *more])}
         if first
         else {"MATHAMR_TEXT": "float", "PYTHONPATH": own}
     )
