@@ -63,6 +63,30 @@ def test_vectors_are_those_of_torch_up_to_rounding(buckets: int, signed: bool) -
     assert cosines.min() > 0.995
 
 
+def test_a_piece_with_large_states_does_not_coarsen_its_neighbours() -> None:
+    """Rounded relative to the largest number of the window, they would have cosines of .995 only."""
+    torch.manual_seed(2)
+    shape = TransformerConfiguration(
+        pieces=len(PIECES), size=32, layers=1, heads=4, inner=64, positions=256, projection=8
+    )
+    model = Transformer(shape)
+    (layer,), loud, text = model.layers, PIECES.index("prime"), "let x! prime let x!"
+    with torch.no_grad():
+        # One number of one piece is large where the feed-forward network begins; that network says nearly everything,
+        # and listens to all numbers but this one.
+        model.pieces.weight[:, 5] = model.positions.weight[:, 5] = 0
+        model.pieces.weight[loud, 5] = 20
+        layer.attention_norm.weight[5] = 30
+        layer.inner.weight[:, 5] = 0
+        layer.outer.weight.mul_(50)
+        layer.outer_norm.weight[5] = 0
+    exact = TextEncoder(model, WordPieces(PIECES), fingerprint="loud")
+    spans = tuple(Span(number, place, place + 3) for number, place in enumerate((0, 13)))
+    (ours,) = quantised_from(exact).encode([Wording(text, spans)])
+    (theirs,) = exact.encode([Wording(text, spans)])
+    assert (ours.vectors * theirs.vectors).sum(1).min() > 0.999
+
+
 def test_other_posts_never_change_a_post() -> None:
     encoder = quantised_from(small_text_encoder(projection=8))
     together = list(encoder.encode(map(worded, TEXTS)))
