@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr.amr.builtin.lookup import Numbers
+from mathamr.amr.builtin.lookup import Numbers, places_of
 from mathamr.amr.builtin.network import Array
 
 SHIFT, REDUCE, LEFT, RIGHT, BREAK = range(5)
@@ -185,7 +185,7 @@ class _States:
     def act(self, moves: Numbers, labels: Numbers) -> None:
         """Makes a move in every open sentence."""
         b0, s0 = self._b0, self._s0
-        left, right = np.flatnonzero(moves == LEFT), np.flatnonzero(moves == RIGHT)
+        left, right = places_of(moves == LEFT), places_of(moves == RIGHT)
         child, head = s0[left], b0[left]
         old = self.heads[child]
         moved = old >= 0
@@ -198,11 +198,11 @@ class _States:
         self.before_right[child] = self.last_right[head]
         self.last_right[head] = child
         self.starts[self._b1[moves == BREAK]] = True
-        reduced = np.flatnonzero(moves == REDUCE)
+        reduced = places_of(moves == REDUCE)
         back = reduced[(self.heads[s0[reduced]] < 0) & (self._depth[reduced] > 1)]
         self._pop(np.concatenate([left, reduced]))
         self._return(back)
-        self._push(np.concatenate([right, np.flatnonzero(moves == SHIFT)]))
+        self._push(np.concatenate([right, places_of(moves == SHIFT)]))
         self.open = self.open[(self.depth[self.open] > 0) | (self._remaining() > 0)]
         if len(self.open):
             self._look()

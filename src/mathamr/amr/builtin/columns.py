@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,7 +18,7 @@ from mathamr.amr.builtin.features import (
     ROOT,
     SUBJECTS,
 )
-from mathamr.amr.builtin.lookup import ABSENT, Numbers, NumberTable, StringNumbers
+from mathamr.amr.builtin.lookup import ABSENT, Numbers, NumberTable, StringNumbers, places_of
 from mathamr.amr.builtin.network import Array
 from mathamr.amr.builtin.syntax import VECTOR, SyntaxSentence
 
@@ -72,7 +72,7 @@ class WordColumns:
     def _shifted(self, column: Numbers, by: int, outside: int) -> Numbers:
         made = np.full(self.size, outside, dtype=np.int64)
         inside = self.place + by >= 0 if by < 0 else self.left >= by
-        made[inside] = column[np.flatnonzero(inside) + by]
+        made[inside] = column[places_of(inside) + by]
         return made
 
     @cached_property
@@ -106,7 +106,7 @@ class WordColumns:
     @cached_property
     def children(self) -> Numbers:
         """All words that have a head, in the order of their heads."""
-        found = np.flatnonzero(~self.root)
+        found = places_of(~self.root)
         return found[np.argsort(self.head[found], kind="stable")]
 
     @cached_property
@@ -137,7 +137,7 @@ class TextHashes(NamedTuple):
         table[np.arange(longest) < sizes[:, None]] = np.frombuffer(b"".join(encoded), dtype=np.uint8)
         made = cls(np.zeros(len(encoded), np.uint64), np.ones(len(encoded), np.uint64))
         for place in range(longest):
-            inside = np.flatnonzero(sizes > place)
+            inside = places_of(sizes > place)
             made.value[inside] = made.value[inside] * _BASE + table[inside, place] + np.uint64(1)
             made.power[inside] *= _BASE
         return made
@@ -183,7 +183,7 @@ class PathColumns:
             falls[open_pairs[met]] = same[met].argmax(axis=1)
             open_pairs = open_pairs[~met & (meeting >= 0)]
         lengths = np.where(rises < 0, MAX_PATH + 1, np.minimum(rises + falls, MAX_PATH + 1))
-        near = np.flatnonzero(lengths <= MAX_PATH)
+        near = places_of(lengths <= MAX_PATH)
         width = MAX_PATH + 1
         ways = up.pick(sources[near] * width + rises[near])
         found = self._known.find(ways.joined(down.pick(targets[near] * width + falls[near])).keys)
@@ -199,7 +199,7 @@ class PathColumns:
         above[:, 0] = np.arange(words.size)
         up = TextHashes(np.zeros(shape, np.uint64), np.ones(shape, np.uint64))
         down = TextHashes(np.zeros(shape, np.uint64), np.ones(shape, np.uint64))
-        open_words = np.flatnonzero(~words.root)
+        open_words = places_of(~words.root)
         for step in range(1, MAX_PATH + 1):
             here = above[open_words, step - 1]
             names = here if step > 1 else here + words.size
@@ -230,8 +230,12 @@ def _step_names(words: WordColumns) -> tuple[TextHashes, TextHashes]:
     names = [
         texts[key & 0xFFFFFFFF] + (":" + texts[key >> 32] if key >> 32 else "") for key in distinct.tolist()
     ]
-    places = places.reshape(-1)
-    return (
-        TextHashes.of(["^" + name for name in names]).pick(places),
-        TextHashes.of(["v" + name for name in names]).pick(places),
-    )
+    hashed = np.array([*map(_step_hashes, names)], dtype=np.uint64).reshape(-1, 4)[places.reshape(-1)].T
+    return TextHashes(hashed[0], hashed[1]), TextHashes(hashed[2], hashed[3])
+
+
+@lru_cache(maxsize=20_000)
+def _step_hashes(name: str) -> tuple[int, int, int, int]:
+    """Value and power of the hashes of a step up and of one down: the same few dependencies come all the time."""
+    up, down = TextHashes.of(["^" + name]), TextHashes.of(["v" + name])
+    return int(up.value[0]), int(up.power[0]), int(down.value[0]), int(down.power[0])

@@ -34,7 +34,7 @@ from mathamr.amr.builtin.lexicon import (
     Lexicon,
     number_value,
 )
-from mathamr.amr.builtin.lookup import FeatureSums, Numbers, StringNumbers
+from mathamr.amr.builtin.lookup import FeatureSums, Numbers, StringNumbers, places_of
 from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.network import Array, Bag, Weights
 from mathamr.amr.builtin.syntax import SyntaxSentence
@@ -233,7 +233,7 @@ class ConceptModel:
         described: Array,
     ) -> list[list[str]]:
         counts = np.array([len(each.candidates) for each in known], dtype=np.int64)
-        open_words = np.flatnonzero(counts > 1)
+        open_words = places_of(counts > 1)
         counts = counts[open_words]
         firsts = np.array([known[word].first for word in open_words.tolist()], dtype=np.int64)
         candidates = ranges(firsts, counts)
@@ -350,7 +350,7 @@ def first_greatest(scores: Array, starts: Numbers) -> Numbers:
     if not len(starts):
         return starts
     sizes = np.diff(np.append(starts, len(scores)))
-    greatest = np.flatnonzero(scores == np.repeat(np.maximum.reduceat(scores, starts), sizes))
+    greatest = places_of(scores == np.repeat(np.maximum.reduceat(scores, starts), sizes))
     return greatest[np.searchsorted(greatest, starts)]
 
 

@@ -29,7 +29,7 @@ from mathamr.amr.builtin.features import (
     type_of,
 )
 from mathamr.amr.builtin.frames import Frames
-from mathamr.amr.builtin.lookup import FeatureSums, Form, Numbers, StringNumbers
+from mathamr.amr.builtin.lookup import FeatureSums, Form, Numbers, StringNumbers, places_of
 from mathamr.amr.builtin.network import Array, Weights, softmax
 
 SAME = "="
@@ -72,7 +72,7 @@ class RelationScores:
         """The scores of many drafts, whose pairs and nodes stand one after another."""
         likely = probabilities > LEAST
         same = labels.index(SAME) if SAME in labels else None
-        mentions = np.flatnonzero(likely[:, same]) if same is not None else np.zeros(0, np.int64)
+        mentions = places_of(likely[:, same]) if same is not None else np.zeros(0, np.int64)
         likely[:, [0] if same is None else [0, same]] = False
         found = []
         for rows, columns in (np.nonzero(likely), (mentions, np.full(len(mentions), same or 0))):
@@ -269,7 +269,7 @@ class RelationModel:
             self._both(self._written(distance, gaps), both),
             self._both(signs, both),
         ]
-        on_path = np.flatnonzero(path != self._pairs.unknown)
+        on_path = places_of(path != self._pairs.unknown)
         parts = {
             "path": paths[on_path],
             "both": both[on_path],
