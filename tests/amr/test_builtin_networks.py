@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mathamr.amr.builtin import spacyfolder, syntax
+from mathamr.amr.builtin import arceager, spacyfolder, syntax
 from mathamr.amr.builtin.arceager import ArcEager, lift
 from mathamr.amr.builtin.spacyfolder import SpacyFolder
 from mathamr.amr.builtin.syntax import PARTS, SyntaxAnalyser, SyntaxSentence
@@ -57,6 +57,12 @@ def test_a_memory_that_is_full_is_emptied(
     assert len(vectors._rows) < 300
 
 
+@pytest.fixture(params=[0, 1000], ids=["side by side", "one by one"])
+def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arceager, "FEW", request.param)
+
+
+@pytest.mark.usefixtures("either_way")
 def test_trees_and_tags_are_spacys(language: Any, documents: list[Any]) -> None:
     vectors = np.concatenate([document.tensor for document in documents])
     parser = ArcEager.of(language.get_pipe("parser"))
@@ -67,6 +73,7 @@ def test_trees_and_tags_are_spacys(language: Any, documents: list[Any]) -> None:
     assert tags == [token.tag_ for document in documents for token in document]
 
 
+@pytest.mark.usefixtures("either_way")
 def test_random_vectors_take_every_move_as_spacy_does(language: Any) -> None:
     """Noise in place of vectors drives the parser through breaks, returns to the buffer and decorated labels."""
     from spacy.tokens import Doc

@@ -1,7 +1,7 @@
-"""`ArcEager`: spaCy's dependency parser over numpy, all sentences of a batch side by side.
+"""`ArcEager`: spaCy's dependency parser over numpy, all sentences of a batch side by side, a few one by one.
 
 The weights and the rules are spaCy's (arc-eager with the unshift of Honnibal and Johnson, 2015); every step takes one
-action in every sentence that is not finished. A test compares the trees with the ones of spaCy's own loop.
+action in every sentence that is not finished. Tests compare the trees with the ones of spaCy's own loop.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from mathamr.amr.builtin.lookup import Numbers, places_of
 from mathamr.amr.builtin.network import Array
+from mathamr.amr.builtin.parsestate import BREAK, LEFT, REDUCE, RIGHT, SHIFT, ParseState
 
-SHIFT, REDUCE, LEFT, RIGHT, BREAK = range(5)
+FEW = 6
+"""So few sentences are parsed one after the other: a step of arrays costs as much as those of so many."""
 _MOVES = {"S": SHIFT, "D": REDUCE, "L": LEFT, "R": RIGHT, "B": BREAK}
 _DELIMITER = "||"
 _PADS, _FEATURES = 3, 8
@@ -49,6 +51,11 @@ class ArcEager:
         self._upper, self._upper_bias = weights.upper.T.copy(), weights.upper_bias.copy()
         self._move = np.array([_MOVES[name[0]] for name in names], dtype=np.int64)
         self.labels = [name[2:] for name in names]
+        can = np.array(
+            [[bits >> move & 1 for move in self._move.tolist()] for bits in range(1 << len(_MOVES))]
+        )
+        self._unfit: Array = np.where(can, np.float32(0.0), np.float32(-np.inf))
+        """For every set of moves that can be made, minus infinity for the actions that cannot."""
 
     @classmethod
     def of(cls, pipe: Any) -> ArcEager:
@@ -72,14 +79,39 @@ class ArcEager:
 
     def parse(self, vectors: Array, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
         """Heads (a root is its own) and labels of the words of each sentence."""
-        states = _States(sizes)
         table = self._precompute(vectors)
+        if len(sizes) <= FEW:
+            return self._parse_few(table, sizes)
+        states = _States(sizes)
         while len(states.open):
             scores = self._score(table, states.context())
             scores += states.unfit()[:, self._move]
             actions = scores.argmax(axis=1)
             states.act(self._move[actions], actions)
-        return self._read(states, sizes)
+        return self._read(states.heads.tolist(), states.labels.tolist(), sizes)
+
+    def _parse_few(self, table: Array, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
+        """The same, one sentence after the other."""
+        moves, hidden = self._move.tolist(), self._hidden
+        by_word = table.reshape(-1, self._features, table.shape[1])
+        places = np.arange(self._features)
+        heads: list[int] = []
+        labels: list[int] = []
+        for size in sizes:
+            start, state = len(heads), ParseState(size)
+            own = by_word[[*range(start, start + size), -1]]
+            while not state.is_final:
+                total = own[state.context(), places].sum(axis=0)
+                total += self._bias
+                best = total.reshape(self._pieces, hidden).max(axis=0)
+                scores = best @ self._upper
+                scores += self._upper_bias
+                scores += self._unfit[state.fits()]
+                action = int(scores.argmax())
+                state.act(moves[action], action)
+            heads += [head + start if head >= 0 else -1 for head in state.heads]
+            labels += state.labels
+        return self._read(heads, labels, sizes)
 
     def _precompute(self, vectors: Array) -> Array:
         """The share of every word in the hidden layer for each of the eight places; the last row is no word."""
@@ -101,8 +133,9 @@ class ArcEager:
         scores += self._upper_bias
         return scores
 
-    def _read(self, states: _States, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
-        flat_heads, flat_labels = states.heads.tolist(), states.labels.tolist()
+    def _read(
+        self, flat_heads: list[int], flat_labels: list[int], sizes: Sequence[int]
+    ) -> tuple[list[list[int]], list[list[str]]]:
         heads: list[list[int]] = []
         labels: list[list[str]] = []
         start = 0
