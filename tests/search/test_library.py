@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mathamr import Filter, Index, Query
+from mathamr.amr.graph import Amr
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
@@ -273,6 +274,31 @@ def test_notes_say_what_is_odd_about_a_query(index: Index) -> None:
     assert any("passes the filter" in note for note in nothing.notes)
     several = index.search("$a$ and $b+c$", "formulas")
     assert any("2 formulas" in note for note in several.notes)
+
+
+class BrokenParser:
+    """A parser whose weights are gone."""
+
+    name = fingerprint = "broken"
+
+    def parse(self, sentences: Sequence[str]) -> list[Amr]:
+        raise MathAMRError("the weights of the built-in parser cannot be read")
+
+
+def test_a_parser_that_fails_is_told(sample_index: Path) -> None:
+    with Index.open(sample_index, device="cpu") as opened:
+        opened.use_parser(BrokenParser())
+        for _ in range(2):  # what is remembered of a query is told again
+            assert any(
+                "AMR parser could not read the query (exception)" in note
+                for note in opened.search(TEXT).notes
+            )
+        assert any("AMR parser" in note for note in opened.rank(TEXT, strategy="maxsim")[1])
+        assert not any("AMR parser" in note for note in opened.search("groups", strategy="lexical").notes)
+
+
+def test_a_parser_that_reads_the_query_is_not_mentioned(index: Index) -> None:
+    assert not any("AMR parser" in note for note in index.search(TEXT).notes)
 
 
 @pytest.mark.parametrize(

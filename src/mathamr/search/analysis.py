@@ -13,7 +13,7 @@ from typing import Generic, TypeVar
 from mathamr.amr.parser import AmrParser
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.graphs.maker import GraphMaker
+from mathamr.graphs.maker import GraphMaker, MadeGraph
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import tensorise
 from mathamr.posts.post import Formula
@@ -32,6 +32,8 @@ class Analysis:
 
     encoded: Encoded
     graph: MathGraph | None = None
+    notes: tuple[str, ...] = ()
+    """What the person should know: a parser that fails leaves a graph of words and formulas alone."""
 
 
 class QueryAnalyser:
@@ -57,6 +59,11 @@ class QueryAnalyser:
 
         return self._posts.get(query.post.to_json(), make)
 
+    def notes(self, query: Query) -> tuple[str, ...]:
+        """What should be known of the analysis of a query; nothing where none was made."""
+        found = self._posts.known(query.post.to_json())
+        return found.notes if found is not None else ()
+
     def look(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
         """The vectors of one formula of a query by itself, for fields of looks."""
 
@@ -75,26 +82,42 @@ class QueryAnalyser:
     def _made(self, query: Query, watch: Stopwatch) -> Analysis:
         with watch("load"):
             system = self._load_system()
-        item = Item(post=query.post)
+        item, notes = Item(post=query.post), tuple[str, ...]()
         if {"graph", "tensor"} & system.needs:
-            item = self._with_graph(query, system, watch)
+            item, notes = self._with_graph(query, system, watch)
         with watch("encode"), _one_thread():
             (encoded,) = system.encode([item])
-        return Analysis(encoded, item.graph)
+        return Analysis(encoded, item.graph, notes)
 
-    def _with_graph(self, query: Query, system: System, watch: Stopwatch) -> Item:
+    def _with_graph(self, query: Query, system: System, watch: Stopwatch) -> tuple[Item, tuple[str, ...]]:
         with watch("load"):
             if self._maker is None:
                 self._maker = GraphMaker(self._load_parser())
         with watch("amr"):
             (made,) = self._maker.make([query.post])
+        notes = _failed(made)
         if system.graphs is None:
-            return Item(post=query.post, graph=made.graph)
+            return Item(post=query.post, graph=made.graph), notes
         with watch("encode"):
             read = system.graphs
             configuration = GraphConfiguration.from_name(read.configuration)
             tensor = tensorise(made.graph, read.vocabulary, read.relations, configuration)
-        return Item(post=query.post, graph=made.graph, tensor=tensor)
+        return Item(post=query.post, graph=made.graph, tensor=tensor), notes
+
+
+def _failed(made: MadeGraph) -> tuple[str, ...]:
+    """What to say where the AMR parser could not read a query."""
+    prefix = "sentence: "
+    causes = {
+        cause.removeprefix(prefix): n for cause, n in made.fallbacks.items() if cause.startswith(prefix)
+    }
+    if not causes:
+        return ()
+    told = ", ".join(f"{cause}, {count} times" if count > 1 else cause for cause, count in causes.items())
+    return (
+        f"the AMR parser could not read the query ({told}): of its sentences only words and formulas count;"
+        " see mathamr doctor",
+    )
 
 
 T = TypeVar("T")
@@ -106,6 +129,10 @@ class _Memory(Generic[T]):
     def __init__(self) -> None:
         self._known: OrderedDict[str, T] = OrderedDict()
         self._looking = threading.Lock()
+
+    def known(self, key: str) -> T | None:
+        with self._looking:
+            return self._known.get(key)
 
     def get(self, key: str, make: Callable[[], T]) -> T:
         with self._looking:

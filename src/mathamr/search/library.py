@@ -214,6 +214,7 @@ class Index:
         demand = Demand(offset + k + 1, where or None, exact, pool)
         ranked, ranker = self._ranked(asked, task, (name, ranking), demand)
         by_words = uses_words(ranking)
+        notes += self._analyser.notes(asked.query)
         notes += ranker.notes if by_words else []
         if task == "answers":
             ranked = labelled_first(
@@ -263,7 +264,7 @@ class Index:
         chosen = self.ranking(task, strategy)
         asked, notes = self._asked(query, task, Stopwatch())
         found, ranker = self._ranked(asked, task, chosen, Demand(depth, where or None, exact, pool))
-        more = ranker.notes if uses_words(chosen[1]) else []
+        more = [*self._analyser.notes(asked.query), *(ranker.notes if uses_words(chosen[1]) else [])]
         return found, notes + more + _remarks(found, chosen[1], where, empty=not len(self))
 
     @_of_one_state
