@@ -7,10 +7,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from itertools import chain, pairwise
 
-from mathamr.index.lexical.terms import latex_tokens, ngrams, word_tokens, words
+from mathamr.index.lexical.terms import latex_tokens, word_tokens, words
 from mathamr.posts.markup import title_pieces
-from mathamr.posts.passage import PLACEHOLDER, Passage, passage
+from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
 from mathamr.posts.post import Formula, Post
 from mathamr.search.fragment import GAP, Fragment, formulas_by_id, fragments, shortened
 from mathamr.search.query import Query
@@ -29,6 +30,9 @@ POSTS_REMEMBERED, REMEMBERED = 512, 16_384
 
 _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _DENSE_SHARE = 0.5
+
+
+Grams = Counter[tuple[str, ...]]
 
 
 class Wanted:
@@ -62,6 +66,8 @@ class Wanted:
 
     def formula(self, formula: Formula) -> float:
         """How much of a formula is in one of the query's, from 0 to 1."""
+        if not self._formulas:
+            return 0.0
         if formula.latex not in self._known:
             self._known[formula.latex] = _most_alike(_grams(formula.latex), self._formulas)
         return self._known[formula.latex]
@@ -92,12 +98,19 @@ def snippet(
     for number in sorted(candidates, key=lambda n: (-worth[n], n)):
         if chosen and (room <= 0 or worth[number] <= 0):
             break
-        sentence = fragments(read.sentences[number], formulas)
-        length = sum(map(len, sentence))
+        length = _length(read.sentences[number], formulas)
         if not chosen or length <= room:
+            sentence = fragments(read.sentences[number], formulas)
             chosen[number] = _windowed(_marked(sentence, wanted, alike))
             room -= length
     return _joined(sorted(chosen.items()), len(read.sentences))
+
+
+def _length(sentence: Sentence, formulas: Mapping[str, Formula]) -> int:
+    """How many characters the fragments of a sentence have, without making them: most sentences are not shown."""
+    shown = ((place.name, formulas.get(place.formula)) for place in sentence.placeholders)
+    more = (len(Fragment("formula", formula.latex)) - len(name) for name, formula in shown if formula)
+    return len(sentence.text) + sum(more)
 
 
 def title(post: Post, wanted: Wanted | None = None) -> tuple[Fragment, ...]:
@@ -206,11 +219,15 @@ def _stems(text: str) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=REMEMBERED)
-def _grams(latex: str) -> Counter[str]:
-    return Counter(ngrams(latex_tokens(latex), 3))
+def _grams(latex: str) -> Grams:
+    """The runs of one, two and three tokens of a formula, and how often each comes."""
+    tokens = latex_tokens(latex)
+    return Counter(
+        chain(zip(tokens, strict=True), pairwise(tokens), zip(tokens, tokens[1:], tokens[2:], strict=False))
+    )
 
 
-def _most_alike(one: Counter[str], others: Sequence[Counter[str]]) -> float:
+def _most_alike(one: Grams, others: Sequence[Grams]) -> float:
     """The best Dice coefficient; what differs too much in size to be the best is not compared."""
     best, size = 0.0, one.total()
     for other in others:

@@ -283,7 +283,8 @@ def _module(how: Arithmetic, size: int, registers: int) -> Any:
                 number = build.select(build.icmp_signed("<", number, last), number, last)
                 row = build.add(first, build.mul(number, stride))
                 places.append(build.gep(vectors, [build.mul(row, long(size))]))
-                for line in range(0, size, _LINE):
+                # Floats are read of posts here and there: what lies behind one of them is not wanted.
+                for line in range(0, 0 if floats else size, _LINE):
                     ahead = build.gep(places[-1], [long(max(_AHEAD, size) + line)])
                     build.call(prefetch, [ahead, whole(0), whole(3), whole(1)])
                 for each, start in zip(mine, starts, strict=True):
