@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,6 +17,9 @@ from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.virtual import Level
 from mathamr.index.catalogue.pinned import PinnedCatalogue
+from mathamr.index.engines.entry import Floats
+from mathamr.index.engines.flat.engine import FlatEngine
+from mathamr.index.engines.flat.entries import FlatField
 from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored, best
 from mathamr.search.fragment import plain
@@ -64,6 +68,25 @@ def test_single_ranks_by_the_document_vector(index: Index) -> None:
     stored = {each: rows.document for each, rows in index.archive.engine["parts"].fetch(ids).items()}
     expected = best(ids, [float(vector @ stored[each]) for each in ids], 25)
     same_order(ranked(index, query, "single", 25), expected)
+
+
+def test_a_search_is_exact_unless_it_need_not_be_or_vectors_are_on_a_server(
+    index: Index, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[bool] = []
+    search = FlatField.search_maxsim
+
+    def noted(self: FlatField, vectors: Floats, k: int, where: Filter | None, exact: bool) -> list[Scored]:
+        asked.append(exact)
+        return search(self, vectors, k, where, exact)
+
+    monkeypatch.setattr(FlatField, "search_maxsim", noted)
+    for remote, wanted in ((False, [True, True, False]), (True, [False, True, False])):
+        monkeypatch.setattr(FlatEngine, "capabilities", replace(FlatEngine.capabilities, remote=remote))
+        asked.clear()
+        for exact in (None, True, False):
+            index.search(TEXT, strategy="maxsim", k=3, exact=exact)
+        assert asked == wanted
 
 
 def test_maxsim_is_the_mean_of_the_best_cosines(index: Index) -> None:

@@ -43,9 +43,13 @@ def command(
         ),
     ] = None,
     exact: Annotated[
-        bool,
-        typer.Option("--exact/--approximate", help="Exact vector search, or as the engine approximates it."),
-    ] = True,
+        bool | None,
+        typer.Option(
+            "--exact/--approximate",
+            help="Exact vector search, or as the engine approximates it; by default exact unless vectors are on a server.",
+            show_default=False,
+        ),
+    ] = None,
     k: Annotated[int, typer.Option("-k", help="How many hits.", min=1)] = 10,
     offset: Annotated[int, typer.Option(help="How many hits to leave out before them.", min=0)] = 0,
     mark: Annotated[

@@ -23,6 +23,7 @@ from mathamr.formulas.trees import trees_of
 from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
+from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
@@ -189,7 +190,7 @@ class Index:
         k: int = 10,
         *,
         offset: int = 0,
-        exact: bool = True,
+        exact: bool | None = None,
         where: Filter | None = None,
         pool: int = POOL,
     ) -> Hits:
@@ -197,8 +198,9 @@ class Index:
 
         A query is typed text with ``$latex$``, a `Query`, or a whole `Post`. `strategy` names one of `rankings`, or is
         a ranking itself; without one the usual of the index's system is taken. `where` narrows what is searched;
-        `pool` is how many posts the strategy `rerank` looks at again. Without `exact` an engine may search
-        approximately.
+        `pool` is how many posts the strategy `rerank` looks at again. With `exact=False` an engine may search
+        approximately; where nothing is said, it does so where vectors are on a server, which an exact search would
+        read from end to end.
         """
         if k < 1:
             raise MathAMRError(f"the number of results must be at least 1, not {k}")
@@ -211,6 +213,8 @@ class Index:
         name, ranking = self._possible(*self.ranking(task, strategy))
         if self.archive.words_only:
             notes.append(f"{self.archive.vectors_made()}; found by words until the rest is there")
+        if exact is None:
+            exact = not ENGINES[self.archive.manifest.engine.name].capabilities.remote
         demand = Demand(offset + k + 1, where or None, exact, pool)
         ranked, ranker = self._ranked(asked, task, (name, ranking), demand)
         by_words = uses_words(ranking)

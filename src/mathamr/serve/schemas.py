@@ -63,7 +63,7 @@ class SearchRequest(Strict):
     strategy: Strategy | None = None
     k: int = Field(10, ge=1, le=2**31)
     offset: int = Field(0, ge=0, le=2**31)
-    exact: bool = True
+    exact: bool | None = None
     filter: FilterRequest = FilterRequest()
 
 

@@ -56,7 +56,7 @@ async def search_link(
     strategy: Strategy | None = None,
     k: Annotated[int, Query(ge=1, le=2**31)] = 10,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
-    exact: bool = True,
+    exact: bool | None = None,
     kind: Annotated[Sequence[Kind], Query()] = (),
     tag: Annotated[Sequence[Word], Query()] = (),
     source: Annotated[Sequence[Word], Query()] = (),
