@@ -129,7 +129,7 @@ class Index:
         named = self.rankings(task)
         name = next(iter(named)) if strategy is None else strategy
         first, plus, again = name.partition("+")
-        first = first or next(iter(named))
+        first = first or (next(iter(named)) if plus else "")
         name = f"{first}{plus}{again}"
         if first not in named:
             raise UnknownNameError("strategy", first, list(named))
