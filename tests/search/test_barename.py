@@ -7,8 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.index.lexical.terms import stems, words
+from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
-from mathamr.search.barename import BareName
+from mathamr.search.barename import BareName, _asked
 from mathamr.search.library import Index
 from mathamr.search.query import Query
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
@@ -80,11 +82,10 @@ def test_what_was_corrected_is_said(index: Index) -> None:
         "how does the Zippel lemma work",
         "Zippel lemma for $x^2$",
         "a polynomial of low degree has few zeros",
-        "lemma",
         "xyzzy",
     ],
 )
-def test_what_says_more_than_a_name_or_nothing_rare_is_ranked_as_ever(index: Index, query: str) -> None:
+def test_what_says_more_than_a_name_or_nothing_known_is_ranked_as_ever(index: Index, query: str) -> None:
     archive = index.archive
     assert BareName.of(Query.of_text(query), archive.lexical.posts, archive.catalogue.posts) is None
     hybrid = MathAMRPlusSystem.rankings["answers"]["hybrid"]
@@ -111,3 +112,55 @@ def test_without_its_promotion_vectors_would_have_won(index: Index) -> None:
         query: [each.id for each in index.rank(query, strategy=hybrid.ranking)[0]][:2] for query in queries
     }
     assert plain != queries
+
+
+def worth(body: str, name: str = "nowhere dense", **more: object) -> float:
+    """How much of a name a post of a large collection has, whose words are all common."""
+    given: dict[str, object] = {"title": "", "markup": "latex"} | more
+    post = Post("p", "note", body, **given)  # type: ignore[arg-type]
+    rarity = dict.fromkeys(stems(words(name)), 2.0)
+    return BareName(tuple(words(name)), rarity, frozenset(), {})._worth(post)
+
+
+def test_what_defines_a_name_counts_before_what_mentions_it() -> None:
+    scattered = worth("It is dense nowhere.")
+    mentioned = worth("As every nowhere dense set is.")
+    defined = worth(r"A set is \emph{nowhere dense} if its closure has no interior.")
+    titled = worth("Nothing.", title="Nowhere dense sets")
+    exact = worth("Nothing.", title="Nowhere dense")
+    assert 0 < worth("It is dense.") < scattered < mentioned < defined < titled < exact
+    assert worth("<p>It is <em>nowhere dense</em>.</p>", markup="html") == defined
+    assert worth("It is **nowhere dense**.", markup="markdown") == defined
+
+
+@pytest.mark.parametrize(
+    ("name", "body"),
+    [
+        ("$p$-adic integer", r"The \emph{$p$-adic integers} are a ring."),
+        ("p-adic integers", r"A \textbf{$p$-adic integer} is a limit."),
+        ("$\\sigma$-algebra", r"Call it a \emph{$\sigma$-algebra}."),
+        ("Noetherian ring", r"Rings are {\it noetherian rings} if ideals stop."),
+        ("Cauchy-Schwarz inequality", "The \\emph{Cauchy--Schwarz inequality} holds."),
+        ("Banach space", "\\emph{Banach spaces} are complete."),
+    ],
+)
+def test_plurals_hyphens_and_letters_make_no_difference(name: str, body: str) -> None:
+    name = name.replace("\\\\", "\\")
+    query = Query.of_text(name)
+    found = _asked(query)
+    rarity = dict.fromkeys(stems(list(found)), 2.0)
+    post = Post("p", "note", body, markup="latex")
+    assert BareName(found, rarity, frozenset(), {})._worth(post) == 4.0
+
+
+def test_a_name_that_is_the_beginning_of_another_comes_first_by_itself(index: Index) -> None:
+    hits = [Scored("long", 1.0), Scored("short", 0.9), Scored("other", 0.8)]
+    posts = {
+        "long": named("long", "Jordan curve theorem", "A closed curve has an inside."),
+        "short": named("short", "Jordan curve", "A closed curve that does not meet itself."),
+        "other": named("other", "Curves", "A curve is a map."),
+    }
+    name = BareName(("jordan", "curve"), {"jordan": 3.0, "curv": 1.0}, frozenset(), {})
+    found, shown = name.first(hits, lambda ids: {each: posts[each] for each in ids})
+    assert [hit.id for hit in found] == ["short", "long", "other"]
+    assert shown["short"] > shown["long"] > shown["other"] > 0

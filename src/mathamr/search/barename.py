@@ -1,49 +1,59 @@
 """`BareName`: a query that only names something, as "Zippel lemma" or "nowhere dense": what has that name comes first.
 
-Vectors say what is alike in meaning. Whoever types a name wants what is called so, or speaks of it: the rare word itself,
-and the words of a name side by side. A word that no post has is taken for a misspelt one of a title.
+Vectors say what is alike in meaning. Whoever types a name wants what is called so, or what defines it: the name as a title,
+its words side by side, set off as where a thing is defined. How much each counts was chosen on names of an encyclopedia
+(docs/hybrid.md). A word that no post has is taken for a misspelt one of a title.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import Terms, misspellings, post_text, stems, title_names, words
+from mathamr.index.lexical.terms import Terms, misspellings, stems, title_names, words
 from mathamr.index.scored import Scored
+from mathamr.posts.markup import pieces, title_pieces
+from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Post
+from mathamr.search.definiendum import set_off
 from mathamr.search.query import Query
 from mathamr.search.stopwords import STOP_WORDS
 
 MOST_WORDS = 5
 """A longer text says more than a name."""
-RARE_SHARE, RARE_AT_LEAST = 0.02, 5
-"""A word is rare in at most this share of the posts, or in so few."""
-CANDIDATES = 100
-"""Posts with a rare word whose text is looked at for the whole name."""
+_SYMBOL = re.compile(r"\\?[a-zA-Z]+(?:\{[a-zA-Z]+\})?")
+"""A formula that may be part of a name, as in "$p$-adic number"."""
+HARDLY_ANY = 3
+"""Posts with a word that is all but a name by itself: they come before all others."""
+CANDIDATES = 60
+"""Posts of the first ranks whose texts are looked at for the name."""
 _SIMILAR_TITLES = 20
-_BELOW_A_WORD = 0.19
-"""What the best score counts beside a word: less than one word of `MOST_WORDS`."""
-_TOGETHER, _TITLED = 2.0, 2.0
-"""What counts above any number of single words: the name as it is, and that in a title."""
+_WORDS, _TOGETHER, _DEFINED = 1.0, 1.0, 2.0
+"""What all words of the name count, its words side by side, and the name set off; in deviations of the scores."""
+_RARE, _TITLED = 30.0, 100.0
+"""What counts above any of these: a word that hardly any post has; the name in a title."""
 
 Posts = Callable[[Sequence[str]], Mapping[str, Post]]
 
 
 @dataclass(frozen=True, slots=True)
 class BareName:
-    """The words of a name as the index spells them, and which posts have its rare ones."""
+    """The words of a name as the index spells them, how rare each is, and which posts have the rarest."""
 
     words: tuple[str, ...]
-    rare: Mapping[str, frozenset[str]]
-    """The posts with each rare word."""
+    rarity: Mapping[str, float]
+    """By stem, the logarithm of one in how many posts has it."""
+    rare: frozenset[str]
+    """The posts with a word that hardly any has."""
     corrected: Mapping[str, str]
     """Words that no post has, and those they were taken for."""
 
     @classmethod
     def of(cls, query: Query, lexicon: LexicalPart, posts: Posts) -> BareName | None:
-        """What a query names; `None` where it says more than a name, or nothing rare."""
+        """What a query names; `None` where it says more than a name, or nothing that any post has."""
         asked = _asked(query)
         if not asked:
             return None
@@ -54,14 +64,21 @@ class BareName:
             if not known[word] and (right := _corrected(word, lexicon, posts)) is not None
         }
         found = tuple(corrected.get(word, word) for word in asked)
-        most = max(RARE_AT_LEAST, RARE_SHARE * lexicon.count())
+        count = lexicon.count()
+        rarity = {
+            stem: math.log((count + 1) / often)
+            for stem, often in lexicon.frequencies("stems", stems(list(found))).items()
+            if often
+        }
+        if not any(rarity.values()) or all(word in STOP_WORDS for word in found):
+            return None
         few = [
             word
-            for word, count in lexicon.frequencies("words", found).items()
-            if 0 < count <= most and word not in STOP_WORDS
+            for word, often in lexicon.frequencies("words", found).items()
+            if 0 < often <= HARDLY_ANY and word not in STOP_WORDS and len(word) > 2
         ]
-        rare = {word: frozenset(ids) for word, ids in lexicon.holding("words", few).items()}
-        return cls(found, rare, corrected) if rare else None
+        rare = frozenset(each for ids in lexicon.holding("words", few).values() for each in ids)
+        return cls(found, rarity, rare, corrected)
 
     @property
     def terms(self) -> Terms:
@@ -77,33 +94,60 @@ class BareName:
     def first(self, hits: Sequence[Scored], posts: Posts) -> tuple[list[Scored], dict[str, float]]:
         """Hits with what has the name first, and how much of it each has, up to 1.
 
-        First come titles with the whole name, then texts with it, then texts with its rare words, the more the earlier.
+        First come titles with the whole name, the shorter the earlier, then posts with a word that hardly any has. The
+        others keep their scores, raised where the text has the words of the name, has them side by side, or sets them off.
         """
-        bonus = {
-            hit.id: sum(hit.id in ids for ids in self.rare.values()) / len(self.rare)
-            for hit in hits
-            if any(hit.id in ids for ids in self.rare.values())
-        }
-        if len(self.words) > 1:
-            for post_id, post in posts(list(bonus)[:CANDIDATES]).items():
-                if _has_phrase(words(post_text(post)), self.words):
-                    bonus[post_id] += _TOGETHER + _TITLED * _has_phrase(title_names(post), self.words)
-        else:
-            for post_id, post in posts(list(bonus)[:CANDIDATES]).items():
-                bonus[post_id] += _TITLED * (self.words[0] in title_names(post))
+        spread = _deviation([hit.score for hit in hits])
+        looked = [hit.id for place, hit in enumerate(hits) if place < CANDIDATES or hit.id in self.rare]
+        bonus = {each: value for each, post in posts(looked).items() if (value := self._worth(post)) > 0}
         if not bonus:
             return list(hits), {}
-        scale = _BELOW_A_WORD / (max((hit.score for hit in hits), default=0.0) or 1.0)
-        raised = [Scored(hit.id, scale * hit.score + bonus.get(hit.id, 0.0)) for hit in hits]
-        shown = {name: round(value / (1 + _TOGETHER + _TITLED), 3) for name, value in bonus.items()}
+        raised = [Scored(hit.id, hit.score + spread * bonus.get(hit.id, 0.0)) for hit in hits]
+        most = 2 * _TITLED + 2 * _RARE + _WORDS + _TOGETHER + _DEFINED
+        shown = {name: round(value / most, 3) for name, value in bonus.items()}
         return sorted(raised, key=lambda hit: (-hit.score, hit.id)), shown
+
+    def _worth(self, post: Post) -> float:
+        """How much of the name a post has."""
+        name = stems(list(self.words))
+        text = stems(words(_with_formulas(post)))
+        held = set(text)
+        whole = math.fsum(self.rarity.values()) or 1.0
+        worth = _WORDS * math.fsum(value for stem, value in self.rarity.items() if stem in held) / whole
+        together = has_phrase(text, name)
+        if together:
+            worth += _TOGETHER
+        if any(stems(words(each)) == name for each in set_off(post.body, post.markup)):
+            worth += _DEFINED
+        if post.id in self.rare:
+            worth += _RARE * (1 + together)
+        titled = stems(title_names(post))
+        if has_phrase(titled, name):
+            worth += _TITLED * (1 + len(name) / len(titled))
+        return worth
+
+
+def _with_formulas(post: Post) -> str:
+    """The text of a post with its formulas as LaTeX: a letter may be part of a name."""
+    title = () if post.role == "answer" else title_pieces(post.title, post.markup)
+    parts = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
+    return "".join(piece.text if piece.kind in ("text", "formula", "code") else " " for piece in parts)
+
+
+def _deviation(scores: Sequence[float]) -> float:
+    """The standard deviation of scores; 1 where they are all the same."""
+    mean = math.fsum(scores) / max(1, len(scores))
+    found = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / max(1, len(scores)))
+    return found if found > 1e-9 else 1.0
 
 
 def _asked(query: Query) -> tuple[str, ...]:
-    """The words of a query that is no more than a name."""
-    if query.formulas or "?" in query.text:
+    """The words of a query that is no more than a name; a short formula may be one of them."""
+    if "?" in query.text or not all(_SYMBOL.fullmatch(formula.latex.strip()) for formula in query.formulas):
         return ()
-    found = tuple(words(query.text))
+    if not query.has_words:
+        return ()
+    found = tuple(words(_with_formulas(query.post)))
     if not found or len(found) > MOST_WORDS or found[0] in STOP_WORDS:
         return ()
     return found
@@ -125,8 +169,12 @@ def _corrected(word: str, lexicon: LexicalPart, posts: Posts) -> str | None:
     return max(used, key=lambda right: (used[right], right), default=None)
 
 
-def _has_phrase(text: Sequence[str], phrase: Sequence[str]) -> bool:
-    """Whether the words of a name stand side by side in a text."""
+def has_phrase(text: Sequence[str], phrase: Sequence[str]) -> bool:
+    """Whether the words of a name stand side by side in a text.
+
+    >>> has_phrase(["a", "nowhere", "dense", "set"], ["nowhere", "dense"]), has_phrase(["dense"], ["nowhere", "dense"])
+    (True, False)
+    """
     size, first = len(phrase), phrase[0]
     return any(
         word == first and tuple(text[place : place + size]) == tuple(phrase)

@@ -1,0 +1,39 @@
+"""What a post defines: the words that it sets off, as whoever defines a thing sets off its name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mathamr.posts.post import Markup
+
+LONGEST = 100_000
+"""Characters of a post that are looked through."""
+_NAME = r"[^{}<>*\n]{1,120}"
+_SET_OFF: dict[Markup, re.Pattern[str]] = {
+    "latex": re.compile(
+        rf"\\(?:emph|textbf|textit|textsl|defn?|dfn|term|define)\s*\{{({_NAME})\}}"
+        rf"|\{{\s*\\(?:em|it|bf|sl|itshape|bfseries)\b\s*({_NAME})\}}"
+    ),
+    "html": re.compile(
+        rf"<(?:em|strong|i|b|dfn)\b[^<>]{{0,100}}>({_NAME})</(?:em|strong|i|b|dfn)>", re.IGNORECASE
+    ),
+    "markdown": re.compile(
+        rf"(?<![\w*])\*{{1,3}}(?=\S)({_NAME}?)(?<=\S)\*{{1,3}}(?![\w*])|(?<!\w)__?(?=\S)([^_\n]{{1,120}}?)(?<=\S)__?(?!\w)"
+    ),
+}
+
+
+def set_off(body: str, markup: Markup) -> Iterator[str]:
+    r"""The stretches of a text that are emphasised, as they are written.
+
+    >>> list(set_off(r"A set is \emph{nowhere dense} or {\bf meagre}.", "latex"))
+    ['nowhere dense', 'meagre']
+    >>> list(set_off("A **prime number** is 2 * 3 * 5?", "markdown"))
+    ['prime number']
+    """
+    pattern = _SET_OFF.get(markup)
+    if pattern is None:
+        return
+    for match in pattern.finditer(body[:LONGEST]):
+        yield next(group for group in match.groups() if group is not None)
