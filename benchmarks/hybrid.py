@@ -44,7 +44,7 @@ from mathamr.posts.report import Report
 from mathamr.search.fusion import FUSIONS, NORMALISATIONS
 from mathamr.search.library import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
-from mathamr.systems.ranking import Fuse, Promote, Ranking, Task
+from mathamr.systems.ranking import Fuse, Promote, QueryKind, Ranking, Task
 
 
 def blend_of(ranking: Ranking) -> Fuse:
@@ -79,6 +79,7 @@ class Set:
     task: Task
     topics: tuple[Topic, ...]
     qrels: Qrels
+    kind: QueryKind = "question"
 
     @property
     def measures(self) -> list[str]:
@@ -111,9 +112,9 @@ def run() -> None:
         with tempfile.TemporaryDirectory() as temporary, LexicalIndex.open(Path(temporary)) as lexical:
             _fill(lexical, posts, Path(temporary))
             for each in sets:
-                known = _baseline(each, posts)
-                components = _lexical(each, lexical) | (_kept(each, Path(place)) if place else {})
-                _report(each, known, components)
+                known = baseline_of(each, posts)
+                components = _lexical(each, lexical) | (kept_runs(each, Path(place)) if place else {})
+                report(each, known, components)
 
 
 def _sets(folder: Path) -> list[Set]:
@@ -178,11 +179,12 @@ def _terms(topic: Topic, task: Task) -> Terms:
     return formula_terms(topic.formula, topic.post.macros)
 
 
-def _baseline(each: Set, posts: Sequence[Post]) -> Run:
+def baseline_of(each: Set, posts: Sequence[Post]) -> Run:
+    """The run of BM25 as others have it."""
     return baselines.run(BASELINE[each.task], posts, each.topics, each.task)
 
 
-def _kept(each: Set, place: Path) -> dict[str, Run]:
+def kept_runs(each: Set, place: Path) -> dict[str, Run]:
     """Runs of the index's components, made where they are missing, and those of other systems."""
     folder = place / "runs" / each.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -195,12 +197,13 @@ def _kept(each: Set, place: Path) -> dict[str, Run]:
     return {path.stem: read_run(path) for path in sorted(folder.glob("*.run"))}
 
 
-def _report(each: Set, baseline: Run, components: Mapping[str, Run]) -> None:
+def report(each: Set, baseline: Run, components: Mapping[str, Run]) -> None:
+    """Prints the figures of the components, of every fusion of them, and of the hybrid."""
     runs = {baseline.name: baseline, **components}
     if len(components) > 1:
         for fusion in FUSIONS:
             runs[fusion] = fuse_runs(list(components.values()), fusion, name=fusion)
-        blend = BLENDS[each.task]
+        blend = BLENDS[each.task].suited(each.kind)
         runs["default"] = fuse_runs(
             [components[part.name] for part in blend.asked],
             blend.fusion,

@@ -104,11 +104,9 @@ def threads(
         numbers[post.id] = materials.add(post, group)
         if question is not None:
             answers.setdefault(question.id, []).append(numbers[post.id])
-    share = min(MOST_HELD_SHARE, MOST_HELD / max(1, len(answers)))
+    materials.held |= held_threads(answers)
     for identifier, found in answers.items():
         question = given[identifier]
-        if _share(identifier, "validation") < share:
-            materials.held.add(identifier)
         for answer in found:
             materials.pairs.append((numbers[identifier], answer, f"{ANSWER} {name}"))
             if _share(materials.posts[answer].id, "sentence") < SENTENCES:
@@ -123,6 +121,12 @@ def threads(
             bare = replace(question, id=f"{identifier}#body", title="", formulas=())
             bare = replace(bare, formulas=formulas_of(bare.id, "", bare.body, bare.markup))
             materials.pairs.append((asked, materials.add(bare, identifier), "title"))
+
+
+def held_threads(questions: Collection[str]) -> set[str]:
+    """Of the answered questions that may be learned from, those that are only validated on."""
+    share = min(MOST_HELD_SHARE, MOST_HELD / max(1, len(questions)))
+    return {each for each in questions if _share(each, "validation") < share}
 
 
 def _left_out(post: Post, without: Collection[str]) -> bool:
