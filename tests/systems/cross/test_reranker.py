@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import torch
+from typer.testing import CliRunner
 
+from mathamr.cli import app
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.layers.language.crossencoder import CrossEncoder
 from mathamr.layers.language.crossfiles import load_cross_encoder, save_cross_encoder
@@ -96,3 +99,25 @@ def test_a_reranker_that_is_not_there_is_told_with_the_way_out(
         index.search("series", strategy="lexical+cros")
     with pytest.raises(MathAMRError, match="only posts are read again"):
         index.search("$x$", "formulas", strategy="lexical+cross")
+
+
+def test_the_command_line_reads_again_what_any_strategy_found(
+    named: Path, sample_index: Path, index: Index, tmp_path: Path
+) -> None:
+    query = "when does a series diverge"
+    asked = ["search", str(sample_index), query, "--strategy", "lexical", "--local", "--json", "-k", "4"]
+    result = CliRunner().invoke(app, [*asked, "--rerank", "cross"])
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert found["strategy"] == "lexical+cross"
+    assert [hit["id"] for hit in found["hits"]] == [
+        hit.id for hit in index.search(query, strategy="lexical+cross", k=4)
+    ]
+    topics, run = tmp_path / "topics.xml", tmp_path / "a.run"
+    topics.write_text(
+        f'<Topics><Topic number="A.1"><Title>{query}</Title><Question>{query}</Question></Topic></Topics>'
+    )
+    told = ["run", str(sample_index), "--task", "answers", "--topics", str(topics), "--out", str(run)]
+    result = CliRunner().invoke(app, [*told, "--strategy", "lexical", "--rerank", "cross", "--depth", "5"])
+    assert result.exit_code == 0, result.output
+    assert all(line.split()[-1] == "lexical+cross" for line in run.read_text().splitlines())
