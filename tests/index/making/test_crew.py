@@ -1,7 +1,14 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from mathamr.errors import MathAMRError
 from mathamr.index.lexical.bags import formula_bag, post_bag
-from mathamr.index.making.crew import FEW, Crew
+from mathamr.index.making.crew import FEW, Crew, understood
+from mathamr.index.making.encoding import _encoded, _fields, _new_post
 from mathamr.index.making.lookkeys import look_keys
 from tests.models import sample_posts
 
@@ -27,3 +34,25 @@ def test_a_few_posts_start_no_worker() -> None:
             (post_bag(post), [formula_bag(post.formulas[0], post.macros)]) for post in posts
         ]
         assert "_pool" not in crew.__dict__
+
+
+@pytest.mark.parametrize("convert", [_encoded, _fields, _new_post])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        None,
+        {},
+        [],
+        [1],
+        ["abc"],
+        [[]],
+        [[1, 2, 3]],
+        [{"field": ["AAAA", 0, [], []]}],
+        [["id", {"field": ["not base64!", 4, [0], ["x"]]}, []]],
+        [[{"id": "a"}, "", ["a", {}, []]]],
+        [1, 2],
+    ],
+)
+def test_an_answer_that_is_none_is_said(convert: Callable[[Any], Any], answer: Any) -> None:
+    with pytest.raises(MathAMRError, match="is not understood"):
+        list(understood(convert, ["new", "post"], answer))

@@ -113,12 +113,12 @@ class Crew:
             yield from map(make, items)
             return
         requests = ([wanted, *map(sent, chunk)] for chunk in batches(items, CHUNK))
-        for _, answer in self._pool.map(requests):
+        for request, answer in self._pool.map(requests):
             if isinstance(answer, Lost):
                 raise MathAMRError(
                     f"a worker was lost ({answer.message}); run the command again, it goes on from here"
                 )
-            yield from map(received, answer)
+            yield from understood(received, request, answer)
 
     @cached_property
     def _pool(self) -> Pool:
@@ -137,6 +137,20 @@ class Crew:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
+
+
+def understood(convert: Callable[[Any], T], request: Sequence[Any], answer: Any) -> Iterator[T]:
+    """The answers to the items of a request; what is no answer is said, wherever it came from."""
+    try:
+        if not isinstance(answer, list) or len(answer) != len(request) - 1:
+            raise ValueError("not one answer an item")
+        made = list(map(convert, answer))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise MathAMRError(
+            f"an answer to {request[0]!r} is not understood ({type(error).__name__}: {error}); if others may write where"
+            " the shards are, name another place with --shards"
+        ) from error
+    yield from made
 
 
 def _bags(chosen: Chosen) -> tuple[Bag, list[Bag]]:

@@ -27,7 +27,7 @@ from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.archive import GRAPHS, Archive, needs_graphs, recorded_model
-from mathamr.index.making.crew import FEW, Crew
+from mathamr.index.making.crew import FEW, Crew, understood
 from mathamr.layers.language.reading import computes_on_processor
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.modelfolder import load_system
@@ -97,17 +97,17 @@ class Encoders:
                 for line in request[1:]:
                     yield self._alone(self._pool, line)
             else:
-                yield from map(_new_post, answer)
+                yield from understood(_new_post, request, answer)
 
     def _alone(self, pool: Pool, line: str) -> NewPost | Lost:
         """One post of a chunk over which a process was lost: with its own graph, a minimal one, or none."""
         ((_, answer),) = pool.map([["new", line]])
         if not isinstance(answer, Lost):
-            return _new_post(answer[0])
+            return next(understood(_new_post, ["new", line], answer))
         ((_, minimal),) = pool.map([["new", MINIMAL + line]])
         if isinstance(minimal, Lost):
             return minimal
-        made = _new_post(minimal[0])
+        made = next(understood(_new_post, ["new", line], minimal))
         made.graph.fallbacks[f"post: {answer.cause}"] = 1
         return made
 
@@ -123,7 +123,7 @@ class Encoders:
             requests = (["items", *chunk] for chunk in batches(map(_item_row, here(posts)), CHUNK))
         for request, answer in self._pool.map(requests):
             if not isinstance(answer, Lost):
-                yield from map(_encoded, answer)
+                yield from understood(_encoded, request, answer)
             elif request[0] == "items":
                 yield from self._archive.system.encode(map(_item_of, request[1:]))
             else:
@@ -141,7 +141,7 @@ class Encoders:
                 again = (_look(key, (Formula(**row), tuple(m)), needs_trees) for key, row, m in request[1:])
                 yield from self._archive.system.encode_looks(again)
             else:
-                yield from map(_fields, answer)
+                yield from understood(_fields, request, answer)
 
     def __enter__(self) -> Self:
         return self
