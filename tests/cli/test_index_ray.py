@@ -36,3 +36,26 @@ def test_without_ray_the_way_to_it_is_told(tmp_path: Path, monkeypatch: pytest.M
     assert isinstance(result.exception, MissingExtraError)
     assert "mathamr[ray]" in str(result.exception)
     assert not (tmp_path / "i").exists()
+
+
+def test_a_cluster_that_is_not_there_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ray = pytest.importorskip("ray", reason="Ray is not installed: pip install 'mathamr[ray]'")
+
+    def gone(**_: object) -> None:
+        raise ConnectionError("nobody answers")
+
+    monkeypatch.setattr(ray, "init", gone)
+    posts = tmp_path / "posts.jsonl"
+    posts.write_text('{"id": "a", "kind": "note", "body": "x"}\n')
+    asked = [
+        "index",
+        str(posts),
+        "--out",
+        str(tmp_path / "i"),
+        "--ray",
+        "h:1",
+        "--shards",
+        str(tmp_path / "s"),
+    ]
+    result = CliRunner().invoke(app, asked)
+    assert str(result.exception) == "cannot reach the Ray cluster 'h:1': nobody answers"
