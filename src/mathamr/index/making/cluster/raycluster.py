@@ -320,7 +320,6 @@ def _connected(address: str, workers: int | None) -> Any:
         raise MissingExtraError("Ray", INSTALL) from error
     options: dict[str, Any] = {"logging_level": "warning", "log_to_driver": False}
     if address == LOCAL:
-        os.environ.setdefault("RAY_AUTH_MODE", "token")
         # Never the cluster that the environment may name: local is here.
         options |= {"address": LOCAL, "num_cpus": workers or processors(), "object_store_memory": _OBJECTS}
         options |= {"include_dashboard": False}
@@ -328,6 +327,6 @@ def _connected(address: str, workers: int | None) -> Any:
         options["address"] = address
     try:
         ray.init(**options)
-    except (ConnectionError, ValueError, RuntimeError, OSError, ImportError) as error:
+    except (ray.exceptions.RayError, ValueError, RuntimeError, OSError, ImportError) as error:
         raise MathAMRError(f"cannot reach the Ray cluster {address!r}: {error}") from error
     return ray
