@@ -102,7 +102,8 @@ def _show(plan: BuildPlan) -> None:
     disk = ", ".join(f"{part} {_bytes(size)}" for part, size in plan.disk_bytes.items() if size)
     console.print(f"on disk {_bytes(sum(plan.disk_bytes.values()))}: {disk}", highlight=False)
     console.print(
-        f"shards, while it is built on a cluster: {_bytes(plan.shard_bytes)}; memory of a worker {_bytes(plan.worker_bytes)}",
+        f"shards, while it is built on a cluster: {_bytes(plan.shard_bytes)}; memory of a worker {_bytes(plan.worker_bytes)},"
+        f" of one a processor {_bytes(plan.cores * plan.worker_bytes)}",
         highlight=False,
     )
     engines = Table(
