@@ -112,7 +112,8 @@ class WordColumns:
     @cached_property
     def child_kinds(self) -> tuple[Numbers, Numbers]:
         """The dependencies that occur under each word: words in ascending order, and dependencies."""
-        kinds = np.unique(self.head[self.children] << 32 | self.dep[self.children])
+        kinds = np.sort(self.head[self.children] << 32 | self.dep[self.children])
+        kinds = kinds[np.diff(kinds, prepend=-1) > 0]  # np.unique would load numpy's masked arrays
         return kinds >> 32, kinds & 0xFFFFFFFF
 
     @cached_property
