@@ -87,9 +87,10 @@ class Server:
 
     @property
     def memory(self) -> float:
-        """Resident memory in MB, that of its AMR parser's process with it."""
+        """Memory in MB of all its processes, what they share counted once (PSS; resident memory where the system knows no such thing)."""
         own = psutil.Process(self.process.pid)
-        return sum(float(each.memory_info().rss) for each in (own, *own.children(recursive=True))) / 1e6
+        found = [each.memory_full_info() for each in (own, *own.children(recursive=True))]
+        return sum(float(getattr(each, "pss", each.rss)) for each in found) / 1e6
 
     @property
     def cpu(self) -> float:

@@ -21,7 +21,7 @@ from mathamr.index.manifest import Manifest
 from mathamr.workers import processors
 
 MOST = 8
-"""Processes that are started unless more are asked for: each has an AMR parser of its own, some 250 MB."""
+"""Processes that are started unless more are asked for: each has an AMR parser of its own: with it some 250 MB that are not shared."""
 
 
 def process_count(asked: int | None, index: Path, *, writes: bool) -> int:
