@@ -57,7 +57,6 @@ class Connections:
             connection = self._take(what)
             try:
                 with LIBRARY.told(what), connection.transaction():
-                    connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
                     result = work(connection)
             except MathAMRError:
                 if not connection.broken or delay is None:
@@ -164,8 +163,12 @@ class Connections:
             self._process, self._idle = os.getpid(), []
         with suppress(IndexError):
             return self._idle.pop()
+        from psycopg import IsolationLevel
+
         connection = self._connect(what)
         connection.autocommit = True
+        # Said with the BEGIN of each transaction, not in a request of its own.
+        connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
         return connection
 
     def _give(self, connection: Connection) -> None:

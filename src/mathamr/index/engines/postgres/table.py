@@ -370,7 +370,9 @@ class PostgresTable:
             self._look_closely(connection, pool)
         names: list[str] = []
         scores = np.empty(0, np.float32)
-        for some, vectors, starts in _scanned(connection, asked, values, query.shape[1]):
+        for some, vectors, starts in _scanned(
+            connection, asked, values, query.shape[1], whole=pool is not None
+        ):
             names += some
             scores = np.concatenate([scores, maxsim(query, vectors, starts) * len(query)])
             if len(scores) > 4 * limit + BATCH:
@@ -428,8 +430,8 @@ class PostgresTable:
             "hnsw.iterative_scan": "strict_order",
             "hnsw.max_scan_tuples": str(max(20_000, 20 * limit)),
         }
-        for name, value in settings.items():
-            connection.execute("SELECT set_config(%s, %s, true)", [name, value])
+        asked = ", ".join(["set_config(%s, %s, true)"] * len(settings))
+        connection.execute(f"SELECT {asked}", [word for setting in settings.items() for word in setting])
 
     def check(self) -> list[str]:
         """What is missing or cannot be read, in words."""
@@ -447,10 +449,14 @@ class PostgresTable:
 
 
 def _scanned(
-    connection: Connection, asked: sql.Composed, values: list[Any], size: int
+    connection: Connection, asked: sql.Composed, values: list[Any], size: int, *, whole: bool = False
 ) -> Iterator[tuple[list[str], Floats, Rows]]:
-    """Ids and rows of entries as they come from the server: the rows one after the other, and where each entry's begin."""
-    with connection.cursor("mathamr_scan", binary=True) as cursor:
+    """Ids and rows of entries as they come from the server: the rows one after the other, and where each entry's begin.
+
+    What is bounded may come as a `whole`, in one answer; of everything only some stands in memory at a time.
+    """
+    cursors: Any = connection.cursor(binary=True) if whole else connection.cursor("mathamr_scan", binary=True)
+    with cursors as cursor:
         cursor.execute(asked, values)
         while rows := cursor.fetchmany(BATCH):
             cells = [row[1] for row in rows]
