@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from typing import ClassVar
+from importlib import import_module
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -11,6 +13,22 @@ from mathamr.errors import MissingExtraError
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.runs import RunHit, ordered
 from mathamr.index.lexical.terms import LONGEST_NGRAM, latex_tokens, ngrams, word_tokens
+
+
+def _bm25s() -> Any:
+    """The library, kept from loading JAX, which it does not need here: JAX takes most of an accelerator's memory."""
+    hidden = "jax" not in sys.modules
+    if hidden:
+        sys.modules["jax"] = None  # type: ignore[assignment]
+    try:
+        return import_module("bm25s")
+    except ImportError as error:
+        raise MissingExtraError(
+            "bm25s, which the BM25 baselines use,", 'pip install "mathamr[research]"'
+        ) from error
+    finally:
+        if hidden:
+            del sys.modules["jax"]
 
 
 class Bm25:
@@ -24,12 +42,7 @@ class Bm25:
     has_latex: ClassVar[bool] = True
 
     def __init__(self, candidates: Sequence[Candidate]) -> None:
-        try:
-            import bm25s
-        except ImportError as error:
-            raise MissingExtraError(
-                "bm25s, which the BM25 baselines use,", 'pip install "mathamr[research]"'
-            ) from error
+        bm25s = _bm25s()
         self._ids = [candidate.id for candidate in candidates]
         self._numbers: dict[str, int] = {}
         corpus = [
