@@ -32,8 +32,6 @@ Floats = npt.NDArray[np.float32]
 
 POSTS, VECTORS, SIZE, QUERIES = 33_771, 16, 32, 10
 LARGEST = 300_000
-WHOLE_COLLECTION = 1_370_000
-"""Posts of the larger collection of the thesis, to which the cost of the largest one measured is projected."""
 DEPTH = 1000
 REPEATS = 5
 PATIENCE = 8.0
@@ -319,67 +317,6 @@ def versus_first_release(posts: int) -> None:
     print("" if then is None else f", the first release {1000 * then:.1f} ms: {then / now:.2f} times as fast")
 
 
-def bandwidth() -> float:
-    """Bytes a second that one core reads from memory."""
-    large = np.ones(1 << 25, np.int64)
-    quickest = min(_elapsed(large.sum) for _ in range(5))
-    return large.nbytes / quickest
-
-
-def _elapsed(work: Callable[[], Any]) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started
-
-
-def large(posts: int, folder: Path) -> None:
-    """Exact MaxSim of the first 1000 over many posts, on all cores, from memory and with nothing of it in memory."""
-    corpus = made_up(posts, seed=2)
-    engine, _, _ = filled(folder / "large", corpus, "flat", {"first_pass": "int8"})
-    engine.close()
-    reader, rows = _opened(folder / "large")
-    query_rows = sum(map(len, corpus.queries)) / len(corpus.queries)
-    reading = bandwidth()
-    print(
-        f"\n{posts:,} posts, {len(corpus.vectors):,} vectors, {query_rows:.1f} a query, first 1000, all cores"
-    )
-    for place in ("memory", "disk"):
-        walls, cores = [], []
-        for query in corpus.queries:
-            if place == "disk":
-                reader.close()
-                _drop(folder / "large")
-                reader, rows = _opened(folder / "large")
-            started, used = time.perf_counter(), time.process_time()
-            rows.search_maxsim(query, DEPTH, None, "int8")
-            walls.append(time.perf_counter() - started)
-            cores.append(time.process_time() - used)
-        wall, used = float(np.median(walls)), float(np.min(cores))
-        scanned = rows.quantised.numbers.nbytes
-        whole = used * WHOLE_COLLECTION / posts
-        print(
-            f"from {place}: {1 / wall:.1f} queries/s by the clock, {1000 * used:.0f} ms of a core each; int8 vectors are "
-            f"read at {scanned / used / 1e9:.1f} GB/s a core, {scanned / used / reading:.0%} of what it can; "
-            f"projected to {WHOLE_COLLECTION:,} posts: {1 / whole:.1f} queries/s a core",
-            flush=True,
-        )
-    reader.close()
-    shutil.rmtree(folder / "large")
-
-
-def _opened(folder: Path) -> tuple[FlatEngine, Any]:
-    reader = FlatEngine.open(folder, read_only=True)
-    ((segment, _),) = reader.stores["posts"].view().parts()
-    return reader, segment.fields["parts"]
-
-
-def _drop(folder: Path) -> None:
-    """Asks the system to forget what it keeps of files in memory."""
-    for path in folder.iterdir():
-        with path.open("rb") as file:
-            os.posix_fadvise(file.fileno(), 0, 0, os.POSIX_FADV_DONTNEED)
-
-
 def run() -> None:
     posts = int(os.environ.get("MATHAMR_POSTS", POSTS))
     folder = Path(tempfile.mkdtemp(prefix="engines-"))
@@ -403,6 +340,5 @@ def run() -> None:
             )
         growth(min(LARGEST, posts * 10), folder)
         versus_first_release(posts)
-        large(min(LARGEST, posts * 10), folder)
     finally:
         shutil.rmtree(folder)
