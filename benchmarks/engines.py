@@ -275,8 +275,11 @@ try:
     from mathamr.index.flat.slots import Slots
     from mathamr.index.flat.quantised import Quantised, worthwhile
 except ImportError:
+    from mathamr.index.engines.flat.kernel import arithmetic
     from mathamr.index.engines.flat.slots import Slots
-    from mathamr.index.engines.flat.quantised import Quantised, worthwhile
+    from mathamr.index.engines.flat.quantised import Quantised, worthwhile as by_blocks
+    def worthwhile(size):
+        return arithmetic("int8") is not None or by_blocks(size)
 draw = np.random.default_rng(0)
 def unit(rows):
     return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)

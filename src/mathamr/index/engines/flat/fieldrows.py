@@ -322,16 +322,18 @@ class ManyRows(FieldRows):
         self, quantised: Quantised, query: Floats, k: int, passing: Mask | None
     ) -> tuple[Rows, Floats]:
         """Like the exact scan: only entries that can be among the k best are scored exactly."""
-        about, wrong = quantised.scan(self.slots, query)
-        places, scores = _passing(about, passing)
-        wrong = wrong if passing is None else wrong[passing]
-        first = best(scores, k)
-        exact = self.slots.score(query, places[first])
-        reaching = scores + wrong >= exact.min() - TIE
-        reaching[first] = False
-        others = places[reaching]
+        about, wrong = quantised.bounded(self.slots, query)
+        if passing is not None:
+            about[~passing] = -np.inf
+        first = best(about, k)
+        exact = self.slots.score(query, first)
+        floor = exact.min() - TIE
+        # Nothing that stays below with the largest error of all is looked at more closely.
+        (near,) = np.nonzero(about >= floor - wrong.most)
+        near = near[about[near] + wrong.of(near) >= floor]
+        others = np.setdiff1d(near, first, assume_unique=True)
         return top(
-            np.concatenate([places[first], others]),
+            np.concatenate([first, others]),
             np.concatenate([exact, self.slots.score(query, others)]),
             k,
         )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -33,7 +33,7 @@ FEWEST_ROWS = 1 << 16
 """With fewer vectors than this the exact scan takes a few milliseconds: no first pass can save any."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class Quantised:
     """The vectors of `Slots` as whole numbers: row by row the same layout."""
 
@@ -67,17 +67,28 @@ class Quantised:
 
     def scan(self, slots: Slots, query: Floats) -> tuple[Floats, Floats]:
         """About the MaxSim of every post with a query, and by how much each may be wrong."""
+        scores, wrong = self.bounded(slots, query)
+        return scores, wrong.of(slice(None))
+
+    def bounded(self, slots: Slots, query: Floats) -> tuple[Floats, RoundingBound]:
+        """The same, the errors to be asked for: of a million posts those of a few thousand are wanted."""
         scaled = query * self.scales
         steps = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), np.finfo(np.float32).tiny) / _LARGEST
         whole = np.rint(scaled / steps)
-        lost = np.linalg.norm(scaled - whole * steps, axis=1).mean() * self.longest
+        lost = np.float32(np.linalg.norm(scaled - whole * steps, axis=1).mean())
         weights = (steps[:, 0] / np.float32(len(query))).astype(np.float32)
-        wrong = self.errors + lost + np.float32((len(self.scales) + len(query) + 16) * _ROUNDING)
+        rounding = np.float32((len(self.scales) + len(query) + 16) * _ROUNDING)
+        wrong = RoundingBound(self, lost, rounding)
         if pays(self.numbers):
             packed = PackedQuery(whole.astype(np.int8), weights)
             return scanned(self.numbers, slots.places, packed), wrong
         multiplied(query, self.numbers)
         return self._in_blocks(slots, np.ascontiguousarray(whole.T.astype(np.int8)), weights), wrong
+
+    @cached_property
+    def largest(self) -> tuple[np.float32, np.float32]:
+        """The largest of `errors` and of `longest`."""
+        return self.errors.max(initial=0), self.longest.max(initial=0)
 
     def _in_blocks(self, slots: Slots, columns: npt.NDArray[np.int8], weights: Floats) -> Floats:
         """The scan by products of whole blocks."""
@@ -103,6 +114,28 @@ class Quantised:
             "int8.errors": self.errors,
             "int8.longest": self.longest,
         }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RoundingBound:
+    """By how much scores of a query may be wrong: ‖v - v̂‖, what the query lost for each ‖n‖, and the rounding of sums."""
+
+    _quantised: Quantised
+    _lost: np.float32
+    _rounding: np.float32
+
+    @property
+    def most(self) -> np.float32:
+        """By how much any of them."""
+        error, length = self._quantised.largest
+        return error + self._lost * length + self._rounding
+
+    def of(self, posts: npt.NDArray[Any] | slice) -> Floats:
+        """By how much those of some posts."""
+        errors, longest = self._quantised.errors, self._quantised.longest
+        lengths = longest[posts] if len(longest) == len(errors) else longest
+        wrong: Floats = errors[posts] + self._lost * lengths + self._rounding
+        return wrong
 
 
 @cache
