@@ -1,5 +1,6 @@
 """An index built on a Ray cluster of this machine against one built by its own processes: time, speed-up, overhead, equal files.
 
+Before that, requests that only wait, so that it does not matter how many processors there are: what remains is the cluster's own.
 MATHAMR_BENCH_POSTS posts of arqmath-mini (default 200; 0: all of them), MATHAMR_BENCH_WORKERS (default 1,2,4) and the model
 MATHAMR_BENCH_MODEL (default: the one in the box). A last build finds all its shards: what is left is reading and writing.
 """
@@ -12,12 +13,15 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from benchmarks._data import data_folder
+from mathamr.index.making.cluster.raycluster import RayCluster
+from mathamr.index.making.cluster.worktodo import WorkToDo
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 
@@ -25,11 +29,25 @@ POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "200")) or None
 WORKERS = [int(each) for each in os.environ.get("MATHAMR_BENCH_WORKERS", "1,2,4").split(",")]
 MODEL = os.environ.get("MATHAMR_BENCH_MODEL", "")
 DEVICE = os.environ.get("MATHAMR_BENCH_DEVICE", "cpu")
+SHARD, SHARDS = 0.5, 48
+"""Seconds of a request that only waits, and how many there are."""
 _COUNTERS = {"lock", "flat.json"}
 """Files that name a process, or count how often the engine was flushed."""
 
 
+class Waiting:
+    """Work that takes its time and nobody's processor."""
+
+    hello = "waiting"
+
+    def __call__(self, request: float) -> float:
+        time.sleep(request)
+        return request
+
+
 def run() -> None:
+    for workers in (1, 2, 4, 8):
+        _wait(workers)
     source = data_folder() / "arqmath-mini" / "Posts.xml"
     with tempfile.TemporaryDirectory(prefix="mathamr-bench-") as name:
         folder = Path(name)
@@ -57,6 +75,26 @@ def run() -> None:
             f"  again with all {again['cluster']['found']} shards there ({size / 2**20:.1f} MiB,"
             f" {size / count / 1024:.1f} KiB a post): {again['seconds']:.1f} s; {_stages(again)}"
         )
+
+
+def _wait(workers: int) -> None:
+    """So many requests by so many workers, against the time that they would take if nothing else did."""
+    root = str(Path(__file__).resolve().parent.parent)
+    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
+    work = WorkToDo.of("benchmarks.ray:Waiting", (), None, {}).saying("waiting")
+    with tempfile.TemporaryDirectory(prefix="mathamr-bench-") as name:
+        started = time.perf_counter()
+        with RayCluster("local", name, workers=workers) as cluster:
+            list(cluster.map(work, [0.001 * (1 + number) for number in range(4 * workers)]))
+            ready = time.perf_counter()
+            list(cluster.map(work, [SHARD + 1e-6 * number for number in range(SHARDS)]))
+            took = time.perf_counter() - ready
+    print(
+        f"  {SHARDS} requests of {SHARD:g} s that only wait, {workers} workers: {took:.2f} s, {SHARDS * SHARD / took:.2f}"
+        f" times as fast as one after the other; {1000 * (took * workers / SHARDS - SHARD):.1f} ms of a worker's time a"
+        f" request are the cluster's; starting took {ready - started:.1f} s",
+        flush=True,
+    )
 
 
 def _posts(source: Path) -> Any:

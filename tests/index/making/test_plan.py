@@ -33,6 +33,7 @@ BUILD = BuildConstants(
     write_seconds=0.002,
     bytes_per_post={"graphs": 3000.0, "vectors": 20_000.0},
     vectors_per_post=20.0,
+    vector_size=256.0,
     worker_bytes=1e9,
 )
 ENGINE = EngineConstants(
@@ -79,13 +80,24 @@ def test_an_engine_grows_from_the_nearest_size_that_was_measured() -> None:
     assert small.engines[0].load_seconds == pytest.approx(5.0)
 
 
+def test_an_engine_that_a_model_was_built_with_has_the_costs_of_that_build() -> None:
+    other = replace(BUILD, engine="edge", write_seconds=0.004, bytes_per_post={"vectors": 50_000.0})
+    known = KnownConstants((BUILD, other, replace(BUILD, model="n")), KNOWN.engines)
+    plan = plan_build(known, posts=1e6, cores=100, engine="edge")
+    assert plan.seconds == pytest.approx(3950 + 2000)
+    assert plan.engines[0].bytes == plan.disk_bytes["vectors"] == pytest.approx(5e10)
+    every = plan_build(known, posts=1e6, cores=100)
+    assert {each.engine: each.bytes for each in every.engines} == pytest.approx({"flat": 2e10, "edge": 5e10})
+    assert every.disk_bytes["vectors"] == pytest.approx(2e10)
+
+
 @pytest.mark.parametrize(
     ("asked", "error"),
     [
         ({"posts": 0}, "1 to 1e12 posts"),
         ({"posts": float("nan")}, "1 to 1e12 posts"),
         ({"posts": 10, "letters": 0}, "1 to 1e9 letters"),
-        ({"posts": 10, "engine": "qdrant"}, "'qdrant' was not measured; known: edge"),
+        ({"posts": 10, "engine": "qdrant"}, "unknown measured engine 'qdrant'; known: flat, edge"),
     ],
 )
 def test_what_cannot_be_planned_is_said(asked: dict[str, float | str], error: str) -> None:

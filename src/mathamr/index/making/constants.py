@@ -42,6 +42,8 @@ class BuildConstants:
     """What the one who writes takes for a post, whoever made it: catalogue, graphs, terms, vectors."""
     bytes_per_post: Mapping[str, float] = field(default_factory=dict)
     vectors_per_post: float = 0.0
+    vector_size: float = 1.0
+    """Numbers of a vector, in the mean."""
     worker_bytes: float = 0.0
     """Memory of one worker with its model and its AMR parser."""
     command: str = "mathamr plan --measure"
@@ -114,12 +116,14 @@ class KnownConstants:
         except (ValueError, AttributeError, RecursionError) as error:
             raise MathAMRError(f"{path} holds no constants: {error}") from error
 
-    def build(self, model: str | None) -> BuildConstants:
-        """The constants of a model; of the first one unless one is named."""
-        for each in self.builds:
-            if model is None or each.model == model:
-                return each
-        raise UnknownNameError("measured model", str(model), [each.model for each in self.builds])
+    def build(self, model: str | None, engine: str | None = None) -> BuildConstants:
+        """The constants of a model, of the first one unless one is named; with that engine, where it was measured so."""
+        model = model or (self.builds[0].model if self.builds else None)
+        known = [each for each in self.builds if each.model == model]
+        if not known:
+            names = list(dict.fromkeys(each.model for each in self.builds))
+            raise UnknownNameError("measured model", str(model), names)
+        return next((each for each in known if each.engine == engine), known[0])
 
     def engine(self, name: str, posts: float) -> EngineConstants | None:
         """What is known of an engine, at the size nearest to so many posts."""

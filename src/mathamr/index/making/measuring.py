@@ -122,7 +122,7 @@ def measure(
         _, start, small = _again(path, folder / "part", options, crew)
         more = max(1, len(chosen) - len(fewer))
         counts = summary.manifest.counts
-        encoding, rows = _encoding(folder / "whole", chosen, device)
+        encoding, rows, numbers = _encoding(folder / "whole", chosen, device)
         where = f"{platform.machine()}, {os.cpu_count()} processors, {platform.system()}"
         return BuildConstants(
             model=summary.manifest.model.name,
@@ -139,6 +139,7 @@ def measure(
             write_seconds=max(0.0, (writing - start) / more - reading_again),
             bytes_per_post={part: max(0, size - small[part]) / more for part, size in sizes.items()},
             vectors_per_post=rows / len(chosen),
+            vector_size=numbers / max(1, rows),
             worker_bytes=peak_memory(),
         )
 
@@ -160,10 +161,10 @@ def _again(
     return summary, spent, {part: size_on_disk(out / part) for part in summary.sizes}
 
 
-def _encoding(index: Path, posts: Sequence[Post], device: str) -> tuple[EncodingConstants, int]:
+def _encoding(index: Path, posts: Sequence[Post], device: str) -> tuple[EncodingConstants, int, int]:
     """Seconds of a processor, or of an accelerator, that the vectors of a post take once its graph is there.
 
-    And how many vectors there are in all.
+    And how many vectors there are in all, and how many numbers they have together.
     """
     on_processor = computes_on_processor(device)
     with Archive.open(index, device=device) as archive:
@@ -174,15 +175,16 @@ def _encoding(index: Path, posts: Sequence[Post], device: str) -> tuple[Encoding
         made = list(archive.system.encode(items))
         wall, used = time.perf_counter() - started, time.process_time() - clock
     seconds = (used if on_processor else wall) / len(items)
-    rows = sum(
-        len(own)
+    rows = [
+        own.vectors.shape
         for each in made
         for fields in (each.post, *(by for _, by in each.formulas))
         for own in fields.values()
-    )
-    return EncodingConstants(
+    ]
+    constants = EncodingConstants(
         processor=seconds if on_processor else None, accelerator=None if on_processor else seconds
-    ), rows
+    )
+    return constants, sum(count for count, _ in rows), sum(count * size for count, size in rows)
 
 
 def _items(archive: Archive, posts: Sequence[Post]) -> Iterator[Item]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
-from mathamr.errors import MathAMRError
+from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.index.making.constants import BuildConstants, EngineConstants, KnownConstants
 
 By = Literal["one process", "processors", "accelerators"]
@@ -92,7 +92,7 @@ def plan_build(
     """What an index of so many posts takes on so many processors and accelerators."""
     if not 1 <= posts <= 1e12:
         raise MathAMRError(f"a plan is for 1 to 1e12 posts, not {posts:g}")
-    build = known.build(model)
+    build = known.build(model, engine)
     letters = build.letters_per_post if letters is None else letters
     if not 1 <= letters <= 1e9:
         raise MathAMRError(f"a post has 1 to 1e9 letters in the mean, not {letters:g}")
@@ -100,18 +100,17 @@ def plan_build(
     """Posts as the measured ones were: twice as long is twice as many."""
     stages = _stages(build, amount, cores, gpus)
     disk = {part: size * amount for part, size in build.bytes_per_post.items()}
-    names = dict.fromkeys([engine or build.engine, *(each.engine for each in known.engines)])
-    chosen = [name for name in names if engine is None or name == engine]
-    engines = tuple(
-        _engine(name, known.engine(name, posts), build, amount, disk.get("vectors", 0.0)) for name in chosen
+    names = dict.fromkeys(
+        [*(each.engine for each in known.builds), *(each.engine for each in known.engines)]
     )
-    if engine is not None and engine != build.engine:
-        found = engines[0]
-        if found.bytes is None:
-            raise MathAMRError(
-                f"the engine {engine!r} was not measured; known: {', '.join(dict.fromkeys(each.engine for each in known.engines))}"
-            )
-        disk["vectors"] = found.bytes
+    if engine is not None and engine not in names:
+        raise UnknownNameError("measured engine", engine, list(names))
+    engines = tuple(
+        _engine(name, known.engine(name, posts), known.build(build.model, name), amount)
+        for name in ([engine] if engine else names)
+    )
+    if engine is not None and engine != build.engine and (size := engines[0].bytes) is not None:
+        disk["vectors"] = size
     return BuildPlan(
         posts=posts,
         letters_per_post=letters,
@@ -159,21 +158,20 @@ def _stages(build: BuildConstants, amount: float, cores: int, gpus: int) -> tupl
     )
 
 
-def _engine(
-    name: str, known: EngineConstants | None, build: BuildConstants, amount: float, own: float
-) -> PlannedEngine:
-    """An engine's figures, for as many vectors; bytes of the engine that was built with are those of the build."""
+def _engine(name: str, known: EngineConstants | None, build: BuildConstants, amount: float) -> PlannedEngine:
+    """An engine's figures for as many numbers; its bytes are those of a build with it, where there was one."""
+    own = amount * build.bytes_per_post.get("vectors", 0.0) if build.engine == name else None
     if known is None:
         return PlannedEngine(
             engine=name,
             load_seconds=None,
-            bytes=own if name == build.engine else None,
+            bytes=own,
             memory_bytes=None,
             query_seconds=None,
             strategy="",
-            measured="with the build" if name == build.engine else "not measured",
+            measured=f"{build.measured_on}: {build.command}",
         )
-    times = build.vectors_per_post * amount / known.vectors
+    times = build.vectors_per_post * build.vector_size * amount / (known.vectors * known.size)
 
     def grown(value: float | None) -> float | None:
         return None if value is None else value * times
@@ -181,7 +179,7 @@ def _engine(
     return PlannedEngine(
         engine=name,
         load_seconds=grown(known.load_seconds),
-        bytes=own if name == build.engine else grown(known.bytes),
+        bytes=grown(known.bytes) if own is None else own,
         memory_bytes=grown(known.memory_bytes),
         query_seconds=grown(known.query_seconds),
         strategy=known.strategy,
