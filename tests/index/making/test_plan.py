@@ -59,6 +59,9 @@ def test_a_plan_is_the_sum_of_its_stages_as_counted_by_hand() -> None:
 def test_accelerators_take_the_vectors_and_nothing_else() -> None:
     plain, helped = (plan_build(KNOWN, posts=1e6, cores=100, gpus=gpus) for gpus in (0, 4))
     assert plain.seconds - helped.seconds == pytest.approx(400 - 0.004 * 1e6 / 4)
+    beside = replace(BUILD, encoding=replace(BUILD.encoding, beside=0.01))
+    more = plan_build(KnownConstants((beside,), ()), posts=1e6, cores=100, gpus=4)
+    assert more.seconds - helped.seconds == pytest.approx(100)
     without = KnownConstants((replace(BUILD, encoding=EncodingConstants(processor=1.0)),), ())
     with pytest.raises(MathAMRError, match="nobody has measured m on an accelerator"):
         plan_build(without, posts=1e6, cores=1, gpus=1)
@@ -118,12 +121,12 @@ def test_the_constants_of_the_package_say_where_they_are_from() -> None:
     for engine in known.engines:
         assert engine.engine in ENGINES
         assert engine.command
-    plan = plan_build(known, posts=2.4e6, cores=96)
+    plan = plan_build(known, posts=2.4e6, cores=96, gpus=4)
     assert 0.5 < plan.least_seconds / 3600 < plan.seconds / 3600 < 100
 
 
 def test_the_command_prints_the_plan_for_people_and_machines(tmp_path: Path) -> None:
-    asked = ["plan", "--posts", "2.4e6", "--cores", "96"]
+    asked = ["plan", "--posts", "2.4e6", "--cores", "96", "--gpus", "4"]
     told = CliRunner().invoke(app, asked)
     assert told.exit_code == 0, told.output
     assert "2,400,000 posts" in told.output

@@ -20,6 +20,9 @@ class EncodingConstants:
 
     processor: float | None = None
     accelerator: float | None = None
+    beside: float = 0.0
+    """Seconds of a processor that a post takes beside the accelerator."""
+    accelerator_measured: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

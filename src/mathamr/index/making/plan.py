@@ -15,8 +15,8 @@ from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.index.making.constants import BuildConstants, EngineConstants, KnownConstants
 
 By = Literal["one process", "processors", "accelerators"]
-SHARDS = 1.6
-"""Bytes of shards for a byte of graphs and vectors: numbers of 32 bits where an engine may keep 16."""
+SHARDS = 0.75
+"""Bytes of shards for a byte of graphs and vectors in the index, terms included; .72 for the sample."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,9 +100,7 @@ def plan_build(
     """Posts as the measured ones were: twice as long is twice as many."""
     stages = _stages(build, amount, cores, gpus)
     disk = {part: size * amount for part, size in build.bytes_per_post.items()}
-    names = dict.fromkeys(
-        [*(each.engine for each in known.builds), *(each.engine for each in known.engines)]
-    )
+    names = dict.fromkeys([*(each.engine for each in known.builds), *(each.engine for each in known.engines)])
     if engine is not None and engine not in names:
         raise UnknownNameError("measured engine", engine, list(names))
     engines = tuple(
@@ -126,7 +124,8 @@ def plan_build(
         worker_bytes=build.worker_bytes,
         vectors=build.vectors_per_post * amount,
         engines=engines,
-        measured=f"{build.measured_on}: {build.command}, {build.posts:,} posts of {build.letters_per_post:,.0f} letters",
+        measured=f"{build.measured_on}: {build.command}, {build.posts:,} posts of {build.letters_per_post:,.0f} letters"
+        + (f"; accelerators: {build.encoding.accelerator_measured}" if gpus else ""),
         drivers=_drivers(stages, cores, gpus),
     )
 
@@ -145,6 +144,7 @@ def _stages(build: BuildConstants, amount: float, cores: int, gpus: int) -> tupl
     ]
     if gpus and encoding.accelerator is not None:
         seconds.append(("vectors", "accelerators", encoding.accelerator))
+        seconds.append(("beside the accelerators", "processors", encoding.beside))
     elif encoding.processor is not None:
         seconds.append(("vectors", "processors", encoding.processor))
     else:
