@@ -180,7 +180,7 @@ def test_a_whole_experiment_trains_measures_and_is_not_done_twice(
         collections=[collection],
         places=[beside],
         out=tmp_path / "out",
-        seeds=2,
+        seeds=1,
         device="cpu",
         workers=2,
     )
