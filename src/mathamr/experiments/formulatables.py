@@ -37,7 +37,7 @@ def formula_table(
     yield ""
     yield f"## {collection.name}: {len(qrels.grades)} topics, {len(collection.candidates):,} formulas"
     yield ""
-    yield f"Means over {seeds} seeds, ± their deviation; {marks}."
+    yield f"{f'Means over {seeds} seeds, ± their deviation' if seeds > 1 else 'One seed'}; {marks}."
     yield ""
     sets = [f"{names[0]} of {name}" for name in collection.sets]
     yield f"| variant | {' | '.join([*names, *sets])} | published |"
