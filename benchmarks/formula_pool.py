@@ -15,6 +15,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from itertools import product
+from math import gcd
 from pathlib import Path
 
 import numpy as np
@@ -46,8 +47,8 @@ BOX = {
     SSEMB: ("ssemb", "structure"),
 }
 """What the models in the box rank by: the model, and the ranking of its scores."""
-WEIGHTS = (0.0, 0.5, 1.0, 2.0, 4.0)
-"""What a part may count beside lexical terms, which count 1."""
+WEIGHTS = (0, 1, 2, 4)
+"""What a part of a fusion may count; 0 leaves it out."""
 FUSIONS = (
     ("lexical", "alignment"),
     ("lexical", NODES),
@@ -124,7 +125,9 @@ class _Bench:
 
     def chosen(self, name: str, scores: Mapping[str, Matrix], parts: Sequence[str]) -> Scores:
         """The measures with weights chosen inside the folds."""
-        grid = [(1.0, *rest) for rest in product(WEIGHTS, repeat=len(parts) - 1)]
+        products = (weights for weights in product(WEIGHTS, repeat=len(parts)) if any(weights))
+        # (2, 4) ranks as (1, 2) does.
+        grid = [weights for weights in products if gcd(*weights) == 1]
         tried = [self._values(self.weighted(scores, parts, weights)) for weights in grid]
         values, taken = cross_validated(tried, CHOSEN_BY)
         best, count = taken.most_common(1)[0]
