@@ -249,7 +249,8 @@ def _compare(name: str, topics: Sequence[Judged], others: Sequence[str]) -> None
     rows["lexical as it is + aligned, share cross-validated"] = measured.cross_validated(
         ("aligned",), [(current, (share,)) for share in SHARES]
     )
-    for other in (*NODES, *others):
+    rows |= {name: measured.of((0.0,) * len(current), {name: 1.0}) for name in NODES}
+    for other in others:
         rows[other] = measured.of((0.0,) * len(current), {other: 1.0})
         rows[f"lexical + {other}, cross-validated"] = measured.cross_validated(
             (other,), [(each, (share,)) for each in grid for share in SHARES]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -195,6 +195,8 @@ class _SideBySide:
             going = [pool.submit(self._train, model, teacher) for model in left]
             for run in runs:
                 run.prepare_others()
+            wait(going)
+            # One that failed has not stopped the others: the same command trains what is left.
             for each in going:
                 each.result()
         finally:
