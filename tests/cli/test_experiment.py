@@ -34,6 +34,24 @@ def test_a_dry_run_prints_the_stages_and_does_nothing(
     assert not (tmp_path / "out").exists()
 
 
+def test_a_dry_run_of_formula_experiments_names_every_model_once_and_does_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(["ssemb-ablation", "ssemb-fusion"], seeds=2, out=tmp_path / "out", dry_run=True)
+    *lines, said = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(set(lines)) == 2 * 5  # four augmentations and the recipe of the box
+    assert said == "0 of 10 models trained"
+    assert not (tmp_path / "out").exists()
+
+
+def test_formula_experiments_so_far_train_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command(["ssemb-fusion"], out=tmp_path, so_far=True)
+    printed = capsys.readouterr().out
+    assert printed == (tmp_path / "ssemb-fusion" / "results.md").read_text(encoding="utf-8")
+    assert "| random order | " in printed
+    assert not (tmp_path / "models").exists()
+
+
 def test_several_experiments_are_planned_one_after_the_other(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -132,6 +132,9 @@ def command(
             print((report / "results.md").read_text(encoding="utf-8"), end="")
         return
     if any(name in FORMULA_EXPERIMENTS for name in names):
+        if dry_run:
+            _plan_of_formulas(names, seeds, changes, out)
+            return
         _of_formulas(
             names,
             corpus or [sample.folder()],
@@ -182,6 +185,16 @@ def command(
         folder, _ = write_report(plan)
         print((folder / "results.md").read_text(encoding="utf-8"), end="")
         print(f"results and pictures are in {folder}", file=sys.stderr)
+
+
+def _plan_of_formulas(names: list[str], seeds: int, changes: list[str] | None, out: Path) -> None:
+    """Prints what experiments of formulas would train."""
+    from mathamr.experiments import FORMULA_EXPERIMENTS
+    from mathamr.experiments.formularunner import FormulaSetting, planned_models
+
+    setting = FormulaSetting(formulas=out, collections=(), out=out, seeds=seeds, changes=tuple(changes or ()))
+    for line in planned_models([FORMULA_EXPERIMENTS[name] for name in dict.fromkeys(names)], setting):
+        print(line)
 
 
 def _of_formulas(

@@ -62,6 +62,16 @@ def run_formula_experiments(experiments: Sequence[FormulaExperiment], setting: F
     return [run.report() for run in runs]
 
 
+def planned_models(experiments: Sequence[FormulaExperiment], setting: FormulaSetting) -> list[str]:
+    """What experiments would train, a line a model, and whether that is done; nothing is read or made."""
+    runs = [FormulaRun(experiment, setting) for experiment in experiments]
+    models = dict.fromkeys(
+        model for seed in range(setting.seeds) for run in runs for model in run.models(seed) if model.config
+    )
+    lines = [f"train {model.name}{', done' if model.is_trained else ''}" for model in models]
+    return [*lines, f"{sum(model.is_trained for model in models)} of {len(models)} models trained"]
+
+
 class FormulaRun:
     """One experiment on its way."""
 

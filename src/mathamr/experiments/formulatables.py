@@ -30,14 +30,15 @@ def formula_table(
     against = [name for name in (experiment.baseline, experiment.beside) if name in averaged]
     comparisons = [compare(list(averaged.values()), name) for name in against]
     seeds = max((len(values) for values in found.values()), default=1)
-    marks = "; ".join(
+    said = [f"Means over {seeds} seeds, ± their deviation" if seeds > 1 else "One seed"]
+    said += [
         f"{mark} differs from {name} ({comparison.tests} paired t-tests by topic, Bonferroni corrected, p < .05)"
         for mark, name, comparison in zip(MARKS, against, comparisons, strict=False)
-    )
+    ]
     yield ""
     yield f"## {collection.name}: {len(qrels.grades)} topics, {len(collection.candidates):,} formulas"
     yield ""
-    yield f"{f'Means over {seeds} seeds, ± their deviation' if seeds > 1 else 'One seed'}; {marks}."
+    yield f"{'; '.join(said)}."
     yield ""
     sets = [f"{names[0]} of {name}" for name in collection.sets]
     yield f"| variant | {' | '.join([*names, *sets])} | published |"

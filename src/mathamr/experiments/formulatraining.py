@@ -59,6 +59,15 @@ class FormulaModel:
     def _settings(self) -> TrainingSettings:
         return TrainingSettings(config=self.config, changes=self.changes)
 
+    @property
+    def is_trained(self) -> bool:
+        """Whether there is nothing left to train."""
+        return not self.config or self._done.exists()
+
+    @property
+    def _done(self) -> Path:
+        return self.folder / "done"
+
     def is_done(self, collections: Sequence[FormulaCollection]) -> bool:
         """Whether all collections are scored."""
         return all(self._path(collection).exists() for collection in collections)
@@ -89,14 +98,14 @@ class FormulaModel:
         """The folder or the name of the model."""
         if not self.config:
             return self.system
-        out, done = self.folder, self.folder / "done"
-        if not done.exists():
+        out = self.folder
+        if not self.is_trained:
             print(f"training {self.name}", file=sys.stderr, flush=True)
             prepare(self.system, TrainingSources(path=self.formulas), self._settings, out / "prepared")
             resources = Resources(device=chosen_device(self.device), threads=THREADS)
             for _ in train_prepared(out / "prepared", out, resources):
                 pass
-            done.touch()
+            self._done.touch()
         return out / "model"
 
 
