@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms, misspellings, stems, title_names, words
@@ -28,8 +28,10 @@ _SYMBOL = re.compile(r"\\?[a-zA-Z]+(?:\{[a-zA-Z]+\})?")
 """A formula that may be part of a name, as in "$p$-adic number"."""
 HARDLY_ANY = 3
 """Posts with a word that is all but a name by itself: they come before all others."""
-CANDIDATES = 60
-"""Posts of the first ranks whose texts are looked at for the name."""
+CANDIDATES, READ = 100, 30
+"""Posts of the first ranks whose titles are looked at for the name, and those of them whose texts are read for it."""
+BEGINNING = 3_000
+"""Characters of a text that are read for it."""
 _SIMILAR_TITLES = 20
 _WORDS, _TOGETHER, _DEFINED = 1.0, 1.0, 2.0
 """What all words of the name count, its words side by side, and the name set off; in deviations of the scores."""
@@ -98,8 +100,13 @@ class BareName:
         others keep their scores, raised where the text has the words of the name, has them side by side, or sets them off.
         """
         spread = _deviation([hit.score for hit in hits])
-        looked = [hit.id for place, hit in enumerate(hits) if place < CANDIDATES or hit.id in self.rare]
-        bonus = {each: value for each, post in posts(looked).items() if (value := self._worth(post)) > 0}
+        read = {hit.id for place, hit in enumerate(hits) if place < READ or hit.id in self.rare}
+        looked = [hit.id for place, hit in enumerate(hits) if place < CANDIDATES or hit.id in read]
+        bonus = {
+            each: value
+            for each, post in posts(looked).items()
+            if (value := self._titled(post) + (self._told(post) if each in read else 0.0)) > 0
+        }
         if not bonus:
             return list(hits), {}
         raised = [Scored(hit.id, hit.score + spread * bonus.get(hit.id, 0.0)) for hit in hits]
@@ -107,24 +114,22 @@ class BareName:
         shown = {name: round(value / most, 3) for name, value in bonus.items()}
         return sorted(raised, key=lambda hit: (-hit.score, hit.id)), shown
 
-    def _worth(self, post: Post) -> float:
-        """How much of the name a post has."""
-        name = stems(list(self.words))
-        text = stems(words(_with_formulas(post)))
-        held = set(text)
+    def _titled(self, post: Post) -> float:
+        """What the name in a title counts: the more, the less else stands there."""
+        name, title = stems(list(self.words)), stems(title_names(post))
+        return _TITLED * (1 + len(name) / len(title)) if has_phrase(title, name) else 0.0
+
+    def _told(self, post: Post) -> float:
+        """How much of the name a text has."""
+        post = replace(post, body=post.body[:BEGINNING])
+        name, text = stems(list(self.words)), stems(words(_with_formulas(post)))
+        held, together = set(text), has_phrase(text, name)
         whole = math.fsum(self.rarity.values()) or 1.0
         worth = _WORDS * math.fsum(value for stem, value in self.rarity.items() if stem in held) / whole
-        together = has_phrase(text, name)
-        if together:
-            worth += _TOGETHER
+        worth += _TOGETHER * together
         if any(stems(words(each)) == name for each in set_off(post.body, post.markup)):
             worth += _DEFINED
-        if post.id in self.rare:
-            worth += _RARE * (1 + together)
-        titled = stems(title_names(post))
-        if has_phrase(titled, name):
-            worth += _TITLED * (1 + len(name) / len(titled))
-        return worth
+        return worth + (_RARE * (1 + together) if post.id in self.rare else 0.0)
 
 
 def _with_formulas(post: Post) -> str:

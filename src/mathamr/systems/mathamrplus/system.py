@@ -34,9 +34,9 @@ DOCUMENT, PARTS, FORMULA = "document", "parts", "formula"
 _LEXICAL, _SINGLE, _MAXSIM = Lexical(), Nearest(DOCUMENT), MaxSim(PARTS)
 _FORMULA = Nearest(FORMULA)
 _FORMULA_PARTS = (Component("lexical", _LEXICAL, 1.0), Component("single", _FORMULA, 0.25))
-_LEXICAL_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("name", 1.0), ("words", 1.0), ("formula", 2.0))
-_SINGLE_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("words", 4.0), ("formula", 4.0))
-"""Chosen on validation questions of arqmath-mini: whole, cut to their titles, cut to their longest formula."""
+_LEXICAL_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("name", 1.0), ("words", 1.0), ("formula", 1.0))
+_SINGLE_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("words", 4.0), ("formula", 0.5))
+"""Chosen on validation questions of arqmath-mini and of the pairs: whole, cut to titles, first words and longest formulas (docs/hybrid.md)."""
 ALIGNED_POOL = 100
 """Formulas of the first ranks whose trees are aligned with the query's."""
 _ALIGNED = Promote(
