@@ -40,7 +40,7 @@ from mathamr.evaluation.table import means_table, significance_table
 from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.experiments.formulacollection import FormulaCollection
 from mathamr.experiments.formulascores import collection_scores, fused
-from mathamr.experiments.judgedpool import Pool
+from mathamr.experiments.judgedpool import JudgedPool
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.parse import FormulaError, parse
@@ -171,7 +171,7 @@ def _mini(folder: Path, year: str, table: Table, lexicon: LexicalPart) -> list[J
 
 
 def _pool(folder: Path) -> list[Judged]:
-    pool, reading = Pool.read(folder), reading_in_force()
+    pool, reading = JudgedPool.read(folder), reading_in_force()
     grades = pool.qrels(pool.official).grades
     formulas = {each: pool.formulas[each] for judged in grades.values() for each in judged}
 

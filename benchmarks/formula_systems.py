@@ -20,7 +20,7 @@ import torch
 from benchmarks._data import data_folder
 from benchmarks._near import near
 from mathamr.evaluation.table import aligned
-from mathamr.experiments.judgedpool import Pool
+from mathamr.experiments.judgedpool import JudgedPool
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.maxsim import mutual_maxsim
@@ -40,7 +40,7 @@ BATCH = 512
 
 def run() -> None:
     torch.set_num_threads(1)
-    pool = Pool.read(data_folder() / "arqmath1-formula-trees")
+    pool = JudgedPool.read(data_folder() / "arqmath1-formula-trees")
     looks = [
         Look(key=name, formula=Formula(name, formula.latex), opt=formula.trees[0], slt=formula.trees[1])
         for name, formula in pool.formulas.items()

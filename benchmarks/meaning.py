@@ -27,7 +27,7 @@ from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.significance import paired_t_test
 from mathamr.evaluation.table import aligned
 from mathamr.evaluation.topics import Topic, read_topics
-from mathamr.experiments.judgedpool import Pool
+from mathamr.experiments.judgedpool import JudgedPool
 from mathamr.formulas.parse import READINGS, FormulaError, context_of, parse
 from mathamr.formulas.term import term
 from mathamr.index.lexical.bags import bag_of, post_bag
@@ -132,7 +132,7 @@ def _task2(folder: Path) -> dict[str, Scores]:
 
 
 def _pool(folder: Path) -> dict[str, Scores]:
-    pool = Pool.read(folder)
+    pool = JudgedPool.read(folder)
     formulas: dict[str, TermsOf] = {name: formula.terms for name, formula in pool.formulas.items()}
     queries: dict[str, TermsOf] = {topic: formula.terms for topic, formula in pool.queries.items()}
     known = sum(formula.is_legible for formula in pool.formulas.values())

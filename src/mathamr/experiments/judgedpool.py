@@ -49,7 +49,7 @@ class PoolFormula:
 
 
 @dataclass(frozen=True)
-class Pool:
+class JudgedPool:
     """All judged formulas by visual id, all queries by topic, and the judgments."""
 
     formulas: Mapping[str, PoolFormula]
@@ -58,7 +58,7 @@ class Pool:
     official: frozenset[str]
 
     @classmethod
-    def read(cls, folder: Path) -> Pool:
+    def read(cls, folder: Path) -> JudgedPool:
         """The pool in its folder of the evaluation data."""
         formulas: dict[str, PoolFormula] = {}
         grades: dict[str, dict[str, int]] = {}
@@ -89,7 +89,7 @@ class Pool:
 
 def pool_collection(folder: Path) -> FormulaCollection:
     """The complete judged pool of ARQMath-1, Task 2: the official topics; formulas of the others are there, too."""
-    pool = Pool.read(folder)
+    pool = JudgedPool.read(folder)
     candidates, written = {}, {}
     for name, formula in pool.formulas.items():
         opt, slt = formula.trees
