@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.index.catalogue.journal import PendingPost, Sketch
-from mathamr.index.engines.entry import Entry, Floats, Payload
+from mathamr.index.engines.entry import Entry, Payload
 from mathamr.index.payloads import payload_of
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Post
@@ -99,19 +99,14 @@ def sketch(rows: Mapping[str, Vectors], fields: Sequence[Field], of: Kind) -> Sk
     value, count = 0.0, 0
     for number, field in enumerate(field for field in fields if field.of == of):
         if field.name in rows:
-            vectors = _unit(rows[field.name].vectors)
+            vectors = rows[field.name].vectors.astype(np.float64)
             columns, weights = _weights(*vectors.shape[::-1])
-            value += (1 + number % 3) * float(np.einsum("ij,j,i->", vectors, columns, weights))
+            # As if the rows had length one, as an engine keeps them.
+            lengths = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))
+            lengths[lengths == 0] = 1.0
+            value += (1 + number % 3) * float((vectors @ columns / lengths) @ weights)
             count += len(vectors)
     return Sketch(count, value)
-
-
-def _unit(vectors: Floats) -> npt.NDArray[np.float64]:
-    """Rows of length one, as an engine keeps them."""
-    wide = vectors.astype(np.float64)
-    lengths = np.linalg.norm(wide, axis=1, keepdims=True)
-    unit: npt.NDArray[np.float64] = np.divide(wide, lengths, out=np.zeros_like(wide), where=lengths > 0)
-    return unit
 
 
 @lru_cache(maxsize=256)
