@@ -67,5 +67,5 @@ class Frames:
 @cache
 def load_frames() -> Frames:
     """The table of the package, read once."""
-    with gzip.open(TABLE, "rt", encoding="utf-8") as lines:
-        return Frames([line.rstrip("\n") for line in lines if not line.startswith("#")])
+    lines = gzip.decompress(TABLE.read_bytes()).decode().splitlines()
+    return Frames([line for line in lines if not line.startswith("#")])
