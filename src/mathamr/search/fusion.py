@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from operator import itemgetter
+from operator import itemgetter, mul
 from typing import Protocol
 
 from mathamr.errors import MathAMRError, UnknownNameError
@@ -92,7 +92,8 @@ def by_top(scores: Sequence[float]) -> list[float]:
 def standard(scores: Sequence[float]) -> list[float]:
     """How many standard deviations above the mean of the ranking, lifted so that the last has 0."""
     mean = math.fsum(scores) / len(scores)
-    deviation = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / len(scores))
+    apart = [score - mean for score in scores]
+    deviation = math.sqrt(math.fsum(map(mul, apart, apart)) / len(scores))
     low = min(scores)
     return [(score - low) / deviation for score in scores] if deviation > 0 else [1.0] * len(scores)
 
@@ -248,6 +249,8 @@ def _normalised(ranking: Ranking, name: str) -> dict[str, float]:
 
 
 def _ordered(scores: dict[str, float]) -> list[Scored]:
-    order = sorted(scores)
-    order.sort(key=scores.__getitem__, reverse=True)  # equal scores stay in the order of their ids
+    order = sorted(scores, key=scores.__getitem__, reverse=True)
+    if len(set(scores.values())) < len(order):
+        order = sorted(scores)
+        order.sort(key=scores.__getitem__, reverse=True)  # equal scores stay in the order of their ids
     return paired(order, map(scores.__getitem__, order))
