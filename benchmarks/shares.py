@@ -8,6 +8,13 @@ chosen on other questions than they are measured on (five parts by the hash of t
     MATHAMR_CORPUS=prepared/corpus.npz          of `mathamr train text … --prepare`: which questions are validated on
     MATHAMR_TEXTS=small/model/text:…            folders of text encoders that were trained on that corpus
     MATHAMR_WORK=work                           where the twin is trained, or taken from if it is there
+
+Or, with the graph network of the box itself, on questions that no part has seen:
+
+    MATHAMR_JUDGED="arqmath.index:task1-2020.xml:task1-2020.qrels …"    indexes with graphs, topics, judgments
+
+Of judged topics nDCG' is compared, which needs the judged answers alone; where every judgment is the highest grade, one over the
+rank of the first of them among all posts of the index but the topic itself. `MATHAMR_VECTORS` spares encoding texts anew.
 """
 
 from __future__ import annotations
@@ -16,7 +23,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from pathlib import Path
@@ -28,22 +35,27 @@ import numpy.typing as npt
 import torch
 
 from benchmarks._data import data_folder
+from mathamr.amr.parser import load_parser
 from mathamr.errors import MathAMRError
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import read_qrels
 from mathamr.evaluation.significance import bootstrap_interval
 from mathamr.evaluation.table import aligned
+from mathamr.evaluation.topics import read_topics
 from mathamr.graphs import shard as shards
+from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.store import GraphStore
-from mathamr.graphs.tensor import GraphTensor
+from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.layers.device import chosen_device
-from mathamr.layers.language.encoder import BUDGET
-from mathamr.layers.language.files import load_text_encoder
-from mathamr.layers.language.windows import WINDOW, WINDOWS
-from mathamr.layers.language.wording import wording
+from mathamr.layers.language.reading import load_text_reader
+from mathamr.layers.language.wording import Wording, wording
 from mathamr.layers.textvectors import TextVectors
 from mathamr.systems.mathamrplus.graphreading import load_graph_reader
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares
 from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus
+from mathamr.systems.modelfolder import FIRST, GRAPH, box, part_of
 from mathamr.systems.vectors import Vectors
 from mathamr.training.export import ids_in, listed
 
@@ -54,6 +66,10 @@ FOLDS = 5
 STEPS = (0.7, 0.8, 0.9, 0.95, 1.0)
 MANNERS = ("single", "maxsim", "both")
 """Whole posts, their parts, and both as the hybrid weighs them."""
+HIGHEST = 3
+"""The grade of an answer that is known."""
+QUESTION = "question "
+"""Before the id of a topic, which may be that of a post."""
 Ids = tuple[str, str]
 
 
@@ -70,6 +86,9 @@ class Stores:
     def __contains__(self, post: str) -> bool:
         return any(post in store for store in self.stores)
 
+    def ids(self) -> list[str]:
+        return [post for store in self.stores for post in store.ids()]
+
     def tensor(self, configuration: str, post: str) -> GraphTensor:
         return next(store for store in self.stores if post in store).tensor(configuration, post)
 
@@ -81,6 +100,11 @@ class Stores:
 
 
 def run() -> None:
+    if "MATHAMR_JUDGED" in os.environ:
+        work = Path(_given("MATHAMR_WORK"))
+        work.mkdir(parents=True, exist_ok=True)
+        _report(dict(_judged(each) for each in os.environ["MATHAMR_JUDGED"].split()), work)
+        return
     stores = Stores([Path(name) for name in _given("MATHAMR_INDEXES").split(":")])
     corpus = TextCorpus.load(Path(_given("MATHAMR_CORPUS")))
     work = Path(_given("MATHAMR_WORK"))
@@ -91,7 +115,10 @@ def run() -> None:
     twin = work / "twin"
     if not (twin / "config.json").exists():
         _train(stores, corpus, work, twin)
-    tests = {kind: _test(corpus, stores, kind, pairs, twin) for kind, pairs in held.items()}
+    _report({kind: _test(corpus, stores, kind, pairs, twin) for kind, pairs in held.items()}, work)
+
+
+def _report(tests: dict[str, Test], work: Path) -> None:
     found: dict[str, Any] = {}
     for name in _given("MATHAMR_TEXTS").split(":"):
         found[name] = _measured(name, tests)
@@ -144,13 +171,18 @@ def _answered(catalogue: Catalogue) -> Iterator[Ids]:
 
 @dataclass(frozen=True, eq=False)
 class Test:
-    """Questions, the documents they are asked among, and the twin's vectors of all."""
+    """Questions, the documents they are asked among, which are relevant, and the graph network's vectors of all.
 
-    pairs: list[Ids]
+    `barred` marks documents that do not count for a question. Of graded judgments nDCG' is measured, otherwise known items.
+    """
+
+    questions: list[str]
     documents: list[str]
-    ignored: npt.NDArray[np.bool_]
-    wordings: dict[str, Any]
+    grades: list[Mapping[str, int]]
+    barred: npt.NDArray[np.bool_]
+    wordings: dict[str, Wording]
     graph: dict[str, Vectors]
+    is_graded: bool = False
 
 
 def _test(corpus: TextCorpus, stores: Stores, kind: str, pairs: list[Ids], twin: Path) -> Test:
@@ -163,29 +195,58 @@ def _test(corpus: TextCorpus, stores: Stores, kind: str, pairs: list[Ids], twin:
     documents = sorted(own | {rest[place] for place in drawn})
     ids = sorted({question for question, _ in pairs} | set(documents))
     posts = stores.posts(ids)
-    tensors = [stores.tensor(GRAPHS, post) for post in ids]
-    graph = load_graph_reader(twin).encode(tensors)
+    tensors = {post: stores.tensor(GRAPHS, post) for post in ids}
     return Test(
-        pairs,
+        [question for question, _ in pairs],
         documents,
+        [{answer: HIGHEST} for _, answer in pairs],
         np.array([[groups[q] == answers[d] and d != a for d in documents] for q, a in pairs], np.bool_),
-        {post: wording(posts[post], tensor) for post, tensor in zip(ids, tensors, strict=True)},
-        dict(zip(ids, graph, strict=True)),
+        {post: wording(posts[post], tensors[post]) for post in ids},
+        dict(zip(ids, load_graph_reader(twin).encode(tensors.values()), strict=True)),
+    )
+
+
+def _judged(given: str) -> tuple[str, Test]:
+    """The topics of a file, whose graphs are made here, among the judged posts of an index or among all of them."""
+    folder, topics, judgments = (Path(part) for part in given.split(":"))
+    qrels = read_qrels(judgments).with_relevant()
+    asked = {topic.id: topic.post for topic in read_topics(topics) if topic.id in qrels.grades}
+    graded = len({grade for grades in qrels.grades.values() for grade in grades.values()}) > 1
+    stores = Stores([folder])
+    wanted = sorted({post for grades in qrels.grades.values() for post in grades} if graded else stores.ids())
+    documents = [post for post in wanted if post in stores]
+    vocabulary, relations = stores.vocabularies()
+    posts = stores.posts(documents)
+    tensors = {post: stores.tensor(GRAPHS, post) for post in documents}
+    configuration = GraphConfiguration.from_name(GRAPHS)
+    for post, made in zip(asked, GraphMaker(load_parser("builtin")).make(list(asked.values())), strict=True):
+        tensors[QUESTION + post] = tensorise(made.graph, vocabulary, relations, configuration)
+    posts |= {QUESTION + post: each for post, each in asked.items()}
+    return topics.stem, Test(
+        [QUESTION + post for post in asked],
+        documents,
+        [qrels.grades[post] for post in asked],
+        np.array([[post == document for document in documents] for post in asked], np.bool_),
+        {post: wording(posts[post], tensor) for post, tensor in tensors.items()},
+        dict(
+            zip(
+                tensors,
+                load_graph_reader(part_of(box() / FIRST, GRAPH)).encode(tensors.values()),
+                strict=True,
+            )
+        ),
+        graded,
     )
 
 
 def _measured(name: str, tests: dict[str, Test]) -> dict[str, Any]:
     """Prints what the graph adds to one text encoder in every collection, and the shares that are best for all of them."""
-    encoder = load_text_encoder(Path(name))
-    budget = BUDGET * (16 if encoder.device.type == "cuda" else 1)
+    reader = load_text_reader(Path(name))
     tables: dict[str, dict[Shares, dict[str, npt.NDArray[np.float64]]]] = {}
     for kind, test in tests.items():
         ids = list(test.wordings)
-        cut = [
-            each.cut(WINDOW * WINDOWS) for each in encoder.pieces.cut([test.wordings[post] for post in ids])
-        ]
-        text = dict(zip(ids, encoder.encode_pieces(cut, budget), strict=True))
-        tables[kind] = {shares: _reciprocal(test, text, shares, encoder.size) for shares in _candidates()}
+        text = dict(zip(ids, reader.encode(test.wordings.values()), strict=True))
+        tables[kind] = {shares: _worths(test, text, shares, reader.size) for shares in _candidates()}
     alone, rows, found = Shares(1.0, 1.0, 1.0), [["", *MANNERS, "both, 95 %"]], {}
     for kind, table in tables.items():
         rows.append(
@@ -209,7 +270,7 @@ def _measured(name: str, tests: dict[str, Test]) -> dict[str, Any]:
             )
     print(f"\n{name}")
     print(aligned(rows))
-    best = _best(tables, {kind: np.ones(len(test.pairs), np.bool_) for kind, test in tests.items()})
+    best = _best(tables, {kind: np.ones(len(test.questions), np.bool_) for kind, test in tests.items()})
     print(f"best over all collections, each counting the same: {_said(best)}")
     for kind, gain in _cross_validated(tables, tests).items():
         low, high = bootstrap_interval(gain.tolist()) or (0.0, 0.0)
@@ -246,10 +307,10 @@ def _best(tables: dict[str, Any], chosen: dict[str, npt.NDArray[np.bool_]]) -> S
 def _cross_validated(tables: dict[str, Any], tests: dict[str, Test]) -> dict[str, npt.NDArray[np.float64]]:
     """What is added to each question with the shares that are best for the questions of the other parts."""
     parts = {
-        kind: np.array([crc32(question.encode()) % FOLDS for question, _ in test.pairs])
+        kind: np.array([crc32(question.encode()) % FOLDS for question in test.questions])
         for kind, test in tests.items()
     }
-    gains = {kind: np.zeros(len(test.pairs)) for kind, test in tests.items()}
+    gains = {kind: np.zeros(len(test.questions)) for kind, test in tests.items()}
     for part in range(FOLDS):
         best = _best(tables, {kind: own != part for kind, own in parts.items()})
         for kind, own in parts.items():
@@ -258,10 +319,10 @@ def _cross_validated(tables: dict[str, Any], tests: dict[str, Test]) -> dict[str
     return gains
 
 
-def _reciprocal(
+def _worths(
     test: Test, text: dict[str, TextVectors], shares: Shares, size: int
 ) -> dict[str, npt.NDArray[np.float64]]:
-    """Of every question one over the rank of its answer, in every manner; nothing beyond rank 10."""
+    """What every question's ranking is worth, in every manner: nDCG', or one over the rank of the first relevant post up to 10."""
     device = chosen_device("auto")
     joined = {
         post: PostEncoder.side_by_side(test.graph[post], text[post], shares, size) for post in test.wordings
@@ -272,19 +333,19 @@ def _reciprocal(
         device
     )
     wholes = torch.from_numpy(np.stack([_whole(each) for each in documents])).to(device)
-    places = {post: place for place, post in enumerate(test.documents)}
+    measure = (measures(["nDCG'"]) if test.is_graded else measures(["MRR@10"]))[0]
     found: dict[str, list[float]] = {manner: [] for manner in MANNERS}
-    for row, (question, answer) in enumerate(test.pairs):
+    for row, question in enumerate(test.questions):
         asked = torch.from_numpy(joined[question].vectors).to(device)
         similar = asked @ table.T
         best = similar.new_full((len(asked), len(documents)), -1.0)
         best.scatter_reduce_(1, owners.expand(len(asked), -1), similar, "amax")
         one, parts = wholes @ torch.from_numpy(_whole(joined[question])).to(device), best.mean(0)
         both = (one - one.mean()) / one.std() + 2 * (parts - parts.mean()) / parts.std()
-        barred = torch.from_numpy(test.ignored[row]).to(device)
         for manner, scores in zip(MANNERS, (one, parts, both), strict=True):
-            rank = 1 + int(((scores > scores[places[answer]]) & ~barred).sum())
-            found[manner].append(1 / rank if rank <= 10 else 0.0)
+            order = torch.argsort(-scores, stable=True).tolist()
+            ids = [test.documents[place] for place in order if not test.barred[row, place]]
+            found[manner].append(measure.of(ids, test.grades[row]))
     return {manner: np.array(values) for manner, values in found.items()}
 
 
