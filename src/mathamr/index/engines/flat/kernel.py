@@ -35,7 +35,7 @@ _PIECE = 16
 _LINE, _AHEAD = 64, 256
 """Bytes that memory gives at a time, and how far ahead of a vector they are asked for: no processor follows so many slots by itself."""
 _NEAR = 1024
-"""Posts that a call goes through: those of a query of many rows are read again while they are near."""
+"""Posts that a call goes through where a query has rows for several passes: they are read again while they are near."""
 _HOT = 2_000_000_000
 """Products after which a process makes the code: that takes as long as these do without it."""
 
@@ -186,12 +186,13 @@ class PackedQuery:
         """Adds to ``out[begin:end]`` the weighted sum over the query's rows of the best product in each post."""
         parts = (vectors, places.firsts, places.strides, places.counts, out)
         where = [each.ctypes.data for each in parts]
-        for start in range(begin, end, _NEAR):
+        step = _NEAR if len(self._passes) > 1 else max(1, end - begin)
+        for start in range(begin, end, step):
             for code, packed, worth, begun in self._passes:
                 code(
                     *where,
                     start,
-                    min(end, start + _NEAR),
+                    min(end, start + step),
                     packed.ctypes.data,
                     worth.ctypes.data,
                     begun.ctypes.data,
