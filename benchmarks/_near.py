@@ -209,7 +209,7 @@ def _report(found: Sequence[Cost]) -> None:
             ]
         )
     print(aligned(rows))
-    if len(found) < 3:
+    if len(found) < 2:
         return
     looks = np.array([cost.looks for cost in found], float)
     logs, last = np.log(looks), looks[-1]
