@@ -136,6 +136,8 @@ def test_what_defines_a_name_counts_before_what_mentions_it() -> None:
     defined = worth(r"A set is \emph{nowhere dense} if its closure has no interior.")
     titled = worth("Nothing.", title="Nowhere dense sets")
     exact = worth("Nothing.", title="Nowhere dense")
+    alias = worth("Nothing.", title="Small sets", aliases=("Rare sets", "Nowhere dense"))
+    assert titled < alias < exact
     assert 0 < worth("It is dense.") < scattered < mentioned < defined < titled < exact
     assert worth("<p>It is <em>nowhere dense</em>.</p>", markup="html") == pytest.approx(defined)
     assert worth("It is **nowhere dense**.", markup="markdown") == pytest.approx(defined)

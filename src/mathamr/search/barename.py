@@ -115,9 +115,13 @@ class BareName:
         return sorted(raised, key=lambda hit: (-hit.score, hit.id)), shown
 
     def _titled(self, post: Post) -> float:
-        """What the name in a title counts: the more, the less else stands there."""
-        name, title = stems(list(self.words)), stems(title_names(post))
-        return _TITLED * (1 + len(name) / len(title)) if has_phrase(title, name) else 0.0
+        """What the name counts in a title or in another name of the post: the more, the less else stands there."""
+        if post.role == "answer":
+            return 0.0
+        name = stems(list(self.words))
+        titles = (title_names(replace(post, aliases=())), *map(words, post.aliases))
+        shares = (len(name) / len(title) for title in map(stems, titles) if has_phrase(title, name))
+        return max((_TITLED * (1 + share) for share in shares), default=0.0)
 
     def _told(self, post: Post) -> float:
         """How much of the name a text has."""
