@@ -125,13 +125,16 @@ def test_a_node_killed_in_the_middle_costs_only_the_shards_it_was_at(nodes: Any,
         assert len(ShardStore(str(tmp_path)).keys(WORK.name)) == len(requests)
 
 
-def test_a_cluster_of_another_version_and_one_that_is_not_there_are_refused(
+def test_a_cluster_of_another_version_and_one_without_accelerators_are_refused(
     nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with RayCluster(nodes.address, str(tmp_path), workers=1) as cluster:
         monkeypatch.setattr(raycluster, "__version__", "99")
         with pytest.raises(MathAMRError, match="here is 99; install the same everywhere"):
             cluster.hello(WORK)
+        cluster._uses_gpus = True
+        with pytest.raises(MathAMRError, match="knows of no accelerator"):
+            cluster._start()
 
 
 def _hashes(folder: Path) -> dict[str, str]:

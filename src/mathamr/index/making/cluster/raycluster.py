@@ -7,6 +7,7 @@ costs the requests it had; others get them, and a new one starts where there is 
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 import time
@@ -111,16 +112,14 @@ class RayCluster:
 
     def hello(self, work: WorkToDo) -> Any:
         """What the work says on the first machine that is ready."""
-        while not self._actors:
-            self._tend(1.0)
         while True:
+            while not self._actors:
+                self._tend(1.0)
             actor = self._actors[0]
             try:
                 kind, said = self._ray.get(actor.handle.said.remote(work))
             except self._ray.exceptions.RayActorError:
-                self._lose(actor)
-                while not self._actors:
-                    self._tend(1.0)
+                self._waiting.extendleft(self._lose(actor))
                 continue
             if kind == "error":
                 raise MathAMRError(f"a worker cannot begin: {said}")
@@ -270,7 +269,12 @@ class RayCluster:
         options: dict[str, Any] = {"num_cpus": 1, "max_restarts": 0}
         if self._uses_gpus:
             there = float(self._ray.cluster_resources().get("GPU", 0.0))
-            options["num_gpus"] = round(min(1.0, there / max(1, self.wanted)) - 5e-5, 4)
+            if not there:
+                raise MathAMRError(
+                    "the Ray cluster knows of no accelerator; leave --device out, or start it with them"
+                )
+            # Ray knows parts of an accelerator to four digits; rounded up, the last worker would find no room.
+            options["num_gpus"] = math.floor(1e4 * min(1.0, there / self.wanted)) / 1e4
         handle = self._ray.remote(**options)(ShardWorker).remote(self.store.url)
         self._starting[handle.hello.remote()] = _Actor(handle)
 
