@@ -1,18 +1,22 @@
-"""`python -m mathamr.experiments.trials contexts|marf PREPARED --out FOLDER`: trials where only torch and numpy are."""
+"""`python -m mathamr.experiments.trials contexts|marf|marf-sum PREPARED --out FOLDER`: trials where only torch and numpy are."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from mathamr.errors import MathAMRError
+
+if TYPE_CHECKING:
+    from mathamr.systems.marf.training.configuration import MarfTraining
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Exit code 0 when done, 1 after a clear error."""
     parser = argparse.ArgumentParser(prog="python -m mathamr.experiments.trials", description=__doc__)
-    parser.add_argument("trial", choices=("contexts", "marf"))
+    parser.add_argument("trial", choices=("contexts", "marf", "marf-sum"))
     parser.add_argument("prepared", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--device", default="auto")
@@ -23,13 +27,18 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--config", default="small", help="sizes of MaRF")
     parser.add_argument("--set", action="append", default=[], metavar="STAGE.FIELD=VALUE")
     parser.add_argument("--curve", action="store_true", help="also measure MaRF with less of it stored")
+    parser.add_argument("--tasks", nargs="+", default=["task1", "known-items", "task2"], help="of marf-sum")
+    parser.add_argument("--pool", type=int, default=100, help="results a topic that marf-sum orders again")
+    parser.add_argument("--topics", type=int, default=10_000, help="most topics of a task in marf-sum")
     parser.add_argument("--folds", type=int, default=5)
     given = parser.parse_args(arguments)
     try:
         if given.trial == "contexts":
             _contexts(given)
-        else:
+        elif given.trial == "marf":
             _marf(given)
+        else:
+            _marf_sum(given)
     except MathAMRError as error:
         print(f"mathamr: {error}", file=sys.stderr)
         return 1
@@ -88,18 +97,30 @@ def _contexts(given: argparse.Namespace) -> None:
                 keep_widely(given.out, f"{name}/seed-{seed}/{context}-all", widely, materials)
 
 
+def _marf_sum(given: argparse.Namespace) -> None:
+    from mathamr.experiments.trials.marfsum import MarfSum
+    from mathamr.layers.device import chosen_device
+
+    for seed in given.seeds:
+        summed = MarfSum(given.prepared, given.out, _marf_training(given), chosen_device(given.device), seed)
+        summed.run(given.tasks, given.pool, given.topics)
+
+
+def _marf_training(given: argparse.Namespace) -> MarfTraining:
+    from mathamr.systems.marf.training.configuration import marf_training
+    from mathamr.systems.training.recipe import TrainingSettings
+
+    changes = (*given.set, f"model.base={given.base}")
+    return marf_training(TrainingSettings(config=given.config, changes=changes))
+
+
 def _marf(given: argparse.Namespace) -> None:
     from mathamr.experiments.trials.marf import MarfTrial
     from mathamr.experiments.trials.marfattempts import MarfAttempts
     from mathamr.layers.device import chosen_device
-    from mathamr.systems.marf.training.configuration import marf_training
-    from mathamr.systems.training.recipe import TrainingSettings
 
-    training = marf_training(
-        TrainingSettings(config=given.config, changes=(*given.set, f"model.base={given.base}"))
-    )
     for seed in given.seeds:
-        trial = MarfTrial(given.prepared, given.out, training, chosen_device(given.device), seed)
+        trial = MarfTrial(given.prepared, given.out, _marf_training(given), chosen_device(given.device), seed)
         MarfAttempts(trial).run(trial.run())
         if given.curve:
             trial.compress()

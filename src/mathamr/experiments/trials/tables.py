@@ -88,7 +88,9 @@ def _compared(table: TrialTable, found: Sequence[RowScores]) -> Iterator[str]:
     yield _line(["", *table.measures, *(f"paper {name}" for name in published)])
     yield _rule(1 + len(table.measures) + len(published))
     for each in found:
-        cells = [each.row.name, *(_with_interval(each, name, topics) for name in table.measures)]
+        fewer = len(each.seeds) < seeds and "{seed}" in each.row.scores
+        name = f"{each.row.name}, {len(each.seeds)} of {seeds} seeds" if fewer else each.row.name
+        cells = [name, *(_with_interval(each, measure, topics) for measure in table.measures)]
         yield _line([*cells, *(_told(each.row.published.get(name)) for name in published)])
     yield ""
     yield (
