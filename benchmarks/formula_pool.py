@@ -28,7 +28,7 @@ from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.evaluation.scores import Scores, evaluate
-from mathamr.evaluation.table import aligned, means_table, p
+from mathamr.evaluation.table import aligned, means_table, shown_p
 from mathamr.experiments.formulacollection import FormulaCollection
 from mathamr.experiments.formulaothers import OTHERS, other_scores
 from mathamr.experiments.formulascores import Matrix, collection_scores, fused, ranked, reciprocal_ranks
@@ -180,7 +180,7 @@ def _tests(scores: Mapping[str, Scores], parts: Mapping[str, Sequence[str]]) -> 
                 [
                     name,
                     part,
-                    *(f"{each.test.difference:+.4f}, {p(each.test.p_value)}" for each in cells if each),
+                    *(f"{each.test.difference:+.4f}, {shown_p(each.test.p_value)}" for each in cells if each),
                 ]
             )
     print("\nfusions against their parts (paired t-tests by topic, not corrected)")

@@ -50,8 +50,8 @@ def significance_table(comparison: Comparison) -> str:
                 f"{test.difference:+.4f}",
                 interval,
                 t,
-                p(test.p_value),
-                p(each.corrected),
+                shown_p(test.p_value),
+                shown_p(each.corrected),
                 each.stars,
             ]
         )
@@ -73,10 +73,10 @@ def topics_table(comparison: Comparison) -> str:
     return aligned(rows, left=2)
 
 
-def p(value: float | None) -> str:
+def shown_p(value: float | None) -> str:
     """A p-value as tables show it.
 
-    >>> p(0.0421), p(0.00002), p(None)
+    >>> shown_p(0.0421), shown_p(0.00002), shown_p(None)
     ('.042', '<.001', '–')
     """
     if value is None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mathamr.evaluation.seeds import Spread
 from mathamr.evaluation.significance import LEVEL
-from mathamr.evaluation.table import p
+from mathamr.evaluation.table import shown_p
 from mathamr.experiments.experiment import Column, Experiment, Published, Variant
 from mathamr.experiments.findings import Findings, TestFindings, VariantFindings
 from mathamr.experiments.setting import ExperimentSetting
@@ -187,8 +187,8 @@ def _tests(experiment: Experiment, test: TestFindings) -> str:
                 each.measure,
                 f"{found.difference:+.3f}",
                 interval,
-                p(found.p_value),
-                p(each.corrected) + each.stars,
+                shown_p(found.p_value),
+                shown_p(each.corrected) + each.stars,
             ]
         )
     return _table(rows, 2)

@@ -1,4 +1,4 @@
-"""The original MathAMR: operator trees in the place of formulas, and its depth-first string (seed 004, section 3).
+"""The original MathAMR: operator trees in the place of formulas, and its depth-first string (Mansouri, Oard and Zanibbi 2022, section 3).
 
 MathAMR (Mansouri, Oard and Zanibbi, 2022) has one tree a formula: the root of its OPT takes the place of the
 placeholder, hangs from its parent with ``:math``, and its operands follow as ``:op0``, ``:op1``…

@@ -1,4 +1,4 @@
-"""The graph of one sentence of a post: what MathAMR takes as the context of a formula (seed 004, section 3)."""
+"""The graph of one sentence of a post: what MathAMR takes as the context of a formula (Mansouri, Oard and Zanibbi 2022, section 3)."""
 
 from __future__ import annotations
 

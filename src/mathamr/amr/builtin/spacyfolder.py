@@ -133,7 +133,9 @@ class SpacyFolder:
             own = {key: value for key, value in parameters.items() if value is not None}
             if own:
                 made.append(
-                    NetworkNode(head["name"], own, {key: unpacked(value) for key, value in attributes.items()})
+                    NetworkNode(
+                        head["name"], own, {key: unpacked(value) for key, value in attributes.items()}
+                    )
                 )
         return made
 

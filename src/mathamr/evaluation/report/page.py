@@ -18,7 +18,7 @@ from mathamr.evaluation.report.rendering import body_html, formula_html, title_h
 from mathamr.evaluation.runs import Run, RunHit
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import LEVEL, mean_interval
-from mathamr.evaluation.table import p
+from mathamr.evaluation.table import shown_p
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
@@ -146,7 +146,7 @@ def _tests(comparison: Comparison) -> str:
         rows.append(
             f'<tr><td>{escape(each.run)}</td><td class="left">{escape(each.measure)}</td>'
             f'<td class="{_direction(test.difference)}">{test.difference:+.4f}</td><td>{interval}</td>'
-            f"<td>{statistic}</td><td>{p(test.p_value)}</td><td>{p(each.corrected)}{each.stars}</td></tr>"
+            f"<td>{statistic}</td><td>{shown_p(test.p_value)}</td><td>{shown_p(each.corrected)}{each.stars}</td></tr>"
         )
     return (
         "<details><summary>The tests: differences, intervals, p-values</summary>\n"

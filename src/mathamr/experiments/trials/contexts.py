@@ -1,4 +1,4 @@
-"""The trial of MathAMR's contexts: trained on some topics, measured on the others (seed 004, Tables 1 and 2).
+"""The trial of MathAMR's contexts: trained on some topics, measured on the others (Mansouri, Oard and Zanibbi 2022, Tables 1 and 2).
 
 Every topic is ranked by a model that was not trained on it: the topics are cut into folds, and each fold is ranked by
 the model of all others.

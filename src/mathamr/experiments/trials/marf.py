@@ -1,4 +1,4 @@
-"""The trial of MaRF: its parts trained with several seeds, ranked alone and fused (seed 002, Tables 1 to 5)."""
+"""The trial of MaRF: its parts trained with several seeds, ranked alone and fused (Wang, Zheng and Kani, Tables 1 to 5)."""
 
 from __future__ import annotations
 

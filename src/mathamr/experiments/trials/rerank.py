@@ -1,4 +1,4 @@
-"""Runs of other systems, ordered again by MathAMR, and both fused (seed 004, Table 2)."""
+"""Runs of other systems, ordered again by MathAMR, and both fused (Mansouri, Oard and Zanibbi 2022, Table 2)."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""MaRF: representation-level fusion of formulas into a post's token vectors (Wang, Zheng and Kani, seed 002)."""
+"""MaRF: representation-level fusion of formulas into a post's token vectors (Wang, Zheng and Kani)."""

@@ -18,7 +18,7 @@ class MarfConfiguration:
     """The sizes of the context encoder's changes, of the formula encoder, of the fusion, and of what is stored.
 
     `base` names the text encoder to start from, `rank` is that of the changes to it. `size` is that of a token's
-    vector. `formulas` is how many formulas of a post are fused, its longest: 1 is the seed's longest-formula setting,
+    vector. `formulas` is how many formulas of a post are fused, its longest: 1 is the paper's longest-formula setting,
     6 its setting of several. With `together` the formulas of a post are read as one, one behind the other, up to so many
     tokens; the fusion then has that one.
     `stored` is the size of a vector in an index (its first principal components), `rows` the most rows a
@@ -113,4 +113,4 @@ CONFIGURATIONS = {
         rows=8,
     ),
 }
-"""`small` fits the box; `seed` has the seed's formula encoder (8 layers, 8 heads, 512; appendix B.3) and keeps all."""
+"""`small` fits the box; `seed` has the paper's formula encoder (8 layers, 8 heads, 512; appendix B.3) and keeps all."""

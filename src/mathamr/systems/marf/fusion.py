@@ -1,4 +1,4 @@
-"""The fusion of a formula into a post's token vectors: gated cross-attention (seed 002, equations 4 to 6)."""
+"""The fusion of a formula into a post's token vectors: gated cross-attention (Wang, Zheng and Kani, equations 4 to 6)."""
 
 from __future__ import annotations
 

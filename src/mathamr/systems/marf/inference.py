@@ -49,7 +49,7 @@ def fused_vectors(
 ) -> list[list[Tensor]]:
     """Each post's text fused with each of its formulas, at most so many; a post without any has its text alone.
 
-    Algorithm 1 of the seed, lines 9 and 10, for many posts at a time.
+    Algorithm 1 of the paper, lines 9 and 10, for many posts at a time.
     """
     contexts = context_vectors(network, posts, device)
     formulas = formula_vectors(network, posts, device)

@@ -1,4 +1,4 @@
-"""LaTeX as normalised tokens (seed 002, appendix A.1): one spelling a meaning, braces complete, numbers by their places."""
+"""LaTeX as normalised tokens (Wang, Zheng and Kani, appendix A.1): one spelling a meaning, braces complete, numbers by their places."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MaRF's network: token vectors of a post, of its formulas, and of both fused (seed 002, section 3)."""
+"""MaRF's network: token vectors of a post, of its formulas, and of both fused (Wang, Zheng and Kani, section 3)."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def padded_maxsim(
 ) -> Tensor:
     """MaxSim of every query with every document, both padded (rows, width, size): the mean over a query's tokens.
 
-    Equation 2 of the seed has the sum; the mean orders the documents of a query in the same way.
+    Equation 2 of the paper has the sum; the mean orders the documents of a query in the same way.
     """
     similar = torch.einsum("qis,djs->qdij", queries, documents)
     width = torch.arange(documents.shape[1], device=documents.device)

@@ -1,4 +1,4 @@
-"""MaRF behind the seam: posts and formulas by fused token vectors, several representations a post (seed 002)."""
+"""MaRF behind the seam: posts and formulas by fused token vectors, several representations a post (Wang, Zheng and Kani)."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from mathamr.posts.passage import PLACEHOLDER
 from mathamr.posts.post import Post
 
 ContextName = Literal["amr-opt", "amr-latex", "text-opt", "text-latex", "opt"]
-"""Table 1 of the seed: AMR or the sentence as it is, with formulas as linearised OPTs or as LaTeX; or the OPT alone."""
+"""Table 1 of the paper: AMR or the sentence as it is, with formulas as linearised OPTs or as LaTeX; or the OPT alone."""
 CONTEXTS: tuple[ContextName, ...] = get_args(ContextName)
 
 

@@ -1,4 +1,4 @@
-"""`SentenceEncoder`: one vector a line of text, the mean of a transformer's states (Sentence-BERT, seed 004, section 4)."""
+"""`SentenceEncoder`: one vector a line of text, the mean of a transformer's states (Sentence-BERT, Mansouri, Oard and Zanibbi 2022, section 4)."""
 
 from __future__ import annotations
 

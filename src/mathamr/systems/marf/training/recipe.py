@@ -1,4 +1,4 @@
-"""The recipe of MaRF: words, context, formulas, fusion, each a stage; then the model folder (seed 002, section 3.4)."""
+"""The recipe of MaRF: words, context, formulas, fusion, each a stage; then the model folder (Wang, Zheng and Kani, section 3.4)."""
 
 from __future__ import annotations
 

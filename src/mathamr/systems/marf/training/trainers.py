@@ -1,4 +1,4 @@
-"""The trainers of MaRF's parts: masked words, context, formulas, fusion (seed 002, section 3.4)."""
+"""The trainers of MaRF's parts: masked words, context, formulas, fusion (Wang, Zheng and Kani, section 3.4)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The recipe of MathAMR: from judged lines to changes of a text encoder (seed 004, section 4)."""
+"""The recipe of MathAMR: from judged lines to changes of a text encoder (Mansouri, Oard and Zanibbi 2022, section 4)."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ CONFIGURATIONS = {
     "text-latex": MathAMRConfiguration(context="text-latex"),
     "opt": MathAMRConfiguration(context="opt"),
 }
-"""One a context of Table 1, the seed's own first."""
+"""One a context of Table 1, the paper's own first."""
 
 
 class MathAMRRecipe:

@@ -29,7 +29,7 @@ CHANGES = "changes.safetensors"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LineTraining:
-    """How the encoder learns: larger batches and fewer epochs than the seed's 16 and 50, for there are fewer judgments.
+    """How the encoder learns: larger batches and fewer epochs than the paper's 16 and 50, for there are fewer judgments.
 
     Under `contrast` pairs further apart than `margin` cost nothing; under `ranking` cosines are divided by
     `temperature`, as Sentence-BERT's scale of 20 does.
