@@ -76,6 +76,10 @@ FIELD_WEIGHTS = {
 }
 SHARES = (0.0, 0.1, 0.2, 0.4)
 """What a component counts beside lexical terms, scores as shares of the best."""
+USUAL = 0.1
+"""What the alignment counts in the usual ranking."""
+NODE_SHARES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""What nodes may count beside that."""
 DEVIATIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 """The same, scores in standard deviations."""
 NODES = {"nodes": "max", "nodes both ways": "mutual max"}
@@ -262,8 +266,11 @@ def _compare(name: str, topics: Sequence[Judged], others: Sequence[str]) -> None
         rows[f"lexical as it is + {' + '.join(parts)}, z, share cross-validated"] = measured.cross_validated(
             parts, [(current, shares) for shares in product(DEVIATIONS, repeat=len(parts))], deviations
         )
-    hybrid = measured.of(current, {"aligned": 1.0, "nodes": 2.0}, deviations)
-    rows["lexical + aligned + 2 nodes, z, share as in hybrid"] = hybrid
+    rows[f"lexical as it is + {USUAL:g} aligned + nodes, share cross-validated"] = measured.cross_validated(
+        ("aligned", "nodes"), [(current, (USUAL, share)) for share in NODE_SHARES]
+    )
+    hybrid = measured.of(current, {"aligned": USUAL, "nodes": 0.8})
+    rows[f"lexical + {USUAL:g} aligned + 0.8 nodes, share as in hybrid"] = hybrid
     _report(rows, [each.topic for each in topics], "lexical, cross-validated")
     _report(
         {name: rows[name] for name in rows if name == "lexical" or "share" in name},

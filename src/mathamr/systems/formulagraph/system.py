@@ -72,13 +72,19 @@ def _views(fusion: str, normalisation: str | None = "none", near: bool = False) 
     return Fuse(parts=parts, fusion=fusion, normalisation=normalisation)
 
 
+def _summed(*parts: Component) -> Fuse:
+    return Fuse(parts=parts, fusion="weighted-sum", normalisation="top")
+
+
 _MUTUAL = Fuse(
     parts=(Component(LAYOUT, Mutual(LAYOUT)), Component(OPERATORS, Mutual(OPERATORS))),
     fusion="max",
     normalisation="none",
 )
-_NODES = Component("nodes", _views("max"), 2.0)
-_LEXICAL = Component("lexical", Lexical())
+_LEXICAL = Component("lexical", Lexical(), 1.0)
+_NODES = Component("nodes", _views("max"), 0.8)
+_ALIGNED = Component("aligned", Aligned(), 0.1)
+"""What each counts, scores as shares of the best: chosen by cross-validation over topics (docs/hybrid.md)."""
 
 
 class FormulaGraphSystem:
@@ -91,8 +97,8 @@ class FormulaGraphSystem:
         "formulas": {
             "hybrid": Promote(
                 Rerank(
-                    first=Fuse(parts=(_LEXICAL, _NODES), normalisation="z"),
-                    then=Fuse(parts=(_LEXICAL, _NODES, Component("aligned", Aligned())), normalisation="z"),
+                    first=_summed(_LEXICAL, _NODES),
+                    then=_summed(_LEXICAL, _NODES, _ALIGNED),
                     pool=POOL,
                     keeps_rest=True,
                 )
