@@ -9,7 +9,7 @@ import pytest
 
 from mathamr.index.lexical.terms import stems, words
 from mathamr.index.scored import Scored
-from mathamr.posts.post import Post
+from mathamr.posts.post import Place, Post
 from mathamr.search.barename import BareName, _asked
 from mathamr.search.library import Index
 from mathamr.search.query import Query
@@ -137,7 +137,8 @@ def test_what_defines_a_name_counts_before_what_mentions_it() -> None:
     titled = worth("Nothing.", title="Nowhere dense sets")
     exact = worth("Nothing.", title="Nowhere dense")
     alias = worth("Nothing.", title="Small sets", aliases=("Rare sets", "Nowhere dense"))
-    assert titled < alias < exact
+    label = worth("Nothing.", title="Small sets", place=Place("a.tex", 3, "def:nowhere-dense"))
+    assert titled < alias == label < exact
     assert 0 < worth("It is dense.") < scattered < mentioned < defined < titled < exact
     assert worth("<p>It is <em>nowhere dense</em>.</p>", markup="html") == pytest.approx(defined)
     assert worth("It is **nowhere dense**.", markup="markdown") == pytest.approx(defined)

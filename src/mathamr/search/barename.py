@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.lexical.terms import Terms, misspellings, stems, title_names, words
+from mathamr.index.lexical.terms import Terms, called, misspellings, stems, title_names, words
 from mathamr.index.scored import Scored
 from mathamr.posts.markup import pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
@@ -115,12 +115,9 @@ class BareName:
         return sorted(raised, key=lambda hit: (-hit.score, hit.id)), shown
 
     def _titled(self, post: Post) -> float:
-        """What the name counts in a title or in another name of the post: the more, the less else stands there."""
-        if post.role == "answer":
-            return 0.0
+        """What the name counts in a title, in another name or in the label of a post: the more, the less else stands there."""
         name = stems(list(self.words))
-        titles = (title_names(replace(post, aliases=())), *map(words, post.aliases))
-        shares = (len(name) / len(title) for title in map(stems, titles) if has_phrase(title, name))
+        shares = (len(name) / len(each) for each in map(stems, called(post)) if has_phrase(each, name))
         return max((_TITLED * (1 + share) for share in shares), default=0.0)
 
     def _told(self, post: Post) -> float:

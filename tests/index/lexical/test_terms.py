@@ -26,7 +26,7 @@ from mathamr.index.lexical.terms import (
     terms_fingerprint,
     words,
 )
-from mathamr.posts.post import Formula, Post
+from mathamr.posts.post import Formula, Place, Post
 from mathamr.settings import READING
 from tests.formulas.generated import OPTS, SLTS
 from tests.models import sample_posts
@@ -220,3 +220,13 @@ def test_an_unknown_reading_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_shapes_forget_the_names_of_functions_but_not_of_sin() -> None:
     assert of("f(x)+\\sin x")["shapes"] & of("g(y)+\\sin y")["shapes"] == of("f(x)+\\sin x")["shapes"]
     assert of("\\cos x")["shapes"] != of("\\sin x")["shapes"]
+
+
+def test_a_post_is_found_by_the_words_of_its_own_label() -> None:
+    place = Place("a.tex", 3, "lem:cantor-intersection")
+    lemma = Post("a", "lemma", "Nested sets meet.", markup="latex", place=place)
+    found = post_terms(lemma)
+    assert {"cantor", "intersection", "nested"} <= set(found["words"])
+    assert {"cantor", "intersection"} <= set(found["names"])
+    proof = Post("a/proof", "proof", "Clear.", markup="latex", parent="a", place=place)
+    assert "cantor" not in post_terms(proof)["words"]

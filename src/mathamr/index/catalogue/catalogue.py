@@ -323,8 +323,11 @@ def _numbered(name: str) -> Iterator[str]:
 
 
 def _is_only_moved(old: Post, new: Post) -> bool:
-    """Whether a post says what it said, only at another place: nothing has to be made again."""
-    return old.place != new.place and replace(old, place=None) == replace(new, place=None)
+    """Whether a post says what it said under the same label, only at another place: nothing has to be made again."""
+    labels = {post.place.label if post.place is not None else "" for post in (old, new)}
+    return (
+        old.place != new.place and len(labels) == 1 and replace(old, place=None) == replace(new, place=None)
+    )
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -28,6 +28,7 @@ from mathamr.formulas.parse import check_reading
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
 from mathamr.posts.markup import formulas_of, pieces, title_pieces
+from mathamr.posts.markup.labels import label_words
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
 from mathamr.settings import READING
@@ -116,8 +117,26 @@ def names(post: Post, found: Sequence[str]) -> list[str]:
 
 
 def title_names(post: Post) -> list[str]:
-    """The words of a post's title and aliases; an answer has its question's title, which is no name of its own."""
-    return [] if post.role == "answer" else words(" \n".join((_title_text(post), *post.aliases)))
+    """The words of all that a post is called by."""
+    return [word for name in called(post) for word in name]
+
+
+def called(post: Post) -> list[list[str]]:
+    """What a post is called, each as words: by its title, by other names, by its label in its own source.
+
+    An answer has its question's title, which is no name of its own.
+
+    >>> called(Post("a", "lemma", "", title="On sets", aliases=("Sets",)))
+    [['on', 'sets'], ['sets']]
+    """
+    if post.role == "answer":
+        return []
+    found = map(words, (_title_text(post), *post.aliases, _label_text(post)))
+    return [name for name in found if name]
+
+
+def _label_text(post: Post) -> str:
+    return label_words(post.place.label) if post.place is not None else ""
 
 
 def misspellings(word: str) -> dict[str, None]:
@@ -184,11 +203,12 @@ def terms_of_trees(latex: str, opt: Opt | None, slt: Slt | None) -> Terms:
 
 
 def post_text(post: Post) -> str:
-    """The text of a post without its formulas: its title, its other names, its body."""
+    """The text of a post without its formulas: its other names, its label, its title, its body."""
     title: Iterable[Piece] = () if post.role == "answer" else title_pieces(post.title, post.markup)
     found = [*title, Piece("break", 0, 0, "paragraph"), *pieces(post.body, post.markup)]
     text = "".join(piece.text if piece.kind in ("text", "code") else " " for piece in found)
-    return " \n".join((*post.aliases, text)) if post.aliases else text
+    more = [*post.aliases, *([label] if post.role != "answer" and (label := _label_text(post)) else [])]
+    return " \n".join((*more, text)) if more else text
 
 
 def words(text: str) -> list[str]:
