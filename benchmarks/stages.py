@@ -2,7 +2,7 @@
 
 Posts are made up: each is a real one whose vectors were moved a little, together and each by itself. The real ones are those
 of an index (`MATHAMR_INDEX=DIR`); without one all are made up (see `engines`). `MATHAMR_POSTS=33771,300000,1370000` says how
-many, `MATHAMR_ENGINES=flat,edge,postgres` where. A Postgres server is started here unless `MATHAMR_POSTGRES_URL` names one. Queries are
+many, `MATHAMR_ENGINES=flat,edge,postgres,memory` where (`memory`: the rows of `flat` without its files, for sizes whose files take long to write). A Postgres server is started here unless `MATHAMR_POSTGRES_URL` names one. Queries are
 real posts, moved likewise. Queries/s are of one core's processor time; of Postgres, whose work another process does, of the clock
 with one client.
 """
@@ -14,9 +14,10 @@ import os
 import shutil
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,14 @@ import numpy as np
 from benchmarks._postgres import PostgresServer, missing
 from benchmarks.engines import Corpus, Floats, made_up, of_index, per_second, plain_blocks, recall, unit
 from mathamr.index.engines.engine import Engine, Entry, create_engine, open_engine
+from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding
+from mathamr.index.engines.flat.columns import RaggedArray, Rows
+from mathamr.index.engines.flat.fieldrows import ManyRows, scanned
+from mathamr.index.engines.flat.nearest import best
+from mathamr.index.engines.flat.quantised import Quantised
 from mathamr.settings import POSTGRES_URL
+from mathamr.workers import processors
 
 SIZES = (33_771, 300_000)
 QUERIES = 20
@@ -53,10 +60,9 @@ LARGE = 100_000
 """With more posts than this fewer queries are asked of what is slow."""
 CLIENTS = 4
 SERVER = (
-    "shared_buffers=4GB",
-    "max_wal_size=6GB",
-    "max_parallel_maintenance_workers=3",
-    "dynamic_shared_memory_type=mmap",
+    "shared_buffers=2GB",
+    "max_wal_size=4GB",
+    "max_parallel_maintenance_workers=8",
     "jit=off",
 )
 
@@ -88,23 +94,31 @@ def resampled(real: Corpus, posts: int, seed: int = 0) -> Corpus:
     return Corpus([f"post {number}" for number in range(posts)], vectors, starts, documents, queries)
 
 
-def batches_of(corpus: Corpus) -> Iterator[list[Entry]]:
-    """The entries, some at a time: not all of them need stand in memory as objects."""
+def batches_of(corpus: Corpus, names: Collection[str]) -> Iterator[list[Entry]]:
+    """The entries with some of their fields, some at a time: not all of them need stand in memory as objects."""
     ends = np.append(corpus.starts[1:], len(corpus.vectors))
     for begin in range(0, len(corpus.ids), PAYLOAD):
-        yield [
+        entries = (
             corpus._entry(
                 corpus.ids[row], corpus.documents[row], corpus.vectors[corpus.starts[row] : ends[row]]
             )
             for row in range(begin, min(begin + PAYLOAD, len(corpus.ids)))
+        )
+        yield [
+            Entry(entry.id, {name: entry.rows[name] for name in names}, entry.payload) for entry in entries
         ]
 
 
 def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> tuple[Engine, float, float]:
     """An engine with the corpus; seconds to write it and to prepare it."""
-    engine = create_engine(folder, corpus.fields, name, options)
+    fields = corpus.fields
+    if name == "postgres" and len(corpus.ids) > LARGE:
+        # Half the time of a build: only what two stages need.
+        fields = tuple(field for field in fields if field.many)
+    engine = create_engine(folder, fields, name, options)
+    names = {field.name for field in fields}
     started = time.perf_counter()
-    for number, entries in enumerate(batches_of(corpus), 1):
+    for number, entries in enumerate(batches_of(corpus, names), 1):
         engine.upsert("posts", entries)
         if number % FLUSHED == 0:
             engine.flush()
@@ -199,10 +213,18 @@ class Table:
         self._corpus, self._wanted, self._speed = corpus, wanted, speed
         self.rows: list[dict[str, Any]] = []
 
-    def add(self, engine: str, name: str, search: Strategy, queries: int = QUERIES) -> None:
+    def add(
+        self, engine: str, name: str, search: Strategy, queries: int = QUERIES, *, once: bool = False
+    ) -> None:
+        """Speed and recall of a strategy; what is slow is asked `once`."""
         chosen = self._corpus.queries[:queries]
-        speed = self._speed(search, chosen)
-        found = [search(query) for query in chosen]
+        if once:
+            started = time.perf_counter()
+            found = [search(query) for query in chosen]
+            speed = len(chosen) / (time.perf_counter() - started)
+        else:
+            speed = self._speed(search, chosen)
+            found = [search(query) for query in chosen]
         recalls = [recall(found, self._wanted[:queries], depth) for depth in (10, 100, 1000)]
         self.rows.append({"engine": engine, "stages": name, "per second": speed, "recall": recalls})
         print(
@@ -230,7 +252,7 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
                 "oversampling": 1,
             }
             if name == "postgres":
-                options |= {"memory": 4096, "workers": 3}
+                options |= {"memory": 1024, "workers": max(1, processors() - 1)}
             if pool == POOLS[0]:
                 engine, writing, preparing = filled(folder / name, corpus, name, options)
                 disk = _disk(engine, folder / name)
@@ -251,10 +273,12 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
                 engine = _reopened(engine, folder / name, pool)
             if not number and pool == POOLS[0]:
                 slow = large and name != "flat"
-                table.add(name, "exact", maxsim_of(engine, DEPTH, exact=True), 2 if slow else QUERIES)
+                table.add(
+                    name, "exact", maxsim_of(engine, DEPTH, exact=True), 2 if slow else QUERIES, once=slow
+                )
                 if not slow:
                     table.add(name, "exact, 10 results", maxsim_of(engine, 10, exact=True))
-            if not number:
+            if not number and "document" in {field.name for field in engine.fields}:
                 table.add(name, f"document, {pool:,}", two_stages(engine, pool, exact=False))
             table.add(name, f"{title}, {pool:,}", maxsim_of(engine, DEPTH, exact=False))
             if pool == POOLS[0]:
@@ -272,6 +296,50 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
             _keep(report)
         engine.destroy()
         shutil.rmtree(folder / name, ignore_errors=True)
+
+
+def in_memory(corpus: Corpus, report: dict[str, Any]) -> None:
+    """Stages of `flat` over rows that were never written: what disk and files add is not in it."""
+    counts = np.diff(corpus.starts, append=len(corpus.vectors))
+    nothing = np.zeros(len(corpus.vectors), np.int64)
+    rows = ManyRows.arrange(
+        np.arange(len(counts)),
+        corpus.vectors,
+        counts,
+        nothing.astype(np.int8),
+        RaggedArray(np.zeros(0, np.uint8), nothing),
+    )
+    rows = replace(rows, quantised=Quantised.of(rows.slots))
+    encoding = FirstStage(first="fde").encoding_of_rows(corpus.vectors.shape[1])
+    assert encoding is not None
+    begun = time.process_time()
+    encoded = replace(rows, encodings=rows._encoded(encoding))
+    made = time.process_time() - begun
+
+    def named(found: tuple[Rows, Floats]) -> list[str]:
+        return [corpus.ids[row] for row in rows.entries[found[0][np.argsort(-found[1])]].tolist()]
+
+    def exact(query: Floats, k: int = DEPTH) -> list[str]:
+        return named(rows.search_maxsim(query, k, None, "auto"))[:k]
+
+    def staged(query: Floats, pool: int, k: int) -> list[str]:
+        return named(encoded.search_encoded(encoding.query(query), query, pool, k, None))[:k]
+
+    def by_document(query: Floats, pool: int) -> list[str]:
+        places = rows.places(best(scanned(corpus.documents, query[0]), pool))
+        return named((places, rows.score(query, places)))[:DEPTH]
+
+    table = Table(corpus, [exact(query) for query in corpus.queries], per_second)
+    print(f"encodings made in {made:.1f} s of a core")
+    print("engine    stages                             queries/s   R@10  R@100 R@1000", flush=True)
+    table.add("memory", "exact", exact)
+    table.add("memory", "exact, 10 results", lambda query: exact(query, 10))
+    for pool in (*POOLS, 20_000):
+        table.add("memory", f"document, {pool:,}", lambda query: by_document(query, pool))  # noqa: B023
+        table.add("memory", f"fde, one cell, {pool:,}", lambda query: staged(query, pool, DEPTH))  # noqa: B023
+    table.add("memory", "fde, one cell, 1,000, 10 results", lambda query: staged(query, POOLS[0], 10))
+    report[f"memory {len(counts)}"] = table.rows
+    _keep(report)
 
 
 def _plain(corpus: Corpus, query: Floats) -> list[str]:
@@ -331,7 +399,10 @@ def run() -> None:
                 flush=True,
             )
             for name in names:
-                measure(corpus, name, Path(place), report)
+                if name == "memory":
+                    in_memory(corpus, report)
+                else:
+                    measure(corpus, name, Path(place), report)
 
 
 if __name__ == "__main__":

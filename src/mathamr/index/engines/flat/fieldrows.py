@@ -216,7 +216,7 @@ class SingleRows(FieldRows):
         if passing is not None and passing.sum() * _FEW < len(self):
             (places,) = np.nonzero(passing)
             return top(places, self._gather(places) @ vector, k)
-        return top(*_passing(_scan(self.vectors, vector), passing), k)
+        return top(*_passing(scanned(self.vectors, vector), passing), k)
 
     def search_maxsim(
         self, query: Floats, k: int, passing: Mask | None, first_pass: str
@@ -349,7 +349,7 @@ class ManyRows(FieldRows):
             (places,) = np.nonzero(passing)  # type: ignore[arg-type]
             scores = self.encodings[places].astype(np.float32, copy=False) @ encoding
         else:
-            places, scores = _passing(_scan(self.encodings, encoding), passing)
+            places, scores = _passing(scanned(self.encodings, encoding), passing)
         chosen = places[best(scores, pool)]
         return top(chosen, self.slots.score(query, chosen), k)
 
@@ -432,7 +432,7 @@ def _read_common(arrays: Mapping[str, Array]) -> tuple[Rows, npt.NDArray[np.int8
     return arrays["entries"].astype(np.int64), arrays["levels"], references
 
 
-def _scan(vectors: Array, vector: Floats) -> Floats:
+def scanned(vectors: Array, vector: Floats) -> Floats:
     """The products of all vectors with one."""
     scores = np.empty(len(vectors), np.float32)
     column = vector[:, None]
