@@ -45,6 +45,10 @@ class PostgresOptions(FirstStage):
     """Neighbours that an approximate search follows (the thesis: 128)."""
     timeout: int = 600
     """Seconds that a statement may take."""
+    links: int = 16
+    """Neighbours that a point of a graph is linked with: fewer build quicker, more are found more surely."""
+    construction: int = 64
+    """Neighbours that are looked at to choose them."""
     memory: int = 256
     """Megabytes of the server's memory that building a graph may take."""
     workers: int = 2
@@ -53,8 +57,20 @@ class PostgresOptions(FirstStage):
     def __post_init__(self) -> None:
         # Not `super()`: a dataclass with slots is another class than the one in which this is written.
         FirstStage.__post_init__(self)
-        for name, most in (("ef", 1000), ("timeout", 86_400), ("memory", 1 << 20), ("workers", 64)):
-            check_number("postgres engine", name, getattr(self, name), most)
+        most = {
+            "ef": 1000,
+            "timeout": 86_400,
+            "links": 100,
+            "construction": 1000,
+            "memory": 1 << 20,
+            "workers": 64,
+        }
+        for name, largest in most.items():
+            check_number("postgres engine", name, getattr(self, name), largest)
+        if self.construction < 2 * self.links or self.links < 2:
+            raise MathAMRError(
+                "the postgres engine's links are 2 at least, and its construction twice as many"
+            )
         rest = self.schema.removeprefix(PREFIX)
         if self.schema and not (
             self.schema.startswith(PREFIX)
@@ -206,7 +222,7 @@ class PostgresEngine(EngineOfKinds[PostgresTable, PostgresField]):
             for name, value in settings.items():
                 connection.execute("SELECT set_config(%s, %s, true)", [name, value])
             for table in self.stores.values():
-                table.index(connection)
+                table.index(connection, self._options.links, self._options.construction)
 
         self._connections.alone("build indexes", build)
 

@@ -115,7 +115,7 @@ class PostgresTable:
                     )
                 )
 
-    def index(self, connection: Connection) -> None:
+    def index(self, connection: Connection, links: int, construction: int) -> None:
         """Builds what filters and approximate searches need, where it is not there yet; later writes keep it."""
         from psycopg import sql
 
@@ -129,8 +129,15 @@ class PostgresTable:
             graphed = self._graphed(field)
             if graphed is not None:
                 connection.execute(
-                    sql.SQL("CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ({} halfvec_ip_ops)").format(
-                        sql.Identifier(f"{self.of}_g_{field.name}"), self.name, graphed
+                    sql.SQL(
+                        "CREATE INDEX IF NOT EXISTS {} ON {} USING hnsw ({} halfvec_ip_ops)"
+                        " WITH (m = {}, ef_construction = {})"
+                    ).format(
+                        sql.Identifier(f"{self.of}_g_{field.name}"),
+                        self.name,
+                        graphed,
+                        sql.SQL(str(links)),
+                        sql.SQL(str(construction)),
                     )
                 )
         connection.execute(sql.SQL("ANALYZE {}").format(self.name))
