@@ -8,7 +8,7 @@ from mathamr.errors import MathAMRError
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import paired_t_test
-from mathamr.evaluation.table import means_table, p, significance_table, topics_table
+from mathamr.evaluation.table import means_table, shown_p, significance_table, topics_table
 
 TOPICS = [f"A.{number}" for number in range(8)]
 BASE = [0.1, 0.2, 0.3, 0.4, 0.1, 0.2, 0.3, 0.4]
@@ -99,4 +99,10 @@ def test_tables_show_means_differences_stars_and_the_floor() -> None:
 
 
 def test_p_values_are_shown_short() -> None:
-    assert [p(value) for value in (None, 0.0004, 0.0421, 0.5, 1.0)] == ["–", "<.001", ".042", ".500", "1"]
+    assert [shown_p(value) for value in (None, 0.0004, 0.0421, 0.5, 1.0)] == [
+        "–",
+        "<.001",
+        ".042",
+        ".500",
+        "1",
+    ]

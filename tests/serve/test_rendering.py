@@ -105,7 +105,7 @@ def test_references_lead_to_posts_around_their_words() -> None:
     html = body_html(Post("p", "proof", body, markup="latex"), 1000, (), {"#t": "a b#t", "#lem:a": "l"})
     assert '<a href="?post=a%20b%23t" class="reference">the good <span class="formula"' in html
     assert '<a href="?post=l" class="reference">lemma</a>' in html
-    assert '<a href="?post=a%20b%23t" class="reference">t</a> and ;' in html
+    assert '<a href="?post=a%20b%23t" class="reference">t</a> and none;' in html
     assert html.count("<a ") == html.count("</a>") == 4
 
 

@@ -177,6 +177,6 @@ def test_any_encoder_of_berts_kind_is_a_base_by_its_folder(tmp_path: Path) -> No
     found = load_base(str(tmp_path))
     numbers, lengths = torch.tensor([[2, 6, 7, 3]]), torch.tensor([4])
     torch.testing.assert_close(found.model(numbers, lengths), ours(numbers, lengths), atol=1e-5, rtol=1e-5)
-    (tmp_path / "config.json").write_text(json.dumps(row | {"model_type": "llama"}), encoding="utf-8")
-    with pytest.raises(MathAMRError, match="'llama'"):
+    (tmp_path / "config.json").write_text(json.dumps(row | {"model_type": "mamba"}), encoding="utf-8")
+    with pytest.raises(MathAMRError, match="'mamba'"):
         load_base(str(tmp_path))
