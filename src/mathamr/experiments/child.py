@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 from mathamr.errors import MathAMRError
 
@@ -61,6 +63,16 @@ def stop_children() -> None:
         process.terminate()
     for process in list(_RUNNING):
         process.wait()
+
+
+def as_child(work: Callable[[Any], None]) -> int:
+    """Does what the process that started this one asks for on standard input: 0 when done, 1 after a clear error."""
+    try:
+        work(json.load(sys.stdin.buffer))
+    except MathAMRError as error:
+        print(f"mathamr: {error}", file=sys.stderr)
+        return 1
+    return 0
 
 
 @contextmanager

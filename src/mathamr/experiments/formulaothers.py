@@ -32,8 +32,8 @@ def other_scores(name: str, collection: FormulaCollection) -> Matrix | None:
     return OTHERS[name](collection)
 
 
-class _Bm25OfLines(Bm25):
-    """BM25 over whatever tokens a candidate's text lists, a line each."""
+class _ListedTokens(Bm25):
+    """The baseline over whatever tokens a candidate's text lists, a line each."""
 
     def tokens(self, candidate: Candidate) -> list[str]:
         """The lines."""
@@ -58,7 +58,7 @@ def _of_tuples(view: int) -> Callable[[FormulaCollection], Matrix]:
     def found(collection: FormulaCollection) -> Matrix:
         shard = collection.shard
         texts = (tokens(shard.both(number)[view]) for number in range(len(shard)))
-        return _bm25(collection, _Bm25OfLines, [Candidate("", text, (), "") for text in texts])
+        return _bm25(collection, _ListedTokens, [Candidate("", text, (), "") for text in texts])
 
     return found
 

@@ -7,11 +7,11 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from mathamr.errors import MathAMRError
-from mathamr.experiments.child import run_child
+from mathamr.experiments.child import as_child, run_child
 from mathamr.experiments.formulacollection import FormulaCollection
 from mathamr.experiments.formulascores import Matrix, collection_scores
 from mathamr.layers.device import chosen_device
@@ -114,19 +114,13 @@ def slug(name: str) -> str:
     return "".join(letter if letter.isalnum() else "-" for letter in name.lower())
 
 
-def main() -> int:
-    """Exit code 0 when done, 1 after a clear error; what to do comes from the process that started this one."""
-    try:
-        row, collections = json.load(sys.stdin.buffer)
-        paths = {"formulas": Path(row["formulas"]), "models": Path(row["models"])}
-        model = FormulaModel(**{**row, **paths, "changes": tuple(row["changes"])})
-        for path in collections:
-            model.scores(FormulaCollection.load(Path(path)))
-    except MathAMRError as error:
-        print(f"mathamr: {error}", file=sys.stderr)
-        return 1
-    return 0
+def _asked(given: tuple[dict[str, Any], list[str]]) -> None:
+    row, collections = given
+    paths = {"formulas": Path(row["formulas"]), "models": Path(row["models"])}
+    model = FormulaModel(**{**row, **paths, "changes": tuple(row["changes"])})
+    for path in collections:
+        model.scores(FormulaCollection.load(Path(path)))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(as_child(_asked))

@@ -7,9 +7,9 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from mathamr.errors import MathAMRError
-from mathamr.experiments.child import run_child
+from mathamr.experiments.child import as_child, run_child
 from mathamr.experiments.plan import planned
 from mathamr.experiments.setting import ExperimentSetting
 from mathamr.progress import duration
@@ -36,16 +36,10 @@ def measure(settings: Sequence[ExperimentSetting], model: Path) -> None:
                 )
 
 
-def main() -> int:
-    """Exit code 0 when done, 1 after a clear error; what to do comes from the process that started this one."""
-    try:
-        settings, model = json.load(sys.stdin.buffer)
-        measure([ExperimentSetting.from_json(row) for row in settings], Path(model))
-    except MathAMRError as error:
-        print(f"mathamr: {error}", file=sys.stderr)
-        return 1
-    return 0
+def _asked(given: tuple[list[dict[str, Any]], str]) -> None:
+    settings, model = given
+    measure([ExperimentSetting.from_json(row) for row in settings], Path(model))
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(as_child(_asked))
