@@ -204,16 +204,29 @@ class QdrantCollection(ABC):
         if among is not None:
             conditions.append(self._among({point_uuid(identifier) for identifier in among}))
         narrowed = self._models.Filter(must=conditions) if conditions else None
+        scanned = narrowed is not None and not exact and self._scans(narrowed)
         first = None
         if field.name in self.encodings and not exact and among is None:
             pool = self._first.candidates(limit)
             encoded = self.encodings[field.name].query(query)
-            first = FirstQuery(encoded, encoded_name(field.name), pool, self._parameters(False, pool))
+            first = FirstQuery(encoded, encoded_name(field.name), pool, self._parameters(scanned, pool))
         with self._told("search"):
             points = self._points(
-                query, field.name, limit, narrowed, self._parameters(exact or first is not None, limit), first
+                query,
+                field.name,
+                limit,
+                narrowed,
+                self._parameters(exact or scanned or first is not None, limit),
+                first,
             )
             return [(point.payload["id"], point.score) for point in points]
+
+    def _scans(self, narrowed: Any) -> bool:
+        """Whether points that pass a filter are looked at one by one rather than sought in a graph.
+
+        A server decides that by itself: its links follow the payload's indexes, and it estimates how many pass.
+        """
+        return False
 
     def _told(self, what: str) -> AbstractContextManager[None]:
         """Errors of the library, with what it could not do with this collection."""
