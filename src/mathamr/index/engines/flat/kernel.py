@@ -11,20 +11,16 @@ of a post side by side, so that what is read of the query serves all of them.
 
 from __future__ import annotations
 
-import ctypes
-import platform
 import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from mathamr.errors import MathAMRError
+from mathamr.machinecode import NUMBER, POINTER, Program, is_arm, loop, processor_features
 
 Rows = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float32]
@@ -54,12 +50,10 @@ class Arithmetic:
     """Slots of a post that are multiplied side by side."""
     unsigned: bool = False
     """One factor has no sign: numbers of vectors get 128 added, and 128 times the sum of the query's row is taken off."""
-    feature: str = ""
-    """What LLVM must be told of, where it does not find out by itself."""
 
 
 _ARM = {
-    "int8": Arithmetic("int8", "llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 4, 4, feature="dotprod"),
+    "int8": Arithmetic("int8", "llvm.aarch64.neon.sdot.v4i32.v16i8", 4, 4, 4),
     "float32": Arithmetic("float32", "llvm.fma.v4f32", 4, 4, 4),
 }
 _AVX512 = {
@@ -75,27 +69,14 @@ _AVX2 = {
 @cache
 def arithmetic(kind: Kind) -> Arithmetic | None:
     """What this processor has for numbers of a kind; None where that is nothing quick, or llvmlite is not installed."""
-    try:
-        import llvmlite.binding as llvm
-    except (ImportError, OSError):  # not there, or its library does not fit this system
+    features = processor_features()
+    if not features:
         return None
-    features = llvm.get_host_cpu_features()
-    if platform.machine() in ("aarch64", "arm64"):
-        return _ARM[kind] if kind == "float32" or _has_dotprod(features) else None
+    if is_arm():
+        return _ARM[kind] if kind == "float32" or features.get("dotprod") else None
     if features.get("avx512vnni" if kind == "int8" else "avx512f") and features.get("avx512vl"):
         return _AVX512[kind]
     return _AVX2[kind] if features.get("avxvnni" if kind == "int8" else "fma") else None
-
-
-def _has_dotprod(features: Any) -> bool:
-    """LLVM does not ask every ARM system for its features: Linux tells them in a file, and every Apple processor has it."""
-    if platform.system() == "Darwin" or features.get("dotprod"):
-        return True
-    try:
-        with Path("/proc/cpuinfo").open(encoding="ascii", errors="replace") as file:
-            return any("asimddp" in line.split() for line in file if line.startswith("Features"))
-    except OSError:
-        return False
 
 
 class _Heat:
@@ -179,7 +160,7 @@ class PackedQuery:
                 begun -= 128 * padded.sum(axis=1, dtype=np.int32)
             # Four bytes of every row, then the next four.
             packed = np.ascontiguousarray(padded.reshape(len(padded), -1, together).transpose(1, 0, 2))
-            code = _compiled(how, numbers.shape[1] * numbers.itemsize, registers)
+            code = _compiled(how, numbers.shape[1] * numbers.itemsize, registers)["scan"]
             self._passes.append((code, packed, worth, begun))
 
     def add(self, vectors: npt.NDArray[Any], places: Places, out: Floats, begin: int, end: int) -> None:
@@ -200,33 +181,10 @@ class PackedQuery:
 
 
 @cache
-def _compiled(how: Arithmetic, size: int, registers: int) -> Callable[..., None]:
-    """The code for vectors of so many bytes and so many registers of the query's rows."""
-    import llvmlite.binding as llvm
-
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
-    module = llvm.parse_assembly(str(_module(how, size, registers)))
-    module.triple = llvm.get_process_triple()
-    features = llvm.get_host_cpu_features()
-    if how.feature:
-        features[how.feature] = True
-    machine = llvm.Target.from_triple(module.triple).create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=3
-    )
-    builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
-    builder.getModulePassManager().run(module, builder)
-    engine = llvm.create_mcjit_compiler(module, machine)
-    engine.finalize_object()
-    pointer, number = ctypes.c_void_p, ctypes.c_int64
-    given = (*[pointer] * 5, number, number, *[pointer] * 3)
-    code = ctypes.CFUNCTYPE(None, *given)(engine.get_function_address("scan"))
-
-    def scan(*numbers: int) -> None:
-        code(*numbers)
-
-    scan.engine = engine  # type: ignore[attr-defined]  # the code lives as long as its engine
-    return scan
+def _compiled(how: Arithmetic, size: int, registers: int) -> Program:
+    """The code for vectors of so many bytes and so many registers of the query's rows; it is kept as long as the process lives."""
+    given = (*[POINTER] * 5, NUMBER, NUMBER, *[POINTER] * 3)
+    return Program(_module(how, size, registers), {"scan": given})
 
 
 def _module(how: Arithmetic, size: int, registers: int) -> Any:
@@ -271,12 +229,12 @@ def _module(how: Arithmetic, size: int, registers: int) -> Any:
     starts = [load(begun, build.mul(register, long(each)), sums) for each in range(registers)]
     numbers_only = ("nnan",) if floats else ()
     lowest = ir.Constant(sums, [float("-inf") if floats else -(2**31)] * lanes)
-    with _loop(build, begin, end, 1) as post:
+    with loop(build, begin, end, 1) as post:
         first, stride, count = (build.load(build.gep(each, [post])) for each in (firsts, strides, counts))
         last = build.sub(count, long(1))
         for kept in best:
             build.store(lowest, kept)
-        with _loop(build, long(0), count, how.side_by_side) as slot:
+        with loop(build, long(0), count, how.side_by_side) as slot:
             places = []
             for beside, mine in enumerate(running):
                 # Past the last slot it is the last once more, which changes no maximum.
@@ -290,7 +248,7 @@ def _module(how: Arithmetic, size: int, registers: int) -> Any:
                     build.call(prefetch, [ahead, whole(0), whole(3), whole(1)])
                 for each, start in zip(mine, starts, strict=True):
                     build.store(start, each)
-            with _loop(build, long(0), long(size), _PIECE) as offset:
+            with loop(build, long(0), long(size), _PIECE) as offset:
                 loaded = [load(place, offset, piece) for place in places]
                 if how.unsigned:
                     loaded = [build.xor(each, ir.Constant(piece, [-128] * _PIECE)) for each in loaded]
@@ -322,20 +280,3 @@ def _module(how: Arithmetic, size: int, registers: int) -> Any:
         build.store(build.call(added, [build.load(place), weighed], fastmath=("reassoc",)), place)
     build.ret_void()
     return module
-
-
-@contextmanager
-def _loop(build: Any, begin: Any, end: Any, step: int) -> Iterator[Any]:
-    """``for number in range(begin, end, step)`` in the code that is built; gives the number."""
-    before = build.block
-    head, body, after = (build.append_basic_block(name) for name in ("head", "body", "after"))
-    build.branch(head)
-    build.position_at_end(head)
-    number = build.phi(end.type)
-    number.add_incoming(begin, before)
-    build.cbranch(build.icmp_signed("<", number, end), body, after)
-    build.position_at_end(body)
-    yield number
-    number.add_incoming(build.add(number, end.type(step)), build.block)
-    build.branch(head)
-    build.position_at_end(after)
