@@ -20,9 +20,9 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from queue import SimpleQueue
-from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
+from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
 
 TIMEOUT = 600.0
@@ -88,7 +88,7 @@ class Pool(Protocol):
         ...
 
 
-class WorkerPool:
+class WorkerPool(Closing):
     """Processes that each make their own `Work` by calling ``module:factory`` with the arguments."""
 
     def __init__(
@@ -143,14 +143,6 @@ class WorkerPool:
     def close(self) -> None:
         """Ends the processes."""
         self._finalizer()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _serve(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from types import TracebackType
-from typing import Self, cast
+from typing import cast
 
 from mathamr.amr.batch import parse_each
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Cause, Failure, PartialParseError, load_parser
+from mathamr.closing import Closing
 from mathamr.workers import Allowance, Lost, WorkerPool
 
 BATCH, BUILTIN_BATCH = 32, 256
@@ -16,7 +16,7 @@ BATCH, BUILTIN_BATCH = 32, 256
 TIMEOUT = 120.0
 
 
-class ParallelParser:
+class ParallelParser(Closing):
     """A parser spread over processes; order is kept, and a worker that dies or hangs costs only its own sentence.
 
     Where a worker dies over a batch, or takes more than its allowance for it, a fresh one parses its
@@ -69,14 +69,6 @@ class ParallelParser:
     def close(self) -> None:
         """Ends the workers."""
         self._pool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _result(row: str | list[str]) -> Amr | Failure:

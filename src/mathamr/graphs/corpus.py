@@ -10,17 +10,16 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import asdict, dataclass, field
 from importlib import import_module
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from mathamr.amr.fallback import minimal_graph
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import AmrParser, load_parser
 from mathamr.batches import batches
+from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
@@ -238,7 +237,7 @@ class _MinimalParser:
         return [minimal_graph(sentence) for sentence in sentences]
 
 
-class _Crew(AbstractContextManager["_Crew"]):
+class _Crew(Closing):
     """One worker works in this process unless it should work `apart`, several in processes of their own."""
 
     def __init__(
@@ -270,9 +269,8 @@ class _Crew(AbstractContextManager["_Crew"]):
             for request in requests:
                 yield request, self._work(request)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Ends the processes, if there are any."""
         if self._pool is not None:
             self._pool.close()
 

@@ -15,8 +15,8 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from types import TracebackType
 
+from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
 from mathamr.graphs import notation
 from mathamr.graphs.mathgraph import MathGraph
@@ -66,7 +66,7 @@ class StoredPost:
         return _text(self.graph, self.id)
 
 
-class GraphStore:
+class GraphStore(Closing):
     """Graphs by post id, loaded lazily; a context manager."""
 
     def __init__(self, folder: Path, *, create: bool = False, read_only: bool = False) -> None:
@@ -102,14 +102,6 @@ class GraphStore:
                 f"{self.folder} was made with format {found} of the graph store, this version reads {FORMAT}; "
                 "build it again in another folder"
             )
-
-    def __enter__(self) -> GraphStore:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def flush(self) -> None:
         """Everything acknowledged survives not only a kill, but also the end of the machine's power."""

@@ -16,10 +16,10 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import ClassVar, Self
 
 from mathamr.amr.parser import check_recorded
+from mathamr.closing import Closing
 from mathamr.errors import MathAMRError, VectorsMissingError
 from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.graphs.mathgraph import MathGraph
@@ -40,7 +40,7 @@ from mathamr.systems.vectors import Vectors
 GRAPHS, VECTORS, LEXICAL = "graphs", "vectors", "lexical"
 
 
-class Archive:
+class Archive(Closing):
     """An index directory that is open, for any number of threads.
 
     The parts that cost time (system, parser, engine, lexical index) are loaded when they are first asked for.
@@ -358,14 +358,6 @@ class Archive:
                     work.close()
         finally:
             self._live.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _check_begun(manifest: Manifest, folder: Path) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 import zstandard
 
 from mathamr.batches import batches
+from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
 from mathamr.posts.companions import CompanionKind, table
 from mathamr.posts.files import Input, bare_name, shown
@@ -45,7 +46,7 @@ _LOOK_UP = """
 _Row = tuple[int | str, int, int, int | str | None, bytes | None, bytes | None]
 
 
-class SideIndex:
+class SideIndex(Closing):
     """What the tables beside a dump say of its formulas and links, in a temporary SQLite database.
 
     The database is a private file that vanishes with the connection, also when the process is killed. ARQMath's
@@ -63,10 +64,8 @@ class SideIndex:
         self._found = bytearray()  # a bit for each formula of the tables
         self._drawn = {"presentation": _SeenNumbers(), "content": _SeenNumbers()}
 
-    def __enter__(self) -> SideIndex:
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def close(self) -> None:
+        """Lets go of the database."""
         self._database.close()
 
     def load(self, companions: Iterable[tuple[CompanionKind, Path]]) -> None:

@@ -6,11 +6,11 @@ import io
 import zipfile
 import zlib
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from lxml import etree
 
+from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
 from mathamr.posts.files import read_bytes
 from mathamr.posts.report import Report
@@ -26,7 +26,7 @@ class BrokenArchiveError(MathAMRError):
     """An archive that cannot be read, or that is not what it says."""
 
 
-class ZippedDocument:
+class ZippedDocument(Closing):
     """The members of one archive, unpacked when they are asked for; what is beyond the bounds is told, not unpacked."""
 
     def __init__(self, file: Path, report: Report) -> None:
@@ -44,12 +44,8 @@ class ZippedDocument:
         self._left = LARGEST_ARCHIVE
         self._report = report
 
-    def __enter__(self) -> ZippedDocument:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Lets go of the file."""
         self._archive.close()
 
     def __contains__(self, name: object) -> bool:

@@ -12,12 +12,12 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from pathlib import Path
-from types import TracebackType
-from typing import Concatenate, ParamSpec, Self, TypeVar
+from typing import Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from mathamr.amr.parser import AmrParser, recorded_parser
+from mathamr.closing import Closing
 from mathamr.errors import MathAMRError, UnknownNameError, VectorsMissingError
 from mathamr.formulas.trees import trees_of
 from mathamr.graphs.virtual import Level
@@ -87,7 +87,7 @@ def _of_one_state(method: Callable[Concatenate[Index, P], T]) -> Callable[Concat
     return reading
 
 
-class Index:
+class Index(Closing):
     """Posts and formulas to search; any number of threads may search at the same time.
 
     Model and parser are loaded when the first query needs them; `warm` loads them beforehand.
@@ -148,14 +148,6 @@ class Index:
 
     def __len__(self) -> int:
         return len(self.archive.catalogue)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Lets go of the folder."""

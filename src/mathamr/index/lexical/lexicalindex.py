@@ -14,12 +14,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.closing import Closing
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.index.identifiers import check_id
 from mathamr.index.lexical.bags import Bag, bag_of, term_number
@@ -204,7 +204,7 @@ class LexicalPart:
         self._state = Segments()
 
 
-class LexicalIndex:
+class LexicalIndex(Closing):
     """A folder with the terms of posts, and those of formulas: one entry for each look."""
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
@@ -229,14 +229,6 @@ class LexicalIndex:
         """Lets go of the files; closing twice is no error."""
         self.posts.close()
         self.formulas.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _total(state: Segments, terms: Terms, weighting: Weighting) -> Values:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from functools import cached_property
-from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from mathamr.batches import batches
+from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
 from mathamr.index.lexical.bags import Bag, formula_bag, from_json, post_bag, to_json
 from mathamr.index.lexical.terms import terms_fingerprint
@@ -45,7 +45,7 @@ class CrewWork:
         return [(to_json(bag), [*map(to_json, bags)]) for bag, bags in made]
 
 
-class Crew:
+class Crew(Closing):
     """Who does the work of a build: processes of this machine, started when there is enough to do; a context manager."""
 
     scale = 1
@@ -125,18 +125,14 @@ class Crew:
         return self.pool("mathamr.index.making.crew:CrewWork")
 
     def close(self) -> None:
-        """Ends the workers."""
+        """Ends the workers and whatever they ran on."""
+        self.dismiss()
+
+    def dismiss(self) -> None:
+        """Ends the workers; others may be called for."""
         pool = self.__dict__.pop("_pool", None)
         if pool is not None:
             pool.close()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def understood(convert: Callable[[Any], T], request: Sequence[Any], answer: Any) -> Iterator[T]:

@@ -12,13 +12,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 from zlib import crc32
 
 import numpy as np
 
 from mathamr.batches import batches
+from mathamr.closing import Closing
 from mathamr.formulas.trees import trees_of
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
@@ -53,7 +53,7 @@ class NewPost:
     encoded: Encoded
 
 
-class Encoders:
+class Encoders(Closing):
     """Makes vectors for an index that is being built; a context manager."""
 
     def __init__(self, archive: Archive, crew: Crew, count: int) -> None:
@@ -143,12 +143,8 @@ class Encoders:
             else:
                 yield from understood(_fields, request, answer)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def close(self) -> None:
+        """Ends the processes, if there are any."""
         if self._pool is not None:
             self._pool.close()
 

@@ -70,7 +70,7 @@ class IndexStages:
         take_over(archive)
         count = max(catalogue.count_pending("vectors"), catalogue.count_stale_looks("vectors"))
         if count > FEW:
-            crew.close()  # those who encode take their places
+            crew.dismiss()  # those who encode take their places
         with Encoders(archive, crew, count) as encoders:
             if encoders.are_apart and catalogue.count_pending("graph"):
                 self.make_new(encoders, log)

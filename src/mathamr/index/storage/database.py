@@ -7,16 +7,16 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
+from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
 from mathamr.sqlite import connect, in_words
 
 _AT_A_TIME = 500
 
 
-class Database:
+class Database(Closing):
     """A connection for every thread that asks; what a transaction wrote is on disk when it has ended.
 
     The file has a table `meta` of notes, among them its format.
@@ -76,14 +76,6 @@ class Database:
         for connection in connections:
             connection.close()
         self._local = threading.local()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     @contextmanager
     def transaction(self) -> Iterator[None]:

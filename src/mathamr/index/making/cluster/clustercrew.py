@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from mathamr.index.making.cluster.raycluster import RayCluster
@@ -66,10 +65,9 @@ class ClusterCrew(Crew):
         work = WorkToDo.of(factory, tuple(map(_told, arguments)), allowance, {"made with": made_with})
         return _ClusterPool(self.cluster, work)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        super().__exit__(kind, error, trace)
+    def close(self) -> None:
+        """Ends the workers and lets go of the cluster."""
+        super().close()
         self.cluster.close()
 
 

@@ -15,10 +15,10 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from mathamr import __version__
+from mathamr.closing import Closing
 from mathamr.errors import MathAMRError, MissingExtraError
 from mathamr.index.making.cluster.shardstore import (
     INSTALL,
@@ -87,7 +87,7 @@ class _Actor:
     asked: dict[Any, _Asked] = field(default_factory=dict)
 
 
-class RayCluster:
+class RayCluster(Closing):
     """A connection to Ray with workers of ours; a context manager."""
 
     def __init__(self, address: str, url: str, *, workers: int | None = None, gpus: bool = False) -> None:
@@ -305,14 +305,6 @@ class RayCluster:
                 self._ray.kill(actor.handle)
         self._actors, self._starting = [], {}
         self._ray.shutdown()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
 
 def _connected(address: str, workers: int | None) -> Any:
