@@ -3,6 +3,8 @@
 Before that, requests that only wait, so that it does not matter how many processors there are: what remains is the cluster's own.
 MATHAMR_BENCH_POSTS posts of arqmath-mini (default 200; 0: all of them), MATHAMR_BENCH_WORKERS (default 1,2,4) and the model
 MATHAMR_BENCH_MODEL (default: the one in the box). A last build finds all its shards: what is left is reading and writing.
+Hours of work are kept with MATHAMR_BENCH_FOLDER: what was built stands there, a benchmark that was ended goes on with what is missing,
+and `report.txt` has every line that was printed. MATHAMR_BENCH_WAITING=0 leaves out the requests that only wait.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from contextlib import ExitStack
 from hashlib import sha256
 from itertools import islice
 from pathlib import Path
@@ -29,6 +32,8 @@ POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "200")) or None
 WORKERS = [int(each) for each in os.environ.get("MATHAMR_BENCH_WORKERS", "1,2,4").split(",")]
 MODEL = os.environ.get("MATHAMR_BENCH_MODEL", "")
 DEVICE = os.environ.get("MATHAMR_BENCH_DEVICE", "cpu")
+FOLDER = os.environ.get("MATHAMR_BENCH_FOLDER", "")
+WAITING = os.environ.get("MATHAMR_BENCH_WAITING", "1") != "0"
 SHARD, SHARDS = 0.5, 48
 """Seconds of a request that only waits, and how many there are."""
 _COUNTERS = {"lock", "flat.json"}
@@ -46,38 +51,58 @@ class Waiting:
 
 
 def run() -> None:
-    for workers in (1, 2, 4, 8):
-        _wait(workers)
-    source = data_folder() / "arqmath-mini" / "Posts.xml"
-    with tempfile.TemporaryDirectory(prefix="mathamr-bench-") as name:
-        folder = Path(name)
-        path = folder / "posts.jsonl"
-        with path.open("w", encoding="utf-8") as file:
-            count = sum(bool(file.write(post.to_json() + "\n")) for post in islice(_posts(source), POSTS))
-        print(f"  {count:,} posts, model {MODEL or 'of the box'}; whole commands, from start to end")
-        first: dict[str, Any] = {}
-        for workers in WORKERS:
-            own = _built(path, folder / f"own-{workers}", workers)
-            ray = _built(path, folder / f"ray-{workers}", workers, folder / f"shards-{workers}")
-            first = first or {"own": own["seconds"], "ray": ray["seconds"]}
-            same = _same(folder / f"own-{workers}", folder / f"ray-{workers}")
-            print(
-                f"  {workers} workers: own processes {own['seconds']:.1f} s ({first['own'] / own['seconds']:.2f} times as"
-                f" fast as with {WORKERS[0]}), Ray {ray['seconds']:.1f} s ({first['ray'] / ray['seconds']:.2f} times),"
-                f" Ray/own {ray['seconds'] / own['seconds']:.2f}; workers of Ray were at work"
-                f" {ray['cluster']['seconds']:.1f} s on {ray['cluster']['made']} shards; files {same}",
-                flush=True,
-            )
-            print(f"    stages, own: {_stages(own)}; Ray: {_stages(ray)}", flush=True)
-        again = _built(path, folder / "again", WORKERS[-1], folder / f"shards-{WORKERS[-1]}")
-        size = sum(each.stat().st_size for each in (folder / f"shards-{WORKERS[-1]}").rglob("*.shard"))
-        print(
-            f"  again with all {again['cluster']['found']} shards there ({size / 2**20:.1f} MiB,"
-            f" {size / count / 1024:.1f} KiB a post): {again['seconds']:.1f} s; {_stages(again)}"
+    with ExitStack() as stack:
+        folder = Path(FOLDER or stack.enter_context(tempfile.TemporaryDirectory(prefix="mathamr-bench-")))
+        folder.mkdir(parents=True, exist_ok=True)
+        for workers in (1, 2, 4, 8) if WAITING else ():
+            _tell(folder, _wait(workers))
+        _build(folder)
+
+
+def _tell(folder: Path, line: str) -> None:
+    """Prints a line and keeps it, so that what was measured outlives whoever watches."""
+    print(line, flush=True)
+    with (folder / "report.txt").open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+
+
+def _build(folder: Path) -> None:
+    """Indexes by own processes and on Ray, with as many workers each, and what is different between them."""
+    path = folder / f"posts-{POSTS or 'all'}.jsonl"
+    if not path.exists():
+        beside = path.with_suffix(".part")
+        with beside.open("w", encoding="utf-8") as file:
+            source = data_folder() / "arqmath-mini" / "Posts.xml"
+            file.writelines(post.to_json() + "\n" for post in islice(read_posts(source, Report()), POSTS))
+        beside.rename(path)
+    with path.open(encoding="utf-8") as file:
+        count = sum(1 for _ in file)
+    _tell(folder, f"  {count:,} posts, model {MODEL or 'of the box'}; whole commands, from start to end")
+    first: dict[str, Any] = {}
+    for workers in WORKERS:
+        own = _built(path, folder / f"own-{workers}", workers)
+        ray = _built(path, folder / f"ray-{workers}", workers, folder / f"shards-{workers}")
+        first = first or {"own": own["seconds"], "ray": ray["seconds"]}
+        same = _same(folder / f"own-{workers}", folder / f"ray-{workers}")
+        _tell(
+            folder,
+            f"  {workers} workers: own processes {own['seconds']:.1f} s ({first['own'] / own['seconds']:.2f} times as"
+            f" fast as with {WORKERS[0]}), Ray {ray['seconds']:.1f} s ({first['ray'] / ray['seconds']:.2f} times),"
+            f" Ray/own {ray['seconds'] / own['seconds']:.2f}; workers of Ray were at work"
+            f" {ray['cluster']['seconds']:.1f} s on {ray['cluster']['made']} shards; files {same}",
         )
+        _tell(folder, f"    stages, own: {_stages(own)}; Ray: {_stages(ray)}")
+    again = _built(path, folder / "again", WORKERS[-1], folder / f"shards-{WORKERS[-1]}")
+    size = sum(each.stat().st_size for each in (folder / f"shards-{WORKERS[-1]}").rglob("*.shard"))
+    _tell(
+        folder,
+        f"  again with all {again['cluster']['found']} shards there ({size / 2**20:.1f} MiB,"
+        f" {size / count / 1024:.1f} KiB a post): {again['seconds']:.1f} s; {_stages(again)};"
+        f" files {_same(folder / f'ray-{WORKERS[-1]}', folder / 'again')}",
+    )
 
 
-def _wait(workers: int) -> None:
+def _wait(workers: int) -> str:
     """So many requests by so many workers, against the time that they would take if nothing else did."""
     root = str(Path(__file__).resolve().parent.parent)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
@@ -89,19 +114,18 @@ def _wait(workers: int) -> None:
             ready = time.perf_counter()
             list(cluster.map(work, [SHARD + 1e-6 * number for number in range(SHARDS)]))
             took = time.perf_counter() - ready
-    print(
+    return (
         f"  {SHARDS} requests of {SHARD:g} s that only wait, {workers} workers: {took:.2f} s, {SHARDS * SHARD / took:.2f}"
         f" times as fast as one after the other; {1000 * (took * workers / SHARDS - SHARD):.1f} ms of a worker's time a"
-        f" request are the cluster's; starting took {ready - started:.1f} s",
-        flush=True,
+        f" request are the cluster's; starting took {ready - started:.1f} s"
     )
 
 
-def _posts(source: Path) -> Any:
-    return read_posts(source, Report())
-
-
 def _built(path: Path, out: Path, workers: int, shards: Path | None = None) -> dict[str, Any]:
+    kept = out.with_suffix(".json")
+    if kept.exists():
+        row: dict[str, Any] = json.loads(kept.read_text())
+        return row
     command = [sys.executable, "-m", "mathamr", "index", str(path), "--out", str(out), "--json"]
     command += ["--workers", str(workers), "--device", DEVICE] + (["--model", MODEL] if MODEL else [])
     if shards is not None:
@@ -110,7 +134,8 @@ def _built(path: Path, out: Path, workers: int, shards: Path | None = None) -> d
     done = subprocess.run(command, capture_output=True, env=environment, check=False)
     if done.returncode:
         raise RuntimeError(done.stderr.decode()[-3000:])
-    row: dict[str, Any] = json.loads(done.stdout)
+    kept.write_bytes(done.stdout)
+    row = json.loads(done.stdout)
     return row
 
 
