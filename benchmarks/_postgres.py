@@ -12,6 +12,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+PATIENCE = 120.0
+"""Seconds that a server may take to answer on a busy machine, also when it has to recover."""
 NOBODY = 65534
 """Postgres refuses to run as root: there it runs as nobody."""
 
@@ -85,7 +87,8 @@ class PostgresServer:
         command += [part for setting in self._settings for part in ("-c", setting)]
         with (self.folder / "log").open("ab") as log:
             self._process = subprocess.Popen(command, cwd=self.folder, stdout=log, stderr=log, **self._as)
-        for _ in range(200):
+        end = time.monotonic() + PATIENCE
+        while self._process.poll() is None and time.monotonic() < end:
             try:
                 psycopg.connect(self.url).close()
                 return

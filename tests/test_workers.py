@@ -42,9 +42,9 @@ def test_a_dying_worker_costs_only_its_own_request() -> None:
 
 
 def test_a_hanging_worker_is_ended() -> None:
-    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=Allowance(0.5)) as pool:
+    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=Allowance(2)) as pool:
         answers = dict(pool.map(["sleep", 1]))
-    assert answers["sleep"] == Lost("time-out", "no answer within 0.5 s")
+    assert answers["sleep"] == Lost("time-out", "no answer within 2 s")
     assert answers[1] == 2
 
 

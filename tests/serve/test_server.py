@@ -75,10 +75,24 @@ def received(connection: socket.socket) -> bytes:
     return b"".join(parts)
 
 
+def answered(port: int, sent: bytes) -> bytes:
+    """What a request is answered with.
+
+    The server is impatient, and on a busy machine we may be the slow client ourselves, whom it lets go without a word:
+    then we ask again.
+    """
+    for _ in range(20):
+        with connected(port) as connection:
+            with suppress(ConnectionError):
+                connection.sendall(sent)
+            if answer := received(connection):
+                return answer
+    return b""
+
+
 def healthy(port: int) -> bool:
-    connection = http.client.HTTPConnection(HOST, port, timeout=PATIENCE)
-    connection.request("GET", "/v1/health")
-    return connection.getresponse().status == 200
+    asked = b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
+    return answered(port, asked).startswith(b"HTTP/1.1 200 ")
 
 
 def test_a_client_that_never_ends_its_head_is_let_go(port: int) -> None:
@@ -94,39 +108,36 @@ def test_a_client_that_says_nothing_is_let_go(port: int) -> None:
 
 
 def test_a_client_that_stops_within_its_second_request_is_let_go(port: int) -> None:
-    with connected(port) as connection:
-        connection.sendall(b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /v1/he")
-        assert received(connection).count(b"HTTP/1.1 200") == 1
+    answer = answered(port, b"GET /v1/health HTTP/1.1\r\nHost: localhost\r\n\r\nGET /v1/he")
+    assert answer.count(b"HTTP/1.1 200") == 1
 
 
 def test_a_client_that_never_ends_its_body_is_told_and_let_go(port: int) -> None:
-    with connected(port) as connection:
-        connection.sendall(
-            b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
-        )
-        answer = received(connection)
+    answer = answered(
+        port,
+        b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{",
+    )
     assert b" 408 " in answer.split(b"\r\n")[0]
     assert b'"slow_client"' in answer
 
 
 def test_an_endless_body_in_chunks_is_cut_off(port: int) -> None:
-    with connected(port) as connection:
-        connection.sendall(
-            b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
-        )
-        connection.sendall(b"3e8\r\n" + b"x" * 1000 + b"\r\n")
-        connection.sendall(b"3e8\r\n" + b"x" * 1000 + b"\r\n")
-        answer = received(connection)
+    chunk = b"3e8\r\n" + b"x" * 1000 + b"\r\n"
+    answer = answered(
+        port,
+        b"POST /v1/search HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n"
+        + 2 * chunk,
+    )
     assert b" 413 " in answer.split(b"\r\n")[0]
     assert healthy(port)
 
 
 def test_a_body_longer_than_allowed_is_refused_before_it_is_sent(port: int) -> None:
-    with connected(port) as connection:
-        connection.sendall(
-            b"PUT /v1/posts/x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n"
-        )
-        assert b'"too_large"' in received(connection)
+    answer = answered(
+        port,
+        b"PUT /v1/posts/x HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 99999999\r\n\r\n",
+    )
+    assert b'"too_large"' in answer
 
 
 @pytest.mark.parametrize(
@@ -143,7 +154,8 @@ def test_a_body_longer_than_allowed_is_refused_before_it_is_sent(port: int) -> N
 )  # fmt: skip
 def test_what_is_no_request_harms_nobody(port: int, sent: bytes) -> None:
     with connected(port) as connection:
-        connection.sendall(sent)
+        with suppress(ConnectionError):
+            connection.sendall(sent)
         answer = received(connection)
     assert b" 500 " not in answer[:40]
     assert b"Traceback" not in answer
@@ -152,9 +164,7 @@ def test_what_is_no_request_harms_nobody(port: int, sent: bytes) -> None:
 
 @pytest.mark.parametrize("path", ["/../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/..%2f..%2fapp.py", "/v1/posts/..%2f..", "//etc/passwd"])  # fmt: skip
 def test_no_path_leads_out_of_the_page(port: int, path: str) -> None:
-    with connected(port) as connection:
-        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
-        answer = received(connection)
+    answer = answered(port, f"GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n".encode())
     assert b" 404 " in answer.split(b"\r\n")[0]
     assert b"root:" not in answer
 

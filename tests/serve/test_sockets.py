@@ -24,7 +24,7 @@ from mathamr.serve.server import AnnouncingServer, server
 from mathamr.serve.sockets import handed_over
 
 HOST = "127.0.0.1"
-PATIENCE = 60.0
+PATIENCE = 120.0
 TAKER = """
 import os
 os.environ["LISTEN_PID"] = str(os.getpid())

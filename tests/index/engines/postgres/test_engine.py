@@ -42,7 +42,7 @@ def server() -> PostgresServer:
 @pytest.fixture
 def engine(tmp_path: Path) -> Iterator[Engine]:
     postgres_server()
-    engine = create_engine(tmp_path / "engine", FIELDS, "postgres", {"timeout": 20})
+    engine = create_engine(tmp_path / "engine", FIELDS, "postgres", {"timeout": 120})
     yield engine
     engine.close()
 
@@ -184,14 +184,17 @@ def test_a_second_writer_waits_until_the_first_has_flushed(engine: Engine, tmp_p
         time.sleep(0.2)
         assert not waiting.done()
         engine.flush()
-        waiting.result(10)
+        waiting.result(120)
     second.close()
     assert engine.count("posts") == 7
 
 
-def test_a_writer_who_waits_too_long_is_told_and_can_try_again(tmp_path: Path) -> None:
+def test_a_writer_who_waits_too_long_is_told_and_can_try_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     postgres_server()
-    first = create_engine(tmp_path / "engine", FIELDS, "postgres", {"timeout": 1})
+    monkeypatch.setattr("mathamr.index.engines.postgres.connections._WAITING", 1)
+    first = create_engine(tmp_path / "engine", FIELDS, "postgres")
     second = open_engine(tmp_path / "engine")
     first.upsert("posts", some_posts(1, 1))
     with pytest.raises(MathAMRError, match="being changed by another writer"):

@@ -7,7 +7,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
@@ -30,22 +30,30 @@ from tests.models import sample_posts
 
 pytest.importorskip("ray", reason="Ray is not installed: pip install 'mathamr[ray]'")
 ROOT = Path(__file__).parents[4]
+PATIENCE = 300.0
+SETTINGS = {
+    "RAY_AUTH_MODE": "disabled",
+    # A busy machine is no failure: Ray by itself gives workers a minute to begin.
+    "RAY_worker_register_timeout_seconds": f"{PATIENCE:g}",
+}
 WORK = WorkToDo.of("tests.works:Doubling", ("hello",), None, {}).saying("hello")
 
 
 @pytest.fixture(scope="module")
 def nodes() -> Iterator[Any]:
     """The cluster; its workers find the tests."""
-    before = {name: os.environ.get(name) for name in ("PYTHONPATH", "RAY_AUTH_MODE")}
+    before = {name: os.environ.get(name) for name in ("PYTHONPATH", *SETTINGS)}
     os.environ["PYTHONPATH"] = os.pathsep.join([str(ROOT / "src"), str(ROOT), before["PYTHONPATH"] or ""])
-    os.environ["RAY_AUTH_MODE"] = "disabled"
+    os.environ.update(SETTINGS)
     from ray.cluster_utils import Cluster
 
     objects = {"object_store_memory": 80 << 20, "include_dashboard": False}
-    cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 0, **objects})
+    cluster = Cluster()
     try:
+        _begun(lambda: cluster.add_node(wait=False, num_cpus=0, **objects))
         for _ in range(2):
-            cluster.add_node(num_cpus=1, object_store_memory=80 << 20)
+            _begun(lambda: cluster.add_node(wait=False, num_cpus=1, object_store_memory=80 << 20))
+        cluster.wait_for_nodes(PATIENCE)
         yield cluster
     finally:
         cluster.shutdown()
@@ -54,6 +62,16 @@ def nodes() -> Iterator[Any]:
                 os.environ.pop(name, None)
             else:
                 os.environ[name] = value
+
+
+def _begun(node: Callable[[], Any]) -> Any:
+    """A node of Ray, which gives it half a minute to begin, whatever else the machine has to do."""
+    try:
+        return node()
+    except Exception as error:
+        if "timed out during startup" in str(error):
+            pytest.skip("this machine is too busy to begin a node of Ray within half a minute")
+        raise
 
 
 def test_an_index_built_on_several_nodes_is_byte_for_byte_that_of_one_machine(
@@ -109,16 +127,22 @@ def test_a_killed_driver_loses_no_finished_shard_and_a_damaged_one_is_made_again
 
 
 def test_a_node_killed_in_the_middle_costs_only_the_shards_it_was_at(nodes: Any, tmp_path: Path) -> None:
-    requests = [0.4 + number / 1000 for number in range(12)]
-    victim = nodes.add_node(num_cpus=1, object_store_memory=80 << 20)
+    gate = tmp_path / "gate"
+    requests: list[Any] = [1, 2, *({"until": str(gate), "number": number} for number in range(10))]
+    victim = _begun(lambda: nodes.add_node(wait=False, num_cpus=1, object_store_memory=80 << 20))
+    nodes.wait_for_nodes(PATIENCE)
     with RayCluster(nodes.address, str(tmp_path), workers=3) as cluster:
         while len(cluster._actors) < 3:
             cluster._tend(1.0)
         answers = cluster.map(WORK, requests)
         found = [next(answers) for _ in range(2)]
+        # Each worker has a request that is held back, the victim's as well.
         nodes.remove_node(victim, allow_graceful=False)
+        while not cluster.counts.lost_workers:
+            cluster._work(1.0)
+        gate.touch()
         found += answers
-        assert found == [(each, 2 * each) for each in requests]
+        assert found == list(zip(requests, [2, 4, *range(0, 20, 2)], strict=True))
         assert cluster.counts.lost_workers == 1
         assert 1 <= cluster.counts.repeated <= raycluster.DEEP
         assert cluster.counts.made == len(requests)

@@ -323,6 +323,7 @@ def _connected(address: str, workers: int | None) -> Any:
         options["address"] = address
     try:
         ray.init(**options)
-    except (ray.exceptions.RayError, ValueError, RuntimeError, OSError, ImportError) as error:
+    except Exception as error:  # Ray says with a bare one that a node of a busy machine did not begin in time
+        ray.shutdown()
         raise MathAMRError(f"cannot reach the Ray cluster {address!r}: {error}") from error
     return ray
