@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.batches import batches
 from mathamr.evaluation.table import aligned
 from mathamr.graphs.formulashard import FormulaShard
@@ -38,8 +39,6 @@ DEPTHS = (10, 100, 1000)
 ARQMATH = 9_300_000
 """Looks of the whole collection of ARQMath."""
 THEIRS = "the paper: 400 million vectors of 100 numbers for 9.8 million formulas, 24 hours to become ready, 1.6 s a query"
-
-Floats = npt.NDArray[np.float32]
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,13 +22,12 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks._release import compared
+from mathamr.arrays import Floats
 from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import Engine, Entry, Field, Payload, create_engine, open_engine
 from mathamr.index.engines.flat.engine import FlatEngine
 from mathamr.index.engines.maxsim import maxsim
 from mathamr.systems.vectors import Vectors
-
-Floats = npt.NDArray[np.float32]
 
 POSTS, VECTORS, SIZE, QUERIES = 33_771, 16, 32, 10
 LARGEST = 300_000

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.engines import DEPTH, SIZE, made_up, of_index, unit
+from mathamr.arrays import Floats
 from mathamr.index.engines.flat import kernel
 from mathamr.index.engines.flat.columns import RaggedArray, Strings
 from mathamr.index.engines.flat.fieldrows import ManyRows
@@ -31,8 +32,6 @@ from mathamr.index.engines.flat.quantised import Quantised
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import maxsim
 from mathamr.index.storage.arrays import map_arrays, write_arrays
-
-Floats = npt.NDArray[np.float32]
 
 POSTS = int(os.environ.get("MATHAMR_POSTS", "1370000"))
 QUERIES = 20

@@ -14,9 +14,9 @@ from itertools import islice
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks._data import data_folder
+from mathamr.arrays import Floats
 from mathamr.evaluation.qrels import read_qrels
 from mathamr.evaluation.topics import read_topics
 from mathamr.layers.language.files import load_text_encoder
@@ -31,7 +31,6 @@ TOPICS = int(os.environ.get("MATHAMR_BENCH_TOPICS", "120")) or None
 ANSWERS = int(os.environ.get("MATHAMR_BENCH_POSTS", "1000"))
 MODEL = "mathamr-2"
 DEPTH = 10
-Floats = npt.NDArray[np.float32]
 
 
 def run() -> None:

@@ -24,7 +24,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks._postgres import PostgresServer, missing
-from benchmarks.engines import Corpus, Floats, made_up, of_index, per_second, plain_blocks, recall, unit
+from benchmarks.engines import Corpus, made_up, of_index, per_second, plain_blocks, recall, unit
+from mathamr.arrays import Floats
 from mathamr.index.engines.engine import Engine, Entry, create_engine, open_engine
 from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding

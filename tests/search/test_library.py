@@ -12,12 +12,12 @@ import pytest
 
 from mathamr import Filter, Index, Query
 from mathamr.amr.graph import Amr
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.virtual import Level
 from mathamr.index.catalogue.pinned import PinnedCatalogue
-from mathamr.index.engines.entry import Floats
 from mathamr.index.engines.flat.engine import FlatEngine
 from mathamr.index.engines.flat.entries import FlatField
 from mathamr.index.lexical.terms import post_terms

@@ -13,7 +13,7 @@ from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.virtual import NodePart
-from mathamr.layers.textvectors import Floats, TextTable, TextVectors
+from mathamr.layers.textvectors import AnyFloats, TextTable, TextVectors
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")
@@ -38,7 +38,7 @@ class GraphStack:
     edge_counts: Array
     representative_counts: Array
     text_of: Array | None = None
-    text_vectors: Floats | None = None
+    text_vectors: AnyFloats | None = None
 
     def __len__(self) -> int:
         return len(self.node_counts)
@@ -114,7 +114,7 @@ class GraphStack:
         levels: Array,
         counts: tuple[Array, Array, Array],
         text_of: Array | None,
-        text_vectors: Floats | None,
+        text_vectors: AnyFloats | None,
     ) -> GraphStack:
         forward = relations.astype(np.int32)
         return cls(

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from mathamr.errors import MathAMRError
 
-Floats = npt.NDArray[np.floating[Any]]
+AnyFloats = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +24,7 @@ class TextVectors:
     """The text vectors of one graph: row i belongs to its representative `of[i]`."""
 
     of: npt.NDArray[np.integer[Any]]
-    vectors: Floats
+    vectors: AnyFloats
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or len(self.of) != len(self.vectors):
@@ -37,7 +37,7 @@ class TextVectors:
 class TextTable:
     """The text vectors of a whole shard: representative r of all, counted through, has `vectors[rows[r]]`, or none at -1."""
 
-    vectors: Floats
+    vectors: AnyFloats
     rows: npt.NDArray[np.int32]
 
     def __post_init__(self) -> None:

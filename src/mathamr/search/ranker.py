@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, FieldReader, Filter, Kind, Payload
-from mathamr.index.engines.entry import Floats
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored

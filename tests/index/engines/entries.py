@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from benchmarks._postgres import PostgresServer, missing
+from mathamr.arrays import Floats
 from mathamr.index.engines.engine import (
     Engine,
     Entry,
@@ -26,7 +27,6 @@ from mathamr.index.engines.engine import (
     ScoredRow,
     create_engine,
 )
-from mathamr.index.engines.entry import Floats
 from mathamr.index.scored import DECIMALS
 from mathamr.systems.vectors import Vectors
 

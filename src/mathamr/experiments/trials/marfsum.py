@@ -34,7 +34,7 @@ from mathamr.training.learner import under
 WEIGHTS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 1.0, 1.5)
 FOLDS = 5
 RANKING = "marf-token-longest"
-Floats = npt.NDArray[np.float64]
+Doubles = npt.NDArray[np.float64]
 Found = dict[str, dict[str, float]]
 
 
@@ -96,7 +96,7 @@ class MarfSum:
 
     def _scores(
         self, task: SearchTask, asked: Mapping[str, int], hits: Mapping[str, Sequence[RunHit]]
-    ) -> dict[str, Floats]:
+    ) -> dict[str, Doubles]:
         """For every topic the scores of its hits by formulas alone."""
         place = {name: number for number, name in enumerate(task.candidates.ids)}
         needed = sorted({place[hit.id] for found in hits.values() for hit in found})
@@ -115,7 +115,7 @@ class MarfSum:
         return [torch.cat(own).float() if own else torch.zeros(0, self.size) for own in found]
 
 
-def _sum(hits: Sequence[RunHit], formulas: Floats, weight: float) -> dict[str, float]:
+def _sum(hits: Sequence[RunHit], formulas: Doubles, weight: float) -> dict[str, float]:
     total = standard(np.array([hit.score for hit in hits])) + weight * standard(formulas)
     return {hit.id: float(value) for hit, value in zip(hits, total, strict=True)}
 
@@ -124,7 +124,7 @@ def _items(found: Found) -> dict[str, list[tuple[str, float]]]:
     return {topic: list(scores.items()) for topic, scores in found.items()}
 
 
-def formula_scores(query: Tensor, documents: Sequence[Tensor]) -> Floats:
+def formula_scores(query: Tensor, documents: Sequence[Tensor]) -> Doubles:
     """MaxSim of a query's formula tokens with those of each document; -1 where one side has none."""
     scores = np.full(len(documents), -1.0)
     there = [at for at, rows in enumerate(documents) if len(rows)]
@@ -136,7 +136,7 @@ def formula_scores(query: Tensor, documents: Sequence[Tensor]) -> Floats:
     return scores
 
 
-def standard(scores: Floats) -> Floats:
+def standard(scores: Doubles) -> Doubles:
     """Scores of one query with mean 0 and deviation 1; what has none (-1) counts as the mean.
 
     >>> (standard(np.array([0.2, 0.4, -1.0, 0.6])).round(3) + 0.0).tolist()

@@ -13,8 +13,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.entry import Entry, Filter, Floats, Payload, ScoredRow
+from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow
 from mathamr.index.scored import Scored
 from mathamr.index.storage.durable import write_whole
 from mathamr.registry import Registry

@@ -9,15 +9,13 @@ from datetime import UTC, datetime
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.index.identifiers import check_id
 from mathamr.index.scored import DECIMALS
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
-
-Floats = npt.NDArray[np.float32]
 
 MOST_LEVEL = 127
 """Levels are kept in a byte each."""

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from mathamr.errors import MathAMRError
 from mathamr.layers.language.windows import WINDOW, WINDOWS
 from mathamr.layers.language.wordpieces import Pieces
-from mathamr.layers.textvectors import Floats, TextVectors
+from mathamr.layers.textvectors import AnyFloats, TextVectors
 
 if TYPE_CHECKING:
     from mathamr.layers.language.reading import TextReader
@@ -160,7 +160,7 @@ class AheadReader:
         ]
 
 
-def check_alike(ahead: Floats, now: Floats, fingerprint: str) -> None:
+def check_alike(ahead: AnyFloats, now: AnyFloats, fingerprint: str) -> None:
     """Refuses vectors made ahead that are not those that the encoder makes."""
     worst = float((ahead * now).sum(1).min()) if len(now) else 1.0
     if not worst >= ALIKE:

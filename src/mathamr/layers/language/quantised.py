@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
 from mathamr.layers.language.buckets import buckets_of
 from mathamr.layers.language.configuration import TransformerConfiguration
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from mathamr.layers.language.wording import Wording
 
 Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
 PACKAGE = "onnxruntime"
 AT_A_TIME = 64
 """Posts whose states are in memory at a time, and among whom no window is read twice."""

@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
 from mathamr.layers.stack import GraphStack
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 
 Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
 EPSILON = 1e-5
 """Of the normalisations: torch's own default."""
 PIECE_ROWS = 1 << 16

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.entry import (
     Entry,
     Filter,
-    Floats,
     Payload,
     ScoredRow,
     best_rows,

@@ -14,6 +14,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.flat.columns import Mask, RaggedArray, Rows, Strings
@@ -22,7 +23,7 @@ from mathamr.index.engines.flat.nearest import TIE, BestRows, best, top
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised, worthwhile
 from mathamr.index.engines.flat.slots import Slots
-from mathamr.index.engines.maxsim import Floats, products
+from mathamr.index.engines.maxsim import products
 from mathamr.index.storage.arrays import Array
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors

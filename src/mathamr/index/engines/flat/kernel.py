@@ -19,11 +19,11 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
 from mathamr.machinecode import NUMBER, POINTER, Program, is_arm, loop, processor_features
 
 Rows = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float32]
 Kind = Literal["int8", "float32"]
 
 _PIECE = 16

@@ -19,10 +19,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.index.engines.flat.kernel import PackedQuery, multiplied, pays
 from mathamr.index.engines.flat.slots import BLOCK, Slots, scanned
 from mathamr.index.engines.flat.threads import share
-from mathamr.index.engines.maxsim import Floats, similarities
+from mathamr.index.engines.maxsim import similarities
 from mathamr.index.storage.arrays import Array
 from mathamr.layers.language.onnxfile import OnnxGraph
 

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.index.engines.flat.kernel import PackedQuery, Places, multiplied, pays
 from mathamr.index.engines.flat.threads import share
-from mathamr.index.engines.maxsim import Floats, similarities
+from mathamr.index.engines.maxsim import similarities
 from mathamr.index.storage.arrays import Array
 
 Rows = npt.NDArray[np.int64]

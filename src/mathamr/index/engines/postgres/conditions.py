@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mathamr.index.engines.entry import Filter, Floats
+from mathamr.arrays import Floats
+from mathamr.index.engines.entry import Filter
 from mathamr.index.engines.postgres import copying
 from mathamr.systems.field import Field
 

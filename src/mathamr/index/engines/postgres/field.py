@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from mathamr.index.engines.entry import Filter, Floats, ScoredRow, best_rows, unit_query
+from mathamr.arrays import Floats
+from mathamr.index.engines.entry import Filter, ScoredRow, best_rows, unit_query
 from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.postgres.table import PostgresTable
 from mathamr.index.scored import check_k

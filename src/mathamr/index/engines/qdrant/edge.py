@@ -12,9 +12,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
-from mathamr.index.engines.entry import Entry, Floats
+from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.firststage import FirstStage, check_number
 from mathamr.index.engines.kinds import EngineOfKinds
 from mathamr.index.engines.library import Library

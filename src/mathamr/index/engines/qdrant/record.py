@@ -15,7 +15,8 @@ from typing import Any
 
 import numpy as np
 
-from mathamr.index.engines.entry import Entry, Floats, Payload
+from mathamr.arrays import Floats
+from mathamr.index.engines.entry import Entry, Payload
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors

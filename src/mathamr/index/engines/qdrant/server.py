@@ -17,9 +17,10 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
-from mathamr.index.engines.entry import Entry, Floats
+from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.firststage import FirstStage, check_number
 from mathamr.index.engines.kinds import EngineOfKinds
 from mathamr.index.engines.library import Library

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from mathamr.layers.textvectors import Floats
+from mathamr.layers.textvectors import AnyFloats
 from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus
 from mathamr.training.pairs import Answers, Pairs
 from mathamr.training.trainer import Validation, ValidationFigure
@@ -30,7 +30,7 @@ class PostVectors:
     """The text vectors of one post: row i belongs to its representative `of[i]`, row `whole` to the whole post."""
 
     of: npt.NDArray[np.integer]
-    vectors: Floats
+    vectors: AnyFloats
     whole: int
 
 
