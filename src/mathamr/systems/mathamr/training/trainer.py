@@ -25,6 +25,8 @@ from mathamr.training.trainer import TrainingSubject, Validation, ValidationFigu
 
 OBJECTIVES = ("contrast", "ranking")
 CHANGES = "changes.safetensors"
+GROUPS = 4
+"""Groups of lines of about the same length in a step: half of what one group would pad and compute."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +113,7 @@ class LineTrainer(PlainTrainer[LineStep]):
         )
         np.fill_diagonal(same, False)
         return LineStep(
-            batch_of([self.judged.lines[place] for place in places], self.encoder.pieces),
+            batch_of([self.judged.lines[place] for place in places], self.encoder.pieces, GROUPS),
             torch.from_numpy(chosen.scores),
             torch.from_numpy(same),
         )
