@@ -6,8 +6,10 @@ by default all models in the box with their first ranking. `MATHAMR_SYSTEMS_AT` 
 runs of other makes, put there under names of their own, become rows as well. `MATHAMR_SYSTEMS_JOBS` processes build an index, and
 `MATHAMR_SYSTEMS_TABLE=1` only prints the table of what is there.
 
-Speeds are those of one core: `index` is the whole way from a file of 60 posts to an index, `queries` is a topic searched for,
-1,000 deep, on the processor.
+Speeds are those of one core: `index` is the whole way from a file of posts to an index, `queries` is a topic searched for,
+1,000 deep, on the processor. To index everything with every model takes hours of one core: with `MATHAMR_SYSTEMS_COSTS=INDEX`, an
+index of the collection by whatever model, only what each model costs is measured, from a slice of `MATHAMR_SYSTEMS_SLICE` posts
+and rows made up after it (`benchmarks/_costs.py`); the table then has ≈ before vectors and megabytes.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
+from benchmarks._costs import costs
 from benchmarks._data import data_folder
 from mathamr.errors import MathAMRError
 from mathamr.evaluation.baselines import run as baseline_run
@@ -52,6 +55,8 @@ TIMED = 20
 """Topics whose search is timed."""
 SAMPLE = 60
 """Posts that one core indexes."""
+SLICE = 150
+"""Posts that costs are measured on where not all are indexed."""
 
 
 def run() -> None:
@@ -61,7 +66,10 @@ def run() -> None:
     with tempfile.TemporaryDirectory(prefix="mathamr-systems-") as temporary:
         folder = Path(given or temporary)
         folder.mkdir(parents=True, exist_ok=True)
-        if not os.environ.get("MATHAMR_SYSTEMS_TABLE"):
+        whole = os.environ.get("MATHAMR_SYSTEMS_COSTS")
+        if whole:
+            _measure_costs(named, Path(whole), folder)
+        elif not os.environ.get("MATHAMR_SYSTEMS_TABLE"):
             _baselines(mini, folder)
             for name in named:
                 try:
@@ -117,6 +125,29 @@ def _measure(name: str, mini: Path, folder: Path) -> None:
             _write(found.run(), path, KNOWN_DEPTH if test == "known-items" else DEPTH)
             _note(folder / f"{_plain(name)}.speed.json", test, rate)
             print(f"  {name} {test}: {rate:.2f} queries/s", flush=True)
+
+
+def _measure_costs(named: Sequence[str], whole: Path, folder: Path) -> None:
+    """What every model and its rankings cost, from a slice; each only where it is not known."""
+    rankings: dict[str, list[str]] = {}
+    for name in named:
+        model, _, strategy = name.partition("@")
+        rankings.setdefault(model, []).append(strategy)
+    for model, strategies in rankings.items():
+        figures = folder / f"{_plain(model)}.json"
+        if figures.exists():
+            continue
+        try:
+            row = costs(model, int(os.environ.get("MATHAMR_SYSTEMS_SLICE", SLICE)), whole, strategies)
+        except subprocess.CalledProcessError as error:
+            print(f"  {model} is left out: {error}", flush=True)
+            continue
+        for strategy, rates in row.pop("queries").items():
+            name = f"{_plain(model)}@{strategy}" if strategy else _plain(model)
+            for test, rate in rates.items():
+                _note(folder / f"{name}.speed.json", test, rate)
+        figures.write_text(json.dumps(row | {"training": _training(model)}) + "\n", encoding="utf-8")
+        print(f"  {model}: {row['one core']:.1f} posts/s", flush=True)
 
 
 def _rows(index: Path, model: str) -> int:
@@ -230,9 +261,10 @@ def _costs(name: str, folder: Path) -> list[str]:
     row = json.loads(figures.read_text(encoding="utf-8")) if figures.exists() else {}
     rates = json.loads(speed.read_text(encoding="utf-8")) if speed.exists() else {}
     seconds = row.get("training", 0)
+    about = "≈ " if "slice" in row else ""
     return [
-        f"{row['rows']:,}" if "rows" in row else "–",
-        f"{row['disk'] / 1e6:,.0f}" if "disk" in row else "–",
+        f"{about}{row['rows']:,}" if "rows" in row else "–",
+        f"{about}{row['disk'] / 1e6:,.0f}" if "disk" in row else "–",
         f"{seconds:,.0f} s" if seconds else "–",
         f"{row['one core']:.1f}" if "one core" in row else "–",
         *(f"{rates[test]:.1f}" if test in rates else "–" for test in ("task1", "task2")),

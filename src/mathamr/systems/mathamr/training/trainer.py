@@ -134,7 +134,7 @@ class LineTrainer(PlainTrainer[LineStep]):
             return None
         self.model.eval()
         used = np.unique(np.concatenate([self.held.queries, self.held.candidates]))
-        rows = self.encoder.encode_pieces([self.held.lines[place] for place in used], 1 << 16)
+        rows = self.encoder.encode_pieces([self.held.lines[place] for place in used])
         vectors = np.concatenate([row.vectors for row in rows])
         place = {line: number for number, line in enumerate(used.tolist())}
         ours = vectors[[place[line] for line in self.held.queries.tolist()]]
