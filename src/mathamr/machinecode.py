@@ -37,6 +37,12 @@ def is_arm() -> bool:
     return platform.machine() in ("aarch64", "arm64")
 
 
+def processor_name() -> str:
+    """LLVM's name of this processor; empty where there is no LLVM."""
+    llvm = _llvm()
+    return str(llvm.get_host_cpu_name()) if llvm else ""
+
+
 @cache
 def processor_features() -> Mapping[str, bool]:
     """What this processor has beyond its family, by LLVM's names; nothing where there is no LLVM.

@@ -13,6 +13,7 @@ from mathamr.layers.language.quantised import QuantisedText
 from mathamr.layers.language.reading import quantised_from
 from mathamr.layers.language.relativepositions import buckets_of as torch_buckets
 from mathamr.layers.language.transformer import Transformer
+from mathamr.layers.language.ways import LayerStack
 from mathamr.layers.language.windows import WINDOW, WINDOWS
 from mathamr.layers.language.wording import Span, Wording
 from mathamr.layers.language.wordpieces import WordPieces
@@ -100,9 +101,9 @@ def test_a_window_that_repeats_is_read_once(monkeypatch: pytest.MonkeyPatch) -> 
     read: list[bytes] = []
     states = QuantisedText._states
 
-    def counted(self: QuantisedText, window: np.ndarray) -> np.ndarray:
+    def counted(self: QuantisedText, window: np.ndarray, way: LayerStack) -> np.ndarray:
         read.append(window.tobytes())
-        return states(self, window)
+        return states(self, window, way)
 
     monkeypatch.setattr(QuantisedText, "_states", counted)
     first, second = encoder.encode([worded("let p!"), worded("let p!")])

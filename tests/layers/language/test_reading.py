@@ -45,7 +45,7 @@ def test_torch_reads_where_it_is_asked_to_or_alone_there(
     monkeypatch.setattr(reading, "is_available", lambda: False)
     assert isinstance(load_text_reader(folder, "cpu"), TextEncoder)
     monkeypatch.setenv("MATHAMR_TEXT", "fast")
-    with pytest.raises(MathAMRError, match="auto or float, not 'fast'"):
+    with pytest.raises(MathAMRError, match="auto, compiled, onnx or float, not 'fast'"):
         load_text_reader(folder)
 
 

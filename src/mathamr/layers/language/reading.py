@@ -1,4 +1,4 @@
-"""Which text encoder reads: in eight bits by ONNX Runtime on a processor, in floating point by torch on a GPU.
+"""Which text encoder reads: in eight bits on a processor (`ways` says by what), in floating point by torch on a GPU.
 
 `MATHAMR_TEXT=float` asks for torch everywhere: the oracle of the other, and what is left where ONNX Runtime is not
 installed. Their vectors differ by rounding only; an index made by one is searched by the other.
@@ -18,6 +18,7 @@ from mathamr.integrity import checked_file
 from mathamr.layers.arrayfile import read_arrays
 from mathamr.layers.language.configuration import TransformerConfiguration
 from mathamr.layers.language.quantised import QuantisedText, is_available
+from mathamr.layers.language.ways import AUTO, COMPILED, FLOAT, ONNX
 from mathamr.layers.language.wordpieces import Pieces, WordPieces
 from mathamr.settings import TEXT, VECTORS
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from mathamr.layers.textvectors import TextVectors
 
 CONFIG, WEIGHTS, PIECES = "config.json", "weights.safetensors", "wordpieces.txt"
-PATHS = ("auto", "float")
+PATHS = (AUTO, COMPILED, ONNX, FLOAT)
 
 
 class TextReader(Protocol):
@@ -71,8 +72,8 @@ def _load(folder: Path, device: str) -> TextReader:
 def computes_on_processor(device: str = "auto") -> bool:
     """Whether this device is the processor, and torch is not asked for: then vectors are made without it."""
     if TEXT.value not in PATHS:
-        raise MathAMRError(f"{TEXT.name} is {' or '.join(PATHS)}, not {TEXT.value!r}")
-    return TEXT.value != "float" and not _is_for_gpu(device)
+        raise MathAMRError(f"{TEXT.name} is {', '.join(PATHS[:-1])} or {PATHS[-1]}, not {TEXT.value!r}")
+    return TEXT.value != FLOAT and not _is_for_gpu(device)
 
 
 def load_quantised(folder: Path) -> QuantisedText:

@@ -68,7 +68,7 @@ class TransformerLayer(nn.Module):
         self.outer_norm = nn.LayerNorm(size, eps=configuration.epsilon)
         self.dropout = nn.Dropout(self.rate)
 
-    def forward(self, x: Tensor, mask: Tensor) -> Tensor:
+    def forward(self, x: Tensor, mask: Tensor | None) -> Tensor:
         """The refined states; the mask says what is looked at, or what is added to the likeness of two pieces."""
         rows, width, size = x.shape
         query, key, value = (

@@ -1,0 +1,108 @@
+"""The layers as machine code against torch's, in 32 bits, and its single functions against numpy's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr.layers.language.compiled.network import CompiledTransformer, fits, program
+from mathamr.layers.language.configuration import TransformerConfiguration
+from mathamr.layers.language.files import quantised
+from mathamr.layers.language.torchtransformer import TorchTransformer
+from mathamr.layers.language.transformer import Transformer
+
+
+def shape(heads: int = 6, buckets: int = 0, size: int = 48) -> TransformerConfiguration:
+    return TransformerConfiguration(
+        pieces=8, size=size, layers=2, heads=heads, inner=96, positions=16, buckets=buckets
+    )
+
+
+if not fits(shape()):
+    pytest.skip(
+        "llvmlite is not installed, or the processor has no instructions for this", allow_module_level=True
+    )
+
+
+def weights_of(configuration: TransformerConfiguration) -> dict[str, np.ndarray]:
+    """Weights with some numbers far larger than the others, as those of trained networks are."""
+    torch.manual_seed(1)
+    model = Transformer(configuration)
+    with torch.no_grad():
+        for layer in model.layers:
+            layer.attention_norm.weight[5] = 12
+            layer.outer_norm.bias[7] = 9
+            layer.attention.weight.mul_(2)
+    return {name: each.numpy() for name, each in quantised(model.state_dict()).items()}
+
+
+@pytest.mark.parametrize(("heads", "buckets", "size"), [(6, 0, 48), (3, 8, 96), (3, 0, 192)])
+def test_states_are_those_of_torch_up_to_rounding(heads: int, buckets: int, size: int) -> None:
+    configuration = shape(heads, buckets, size)
+    weights = weights_of(configuration)
+    ours, theirs = CompiledTransformer(configuration, weights), TorchTransformer(configuration, weights)
+    drawn = np.random.default_rng(0)
+    for width in (2, 8, 33, 70, 256):
+        embedded = drawn.standard_normal((width, size), np.float32)
+        added = drawn.standard_normal((heads, width, width), np.float32) * 3 if buckets else None
+        found, expected = ours(embedded, added), theirs(embedded, added)
+        assert found.shape == (width, size)
+        cosines = (found * expected).sum(1) / np.linalg.norm(found, axis=1) / np.linalg.norm(expected, axis=1)
+        assert cosines.min() > 0.997
+        assert cosines.mean() > 0.9995
+
+
+def test_a_window_is_the_same_whatever_was_read_before() -> None:
+    configuration = shape()
+    ours = CompiledTransformer(configuration, weights_of(configuration))
+    short, long = (
+        np.random.default_rng(width).standard_normal((width, 48), np.float32) for width in (19, 200)
+    )
+    first = ours(short)
+    ours(long)
+    assert np.array_equal(ours(short), first)
+
+
+def test_products_are_whole_and_rows_rounded_by_themselves() -> None:
+    """What is rounded, then multiplied, is the product of the rounded numbers to the last bit of sixteen."""
+    from mathamr.layers.language.compiled.products import packed_weights
+
+    drawn = np.random.default_rng(3)
+    rows, size, columns = 16, 48, 24
+    states = (drawn.standard_normal((rows, size)) * 10.0 ** drawn.integers(-2, 3, (rows, 1))).astype(
+        np.float16
+    )
+    states[3] = 0
+    weights = drawn.integers(-127, 128, (columns, size)).astype(np.int8)
+    by_column, bias = drawn.random(columns, np.float32) / 100, drawn.random(columns, np.float32)
+    packed, scales = np.empty(rows * size, np.int8), np.empty(rows, np.float32)
+    out, matrix = np.empty((rows, columns), np.float16), packed_weights(weights)
+    code = program(8, False)
+    code["rounded"](states.ctypes.data, packed.ctypes.data, scales.ctypes.data, rows, size)
+    code["product"](
+        *(each.ctypes.data for each in (packed, scales, matrix, by_column, bias, out)), rows, size, columns
+    )
+    numbers = packed.reshape(rows // 8, size // 4, 8, 4).transpose(0, 2, 1, 3).reshape(rows, size)
+    largest = np.abs(states.astype(np.float32)).max(1)
+    assert np.allclose(scales[largest > 0], largest[largest > 0] / 127)
+    # Half a step, and what sixteen bits take from the factor.
+    assert (np.abs(numbers * scales[:, None] - states) <= 0.6 * scales[:, None]).all()
+    assert np.abs(numbers).max(1)[largest > 0].min() == 127
+    expected = numbers.astype(np.int64) @ weights.T.astype(np.int64) * scales[:, None] * by_column + bias
+    np.testing.assert_allclose(out, expected, rtol=2**-10)
+
+
+def test_gelu_is_that_of_torch_up_to_rounding() -> None:
+    x = np.linspace(-30, 30, 8 * 1536, dtype=np.float32).reshape(-1, 8).T.astype(np.float16)
+    x = np.ascontiguousarray(np.concatenate([x, np.zeros_like(x)])[:8])
+    kept = x.copy()
+    packed, scales = np.empty(x.size, np.int8), np.empty(8, np.float32)
+    program(8, False)["gelu"](x.ctypes.data, packed.ctypes.data, scales.ctypes.data, 8, x.shape[1])
+    expected = torch.nn.functional.gelu(torch.from_numpy(kept.astype(np.float32))).numpy()
+    np.testing.assert_allclose(x, expected, rtol=4e-3, atol=2e-3)
+
+
+def test_shapes_that_the_code_does_not_know_are_left_to_others() -> None:
+    assert not fits(shape(heads=12))
+    assert not fits(shape(size=64, heads=8))
