@@ -23,7 +23,7 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.engines import DEPTH, SIZE, made_up, of_index, unit
+from benchmarks.engines import DEPTH, SIZE, made_up, main_directions, of_index, unit
 from mathamr.arrays import Floats
 from mathamr.index.engines.flat import kernel
 from mathamr.index.engines.flat.columns import RaggedArray, Strings
@@ -59,10 +59,7 @@ class Source:
     def of_index(cls, folder: Path) -> Source:
         corpus = of_index(folder)
         ends = np.append(corpus.starts[1:], len(corpus.vectors))
-        # The main directions through the origin: cosines change least.
-        some = corpus.vectors[:: max(1, len(corpus.vectors) // 20_000)]
-        turned = np.linalg.svd(some, full_matrices=False)[2][:SIZE].T
-        kept = float(np.square(some @ turned).sum() / len(some))
+        turned, kept = main_directions(corpus.vectors, SIZE)
         name = f"posts of an index, {corpus.vectors.shape[1]} dimensions brought to {SIZE}, {kept:.0%} of their squares"
         vectors, counts = unit(corpus.vectors @ turned), ends - corpus.starts
         return cls(vectors, counts, [unit(query @ turned) for query in corpus.queries], name)

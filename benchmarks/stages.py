@@ -1,10 +1,13 @@
 """One stage or two: recall against speed of exact MaxSim and of first stages that find candidates for it, as posts grow.
 
-Posts are made up: each is a real one whose vectors were moved a little, together and each by itself. The real ones are those
-of an index (`MATHAMR_INDEX=DIR`); without one all are made up (see `engines`). `MATHAMR_POSTS=33771,300000,1370000` says how
-many, `MATHAMR_ENGINES=flat,edge,postgres,memory` where (`memory`: the rows of `flat` without its files, for sizes whose files take long to write). A Postgres server is started here unless `MATHAMR_POSTGRES_URL` names one. Queries are
-real posts, moved likewise. Queries/s are of one core's processor time; of Postgres, whose work another process does, of the clock
-with one client.
+Posts are made up: each is a real one whose vectors were brought to `MATHAMR_SIZE` (32) numbers by their main directions and
+moved a little, together and each by itself. The real ones are those of an index (`MATHAMR_INDEX=DIR`); without one all are made
+up (see `engines`). `MATHAMR_POSTS=33771,300000,1370000` says how many, `MATHAMR_ENGINES=flat,edge,postgres,memory` where (`memory`:
+the rows of `flat` without its files, for sizes whose files take long to write), `MATHAMR_OPTIONS=links=8,construction=24` with which
+options of the engines beside those of a first stage, `MATHAMR_REPORT=FILE` where every figure is kept as JSON as soon as it is there.
+A Postgres server is started here unless `MATHAMR_POSTGRES_URL` names one. Queries are real posts, moved likewise. Queries/s are of one
+core's processor time; of Postgres, whose work another process does, of the clock with one client. Memory is what the process has
+more than before, pages of files that are mapped included; of Postgres it is the server's own affair.
 """
 
 from __future__ import annotations
@@ -22,9 +25,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import psutil
 
 from benchmarks._postgres import PostgresServer, missing
-from benchmarks.engines import Corpus, made_up, of_index, per_second, plain_blocks, recall, unit
+from benchmarks.engines import (
+    Corpus,
+    made_up,
+    main_directions,
+    of_index,
+    per_second,
+    plain_blocks,
+    recall,
+    unit,
+)
 from mathamr.arrays import Floats
 from mathamr.index.engines.engine import Engine, Entry, create_engine, open_engine
 from mathamr.index.engines.firststage import FirstStage
@@ -39,7 +52,8 @@ from mathamr.workers import processors
 SIZES = (33_771, 300_000)
 QUERIES = 20
 DEPTH = 1000
-POOLS = (1000, 5000)
+POOLS = (1000, 5000, 20_000)
+"""Candidates; the most only where posts are many."""
 ENCODINGS = {"fde, one cell": (0, 1), "fde, 4 cells × 2": (2, 2)}
 """Planes and repetitions."""
 SETTINGS = (
@@ -57,6 +71,8 @@ PAYLOAD = 20_000
 """Entries that are written at a time."""
 FLUSHED = 10
 """So many times they are written before they are made to survive a crash."""
+OPTIONS = dict(each.split("=", 1) for each in os.environ.get("MATHAMR_OPTIONS", "").split(",") if each)
+SIZE = int(os.environ.get("MATHAMR_SIZE", "32"))
 LARGE = 100_000
 """With more posts than this fewer queries are asked of what is slow."""
 CLIENTS = 4
@@ -66,6 +82,20 @@ SERVER = (
     "max_parallel_maintenance_workers=8",
     "jit=off",
 )
+
+
+def turned(real: Corpus, size: int) -> Corpus:
+    """The same posts with fewer numbers a vector."""
+    if real.vectors.shape[1] <= size:
+        return real
+    directions, kept = main_directions(real.vectors, size)
+    print(f"{real.vectors.shape[1]} numbers a vector brought to {size}: {kept:.0%} of their squares")
+    return replace(
+        real,
+        vectors=unit(real.vectors @ directions),
+        documents=unit(real.documents @ directions),
+        queries=[unit(query @ directions) for query in real.queries],
+    )
 
 
 def resampled(real: Corpus, posts: int, seed: int = 0) -> Corpus:
@@ -238,13 +268,13 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
     wanted, speed = wanted_of(corpus), by_clock if name == "postgres" else per_second
     table = Table(corpus, wanted, speed)
     print("engine    stages                             queries/s   R@10  R@100 R@1000", flush=True)
-    large = len(corpus.ids) > LARGE
+    large, before = len(corpus.ids) > LARGE, _resident()
     if name == "flat":
         table.add("numpy", "exact, plain blocks", lambda q: _plain(corpus, q), 3 if large else QUERIES)
     for number, (title, (planes, repetitions)) in enumerate(ENCODINGS.items()):
-        if number and large and name != "flat":
+        if number and (large or name != "flat"):
             break
-        for pool in POOLS:
+        for pool in POOLS if large and not number else POOLS[:2]:
             options = {
                 "first": "fde",
                 "planes": planes,
@@ -254,11 +284,14 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
             }
             if name == "postgres":
                 options |= {"memory": 1024, "workers": max(1, processors() - 1)}
+            options |= OPTIONS
             if pool == POOLS[0]:
                 engine, writing, preparing = filled(folder / name, corpus, name, options)
-                disk = _disk(engine, folder / name)
+                disk, graphs = _disk(engine, folder / name)
                 print(
-                    f"{name}, {title}: written in {writing:.0f} s, prepared in {preparing:.0f} s, {disk >> 20:,} MB",
+                    f"{name}, {title}: written in {writing:.0f} s, prepared in {preparing:.0f} s, {disk >> 20:,} MB"
+                    f"{f', {graphs >> 20:,} MB of them graphs' if graphs else ''}; load of the machine"
+                    f" {os.getloadavg()[1]:.1f}",
                     flush=True,
                 )
                 table.rows.append(
@@ -268,6 +301,7 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
                         "written": writing,
                         "prepared": preparing,
                         "bytes": disk,
+                        "graphs": graphs,
                     }
                 )
             else:
@@ -282,18 +316,22 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
             if not number and "document" in {field.name for field in engine.fields}:
                 table.add(name, f"document, {pool:,}", two_stages(engine, pool, exact=False))
             table.add(name, f"{title}, {pool:,}", maxsim_of(engine, DEPTH, exact=False))
-            if pool == POOLS[0]:
-                search = maxsim_of(engine, 10, exact=False)
-                table.add(name, f"{title}, {pool:,}, 10 results", search)
-                if name == "postgres":
-                    speed = together(search, corpus.queries)
-                    print(
-                        f"{name:9s} the same, {CLIENTS} threads of a client at once {speed:16.1f}", flush=True
-                    )
-                    table.rows.append(
-                        {"engine": name, "stages": title, "clients": CLIENTS, "per second": speed}
-                    )
+            search = maxsim_of(engine, 10, exact=False)
+            table.add(name, f"{title}, {pool:,}, 10 results", search)
+            if pool == POOLS[0] and name == "postgres":
+                at_once = together(search, corpus.queries)
+                print(
+                    f"{name:9s} the same, {CLIENTS} threads of a client at once {at_once:16.1f}", flush=True
+                )
+                table.rows.append(
+                    {"engine": name, "stages": title, "clients": CLIENTS, "per second": at_once}
+                )
             report[f"{name} {len(corpus.ids)}"] = table.rows
+            _keep(report)
+        if name != "postgres":
+            taken = max(0, _resident() - before)
+            print(f"{name}, {title}: {taken >> 20:,} MB of memory after all searches", flush=True)
+            table.rows.append({"engine": name, "stages": title, "memory": taken})
             _keep(report)
         engine.destroy()
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -335,7 +373,7 @@ def in_memory(corpus: Corpus, report: dict[str, Any]) -> None:
     print("engine    stages                             queries/s   R@10  R@100 R@1000", flush=True)
     table.add("memory", "exact", exact)
     table.add("memory", "exact, 10 results", lambda query: exact(query, 10))
-    for pool in (*POOLS, 20_000):
+    for pool in POOLS:
         table.add("memory", f"document, {pool:,}", lambda query: by_document(query, pool))  # noqa: B023
         table.add("memory", f"fde, one cell, {pool:,}", lambda query: staged(query, pool, DEPTH))  # noqa: B023
     table.add("memory", "fde, one cell, 1,000, 10 results", lambda query: staged(query, POOLS[0], 10))
@@ -359,14 +397,24 @@ def _reopened(engine: Engine, folder: Path, pool: int) -> Engine:
     return open_engine(folder)
 
 
-def _disk(engine: Engine, folder: Path) -> int:
+def _disk(engine: Engine, folder: Path) -> tuple[int, int]:
+    """Bytes on disk, and how many of them graphs take where a server says so."""
     if engine.name != "postgres":
-        return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file())
+        return sum(path.stat().st_blocks * 512 for path in folder.rglob("*") if path.is_file()), 0
     import psycopg
 
     with psycopg.connect(POSTGRES_URL.value) as connection:
-        row = connection.execute("SELECT pg_database_size(current_database())").fetchone()
-    return int(row[0]) if row else 0
+        row = connection.execute(
+            "SELECT pg_database_size(current_database()), coalesce((SELECT sum(pg_relation_size(c.oid))"
+            " FROM pg_class c JOIN pg_am a ON a.oid = c.relam WHERE a.amname = 'hnsw'), 0)"
+        ).fetchone()
+    assert row is not None
+    return int(row[0]), int(row[1])
+
+
+def _resident() -> int:
+    """Bytes of memory that the process has."""
+    return int(psutil.Process().memory_info().rss)
 
 
 def _keep(report: dict[str, Any]) -> None:
@@ -379,9 +427,11 @@ def run() -> None:
     """Every engine, every size."""
     sizes = [int(size) for size in os.environ.get("MATHAMR_POSTS", "").split(",") if size] or list(SIZES)
     names = [name for name in os.environ.get("MATHAMR_ENGINES", "flat,edge,postgres").split(",") if name]
-    index, report = os.environ.get("MATHAMR_INDEX"), {}
+    index = os.environ.get("MATHAMR_INDEX")
+    report: dict[str, Any] = {}
     real = of_index(Path(index)) if index else made_up(6_000)
     encodings(real)
+    real = turned(real, SIZE)
     with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
         if "postgres" in names and not os.environ.get("MATHAMR_POSTGRES_URL"):
             if reason := missing():
