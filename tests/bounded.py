@@ -22,7 +22,7 @@ def bounded(
         [sys.executable, *command, code, *arguments],
         capture_output=True,
         text=True,
-        timeout=10 * seconds,
+        timeout=60 * seconds,  # what a busy machine leaves of a processor may be a small part
         check=False,
         preexec_fn=limit,
     )
