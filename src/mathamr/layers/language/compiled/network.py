@@ -62,7 +62,7 @@ def program(head: int, adds: bool) -> Program:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Matrix:
+class PackedMatrix:
     """Weights as the code reads them, and where they lie."""
 
     parts: tuple[Array, ...]
@@ -71,7 +71,7 @@ class Matrix:
     columns: int
 
     @classmethod
-    def of(cls, weights: Mapping[str, Array], name: str, first: float = 1.0) -> Matrix:
+    def of(cls, weights: Mapping[str, Array], name: str, first: float = 1.0) -> PackedMatrix:
         """The matrix of a name, with its scales and what is added; its first third is multiplied with `first`."""
         from mathamr.layers.language.compiled.products import packed_weights
 
@@ -86,29 +86,29 @@ class Matrix:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Normal:
+class NormalWeights:
     """The weights of a normalisation, and where they lie."""
 
     parts: tuple[Array, Array]
     places: tuple[int, int]
 
     @classmethod
-    def of(cls, weights: Mapping[str, Array], name: str) -> Normal:
+    def of(cls, weights: Mapping[str, Array], name: str) -> NormalWeights:
         """The normalisation of a name."""
         parts = _floats(weights[f"{name}.weight"]), _floats(weights[f"{name}.bias"])
         return cls(parts, (parts[0].ctypes.data, parts[1].ctypes.data))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Layer:
+class LayerWeights:
     """The weights of a layer."""
 
-    attention: Matrix
-    attended: Matrix
-    attention_norm: Normal
-    inner: Matrix
-    outer: Matrix
-    outer_norm: Normal
+    attention: PackedMatrix
+    attended: PackedMatrix
+    attention_norm: NormalWeights
+    inner: PackedMatrix
+    outer: PackedMatrix
+    outer_norm: NormalWeights
 
 
 class CompiledTransformer:
@@ -120,15 +120,15 @@ class CompiledTransformer:
         self._shape = configuration
         self._program = program(configuration.size // configuration.heads, bool(configuration.buckets))
         scale = query_scale(configuration.size // configuration.heads)
-        self._norm = Normal.of(weights, "norm")
+        self._norm = NormalWeights.of(weights, "norm")
         self._layers = [
-            Layer(
-                Matrix.of(weights, f"{name}attention", scale),
-                Matrix.of(weights, f"{name}attended"),
-                Normal.of(weights, f"{name}attention_norm"),
-                Matrix.of(weights, f"{name}inner"),
-                Matrix.of(weights, f"{name}outer"),
-                Normal.of(weights, f"{name}outer_norm"),
+            LayerWeights(
+                PackedMatrix.of(weights, f"{name}attention", scale),
+                PackedMatrix.of(weights, f"{name}attended"),
+                NormalWeights.of(weights, f"{name}attention_norm"),
+                PackedMatrix.of(weights, f"{name}inner"),
+                PackedMatrix.of(weights, f"{name}outer"),
+                NormalWeights.of(weights, f"{name}outer_norm"),
             )
             for name in (f"layers.{number}." for number in range(configuration.layers))
         ]
@@ -150,10 +150,10 @@ class CompiledTransformer:
         gelu, rounded, attention = code["gelu"], code["rounded"], code["attention"]
         into = packed.ctypes.data, scales.ctypes.data
 
-        def product(matrix: Matrix, out: int, count: int) -> None:
+        def product(matrix: PackedMatrix, out: int, count: int) -> None:
             code["product"](*into, *matrix.places, out, count, matrix.size, matrix.columns)
 
-        def normal(by: Normal, first: int, count: int) -> None:
+        def normal(by: NormalWeights, first: int, count: int) -> None:
             here = states.ctypes.data + 4 * size * first
             code["normal"](here, part.ctypes.data, *by.places, epsilon, *into, count, size)
 
