@@ -12,6 +12,7 @@ from mathamr.index.making.cluster.raycluster import RayCluster
 from mathamr.index.making.cluster.worktodo import WorkToDo
 from mathamr.index.making.crew import Crew
 from mathamr.layers.language.reading import computes_on_processor
+from mathamr.settings import TEXT, VECTORS
 from mathamr.systems.modelfolder import box
 from mathamr.workers import Allowance, Lost, Pool, processors
 
@@ -62,7 +63,7 @@ class ClusterCrew(Crew):
         if self.device != "cpu" and allowance is not None:
             # A graphics processor's memory is mapped: no limit of addresses can hold it.
             allowance = Allowance(allowance.timeout, allowance.processor)
-        work = WorkToDo.of(factory, tuple(map(_told, arguments)), allowance, {"made with": made_with})
+        work = WorkToDo.of(factory, tuple(map(_told, arguments)), allowance, identity(made_with))
         return _ClusterPool(self.cluster, work)
 
     def close(self) -> None:
@@ -85,6 +86,15 @@ class _ClusterPool:
 
     def close(self) -> None:
         """Nothing to do: the workers stay for the next work."""
+
+
+def identity(made_with: str) -> dict[str, str]:
+    """What shards depend on beside their requests, the usual way of reading text left unsaid.
+
+    Vectors of another way, or made ahead, differ in their last digits: they must not be found under the same names.
+    """
+    unusual = {setting.name: setting.value for setting in (TEXT, VECTORS) if setting.value != setting.default}
+    return {"made with": made_with, **unusual}
 
 
 def _told(argument: Any) -> Any:
