@@ -5,7 +5,8 @@ moved a little, together and each by itself. The real ones are those of an index
 up (see `engines`). `MATHAMR_POSTS=33771,300000,1370000` says how many, `MATHAMR_ENGINES=flat,edge,postgres,memory` where (`memory`:
 the rows of `flat` without its files, for sizes whose files take long to write), `MATHAMR_OPTIONS=links=8,construction=24` with which
 options of the engines beside those of a first stage, `MATHAMR_REPORT=FILE` where every figure is kept as JSON as soon as it is there.
-A Postgres server is started here unless `MATHAMR_POSTGRES_URL` names one. Queries are real posts, moved likewise. Queries/s are of one
+A Postgres server is started here unless `MATHAMR_POSTGRES_URL` names one. With no engine (`MATHAMR_ENGINES=`) the settings of encodings are
+compared instead, on the posts as they are. Queries are real posts, moved likewise. Queries/s are of one
 core's processor time; of Postgres, whose work another process does, of the clock with one client. Memory is what the process has
 more than before, pages of files that are mapped included; of Postgres it is the server's own affair.
 """
@@ -22,7 +23,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import psutil
@@ -140,23 +141,42 @@ def batches_of(corpus: Corpus, names: Collection[str]) -> Iterator[list[Entry]]:
         ]
 
 
-def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> tuple[Engine, float, float]:
-    """An engine with the corpus; seconds to write it and to prepare it."""
+class Took(NamedTuple):
+    """Seconds by the clock, and of this process's processors."""
+
+    clock: float
+    processor: float
+
+    @classmethod
+    def since(cls, begun: Took) -> Took:
+        now = cls.now()
+        return cls(now.clock - begun.clock, now.processor - begun.processor)
+
+    @classmethod
+    def now(cls) -> Took:
+        return cls(time.perf_counter(), time.process_time())
+
+    def __str__(self) -> str:
+        return f"{self.clock:.0f} s ({self.processor:.0f} s of a core)"
+
+
+def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> tuple[Engine, Took, Took]:
+    """An engine with the corpus; what it took to write it and to prepare it."""
     fields = corpus.fields
     if name == "postgres" and len(corpus.ids) > LARGE:
         # Half the time of a build: only what two stages need.
         fields = tuple(field for field in fields if field.many)
     engine = create_engine(folder, fields, name, options)
     names = {field.name for field in fields}
-    started = time.perf_counter()
+    begun = Took.now()
     for number, entries in enumerate(batches_of(corpus, names), 1):
         engine.upsert("posts", entries)
         if number % FLUSHED == 0:
             engine.flush()
     engine.flush()
-    written = time.perf_counter()
+    written, begun = Took.since(begun), Took.now()
     engine.optimize()
-    return engine, written - started, time.perf_counter() - written
+    return engine, written, Took.since(begun)
 
 
 def wanted_of(corpus: Corpus) -> list[list[str]]:
@@ -250,9 +270,10 @@ class Table:
         """Speed and recall of a strategy; what is slow is asked `once`."""
         chosen = self._corpus.queries[:queries]
         if once:
-            started = time.perf_counter()
+            clock = time.perf_counter if self._speed is by_clock else time.process_time
+            started = clock()
             found = [search(query) for query in chosen]
-            speed = len(chosen) / (time.perf_counter() - started)
+            speed = len(chosen) / (clock() - started)
         else:
             speed = self._speed(search, chosen)
             found = [search(query) for query in chosen]
@@ -269,6 +290,7 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
     table = Table(corpus, wanted, speed)
     print("engine    stages                             queries/s   R@10  R@100 R@1000", flush=True)
     large, before = len(corpus.ids) > LARGE, _resident()
+    slow = large and name != "flat"
     if name == "flat":
         table.add("numpy", "exact, plain blocks", lambda q: _plain(corpus, q), 3 if large else QUERIES)
     for number, (title, (planes, repetitions)) in enumerate(ENCODINGS.items()):
@@ -289,7 +311,7 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
                 engine, writing, preparing = filled(folder / name, corpus, name, options)
                 disk, graphs = _disk(engine, folder / name)
                 print(
-                    f"{name}, {title}: written in {writing:.0f} s, prepared in {preparing:.0f} s, {disk >> 20:,} MB"
+                    f"{name}, {title}: written in {writing}, prepared in {preparing}, {disk >> 20:,} MB"
                     f"{f', {graphs >> 20:,} MB of them graphs' if graphs else ''}; load of the machine"
                     f" {os.getloadavg()[1]:.1f}",
                     flush=True,
@@ -307,17 +329,16 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
             else:
                 engine = _reopened(engine, folder / name, pool)
             if not number and pool == POOLS[0]:
-                slow = large and name != "flat"
                 table.add(
                     name, "exact", maxsim_of(engine, DEPTH, exact=True), 2 if slow else QUERIES, once=slow
                 )
                 if not slow:
                     table.add(name, "exact, 10 results", maxsim_of(engine, 10, exact=True))
             if not number and "document" in {field.name for field in engine.fields}:
-                table.add(name, f"document, {pool:,}", two_stages(engine, pool, exact=False))
-            table.add(name, f"{title}, {pool:,}", maxsim_of(engine, DEPTH, exact=False))
+                table.add(name, f"document, {pool:,}", two_stages(engine, pool, exact=False), once=slow)
+            table.add(name, f"{title}, {pool:,}", maxsim_of(engine, DEPTH, exact=False), once=slow)
             search = maxsim_of(engine, 10, exact=False)
-            table.add(name, f"{title}, {pool:,}, 10 results", search)
+            table.add(name, f"{title}, {pool:,}, 10 results", search, once=slow)
             if pool == POOLS[0] and name == "postgres":
                 at_once = together(search, corpus.queries)
                 print(
@@ -430,7 +451,8 @@ def run() -> None:
     index = os.environ.get("MATHAMR_INDEX")
     report: dict[str, Any] = {}
     real = of_index(Path(index)) if index else made_up(6_000)
-    encodings(real)
+    if not names:
+        encodings(real)
     real = turned(real, SIZE)
     with tempfile.TemporaryDirectory() as place, ExitStack() as stack:
         if "postgres" in names and not os.environ.get("MATHAMR_POSTGRES_URL"):
