@@ -17,6 +17,7 @@ from mathamr.experiments.formulaplaces import (
     write_places,
 )
 from mathamr.experiments.trials import contexts
+from mathamr.experiments.trials.__main__ import main
 from mathamr.experiments.trials.contexts import (
     ContextMaterials,
     cross_fitted,
@@ -72,6 +73,29 @@ def test_no_topic_is_ranked_by_a_model_that_was_trained_on_it(
     for learned, measured in zip(seen, asked, strict=True):
         assert learned
         assert learned.isdisjoint(measured)
+
+
+def test_a_context_whose_scores_are_kept_is_not_trained_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = tiny_base(tmp_path / "base")
+    write_places(TOPICS, tmp_path / "topic-places.jsonl.gz")
+    write_places(PLACES, tmp_path / "places.jsonl.gz")
+    (tmp_path / "qrels").mkdir()
+    lines = [f"{t} 0 {v} {g}\n" for t, grades in QRELS.grades.items() for v, g in grades.items()]
+    (tmp_path / "qrels" / "task2-2020.qrels").write_text("".join(lines))
+    trained: list[str] = []
+
+    def once(materials: object, configuration: MathAMRConfiguration, *_: object, **__: object) -> object:
+        trained.append(configuration.context)
+        return {topic: {"v0": 1.0} for topic in QRELS.grades}, {}
+
+    monkeypatch.setattr(contexts, "cross_fitted", once)
+    given = ["contexts", str(tmp_path), "--out", str(tmp_path / "out"), "--seeds", "0", "--device", "cpu"]
+    given += ["--base", str(base), "--base-name", "tiny", "--contexts"]
+    assert main([*given, "opt"]) == 0
+    assert main([*given, "opt", "text-latex"]) == 0
+    assert trained == ["opt", "text-latex"]
 
 
 def test_every_topic_is_in_one_fold() -> None:

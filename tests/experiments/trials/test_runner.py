@@ -76,5 +76,6 @@ def test_marf_is_trained_and_measured_from_posts_to_tables(
     assert "| context encoder |" in text
     assert "| MaRF |" in text
     assert "0.535" in text or "## Answers" not in text
+    assert not list(tmp_path.rglob("fusion-hard*")), "attempts are another experiment's"
     again = (run_trial(TRIALS["marf-scoring"], setting) / "results.md").read_text(encoding="utf-8")
     assert again.count("level, several formulas |") >= 2

@@ -27,6 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--config", default="small", help="sizes of MaRF")
     parser.add_argument("--set", action="append", default=[], metavar="STAGE.FIELD=VALUE")
     parser.add_argument("--curve", action="store_true", help="also measure MaRF with less of it stored")
+    parser.add_argument("--attempts", action="store_true", help="also try to bring MaRF above its parts")
     parser.add_argument("--tasks", nargs="+", default=["task1", "known-items", "task2"], help="of marf-sum")
     parser.add_argument("--pool", type=int, default=100, help="results a topic that marf-sum orders again")
     parser.add_argument("--topics", type=int, default=10_000, help="most topics of a task in marf-sum")
@@ -88,13 +89,16 @@ def _contexts(given: argparse.Namespace) -> None:
                 keep_widely(given.out, f"{known}-all", widely, materials)
     for seed in given.seeds:
         for context, configuration in configurations.items():
+            told = f"{name}/seed-{seed}/{context}"
+            if (given.out / f"{told}{'-all' if everything else ''}.json").exists():
+                continue
             ways = [changed({"way": way}, changes)["way"] for way in ways_of(seed)]
             found, widely = cross_fitted(
                 materials, configuration, ways, device, count=given.folds, wider=everything
             )
-            keep(given.out, f"{name}/seed-{seed}/{context}", found, materials)
+            keep(given.out, told, found, materials)
             if widely:
-                keep_widely(given.out, f"{name}/seed-{seed}/{context}-all", widely, materials)
+                keep_widely(given.out, f"{told}-all", widely, materials)
 
 
 def _marf_sum(given: argparse.Namespace) -> None:
@@ -121,7 +125,9 @@ def _marf(given: argparse.Namespace) -> None:
 
     for seed in given.seeds:
         trial = MarfTrial(given.prepared, given.out, _marf_training(given), chosen_device(given.device), seed)
-        MarfAttempts(trial).run(trial.run())
+        network = trial.run()
+        if given.attempts:
+            MarfAttempts(trial).run(network)
         if given.curve:
             trial.compress()
 

@@ -40,7 +40,7 @@ class TrialTable:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrialExperiment:
-    """A question, and the tables that answer it."""
+    """A question, and the tables that answer it; `options` are those of a trial that does more than the usual for it."""
 
     name: str
     title: str
@@ -48,6 +48,7 @@ class TrialExperiment:
     trial: TrialName
     tables: tuple[TrialTable, ...]
     note: str = ""
+    options: tuple[str, ...] = ()
 
 
 _AT = ("nDCG'@5", "nDCG'@10", "P'@5", "P'@10")
@@ -176,6 +177,7 @@ FUSION = TrialExperiment(
     title="Attempts at a fusion above its parts",
     question="What brings the fusion above the context encoder?",
     trial="marf",
+    options=("--attempts",),
     note=(
         "Hard pairs: six epochs in which pairs with near questions stand in a batch, the gate open at the beginning. All formulas"
         " together: read as one of 256 tokens, in training and search. New pairs: the context encoder learns from 60 % of"

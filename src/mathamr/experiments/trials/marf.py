@@ -60,6 +60,7 @@ class SearchTask:
 def tasks(folder: Path) -> list[SearchTask]:
     """What a prepared folder has to search: judged answers, known items, judged formulas."""
     found = []
+    searched: dict[str, PostShard] = {}
     for name, candidates, chosen in (
         ("task1", "answers", JUDGED),
         ("known-items", "answers", KNOWN),
@@ -67,10 +68,19 @@ def tasks(folder: Path) -> list[SearchTask]:
     ):
         topics = folder / f"topics-{name}.npz"
         if topics.exists():
-            searched = PostShard.load(folder / f"{candidates}.npz")
+            if candidates not in searched:
+                searched[candidates] = PostShard.load(folder / f"{candidates}.npz")
             qrels = judgments(folder / "qrels", name)
-            found.append(SearchTask(name, PostShard.load(topics), searched, qrels, chosen))
+            found.append(SearchTask(name, PostShard.load(topics), searched[candidates], qrels, chosen))
     return found
+
+
+def by_candidates(all_tasks: Sequence[SearchTask]) -> list[tuple[PostShard, list[SearchTask]]]:
+    """Tasks that search the same entries together, so that those are encoded once."""
+    groups: dict[int, tuple[PostShard, list[SearchTask]]] = {}
+    for task in all_tasks:
+        groups.setdefault(id(task.candidates), (task.candidates, []))[1].append(task)
+    return list(groups.values())
 
 
 class Representations:
@@ -138,12 +148,14 @@ def measure_context(
     network: MarfNetwork, all_tasks: Sequence[SearchTask], out: Path, name: str, device: torch.device
 ) -> None:
     """The context encoder alone."""
-    for task in all_tasks:
-        candidates = context_vectors(network, task.candidates.posts, device)
-        documents = represented([[each] for each in candidates], device)
-        queries = context_vectors(network, [task.topics.posts[place] for place in task.asked], device)
-        scores = {place: documents.scores(query) for place, query in zip(task.asked, queries, strict=True)}
-        keep_scores(out, name, task, scores)
+    for candidates, searches in by_candidates(all_tasks):
+        found = context_vectors(network, candidates.posts, device)
+        documents = represented([[each] for each in found], device)
+        for task in searches:
+            queries = context_vectors(network, [task.topics.posts[place] for place in task.asked], device)
+            keep_scores(
+                out, name, task, {p: documents.scores(q) for p, q in zip(task.asked, queries, strict=True)}
+            )
 
 
 def measure_formulas(
@@ -160,15 +172,13 @@ def measure_formulas(
             for own in found
         ]
 
-    for task in all_tasks:
-        documents = represented(rows(formula_vectors(network, task.candidates.posts, device)), device)
-        queries = rows(formula_vectors(network, [task.topics.posts[place] for place in task.asked], device))
-        keep_scores(
-            out,
-            name,
-            task,
-            {place: documents.scores(own[0]) for place, own in zip(task.asked, queries, strict=True) if own},
-        )
+    for candidates, searches in by_candidates(all_tasks):
+        documents = represented(rows(formula_vectors(network, candidates.posts, device)), device)
+        for task in searches:
+            asked = [task.topics.posts[place] for place in task.asked]
+            queries = rows(formula_vectors(network, asked, device))
+            scores = {p: documents.scores(own[0]) for p, own in zip(task.asked, queries, strict=True) if own}
+            keep_scores(out, name, task, scores)
 
 
 def measure_fusion(
@@ -176,13 +186,14 @@ def measure_fusion(
 ) -> None:
     """MaRF: the query with its longest formula, entries with one or several, averaged (Algorithm 1)."""
     most = network.configuration.formulas
-    for task in all_tasks:
-        asked = [task.topics.posts[place] for place in task.asked]
-        queries = [own[0] for own in fused_vectors(network, asked, device, 1)]
-        documents = represented(fused_vectors(network, task.candidates.posts, device, most), device)
-        keep_scores(
-            out, name, task, {p: documents.scores(q) for p, q in zip(task.asked, queries, strict=True)}
-        )
+    for candidates, searches in by_candidates(all_tasks):
+        documents = represented(fused_vectors(network, candidates.posts, device, most), device)
+        for task in searches:
+            asked = [task.topics.posts[place] for place in task.asked]
+            queries = [own[0] for own in fused_vectors(network, asked, device, 1)]
+            keep_scores(
+                out, name, task, {p: documents.scores(q) for p, q in zip(task.asked, queries, strict=True)}
+            )
 
 
 def measure_compression(

@@ -16,6 +16,7 @@ from torch import Tensor
 from mathamr.experiments.trials.marf import (
     MarfTrial,
     SearchTask,
+    by_candidates,
     keep_scores,
     measure_context,
     measure_formulas,
@@ -84,14 +85,14 @@ class MarfAttempts:
         self._joined = self._joined or self.trial.shard.together(TOGETHER)
         return self._joined
 
-    def _tasks(self, together: bool) -> list[SearchTask]:
+    def _tasks(self, together: bool) -> Sequence[SearchTask]:
+        if not together:
+            return self.trial.tasks
         return [
-            replace(
-                task, topics=task.topics.together(TOGETHER), candidates=task.candidates.together(TOGETHER)
-            )
-            if together
-            else task
-            for task in self.trial.tasks
+            replace(task, topics=task.topics.together(TOGETHER), candidates=joined)
+            for candidates, searches in by_candidates(self.trial.tasks)
+            for joined in (candidates.together(TOGETHER),)
+            for task in searches
         ]
 
     def _formulas_together(self) -> FormulaEncoder:

@@ -76,7 +76,7 @@ def _prepare(experiment: TrialExperiment, setting: TrialSetting) -> None:
 def _run(experiment: TrialExperiment, setting: TrialSetting) -> None:
     folder = setting.folder(experiment.trial)
     prepared = str(folder / tables.PREPARED)
-    options = ["--out", str(folder), "--device", setting.device]
+    options = ["--out", str(folder), "--device", setting.device, *experiment.options]
     options += [word for change in setting.changes for word in ("--set", change)]
     for seed in range(setting.seeds):
         bases = BASES if experiment.trial == "contexts" else (MARF_BASE,)
@@ -84,7 +84,7 @@ def _run(experiment: TrialExperiment, setting: TrialSetting) -> None:
             done = (
                 folder
                 / (f"{base}/seed-{seed}" if experiment.trial == "contexts" else f"seed-{seed}")
-                / "done"
+                / "".join(("done", *experiment.options))
             )
             if done.exists():
                 continue
