@@ -44,7 +44,7 @@ from mathamr.systems.vectors import Vectors
 
 FIRST = 5
 """Posts of a first index, with which everything is loaded that is loaded once."""
-TOPICS = 8
+TOPICS = 5
 """Topics of a task whose search is timed, after one that is not."""
 NOISE = 0.3
 """Length of what is added to a row of length one, so that no two are the same."""
