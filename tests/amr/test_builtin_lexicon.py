@@ -80,7 +80,7 @@ def test_words_that_never_mean_anything_need_no_decision(lexicon: Lexicon) -> No
 
 def test_training_takes_the_sentences_own_counts_out(lexicon: Lexicon) -> None:
     given = sentence("happy/happy/JJ")
-    counts = {c.core: c.count for c in lexicon.candidates(given, 0, {("happy", "happy-01"): 3})}
+    counts = {c.core: c.times for c in lexicon.candidates(given, 0, {("happy", "happy-01"): 3})}
     assert counts["happy-01"] == 0
 
 

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.amr.builtin import lookup
+from mathamr.amr.builtin import batchsize, lookup
 from mathamr.amr.builtin.columns import TextHashes, WordColumns
+from mathamr.amr.builtin.featureloop import ABSENT
+from mathamr.amr.builtin.featuresums import FeatureSums
 from mathamr.amr.builtin.frames import load_frames
 from mathamr.amr.builtin.lexicon import NAME
-from mathamr.amr.builtin.lookup import ABSENT, FeatureSums, Form, NumberTable, StringNumbers
+from mathamr.amr.builtin.lookup import Form, NumberTable, StringNumbers
 from mathamr.amr.builtin.network import Weights
 from mathamr.amr.builtin.parser import WEIGHTS, BuiltinParser
 from mathamr.amr.builtin.syntax import SyntaxAnalyser, SyntaxSentence
@@ -44,9 +46,16 @@ def oracle(parser: BuiltinParser) -> StringModels:
     return StringModels(Weights.load(WEIGHTS), concepts.lexicon, load_frames())
 
 
+@pytest.fixture(params=[1, 1_000_000], ids=["by code", "by numpy"])
+def by_code_or_not(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batchsize, "MANY", request.param)
+
+
+@pytest.mark.usefixtures("by_code_or_not")
 def test_cores_and_templates_are_the_best_by_strings(
     sentences: list[SyntaxSentence], parser: BuiltinParser, oracle: StringModels
 ) -> None:
+    parser._models[1]._forget()
     strings, concepts, _ = parser._models
     words = WordColumns(sentences, strings)
     known = [concepts._recall(sentence, token) for sentence in sentences for token in range(len(sentence))]
@@ -67,6 +76,7 @@ def test_cores_and_templates_are_the_best_by_strings(
     assert checked > 80
 
 
+@pytest.mark.usefixtures("by_code_or_not")
 def test_pairs_probabilities_and_roots_are_those_of_strings(
     sentences: list[SyntaxSentence], parser: BuiltinParser, oracle: StringModels
 ) -> None:
@@ -169,3 +179,8 @@ def test_sums_are_sums_of_vectors() -> None:
 def test_hashes_of_parts_join_to_the_hash_of_the_whole(texts: list[tuple[str, str]]) -> None:
     joined = TextHashes.of([a for a, _ in texts]).joined(TextHashes.of([b for _, b in texts]))
     assert joined.keys.tolist() == TextHashes.of([a + b for a, b in texts]).keys.tolist()
+
+
+def test_texts_that_differ_in_one_letter_have_keys_of_their_own() -> None:
+    texts = [f"path{letter}{end}" for letter in "abcdefgh" for end in "0123456789abc"]
+    assert len(set(TextHashes.of(texts).keys.tolist())) == len(texts)

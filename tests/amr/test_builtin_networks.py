@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mathamr.amr.builtin import arceager, spacyfolder, syntax
+from mathamr.amr.builtin import arceager, batchsize, spacyfolder, syntax
 from mathamr.amr.builtin.arceager import ArcEager, lift
 from mathamr.amr.builtin.spacyfolder import SpacyFolder
 from mathamr.amr.builtin.syntax import PARTS, SyntaxAnalyser, SyntaxSentence
 from mathamr.amr.builtin.tagger import Tagger
 from mathamr.amr.builtin.wordvectors import TokenForm, WordVectors
+from mathamr.machinecode import has_llvm
 from tests.amr.test_builtin_lookup import TEXTS
 
 MORE = [
@@ -38,6 +39,12 @@ def looks(document: Any) -> list[TokenForm]:
     return [TokenForm(token.text, token.norm_, bool(token.whitespace_)) for token in document]
 
 
+@pytest.fixture(params=[1, 1_000_000], ids=["by code", "by numpy"])
+def by_code_or_not(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(batchsize, "MANY", request.param)
+
+
+@pytest.mark.usefixtures("by_code_or_not")
 def test_vectors_are_spacys(language: Any, documents: list[Any]) -> None:
     vectors = WordVectors.of_language(language)
     for _ in range(2):
@@ -57,9 +64,13 @@ def test_a_memory_that_is_full_is_emptied(
     assert len(vectors._rows) < 300
 
 
-@pytest.fixture(params=[0, 1000], ids=["side by side", "one by one"])
+@pytest.fixture(params=[(0, False), (1000, False), (0, True)], ids=["side by side", "one by one", "by code"])
 def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(arceager, "FEW", request.param)
+    few, by_code = request.param
+    if by_code and not has_llvm():
+        pytest.skip("needs llvmlite")
+    monkeypatch.setattr(arceager, "FEW", few)
+    monkeypatch.setattr(batchsize, "MANY", 1 if by_code else 1_000_000)
 
 
 @pytest.mark.usefixtures("either_way")

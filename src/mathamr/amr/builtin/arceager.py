@@ -6,16 +6,21 @@ action in every sentence that is not finished. Tests compare the trees with the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr.amr.builtin.arcloop import BEYOND, CODE, FLAGS, NEVER, ROWS, TOGETHER, parse_sentences
+from mathamr.amr.builtin.batchsize import is_worth_code
 from mathamr.amr.builtin.lookup import Numbers, places_of
 from mathamr.amr.builtin.network import Array
 from mathamr.amr.builtin.parsestate import BREAK, LEFT, REDUCE, RIGHT, SHIFT, ParseState
 
+TABLE_WORDS = 128
+"""So many words have a table that stays in the cache."""
 FEW = 6
 """So few sentences are parsed one after the other: a step of arrays costs as much as those of so many."""
 _MOVES = {"S": SHIFT, "D": REDUCE, "L": LEFT, "R": RIGHT, "B": BREAK}
@@ -79,6 +84,8 @@ class ArcEager:
 
     def parse(self, vectors: Array, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
         """Heads (a root is its own) and labels of the words of each sentence."""
+        if is_worth_code(len(sizes)) and self._hidden % 4 == 0:
+            return self._parse_many(vectors, sizes)
         table = self._precompute(vectors)
         if len(sizes) <= FEW:
             return self._parse_few(table, sizes)
@@ -112,6 +119,35 @@ class ArcEager:
             heads += [head + start if head >= 0 else -1 for head in state.heads]
             labels += state.labels
         return self._read(heads, labels, sizes)
+
+    def _parse_many(self, vectors: Array, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
+        """The same by machine code, a few sentences after another, so that their table stays in the cache."""
+        code = CODE[parse_sentences]
+        heads, labels = np.empty(len(vectors), np.int64), np.empty(len(vectors), np.int64)
+        room, width = max(sizes) + BEYOND, self._pieces * self._hidden
+        upper, upper_bias, moves = self._padded
+        network = self._bias, self._hidden, self._pieces, upper, upper_bias, moves, len(moves)
+        scratch = np.empty(ROWS * room, np.int64), room, np.empty(FLAGS * room, np.uint8)
+        floats = np.empty(width + len(moves), np.float32)
+        start = 0
+        for chunk in chunks(sizes, TABLE_WORDS):
+            words = sum(chunk)
+            here = slice(start, start + words)
+            parts = heads[here], labels[here], *scratch, floats
+            code(self._precompute(vectors[here]), np.array(chunk), len(chunk), words, *network, *parts)
+            heads[here][heads[here] >= 0] += start
+            start += words
+        return self._read(heads.tolist(), labels.tolist(), sizes)
+
+    @cached_property
+    def _padded(self) -> tuple[Array, Array, Numbers]:
+        """The last layer and the moves with actions that never fit behind them."""
+        more = -len(self._move) % TOGETHER
+        return (
+            np.pad(self._upper, ((0, 0), (0, more))),
+            np.pad(self._upper_bias, (0, more)),
+            np.pad(self._move, (0, more), constant_values=NEVER),
+        )
 
     def _precompute(self, vectors: Array) -> Array:
         """The share of every word in the hidden layer for each of the eight places; the last row is no word."""
@@ -153,6 +189,22 @@ class ArcEager:
             labels.append(its_labels)
             start += size
         return heads, labels
+
+
+def chunks(sizes: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Sizes in their order, as many together as are no more than `most`, but one at least.
+
+    >>> list(chunks([3, 4, 9, 1], 7))
+    [[3, 4], [9], [1]]
+    """
+    chunk: list[int] = []
+    for size in sizes:
+        if chunk and sum(chunk) + size > most:
+            yield chunk
+            chunk = []
+        chunk.append(size)
+    if chunk:
+        yield chunk
 
 
 class _States:

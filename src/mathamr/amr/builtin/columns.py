@@ -9,6 +9,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from mathamr.amr.builtin.batchsize import is_worth_code
+from mathamr.amr.builtin.featureloop import ABSENT, BASE, HALF
 from mathamr.amr.builtin.features import (
     CLOSING,
     FUNCTION_DEPS,
@@ -18,23 +20,12 @@ from mathamr.amr.builtin.features import (
     ROOT,
     SUBJECTS,
 )
-from mathamr.amr.builtin.lookup import ABSENT, Numbers, NumberTable, StringNumbers, places_of
+from mathamr.amr.builtin.lookup import Numbers, NumberTable, StringNumbers, places_of, ranges
 from mathamr.amr.builtin.network import Array
 from mathamr.amr.builtin.syntax import VECTOR, SyntaxSentence
 
 FAR = "far"
-_BASE = np.uint64(0x9E3779B97F4A7C15)
-
-
-def ranges(starts: Numbers, counts: Numbers) -> Numbers:
-    """The numbers of several ranges, one after another.
-
-    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
-    [5, 6, 0, 1, 2]
-    """
-    ends = np.cumsum(counts)
-    total = int(ends[-1]) if len(ends) else 0
-    return np.repeat(starts - (ends - counts), counts) + np.arange(total)
+_BASE = np.uint64(BASE)
 
 
 class WordColumns:
@@ -42,6 +33,8 @@ class WordColumns:
 
     def __init__(self, sentences: Sequence[SyntaxSentence], strings: StringNumbers) -> None:
         self.strings = strings
+        self.by_code = is_worth_code(len(sentences))
+        """Whether there are so many sentences that machine code is worth it."""
         sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         self.starts: Numbers = np.cumsum(sizes) - sizes
         self.size = int(sizes.sum())
@@ -153,8 +146,8 @@ class TextHashes(NamedTuple):
 
     @property
     def keys(self) -> Numbers:
-        """The hashes as keys of a `NumberTable`."""
-        return (self.value >> np.uint64(1)).view(np.int64)
+        """The hashes as keys of a `NumberTable`: without the highest bit, since the lowest tells last characters apart."""
+        return (self.value & np.uint64(HALF)).view(np.int64)
 
 
 class PathColumns:

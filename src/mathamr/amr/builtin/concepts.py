@@ -8,22 +8,26 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mathamr.amr.builtin.columns import WordColumns, ranges
+from mathamr.amr.builtin.columns import WordColumns
 from mathamr.amr.builtin.features import (
     AROUND_FORMS,
     CHILD_FORM,
     CHILD_WORD_FORM,
     CORE_DEP_FORM,
+    CORE_FORMS,
+    CORE_PARTS,
     DETAIL_DEP_FORM,
+    DETAIL_FORMS,
     NEIGHBOUR_FORMS,
     OWN_FORMS,
+    OWN_PARTS,
     TEMPLATE_FORMS,
     WordNode,
-    core_kind,
-    own_core_features,
+    own_core_parts,
     own_parts,
     written,
 )
+from mathamr.amr.builtin.featuresums import FeatureSums, FormSet
 from mathamr.amr.builtin.lexicon import (
     INSIDE,
     NAME,
@@ -34,7 +38,7 @@ from mathamr.amr.builtin.lexicon import (
     Lexicon,
     number_value,
 )
-from mathamr.amr.builtin.lookup import FeatureSums, Numbers, StringNumbers, places_of
+from mathamr.amr.builtin.lookup import Numbers, StringNumbers, places_of, ranges
 from mathamr.amr.builtin.mathematics import is_formula
 from mathamr.amr.builtin.network import Array, Bag, Weights
 from mathamr.amr.builtin.syntax import SyntaxSentence
@@ -103,24 +107,24 @@ class _Known:
 
 
 class _Sums:
-    """Sums of features that are remembered: rows are numbered as they come and summed when they are needed."""
+    """Sums of features that are remembered: rows of parts are numbered as they come and summed when they are needed."""
 
-    def __init__(self, features: FeatureSums) -> None:
-        self._features = features
-        self._waiting: list[list[int]] = []
+    def __init__(self, features: FeatureSums, forms: Sequence[str], parts: Sequence[str]) -> None:
+        self._features, self._forms, self._parts = features, forms, parts
+        self._set = FormSet(features, forms)
+        self._waiting: list[tuple[str, ...]] = []
         self._array: Array = np.zeros((1024, features.weights.shape[1]), dtype=np.float32)
         self._summed = 0
 
     def __len__(self) -> int:
         return self._summed + len(self._waiting)
 
-    def add(self, features: list[str]) -> int:
-        """The number of a new row; all rows have equally many features."""
-        self._waiting.append(self._features.numbers(features))
+    def add(self, parts: tuple[str, ...]) -> int:
+        """The number of a new row."""
+        self._waiting.append(parts)
         return len(self) - 1
 
-    @property
-    def array(self) -> Array:
+    def array(self, *, by_code: bool) -> Array:
         """All rows so far, and room for more."""
         if self._waiting:
             size = len(self)
@@ -128,10 +132,18 @@ class _Sums:
                 grown = np.zeros((2 * size, self._array.shape[1]), dtype=np.float32)
                 grown[: self._summed] = self._array[: self._summed]
                 self._array = grown
-            columns = np.array(self._waiting, dtype=np.int64).T
-            self._array[self._summed : size] = self._features.sums(list(columns))
+            self._array[self._summed : size] = self._by_code() if by_code else self._by_text()
             self._summed, self._waiting = size, []
         return self._array
+
+    def _by_code(self) -> Array:
+        columns = map(self._features.strings.numbers, zip(*self._waiting, strict=True))
+        return self._set.sums(dict(zip(self._parts, columns, strict=True)), by_code=True)
+
+    def _by_text(self) -> Array:
+        rows = (dict(zip(self._parts, row, strict=True)) for row in self._waiting)
+        numbers = [self._features.numbers(written(self._forms, row)) for row in rows]
+        return self._features.sums(list(np.array(numbers, dtype=np.int64).T))
 
 
 class ConceptModel:
@@ -145,17 +157,18 @@ class ConceptModel:
         arrays = weights.arrays
         self._strings = strings
         self._words = FeatureSums(*beside(weights, "core/word", "template/word"), strings)
-        self._around = [self._words.form(form) for form in AROUND_FORMS]
-        self._child, self._child_word = self._words.form(CHILD_FORM), self._words.form(CHILD_WORD_FORM)
-        self._core_of_word, self._core_and_tag = map(self._words.form, TEMPLATE_FORMS)
+        self._around = FormSet(self._words, AROUND_FORMS)
+        self._child, self._child_word = (
+            FormSet(self._words, [form]) for form in (CHILD_FORM, CHILD_WORD_FORM)
+        )
         self._cores = FeatureSums(*weights.bag("core/core"), strings)
         self._details = FeatureSums(*weights.bag("core/detail"), strings)
-        self._core_and_dep = self._cores.form(CORE_DEP_FORM)
-        self._detail_and_dep = self._details.form(DETAIL_DEP_FORM)
-        self._neighbours = [self._details.form(form) for form in NEIGHBOUR_FORMS]
+        self._core_and_dep = FormSet(self._cores, [CORE_DEP_FORM])
+        self._neighbours = FormSet(self._details, [DETAIL_DEP_FORM, *NEIGHBOUR_FORMS])
         self._dense, self._bias = arrays["core/dense"], arrays["core/dense/bias"]
         self._output = arrays["core/output"][:, 0]
         self._width = len(self._output)
+        self._of_core = FormSet(self._words, TEMPLATE_FORMS, first=self._width)
         self._template = tuple(
             arrays["template/" + name] for name in ("dense", "dense/bias", "output", "output/bias")
         )
@@ -174,7 +187,9 @@ class ConceptModel:
     def _forget(self) -> None:
         self._remembered: dict[tuple[object, ...], _Known] = {}
         self._own_rows: dict[tuple[str, str], int] = {}
-        self._own, self._vectors, self._fixed = map(_Sums, (self._words, self._cores, self._details))
+        self._own = _Sums(self._words, OWN_FORMS, OWN_PARTS)
+        self._vectors = _Sums(self._cores, CORE_FORMS, CORE_PARTS)
+        self._fixed = _Sums(self._details, DETAIL_FORMS, CORE_PARTS)
         self._named: list[tuple[int, int]] = []
 
     def identify(self, sentences: Sequence[SyntaxSentence], words: WordColumns) -> list[Draft]:
@@ -199,30 +214,28 @@ class ConceptModel:
             lemma = sentence.lemmas[token]
             own = self._own_rows.get((word, tag))
             if own is None:
-                own = self._own.add(written(OWN_FORMS, own_parts(word, lemma, tag)))
+                own = self._own.add(own_parts(word, lemma, tag))
                 self._own_rows[word, tag] = own
             candidates = self.lexicon.candidates(sentence, token)
             known = self._remembered[key] = _Known(own, candidates, len(self._vectors))
             if len(candidates) > 1:
                 for candidate in candidates:
-                    vectors, details = own_core_features(word, lemma, tag, candidate)
-                    self._vectors.add(vectors)
-                    self._fixed.add(details)
-                    kind = core_kind(candidate, lemma)[1]
-                    self._named.append((self._strings[candidate.core], self._strings[kind]))
+                    parts = own_core_parts(word, lemma, tag, candidate)
+                    self._vectors.add(parts)
+                    self._fixed.add(parts)
+                    self._named.append((self._strings[candidate.core], self._strings[parts[0]]))
         return known
 
     def _describe(self, words: WordColumns, known: Sequence[_Known]) -> Array:
         """The sums of the features of every word, for both models side by side."""
-        parts = words.around
-        described = self._words.sums([form(*(parts[p] for p in form.parts)) for form in self._around])
-        described += self._own.array[[each.own for each in known]]
+        by_code = words.by_code
+        described = self._around.sums(words.around, by_code=by_code)
+        described += self._own.array(by_code=by_code)[[each.own for each in known]]
         heads, kinds = words.child_kinds
-        self._words.add_ragged(described, heads, self._child(kinds))
+        self._child.add(described, {"dep": kinds}, heads, by_code=by_code)
         children = words.function_children
-        self._words.add_ragged(
-            described, words.head[children], self._child_word(words.dep[children], words.lemma[children])
-        )
+        parts = {"dep": words.dep[children], "lemma": words.lemma[children]}
+        self._child_word.add(described, parts, words.head[children], by_code=by_code)
         return described
 
     def _choose_cores(
@@ -243,18 +256,23 @@ class ConceptModel:
         named = [self._named[number] for number in candidates.tolist()]
         cores, kinds = np.array(named, dtype=np.int64).reshape(-1, 2).T
         heads, deps = words.head[owners], words.dep[owners]
+        by_code = words.by_code
+        parts = {
+            "core": cores,
+            "kind": kinds,
+            "dep": deps,
+            "head_lemma": words.lemma[heads],
+            "head_tag": words.tag[heads],
+            "following": around["following"][owners],
+            "previous": around["previous"][owners],
+        }
         both = np.repeat(hidden, counts, axis=0)
-        both += self._vectors.array[candidates]
-        both += self._cores.weights[self._core_and_dep(kinds, deps)]
+        both += self._vectors.array(by_code=by_code)[candidates]
+        self._core_and_dep.add(both, parts, by_code=by_code)
+        details = self._fixed.array(by_code=by_code)[candidates]
+        self._neighbours.add(details, parts, by_code=by_code)
         scores = np.maximum(both, 0.0, out=both) @ self._output
-        scores += self._fixed.array[candidates, 0]
-        weights = self._details.weights[:, 0]
-        by_head, by_following, by_previous, by_kind = self._neighbours
-        scores += weights[self._detail_and_dep(cores, deps)]
-        scores += weights[by_head(cores, words.lemma[heads])]
-        scores += weights[by_following(cores, around["following"][owners])]
-        scores += weights[by_previous(cores, around["previous"][owners])]
-        scores += weights[by_kind(kinds, words.tag[heads], deps)]
+        scores += details[:, 0]
         return self._read_cores(sentences, known, scores, starts)
 
     def _read_cores(
@@ -320,12 +338,10 @@ class ConceptModel:
     def _choose_templates(
         self, words: WordColumns, described: Array, cores: list[str], tokens: Numbers, masks: list[int]
     ) -> list[int]:
-        numbers = self._strings.numbers(cores)
-        of_core, of_core_and_tag = self._core_of_word(numbers), self._core_and_tag(numbers, words.tag[tokens])
+        parts = {"core": self._strings.numbers(cores), "tag": words.tag[tokens]}
         dense_weights, bias, output, output_bias = self._template
         hidden = described[tokens, self._width :] + words.dense(tokens) @ dense_weights + bias
-        hidden += self._words.weights[of_core, self._width :]
-        hidden += self._words.weights[of_core_and_tag, self._width :]
+        self._of_core.add(hidden, parts, by_code=words.by_code)
         scores = np.maximum(hidden, 0.0, out=hidden) @ output + output_bias
         return [int(best) for best in (scores + self._unfit[masks]).argmax(axis=1)] if cores else []
 

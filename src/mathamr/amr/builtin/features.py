@@ -60,13 +60,13 @@ CHILD_FORM, CHILD_WORD_FORM = "c={dep}", "cl={dep}{lemma}"
 SUBJECTS = frozenset({"nsubj", "nsubjpass", "csubj", "expl"})
 
 
-def own_parts(word: str, lemma: str, tag: str) -> dict[str, str]:
-    """The parts of `OWN_FORMS`."""
+OWN_PARTS = ("lemma", "tag", "suffix3", "suffix2", "prefix3", "shape")
+
+
+def own_parts(word: str, lemma: str, tag: str) -> tuple[str, ...]:
+    """The `OWN_PARTS` of a word."""
     low = word.lower()
-    return {
-        "lemma": lemma, "tag": tag, "suffix3": low[-3:], "suffix2": low[-2:], "prefix3": low[:3],
-        "shape": shape(word),
-    }  # fmt: skip
+    return lemma, tag, low[-3:], low[-2:], low[:3], shape(word)
 
 
 def around_parts(sentence: SyntaxSentence, token: int) -> dict[str, str]:
@@ -108,7 +108,8 @@ def written(forms: Sequence[str], parts: Mapping[str, str]) -> list[str]:
 def word_features(sentence: SyntaxSentence, token: int) -> list[str]:
     """A word in its context."""
     deps, lemmas = sentence.deps, sentence.lemmas
-    found = written(OWN_FORMS, own_parts(sentence.words[token], lemmas[token], sentence.tags[token]))
+    own = own_parts(sentence.words[token], lemmas[token], sentence.tags[token])
+    found = written(OWN_FORMS, dict(zip(OWN_PARTS, own, strict=True)))
     found += written(AROUND_FORMS, around_parts(sentence, token))
     children = sentence.children[token]
     found += [CHILD_FORM.format(dep=kind) for kind in sorted({deps[child] for child in children})]
@@ -161,34 +162,30 @@ def core_features(
 ) -> tuple[list[str], list[str]]:
     """A candidate core of a word, whatever its neighbours: features with vectors, and features with a weight alone."""
     lemma, dep = sentence.lemmas[token], sentence.deps[token]
-    vectors, details = own_core_features(sentence.words[token], lemma, sentence.tags[token], candidate)
-    kind = core_kind(candidate, lemma)[1]
-    return (
-        [*vectors, CORE_DEP_FORM.format(kind=kind, dep=dep)],
-        [*details, DETAIL_DEP_FORM.format(core=candidate.core, dep=dep)],
-    )
+    own = own_core_parts(sentence.words[token], lemma, sentence.tags[token], candidate)
+    parts = {"dep": dep, **dict(zip(CORE_PARTS, own, strict=True))}
+    return written((*CORE_FORMS, CORE_DEP_FORM), parts), written((*DETAIL_FORMS, DETAIL_DEP_FORM), parts)
 
 
-def own_core_features(
-    word: str, lemma: str, tag: str, candidate: FrameCandidate
-) -> tuple[list[str], list[str]]:
-    """Those of `core_features` that look at the word and its tag alone."""
-    core, total = candidate.core, candidate.total
-    share = bucket(10 * candidate.count // total) if total > 0 else "x"
-    amount, width = bucket(total), bucket(candidate.overall)
+CORE_PARTS = (
+    "kind", "name", "core", "share", "amount", "width", "tag", "letter", "lemma", "suffix3", "shape",
+)  # fmt: skip
+CORE_FORMS = ("k={kind}", "kc={core}", "kt={kind}{tag}", "kp={name}{share}{amount}", "ko={kind}{width}")
+DETAIL_FORMS = (
+    "ks={kind}{suffix3}", "ksh={kind}{shape}", "krp={kind}{share}{amount}", "kft={name}{share}{tag}",
+    "kot={name}{width}{share}{letter}", "kct={core}|{tag}", "kcl={core}|{lemma}",
+)  # fmt: skip
+"""Features of a candidate core that look at the word and its tag alone: with vectors, and with a weight."""
+
+
+def own_core_parts(word: str, lemma: str, tag: str, candidate: FrameCandidate) -> tuple[str, ...]:
+    """The `CORE_PARTS` of a candidate."""
+    core, _, count, total, overall = candidate
+    share = bucket(10 * count // total) if total > 0 else "x"
     name, kind = core_kind(candidate, lemma)
     return (
-        ["k=" + kind, "kc=" + core, "kt=" + kind + tag, "kp=" + name + share + amount, "ko=" + kind + width],
-        [
-            "ks=" + kind + word[-3:].lower(),
-            "ksh=" + kind + shape(word),
-            "krp=" + kind + share + amount,
-            "kft=" + name + share + tag,
-            "kot=" + name + width + share + tag[0],
-            "kct=" + core + "|" + tag,
-            "kcl=" + core + "|" + lemma,
-        ],
-    )
+        kind, name, core, share, bucket(total), bucket(overall), tag, tag[0], lemma, word[-3:].lower(), shape(word),
+    )  # fmt: skip
 
 
 NEIGHBOUR_FORMS = (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.mathematics import NOUNS, is_formula
@@ -21,13 +21,12 @@ LIMIT = 12
 CERTAIN, CERTAIN_SHARE = 60, 0.997
 
 
-@dataclass(frozen=True, slots=True)
-class FrameCandidate:
-    """A core that a word may have: why (`reason`), how often its lemma had it (`count` of `total`) and any lemma did."""
+class FrameCandidate(NamedTuple):
+    """A core that a word may have: why (`reason`), how often its lemma had it (`times` of `total`) and any lemma did."""
 
     core: str
     reason: str
-    count: int
+    times: int
     total: int
     overall: int
 

@@ -14,12 +14,9 @@ from string import Formatter
 import numpy as np
 from numpy.typing import NDArray
 
-from mathamr.amr.builtin.network import Array
+from mathamr.amr.builtin.featureloop import ABSENT, CODE, MIX, hash_texts
 
 Numbers = NDArray[np.int64]
-
-ABSENT = 0
-"""The number of a part that is not there: a feature with it is no feature."""
 
 PART_BITS = 21
 MOST_STRINGS = 1 << 18
@@ -27,12 +24,23 @@ MOST_ASKED = 1_000
 """Pairs that are asked one by one before all of a form are read off its vocabulary."""
 MOST_REMEMBERED = 1 << 18
 _EMPTY, _UNASKED = -1, -1
-_MIX = np.uint64(0x9E3779B97F4A7C15)
+_MIX = np.uint64(MIX)
 
 
 def places_of(mask: NDArray[np.bool_]) -> Numbers:
     """Where a row of truths is true: `np.flatnonzero` without its detours, which small arrays feel."""
     return mask.nonzero()[0]
+
+
+def ranges(starts: Numbers, counts: Numbers) -> Numbers:
+    """The numbers of several ranges, one after another.
+
+    >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
+    [5, 6, 0, 1, 2]
+    """
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if len(ends) else 0
+    return np.repeat(starts - (ends - counts), counts) + np.arange(total)
 
 
 class StringNumbers(dict[str, int]):
@@ -41,6 +49,8 @@ class StringNumbers(dict[str, int]):
     def __init__(self) -> None:
         super().__init__()
         self.texts: list[str] = [""]
+        self._hashed = 0
+        self._hashes = np.zeros((2, 0), dtype=np.int64)
 
     def __missing__(self, text: str) -> int:
         number = self[text] = len(self.texts)
@@ -56,6 +66,26 @@ class StringNumbers(dict[str, int]):
         """The numbers of many strings."""
         return np.array(list(map(self.__getitem__, texts)), dtype=np.int64)
 
+    def hashes(self) -> tuple[Numbers, Numbers]:
+        """The hashes of all texts by number, and the powers that they are joined with."""
+        size = len(self.texts)
+        if self._hashed < size:
+            if self._hashes.shape[1] < size:
+                grown = np.zeros((2, 2 * size), dtype=np.int64)
+                grown[:, : self._hashed] = self._hashes[:, : self._hashed]
+                self._hashes = grown
+            write_hashes(self.texts[self._hashed :], *self._hashes[:, self._hashed : size])
+            self._hashed = size
+        return self._hashes[0], self._hashes[1]
+
+
+def write_hashes(texts: Sequence[str], values: Numbers, powers: Numbers) -> None:
+    """The hashes of texts by machine code, as `TextHashes` has them."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    ends = np.cumsum(np.array([len(text) for text in encoded], dtype=np.int64))
+    data = np.frombuffer(b"".join(encoded), dtype=np.uint8).astype(np.int64)
+    CODE[hash_texts](data, ends, len(encoded), values, powers)
+
 
 class NumberTable:
     """A hash table from keys to numbers in arrays: open addressing, at most a quarter full."""
@@ -67,6 +97,11 @@ class NumberTable:
         self._bits, self._count = bits, 0
         self._keys = np.full(1 << bits, _EMPTY, dtype=np.int64)
         self._values = np.full(1 << bits, _UNASKED, dtype=np.int64)
+
+    @property
+    def arrays(self) -> tuple[Numbers, Numbers, int]:
+        """Keys, numbers and how many bits the table's size has, for code that looks things up by itself."""
+        return self._keys, self._values, self._bits
 
     def __len__(self) -> int:
         return self._count
@@ -130,7 +165,7 @@ class Form:
         self, form: str, vocabulary: Mapping[str, int], strings: StringNumbers, unknown: int
     ) -> None:
         self._vocabulary, self._strings, self._unknown = vocabulary, strings, unknown
-        pieces = [(literal, name) for literal, name, _, _ in Formatter().parse(form)]
+        pieces = self.pieces = [(literal, name) for literal, name, _, _ in Formatter().parse(form)]
         self.parts = tuple(name for _, name in pieces if name is not None)
         self._write = "".join(literal + ("{}" if name is not None else "") for literal, name in pieces).format
         self._dense: Numbers = np.full(1, unknown, dtype=np.int64)
@@ -207,43 +242,3 @@ class Form:
             return self._unknown
         texts = self._strings.texts
         return self._vocabulary.get(self._write(*[texts[number] for number in numbers]), self._unknown)
-
-
-class FeatureSums:
-    """Forms over one vocabulary, and the sums of their features' vectors."""
-
-    BLOCK = 2048
-
-    def __init__(self, vocabulary: Mapping[str, int], weights: Array, strings: StringNumbers) -> None:
-        self.vocabulary, self.strings = vocabulary, strings
-        self.unknown = len(weights)
-        self.weights: Array = np.concatenate([weights, np.zeros((1, weights.shape[1]), dtype=np.float32)])
-
-    def form(self, form: str) -> Form:
-        """A form over the vocabulary."""
-        return Form(form, self.vocabulary, self.strings, self.unknown)
-
-    def numbers(self, features: Iterable[str]) -> list[int]:
-        """The numbers of features given as text."""
-        get, unknown = self.vocabulary.get, self.unknown
-        return [get(feature, unknown) for feature in features]
-
-    def sums(self, columns: Sequence[Numbers]) -> Array:
-        """The sums of the vectors of several columns of features, row by row; in blocks that stay in the cache."""
-        weights, size = self.weights, len(columns[0])
-        made = np.empty((size, weights.shape[1]), dtype=np.float32)
-        for start in range(0, size, self.BLOCK):
-            stop = min(size, start + self.BLOCK)
-            total = made[start:stop]
-            np.take(weights, columns[0][start:stop], axis=0, out=total, mode="clip")
-            for column in columns[1:]:
-                total += weights[column[start:stop]]
-        return made
-
-    def add_ragged(self, made: Array, rows: Numbers, features: Numbers) -> None:
-        """Adds the vectors of features to the rows they belong to (`rows` ascending, with repetitions)."""
-        known = features != self.unknown
-        rows, features = rows[known], features[known]
-        if rows.size:
-            starts = places_of(np.concatenate(([True], rows[1:] != rows[:-1])))
-            made[rows[starts]] += np.add.reduceat(self.weights[features], starts, axis=0)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
 
-from mathamr.amr.builtin.columns import PathColumns, WordColumns, ranges
+from mathamr.amr.builtin.columns import PathColumns, WordColumns
 from mathamr.amr.builtin.concepts import Draft
 from mathamr.amr.builtin.features import (
     BOTH_FORM,
@@ -28,8 +28,9 @@ from mathamr.amr.builtin.features import (
     roles_of,
     type_of,
 )
+from mathamr.amr.builtin.featuresums import FeatureSums, FormSet
 from mathamr.amr.builtin.frames import Frames
-from mathamr.amr.builtin.lookup import FeatureSums, Form, Numbers, StringNumbers, places_of
+from mathamr.amr.builtin.lookup import Form, Numbers, StringNumbers, places_of, ranges
 from mathamr.amr.builtin.network import Array, Weights, softmax
 
 SAME = "="
@@ -160,12 +161,13 @@ class RelationModel:
         self._widths = [arrays[name].shape[1] for name in ("pair/source", "pair/target", "root/node")]
         vectors = np.concatenate([arrays["pair/source"], arrays["pair/target"], arrays["root/node"]], axis=1)
         self._nodes = FeatureSums(weights.bag("pair/source").vocabulary, vectors, strings)
-        self._node_forms = [self._nodes.form(form) for form in NODE_FORMS]
-        self._child, self._child_word = map(self._nodes.form, (NODE_CHILD_FORM, NODE_CHILD_WORD_FORM))
+        self._node_forms, self._child, self._child_word = (
+            FormSet(self._nodes, forms) for forms in (NODE_FORMS, [NODE_CHILD_FORM], [NODE_CHILD_WORD_FORM])
+        )
         self._pairs = FeatureSums(*weights.bag("pair/pair"), strings)
-        self._path = self._pairs.form(PATH_FORM)
-        self._path_forms = [self._pairs.form(form) for form in PATH_FORMS]
-        self._concepts, self._both = self._pairs.form(CONCEPTS_FORM), self._pairs.form(BOTH_FORM)
+        self._on_path = FormSet(self._pairs, [PATH_FORM, *PATH_FORMS])
+        gap, sign = (BOTH_FORM.replace("sign", name) for name in ("gap", "sign"))
+        self._anywhere = FormSet(self._pairs, [CONCEPTS_FORM, gap, sign])
         self._dense = np.concatenate(
             [arrays["pair/source_dense"], arrays["pair/target_dense"], arrays["root/dense"]], axis=1
         )
@@ -184,6 +186,7 @@ class RelationModel:
         in_features = (
             text for text in self._pairs.vocabulary if text[0] in "^v" and not set("|#") & set(text)
         )
+        self._is_feature = Form(PATH_FORM, dict.fromkeys(self._pairs.vocabulary, 1), strings, unknown=0)
         self._paths = PathColumns([*known, *in_features], strings)
         self._kind_names = np.array([strings[kind] for kind in KINDS], dtype=np.int64)
         self._kind_letters = np.array([strings[kind[0]] for kind in KINDS], dtype=np.int64)
@@ -204,13 +207,13 @@ class RelationModel:
         described += words.dense(nodes.word) @ self._dense + self._bias
         source_width, target_width, _ = self._widths
         roots: Array = np.maximum(described[:, source_width + target_width :], 0.0) @ self._root_output
-        sources, targets, columns = self._features(nodes, words)
+        sources, targets, parts = self._parts(nodes, words)
         from_sources = np.ascontiguousarray(described[:, :source_width])
         from_targets = np.ascontiguousarray(described[:, source_width : source_width + target_width])
         probabilities = np.empty((len(sources), len(self.labels)), dtype=np.float32)
         for begin in range(0, len(sources), BLOCK):
             part = slice(begin, begin + BLOCK)
-            joint = self._pairs.sums([column[part] for column in columns])
+            joint = self._joint({name: column[part] for name, column in parts.items()}, words)
             joint += from_sources[sources[part]]
             joint += from_targets[targets[part]]
             scores = np.maximum(joint, 0.0, out=joint) @ self._output
@@ -240,18 +243,31 @@ class RelationModel:
             "depth": self._written(bucket, words.depth[word]),
             "position": inner_or_root[words.root[word].astype(np.int64)],
         }
-        made = self._nodes.sums([form(*(parts[part] for part in form.parts)) for form in self._node_forms])
+        by_code = words.by_code
+        made = self._node_forms.sums(parts, by_code=by_code)
         heads, kinds = words.child_kinds
         owners, entries = _under(word, heads)
         letters = self._kind_letters[nodes.kind]
-        self._nodes.add_ragged(made, owners, self._child(kinds[entries], letters[owners]))
+        self._child.add(made, {"dep": kinds[entries], "letter": letters[owners]}, owners, by_code=by_code)
         children = words.children[words.among(words.dep[words.children], CHILD_WORDS)]
         owners, entries = _under(word, words.head[children])
-        self._nodes.add_ragged(made, owners, self._child_word(words.lemma[children[entries]]))
+        self._child_word.add(made, {"lemma": words.lemma[children[entries]]}, owners, by_code=by_code)
         return made
 
-    def _features(self, nodes: NodeColumns, words: WordColumns) -> tuple[Numbers, Numbers, list[Numbers]]:
-        """The pairs worth scoring, with their features in columns."""
+    def _joint(self, parts: Mapping[str, Numbers], words: WordColumns) -> Array:
+        """The sums of the features of pairs; on a path that is none there are no features of paths."""
+        made = self._anywhere.sums(parts, by_code=words.by_code)
+        if words.by_code:
+            self._on_path.add(made, parts, by_code=True)
+        else:
+            rows = places_of(self._is_feature(parts["path"]) == 1)
+            made[rows] += self._on_path.sums(
+                {name: each[rows] for name, each in parts.items()}, by_code=False
+            )
+        return made
+
+    def _parts(self, nodes: NodeColumns, words: WordColumns) -> tuple[Numbers, Numbers, dict[str, Numbers]]:
+        """The pairs worth scoring, with the parts of their features in columns."""
         sources, targets = nodes.pairs()
         paths, lengths = self._paths.between(words, nodes.word[sources], nodes.word[targets])
         pronoun = nodes.kind == _PRONOUN
@@ -262,30 +278,20 @@ class RelationModel:
         concept, goal = nodes.source[sources], nodes.goal[targets]
         signs = np.where(concept == goal, self._strings["="], self._strings["!"])
         gaps = nodes.word[targets] - nodes.word[sources]
-        path = self._path(paths)
-        columns = [
-            path,
-            self._concepts(concept, goal),
-            self._both(self._written(distance, gaps), both),
-            self._both(signs, both),
-        ]
-        on_path = places_of(path != self._pairs.unknown)
         parts = {
-            "path": paths[on_path],
-            "both": both[on_path],
-            "concept": concept[on_path],
-            "goal": goal[on_path],
-            "roles": nodes.roles[sources[on_path]],
-            "other": self._short_kinds[other[on_path]],
+            "path": paths,
+            "both": both,
+            "concept": concept,
+            "goal": goal,
+            "gap": self._written(distance, gaps),
+            "sign": signs,
+            "roles": nodes.roles[sources],
+            "other": self._short_kinds[other],
             "places": self._two_places[
-                np.minimum(nodes.place[sources[on_path]], 2), np.minimum(nodes.place[targets[on_path]], 2)
+                np.minimum(nodes.place[sources], 2), np.minimum(nodes.place[targets], 2)
             ],
         }
-        for form in self._path_forms:
-            column = np.full(len(sources), self._pairs.unknown, dtype=np.int64)
-            column[on_path] = form(*(parts[part] for part in form.parts))
-            columns.append(column)
-        return sources, targets, columns
+        return sources, targets, parts
 
     def _written(self, write: Callable[[int], str], values: Numbers) -> Numbers:
         """The numbers of the texts that small numbers are written as."""

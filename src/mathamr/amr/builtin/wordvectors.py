@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mathamr.amr.builtin.lookup import Numbers
+from mathamr.amr.builtin.batchsize import is_worth_code
+from mathamr.amr.builtin.lookup import Numbers, ranges
+from mathamr.amr.builtin.maxoutloop import CODE, SMALL, finish_rows, first_rows, gather_windows
 from mathamr.amr.builtin.network import Array
 
 MEMORY = 30_000
-BLOCK = 512
-SMALL = np.float32(1e-8)
+BLOCK, CODE_BLOCK = 512, 128
 
 
 class TokenForm(NamedTuple):
@@ -56,7 +57,7 @@ class MaxoutLayer(NamedTuple):
         for start in range(width, products.shape[1], width):
             np.maximum(made, products[:, start : start + width], out=made)
         made -= made.mean(axis=1, keepdims=True)
-        variance = np.einsum("ij,ij->i", made, made) / np.float32(width) + SMALL
+        variance = np.einsum("ij,ij->i", made, made) / np.float32(width) + np.float32(SMALL)
         made *= (1.0 / np.sqrt(variance))[:, None]
         made *= self.gain
         made += self.shift
@@ -113,9 +114,11 @@ class WordVectors:
         distinct, places = np.unique(rows, return_inverse=True)
         sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         starts = np.cumsum(sizes + self.padding) - sizes
-        words: Numbers = np.repeat(starts - (np.cumsum(sizes) - sizes), sizes) + np.arange(len(rows))
-        states = np.zeros((int(starts[-1] + sizes[-1]) + self.padding, self.width), dtype=np.float32)
         embedded = self._embedded[distinct]
+        if is_worth_code(len(sizes)):
+            return self._by_code(embedded, places.reshape(-1), starts, sizes)
+        words = ranges(starts, sizes)
+        states = np.zeros((int(starts[-1] + sizes[-1]) + self.padding, self.width), dtype=np.float32)
         states[words] = embedded[places.reshape(-1)]
         states = self._first(states, embedded, places.reshape(-1), words)
         everywhere = np.arange(1, len(states) - 1)
@@ -123,6 +126,39 @@ class WordVectors:
             # The outermost rows are padding that no word reaches.
             states[1:-1] = self._layer(layer, states, everywhere)
         return self._layer(self._layers[-1], states, words)
+
+    def _by_code(self, embedded: Array, places: Numbers, starts: Numbers, sizes: Numbers) -> Array:
+        """The same by machine code; of the padding only what later layers look at."""
+        width, layers = self.width, self._layers
+        whole = len(layers[0].bias)
+        words = ranges(starts, sizes)
+        row_words = np.full(int(words[-1]) + 1 + self.padding, len(embedded), dtype=np.int64)
+        row_words[words] = places
+        states, spare = (np.empty((len(row_words), width), dtype=np.float32) for _ in range(2))
+        left, middle, right = (
+            embedded @ layers[0].weights[part * width : (part + 1) * width] for part in range(3)
+        )
+        shape = width, whole // width
+        CODE[first_rows](
+            states, embedded, row_words, len(row_words), len(embedded), left, middle, right, *layers[0][1:], *shape,
+            np.empty(whole, np.float32), np.zeros(width, np.float32),
+        )  # fmt: skip
+        gather, finish, last = CODE[gather_windows], CODE[finish_rows], len(layers) - 1
+        vectors = np.empty((len(words), width), dtype=np.float32)
+        around, products = (np.empty((CODE_BLOCK, wide), np.float32) for wide in (3 * width, whole))
+        for depth, layer in enumerate(layers[1:], start=1):
+            beside = last - depth
+            rows = ranges(starts - beside, sizes + 2 * beside) if beside else words
+            into = spare if beside else vectors
+            for begin in range(0, len(rows), CODE_BLOCK):
+                some = rows[begin : begin + CODE_BLOCK]
+                size = len(some)
+                gather(around, states, some, size, width)
+                np.matmul(around[:size], layer.weights, out=products[:size])
+                out = into if beside else into[begin : begin + size]
+                finish(out, states, some, size, int(not beside), products, *layer[1:], *shape)
+            states, spare = spare, states
+        return vectors
 
     def _layer(self, layer: MaxoutLayer, states: Array, rows: Numbers) -> Array:
         """What a layer makes of some rows, in blocks that stay in the cache."""

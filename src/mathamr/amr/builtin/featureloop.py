@@ -1,0 +1,110 @@
+"""Features of many rows by machine code: texts are not written, hashes of their parts are joined and looked up.
+
+A form is a list of items: a part is the number of a column (0 and up), a text between parts its own number with the sign changed. The hash
+of a text is a polynomial of its bytes modulo 2^64 (`TextHashes`), so that what is joined of parts is that of the whole.
+"""
+
+from __future__ import annotations
+
+from mathamr.arrays import Floats
+from mathamr.translation import Ints, MachineCode
+
+ABSENT = 0
+"""The number of a part that is not there: a feature with it is no feature."""
+MIX = BASE = 0x9E3779B97F4A7C15
+"""What keys are multiplied with for their slots, and what the polynomial of a text is one of."""
+ALL, HALF = (1 << 64) - 1, (1 << 63) - 1
+
+
+def _found(key: int, keys: Ints, numbers: Ints, bits: int) -> int:
+    """What a `NumberTable` holds for a key, -1 for nothing."""
+    last = (1 << bits) - 1
+    slot = (key * MIX >> (64 - bits)) & last
+    while keys[slot] != key:
+        if keys[slot] < 0:
+            return -1
+        slot = (slot + 1) & last
+    return int(numbers[slot])
+
+
+def _feature(
+    items: Ints,
+    begin: int,
+    end: int,
+    columns: Ints,
+    count: int,
+    row: int,
+    values: Ints,
+    powers: Ints,
+    keys: Ints,
+    numbers: Ints,
+    bits: int,
+) -> int:
+    """The feature that a form makes of a row, -1 for none."""
+    value = 0
+    for place in range(begin, end):
+        text = -items[place]
+        if text <= 0:
+            text = columns[items[place] * count + row]
+            if text == ABSENT:
+                return -1
+        value = (value * powers[text] + values[text]) & ALL
+    return _found(value & HALF, keys, numbers, bits)
+
+
+def add_features(
+    made: Floats,
+    width: int,
+    owners: Ints,
+    weights: Floats,
+    whole: int,
+    first: int,
+    columns: Ints,
+    count: int,
+    items: Ints,
+    bounds: Ints,
+    forms: int,
+    values: Ints,
+    powers: Ints,
+    keys: Ints,
+    numbers: Ints,
+    bits: int,
+) -> None:
+    """Adds the vectors of all features of rows to those of their owners, from the `first` number of a vector on."""
+    for row in range(count):
+        target = owners[row] * width
+        for form in range(forms):
+            feature = _feature(
+                items,
+                bounds[form],
+                bounds[form + 1],
+                columns,
+                count,
+                row,
+                values,
+                powers,
+                keys,
+                numbers,
+                bits,
+            )
+            if feature >= 0:
+                vector = feature * whole + first
+                for place in range(width):
+                    made[target + place] += weights[vector + place]
+
+
+def hash_texts(data: Ints, ends: Ints, count: int, values: Ints, powers: Ints) -> None:
+    """The hashes of texts that stand one after another, and the powers of the base that their lengths are."""
+    place = 0
+    for text in range(count):
+        value = 0
+        power = 1
+        while place < ends[text]:
+            value = (value * BASE + data[place] + 1) & ALL
+            power = (power * BASE) & ALL
+            place += 1
+        values[text] = value
+        powers[text] = power
+
+
+CODE = MachineCode(_found, _feature, add_features, hash_texts)
