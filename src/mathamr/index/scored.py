@@ -50,13 +50,13 @@ def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> list[Scored]:
     rounded = np.round(np.asarray(scores, np.float64), DECIMALS) + 0.0
     order = np.argsort(-rounded, kind="stable")
     ranked = rounded[order]
-    (ends,) = np.nonzero(np.diff(ranked, append=-np.inf))
-    names = [ids[row] for row in order.tolist()]
-    start = 0
-    for end in ends.tolist():
-        if end > start:
-            names[start : end + 1] = sorted(names[start : end + 1])
-        start = end + 1
-        if start >= k:
+    names = list(map(ids.__getitem__, order.tolist()))
+    (equal,) = np.nonzero(ranked[1:] == ranked[:-1])
+    done = 0
+    for start in equal.tolist():
+        if start >= max(done, k):
             break
+        if start >= done:
+            done = int(np.searchsorted(-ranked, -ranked[start], side="right"))
+            names[start:done] = sorted(names[start:done])
     return paired(names[:k], ranked[:k].tolist())

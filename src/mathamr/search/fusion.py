@@ -10,8 +10,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
-from operator import itemgetter, mul
+from operator import itemgetter
 from typing import Protocol
+
+import numpy as np
 
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.index.scored import Scored, paired
@@ -26,8 +28,10 @@ Ranking = Sequence[Scored]
 class Fusion(Protocol):
     """Makes one ranking of several."""
 
-    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
-        """Everything that one of the rankings has, best first; equal scores in the order of their ids.
+    def __call__(
+        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
+    ) -> list[Scored]:
+        """Everything that one of the rankings has, best first, or the best `k`; equal scores in the order of their ids.
 
         `weights` say how much each ranking counts, by default all the same. What a ranking lacks it puts last.
         """
@@ -52,6 +56,11 @@ def takes_normalisation(name: str) -> bool:
     return any(each.name == "normalisation" for each in fields(FUSIONS[name]))  # type: ignore[arg-type]
 
 
+def looks_at_scores(name: str) -> bool:
+    """Whether scores alone count, and not who stands before whom."""
+    return takes_normalisation(name) and "offset" not in {each.name for each in fields(FUSIONS[name])}  # type: ignore[arg-type]
+
+
 def fuse(
     name: str,
     rankings: Sequence[Ranking],
@@ -68,12 +77,12 @@ def fuse(
     """
     kind = FUSIONS[name]
     if normalisation is None:
-        return kind()(rankings, weights)[:k]
+        return kind()(rankings, weights, k)
     if not takes_normalisation(name):
         raise MathAMRError(
             f"the fusion {name!r} looks at ranks alone; a normalisation is for those of scores"
         )
-    return kind(normalisation=normalisation)(rankings, weights)[:k]
+    return kind(normalisation=normalisation)(rankings, weights, k)
 
 
 def min_max(scores: Sequence[float]) -> list[float]:
@@ -91,11 +100,11 @@ def by_top(scores: Sequence[float]) -> list[float]:
 
 def standard(scores: Sequence[float]) -> list[float]:
     """How many standard deviations above the mean of the ranking, lifted so that the last has 0."""
-    mean = math.fsum(scores) / len(scores)
-    apart = [score - mean for score in scores]
-    deviation = math.sqrt(math.fsum(map(mul, apart, apart)) / len(scores))
-    low = min(scores)
-    return [(score - low) / deviation for score in scores] if deviation > 0 else [1.0] * len(scores)
+    values = np.array(scores, np.float64)
+    apart = values - math.fsum(scores) / len(scores)
+    deviation = math.sqrt(float(apart @ apart) / len(scores))
+    lifted: list[float] = ((values - values.min()) / deviation if deviation > 0 else values**0).tolist()
+    return lifted
 
 
 def unchanged(scores: Sequence[float]) -> list[float]:
@@ -117,13 +126,15 @@ class ReciprocalRankFusion:
 
     offset: float = RANK_OFFSET
 
-    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+    def __call__(
+        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
+    ) -> list[Scored]:
         """Ranks alone count."""
         sums: dict[str, float] = {}
         for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
-            for place, hit in enumerate(_unique(ranking), 1):
-                sums[hit.id] = sums.get(hit.id, 0.0) + weight / (self.offset + place)
-        return _ordered(sums)
+            for place, item in enumerate(_unique(ranking)[0], 1):
+                sums[item] = sums.get(item, 0.0) + weight / (self.offset + place)
+        return _ordered(sums, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,13 +144,15 @@ class ScoredReciprocalRank:
     offset: float = RANK_OFFSET
     normalisation: str = "top"
 
-    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+    def __call__(
+        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
+    ) -> list[Scored]:
         """Ranks count, and among them those with high scores more."""
         sums: dict[str, float] = {}
         for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
             for place, (item, score) in enumerate(_normalised(ranking, self.normalisation).items(), 1):
                 sums[item] = sums.get(item, 0.0) + weight * score / (self.offset + place)
-        return _ordered(sums)
+        return _ordered(sums, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,13 +161,15 @@ class WeightedSum:
 
     normalisation: str = "min-max"
 
-    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+    def __call__(
+        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
+    ) -> list[Scored]:
         """Scores alone count; one that a ranking lacks is 0."""
         sums: dict[str, float] = {}
         for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
             for item, score in _normalised(ranking, self.normalisation).items():
                 sums[item] = sums.get(item, 0.0) + weight * score
-        return _ordered(sums)
+        return _ordered(sums, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +178,13 @@ class Mean:
 
     normalisation: str = "min-max"
 
-    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+    def __call__(
+        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
+    ) -> list[Scored]:
         """Scores alone count; one that a ranking lacks is 0."""
         chosen = _weights(rankings, weights)
         total = math.fsum(chosen) or 1.0
-        return WeightedSum(self.normalisation)(rankings, [weight / total for weight in chosen])
+        return WeightedSum(self.normalisation)(rankings, [weight / total for weight in chosen], k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,13 +193,15 @@ class Maximum:
 
     normalisation: str = "min-max"
 
-    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+    def __call__(
+        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
+    ) -> list[Scored]:
         """Scores alone count."""
         best: dict[str, float] = {}
         for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
             for item, score in _normalised(ranking, self.normalisation).items():
                 best[item] = max(best.get(item, 0.0), weight * score)
-        return _ordered(best)
+        return _ordered(best, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +213,9 @@ class HarmonicMean:
 
     normalisation: str = "min-max"
 
-    def __call__(self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None) -> list[Scored]:
+    def __call__(
+        self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
+    ) -> list[Scored]:
         """Scores alone count."""
         chosen = _weights(rankings, weights)
         scores = [_normalised(ranking, self.normalisation) for ranking in rankings]
@@ -209,7 +230,7 @@ class HarmonicMean:
             for item in means
         }
         order = sorted(means, key=lambda item: (-harmonic[item], -means[item], item))
-        return [Scored(item, harmonic[item]) for item in order]
+        return [Scored(item, harmonic[item]) for item in order[:k]]
 
 
 _id, _score = itemgetter(0), itemgetter(1)
@@ -226,31 +247,33 @@ def _weights(rankings: Sequence[Ranking], weights: Sequence[float] | None) -> Se
     return weights
 
 
-def _unique(ranking: Ranking) -> list[Scored]:
-    """A ranking with every id once, where it stands first."""
-    if not all(map(math.isfinite, map(_score, ranking))):
+def _unique(ranking: Ranking) -> tuple[list[str], list[float]]:
+    """A ranking with every id once, where it stands first: its ids and their scores."""
+    ids, scores = list(map(_id, ranking)), list(map(_score, ranking))
+    if not all(map(math.isfinite, scores)):
         hit = next(hit for hit in ranking if not math.isfinite(hit.score))
         raise MathAMRError(f"the score of {hit.id!r} in a ranking is no finite number: {hit.score}")
-    if len(set(map(_id, ranking))) == len(ranking):
-        return list(ranking)
-    first: dict[str, Scored] = {}
-    for hit in ranking:
-        first.setdefault(hit.id, hit)
-    return list(first.values())
+    if len(set(ids)) < len(ids):
+        first = dict(zip(reversed(ids), reversed(scores), strict=True))
+        ids = list(dict.fromkeys(ids))
+        scores = [first[each] for each in ids]
+    return ids, scores
 
 
 def _normalised(ranking: Ranking, name: str) -> dict[str, float]:
     if name not in NORMALISATIONS:
         raise UnknownNameError("normalisation", name, list(NORMALISATIONS))
-    hits = _unique(ranking)
-    if not hits:
-        return {}
-    return dict(zip(map(_id, hits), NORMALISATIONS[name](list(map(_score, hits))), strict=True))
+    ids, scores = _unique(ranking)
+    return dict(zip(ids, NORMALISATIONS[name](scores), strict=True)) if ids else {}
 
 
-def _ordered(scores: dict[str, float]) -> list[Scored]:
-    order = sorted(scores, key=scores.__getitem__, reverse=True)
-    if len(set(scores.values())) < len(order):
-        order = sorted(scores)
-        order.sort(key=scores.__getitem__, reverse=True)  # equal scores stay in the order of their ids
-    return paired(order, map(scores.__getitem__, order))
+def _ordered(scores: dict[str, float], k: int | None) -> list[Scored]:
+    ids, values = list(scores), np.array(list(scores.values()), np.float64)
+    order = np.argsort(-values, kind="stable")
+    ranked = values[order]
+    if (ranked[1:] == ranked[:-1])[:k].any():
+        ids.sort()
+        values = np.array([scores[each] for each in ids], np.float64)
+        order = np.argsort(-values, kind="stable")  # equal scores stay in the order of their ids
+        ranked = values[order]
+    return paired(map(ids.__getitem__, order[:k].tolist()), ranked[:k].tolist())

@@ -170,6 +170,8 @@ class Index(Closing):
         loading.join()
         if failures:
             raise failures[0]
+        if not self.archive.words_only:
+            self.archive.engine.warm()
         for task in self.tasks:
             self.search("$x$", task, k=1)
 
@@ -205,9 +207,10 @@ class Index(Closing):
         name, ranking = self._possible(*self.ranking(task, strategy))
         if self.archive.words_only:
             notes.append(f"{self.archive.vectors_made()}; found by words until the rest is there")
+        skims = exact is None
         if exact is None:
             exact = not ENGINES[self.archive.manifest.engine.name].capabilities.remote
-        demand = Demand(offset + k + 1, where or None, exact, pool)
+        demand = Demand(offset + k + 1, where or None, exact, pool, skims)
         ranked, ranker = self._ranked(asked, task, (name, ranking), demand)
         by_words = uses_words(ranking)
         notes += self._analyser.notes(asked.query)
@@ -216,7 +219,7 @@ class Index(Closing):
             ranked = labelled_first(
                 self.archive.catalogue, asked.query.text, ranked, demand.where, demand.depth
             )
-        notes += _remarks(ranked, ranking, where, empty=not len(self))
+        notes += _remarks(ranked, ranking, where, empty=not ranked and not len(self))
         page = ranked[offset : offset + k]
         with watch("snippet"):
             wanted = Wanted(asked.query, ranker.corrections if by_words else ())
@@ -261,7 +264,7 @@ class Index(Closing):
         asked, notes = self._asked(query, task, Stopwatch())
         found, ranker = self._ranked(asked, task, chosen, Demand(depth, where or None, exact, pool))
         more = [*self._analyser.notes(asked.query), *(ranker.notes if uses_words(chosen[1]) else [])]
-        return found, notes + more + _remarks(found, chosen[1], where, empty=not len(self))
+        return found, notes + more + _remarks(found, chosen[1], where, empty=not found and not len(self))
 
     @_of_one_state
     def score(

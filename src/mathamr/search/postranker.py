@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.engine import Engine, FieldReader
+from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms
 from mathamr.index.scored import Scored
@@ -14,7 +14,7 @@ from mathamr.search.asked import Asked
 from mathamr.search.barename import BareName, Posts
 from mathamr.search.ranked import Demand, Ranked
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows, unsuited
-from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
+from mathamr.systems.ranking import MaxSim, Nearest, NearestRows, Ranking
 
 
 class PostRanker(Ranker):
@@ -41,6 +41,20 @@ class PostRanker(Ranker):
                 return field.search_maxsim(vectors, demand.depth, demand.where, demand.exact)
             case NearestRows(rows=rows):
                 return of_rows(field, vectors, rows, demand.where, demand.exact)[: demand.depth]
+
+    def _kept(self, demand: Demand) -> int | None:
+        """All, where some of them may have the name that was asked for."""
+        return demand.depth if self._name is None else None
+
+    def _skimmed(self, ranking: Ranking, demand: Demand) -> list[Scored]:
+        """By MaxSim over numbers that take a quarter of the room."""
+        if not isinstance(ranking, MaxSim):
+            return []
+        field = self._field(ranking.field)
+        if not isinstance(field, SkimsMaxSim):
+            return []
+        with self.asked.watch("search"):
+            return field.skim_maxsim(self.asked.rows(field.field).vectors, demand.depth, demand.where)
 
     def _by_words(self, lexicon: LexicalPart, demand: Demand) -> list[Scored]:
         def passing(ids: Sequence[str]) -> set[str]:

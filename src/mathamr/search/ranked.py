@@ -16,12 +16,16 @@ POOL = 1000
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """How many results, from what, how exactly; `pool` is how many posts `rerank` looks at again."""
+    """How many results, from what, how exactly; `pool` is how many posts `rerank` looks at again.
+
+    With `skims`, what only decides who may be among the results may be a little off.
+    """
 
     depth: int
     where: Filter | None = None
     exact: bool = True
     pool: int = POOL
+    skims: bool = False
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth <= MAX_DEPTH:

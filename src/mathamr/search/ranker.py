@@ -19,7 +19,7 @@ from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
 from mathamr.search.asked import Asked
-from mathamr.search.fusion import fuse, takes_normalisation
+from mathamr.search.fusion import fuse, looks_at_scores, takes_normalisation
 from mathamr.search.ranked import Demand, Ranked
 from mathamr.systems.ranking import (
     Aligned,
@@ -37,6 +37,8 @@ from mathamr.systems.ranking import (
 )
 
 _CHECKED_AT_A_TIME = 100
+_CONTENDERS = 8
+"""So many times the wanted results are scored exactly, where scores that may be a little off have chosen them."""
 _BEHIND = 0.99
 """What the best result that was not ranked again has of the lowest score of those that were."""
 
@@ -159,11 +161,7 @@ class Ranker(ABC):
                 return self._reread(ranking, self._found(first, deep))
             case Fuse():
                 ranking = ranking.suited(self.asked.query.kind)
-                deep = replace(demand, depth=max(demand.depth, ranking.depth))
-                parts = {part.name: self._found(part.ranking, deep).hits for part in ranking.asked}
-                with self.asked.watch("rank"):
-                    evidence = {name: dict(hits) for name, hits in parts.items()}
-                    return FoundHits(_fused(ranking, parts), evidence)
+                return self._fused_found(ranking, demand)
             case Promote(inner):
                 found = self._found(inner, demand)
                 with self.asked.watch("rank"):
@@ -183,6 +181,37 @@ class Ranker(ABC):
                 raise MathAMRError(
                     "several representations are compared of what was found already: put it into a Rerank, as `then`"
                 )
+
+    def _fused_found(self, ranking: Fuse, demand: Demand) -> FoundHits:
+        """What the parts of a fusion find; who may be among the results is decided by scores that may be a little off."""
+        deep = replace(demand, depth=max(demand.depth, ranking.depth))
+        skims = demand.skims and _CONTENDERS * demand.depth <= deep.depth and looks_at_scores(ranking.fusion)
+        skimmed = {
+            part.name: found
+            for part in ranking.asked
+            if skims and (found := self._skimmed(part.ranking, deep))
+        }
+        parts = {
+            part.name: skimmed[part.name] if part.name in skimmed else self._found(part.ranking, deep).hits
+            for part in ranking.asked
+        }
+        for part in ranking.asked:
+            if part.name in skimmed:
+                with self.asked.watch("rank"):
+                    contenders = [hit.id for hit in _fused(ranking, parts, _CONTENDERS * demand.depth)]
+                exact = {hit.id: hit.score for hit in self._scored(part.ranking, contenders).hits}
+                parts[part.name] = [Scored(hit.id, exact.get(hit.id, hit.score)) for hit in parts[part.name]]
+        with self.asked.watch("rank"):
+            evidence = {name: dict(hits) for name, hits in parts.items()}
+            return FoundHits(_fused(ranking, parts, self._kept(demand)), evidence)
+
+    def _kept(self, demand: Demand) -> int | None:
+        """How many results of a fusion are looked at; `None`: all of them."""
+        return None
+
+    def _skimmed(self, ranking: Ranking, demand: Demand) -> list[Scored]:
+        """About what a ranking finds, where the index can tell it quicker than exactly; else nothing."""
+        return []
 
     def _reranked(self, ranking: Rerank, demand: Demand) -> FoundHits:
         pool = ranking.pool or max(demand.pool, demand.depth)
@@ -338,10 +367,10 @@ def of_rows(
     return sorted((Scored(*each) for each in best.items()), key=lambda hit: (-hit.score, hit.id))
 
 
-def _fused(ranking: Fuse, parts: Mapping[str, Sequence[Scored]]) -> list[Scored]:
+def _fused(ranking: Fuse, parts: Mapping[str, Sequence[Scored]], k: int | None = None) -> list[Scored]:
     weights = [part.weight for part in ranking.asked]
     normalisation = ranking.normalisation if takes_normalisation(ranking.fusion) else None
-    return fuse(ranking.fusion, list(parts.values()), weights, normalisation=normalisation)
+    return fuse(ranking.fusion, list(parts.values()), weights, k, normalisation)
 
 
 def unsuited(ranking: str, task: str) -> MathAMRError:

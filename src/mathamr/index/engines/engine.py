@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
@@ -35,6 +35,7 @@ __all__ = [
     "Payload",
     "Scored",
     "ScoredRow",
+    "SkimsMaxSim",
     "create_engine",
     "open_engine",
 ]
@@ -100,6 +101,15 @@ class FieldReader(Protocol):
         ...
 
 
+@runtime_checkable
+class SkimsMaxSim(Protocol):
+    """A reader that knows about the MaxSim of everything long before it knows it exactly."""
+
+    def skim_maxsim(self, vectors: Floats, k: int, where: Filter | None = None) -> list[Scored]:
+        """The k entries with about the highest MaxSim: for whoever asks for the exact score (`score`) of few of them."""
+        ...
+
+
 class Engine(Protocol):
     """Entries by kind and id, their vectors by field.
 
@@ -160,6 +170,10 @@ class Engine(Protocol):
 
     def optimize(self) -> None:
         """Prepares for many searches after many writes: merges, and builds what approximate search needs."""
+        ...
+
+    def warm(self) -> None:
+        """Prepares this process for many searches: makes what is made at some cost, and pays from then on."""
         ...
 
     def verify(self) -> list[str]:

@@ -63,6 +63,9 @@ class EngineOfKinds(Generic[Store, Reader]):
         if of in self.stores:
             self.stores[of].delete(ids)
 
+    def warm(self) -> None:
+        """Most engines have nothing to prepare."""
+
     def count(self, of: Kind) -> int:
         """How many entries there are."""
         return self.stores[of].count() if of in self.stores else 0

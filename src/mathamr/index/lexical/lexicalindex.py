@@ -258,8 +258,11 @@ def _of_field(
     numbers = np.array(list(counts), np.int64)
     found = [segment.postings(field, numbers) for segment, _ in state.parts]
     holding = np.zeros(len(numbers))
-    for each, (_, alive) in zip(found, state.parts, strict=True):
-        holding += np.bincount(each.terms[alive[each.rows]], minlength=len(numbers))
+    for each, (_, alive), whole in zip(found, state.parts, state.whole, strict=True):
+        if whole:
+            holding[each.found] += each.sizes
+        else:
+            holding += np.bincount(each.terms[alive[each.rows]], minlength=len(numbers))
     rarity = np.log1p((state.count - holding + 0.5) / (holding + 0.5)) ** weighting.rarity
     weights = rarity * np.log1p(np.array(list(counts.values()), np.float64))
     total: Values = np.zeros(len(state))
@@ -267,7 +270,8 @@ def _of_field(
     first = 0
     for each, (segment, _) in zip(found, state.parts, strict=True):
         shortness = weighting.k1 * (1 - weighting.b) + scale * segment.lengths(field)
-        added = weights[each.terms] * (each.counts / (each.counts + shortness[each.rows]))
+        shares = each.counts / (each.counts + shortness[each.rows])
+        added = np.repeat(weights[each.found], each.sizes) * shares
         total[first : first + len(segment)] = np.bincount(each.rows, added, minlength=len(segment))
         first += len(segment)
     return total, float(weights.sum())

@@ -28,12 +28,20 @@ MOST = 255
 
 
 class Postings:
-    """The entries that hold some terms: for every occurrence which term (its place in the request), row and count."""
+    """The entries that hold some terms, term after term: row and count of each; `sizes` says how many hold each of `found`.
 
-    __slots__ = ("counts", "rows", "terms")
+    Terms are told by their place in the request.
+    """
 
-    def __init__(self, terms: Numbers, rows: Array, counts: Array) -> None:
-        self.terms, self.rows, self.counts = terms, rows, counts
+    __slots__ = ("counts", "found", "rows", "sizes")
+
+    def __init__(self, found: Numbers, sizes: Numbers, rows: Array, counts: Array) -> None:
+        self.found, self.sizes, self.rows, self.counts = found, sizes, rows, counts
+
+    @property
+    def terms(self) -> Numbers:
+        """For every row which term it holds."""
+        return np.repeat(self.found, self.sizes)
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,13 +130,14 @@ class Segment:
         found = np.flatnonzero(places < len(known))
         found = found[known[places[found]] == terms[found]]
         starts = self.arrays[f"{field}.starts"]
-        begins = starts[places[found]]
-        sizes = starts[places[found] + 1] - begins
-        where = np.repeat(begins - (np.cumsum(sizes) - sizes), sizes) + np.arange(sizes.sum())
+        begins, ends = starts[places[found]], starts[places[found] + 1]
+        bounds = [*zip(begins.tolist(), ends.tolist(), strict=True)]
+        rows, counts = self.arrays[f"{field}.rows"], self.arrays[f"{field}.counts"]
         return Postings(
-            np.repeat(found, sizes),
-            self.arrays[f"{field}.rows"][where],
-            self.arrays[f"{field}.counts"][where],
+            found,
+            ends - begins,
+            np.concatenate([rows[:0], *(rows[begin:end] for begin, end in bounds)]),
+            np.concatenate([counts[:0], *(counts[begin:end] for begin, end in bounds)]),
         )
 
     def is_intact(self) -> bool:

@@ -73,6 +73,11 @@ class Segments:
         return sum(int(alive.sum()) for _, alive in self.parts)
 
     @cached_property
+    def whole(self) -> tuple[bool, ...]:
+        """Of which segments all entries are alive."""
+        return tuple(bool(alive.all()) for _, alive in self.parts)
+
+    @cached_property
     def averages(self) -> dict[str, float]:
         """How many terms each field of a living entry has on average."""
         return {

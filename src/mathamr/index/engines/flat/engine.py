@@ -19,6 +19,7 @@ import numpy as np
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.flat.entries import FlatEntries, FlatField, StoredSegment
+from mathamr.index.engines.flat.kernel import expect_many
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.segment import FlatSegment
 from mathamr.index.engines.kinds import EngineOfKinds
@@ -90,6 +91,11 @@ class FlatEngine(EngineOfKinds[FlatEntries, FlatField]):
                 # A file that cannot be removed takes room, nothing else.
                 with suppress(OSError):
                     path.unlink()
+
+    def warm(self) -> None:
+        """Vectors that are scanned in a first pass are scanned by machine code from now on."""
+        if any(entries.is_large for entries in self.stores.values()):
+            expect_many()
 
     def flush(self) -> None:
         """Writes what waits as new segments, then the list: when it returns, a crash loses nothing."""

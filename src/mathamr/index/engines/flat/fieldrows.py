@@ -142,6 +142,17 @@ class FieldRows(ABC):
     ) -> tuple[Rows, Floats]:
         """Places and scores of the k best by MaxSim, and of those that tie with the last."""
 
+    @property
+    def is_large(self) -> bool:
+        """Whether a first pass over whole numbers pays."""
+        return False
+
+    def skim_maxsim(
+        self, query: Floats, k: int, passing: Mask | None, first_pass: str
+    ) -> tuple[Rows, Floats]:
+        """Like `search_maxsim`, with scores that may be a little off where exact ones take longer."""
+        return self.search_maxsim(query, k, passing, first_pass)
+
     def search_encoded(
         self, encoding: Floats, query: Floats, pool: int, k: int, passing: Mask | None
     ) -> tuple[Rows, Floats]:
@@ -304,14 +315,31 @@ class ManyRows(FieldRows):
             return top(places, slots.score(query, places), k)
         if self.quantised is not None and (
             first_pass == "int8"
-            or (
-                first_pass == "auto"
-                and len(slots.vectors) >= FEWEST_ROWS
-                and self._saves(self.quantised, count, k)
-            )
+            or (first_pass == "auto" and self.is_large and self._saves(self.quantised, count, k))
         ):
             return self._through_int8(self.quantised, query, k, passing)
         return top(*_passing(slots.scan(query), passing), k)
+
+    @property
+    def is_large(self) -> bool:
+        """Whether a first pass over whole numbers pays."""
+        return self.quantised is not None and len(self.slots.vectors) >= FEWEST_ROWS
+
+    def skim_maxsim(
+        self, query: Floats, k: int, passing: Mask | None, first_pass: str
+    ) -> tuple[Rows, Floats]:
+        """By the whole numbers alone, where they are scanned by the code of `kernel`."""
+        count = len(self) if passing is None else int(passing.sum())
+        quantised = self.quantised
+        if quantised is None or not self.is_large or count * _FEW < len(self) or count <= k:
+            return self.search_maxsim(query, k, passing, first_pass)
+        if first_pass == "none" or not pays(quantised.numbers):
+            return self.search_maxsim(query, k, passing, first_pass)
+        about, _ = quantised.bounded(self.slots, query)
+        if passing is not None:
+            about[~passing] = -np.inf
+        places = best(about, k)
+        return places, about[places]
 
     def _saves(self, quantised: Quantised, count: int, k: int) -> bool:
         """Whether a first pass is quicker than the scan: what it finds is scored again."""

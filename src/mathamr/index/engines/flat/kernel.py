@@ -90,6 +90,10 @@ class _Heat:
         with self._counting:
             self._products += products
 
+    def expect_many(self) -> None:
+        """The process will compute so many that the code pays, as whoever starts a server knows beforehand."""
+        self.add(_HOT)
+
     @property
     def hot(self) -> bool:
         """Whether there were so many that the code pays."""
@@ -104,6 +108,11 @@ def pays(vectors: npt.NDArray[Any]) -> bool:
     kind = vectors.dtype.name
     fits = kind in ("int8", "float32") and (vectors.shape[1] * vectors.itemsize) % _PIECE == 0
     return fits and _heat.hot and vectors.flags.c_contiguous and arithmetic(kind) is not None
+
+
+def expect_many() -> None:
+    """Makes the code when it is next wanted, without waiting for what is computed until then."""
+    _heat.expect_many()
 
 
 def multiplied(query: npt.NDArray[Any], vectors: npt.NDArray[Any]) -> None:
