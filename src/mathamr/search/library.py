@@ -430,6 +430,7 @@ class Index(Closing):
         posts = catalogue.posts(list(dict.fromkeys(of_post.values())))
         parents = catalogue.posts(sorted({post.parent for post in posts.values() if post.parent}))
         near = self._similarities(list(posts), asked) if with_vectors else {}
+        read = catalogue.passages(list(posts))
         hits: list[Hit] = []
         # An index that is being built anew may have let go of a post already: places are numbered without it.
         found = [each for each in page if of_post[each.id] in posts]
@@ -444,7 +445,7 @@ class Index(Closing):
                     each.score,
                     post.kind,
                     title(self._titled(post, parents), wanted),
-                    snippet(post, wanted, near.get(post.id), inside),
+                    snippet(post, wanted, near.get(post.id), inside, read.get(post.id)),
                     self._titled(post, parents).tags or post.tags,
                     post.parent,
                     post.date,

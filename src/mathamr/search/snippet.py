@@ -7,12 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, pairwise
+from itertools import chain, groupby, pairwise
 
-from mathamr.index.lexical.terms import latex_tokens, word_tokens, words
+from mathamr.index.lexical.terms import latex_tokens, stems, word_tokens, words
 from mathamr.posts.markup import title_pieces
+from mathamr.posts.markup.piece import Piece
 from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
-from mathamr.posts.post import Formula, Post
+from mathamr.posts.post import Formula, Markup, Post
 from mathamr.search.fragment import GAP, Fragment, formulas_by_id, fragments, shortened
 from mathamr.search.query import Query
 from mathamr.search.stopwords import STOP_WORDS
@@ -32,7 +33,26 @@ _WORD = re.compile(r"[^\W_]+(?:'[^\W\d_]+)?")
 _DENSE_SHARE = 0.5
 
 
-Grams = Counter[tuple[str, ...]]
+class WantedFormula:
+    """A formula of a query, to be compared with those of posts by the runs of one, two and three tokens that they share."""
+
+    def __init__(self, latex: str) -> None:
+        tokens = _tokens(latex)
+        self._runs = Counter(_runs(tokens))
+        self._known = frozenset(tokens)
+        self._size = _count_runs(len(tokens))
+
+    def alike(self, tokens: Sequence[str], above: float = 0.0) -> float:
+        """The Dice coefficient of the runs of both formulas; 0 where it cannot be more than `above`."""
+        size = _count_runs(len(tokens))
+        total = self._size + size
+        if not total or 2 * min(self._size, size) <= above * total or self._known.isdisjoint(tokens):
+            return 0.0
+        shared: Counter[tuple[str, ...]] = Counter()
+        for is_known, stretch in groupby(tokens, self._known.__contains__):
+            if is_known:  # no other run can be one of the query's
+                shared.update(filter(self._runs.__contains__, _runs(tuple(stretch))))
+        return 2 * sum(min(count, self._runs[run]) for run, count in shared.items()) / total
 
 
 class Wanted:
@@ -44,8 +64,11 @@ class Wanted:
     def __init__(self, query: Query, more: Iterable[str] = ()) -> None:
         said = (*(sentence.text for sentence in query.passage.sentences), *more)
         self._stems = frozenset(stem for text in said for stem in _stems(text))
+        self._initials = frozenset(stem[0] for stem in self._stems)
+        initials = "".join(map(re.escape, sorted(self._initials)))
+        self._beginning = re.compile(rf"(?<![^\W_])(?!formula_\d)[{initials}][^\W_]*") if initials else None
         distinct = list(dict.fromkeys(formula.latex for formula in query.formulas))
-        self._formulas = [_grams(latex) for latex in distinct[:FORMULAS_COMPARED]]
+        self._formulas = [WantedFormula(latex) for latex in distinct[:FORMULAS_COMPARED]]
         self._known: dict[str, float] = {}
         self._words: dict[str, bool] = {}
 
@@ -56,32 +79,49 @@ class Wanted:
 
     def word(self, word: str) -> bool:
         """Whether the query has the word in some form."""
+        if word[0].lower() not in self._initials and _is_plain(word):
+            return False
         if word not in self._words:
             self._words[word] = not self._stems.isdisjoint(_stems(word))
         return self._words[word]
 
     def words(self, text: str) -> float:
         """Which share of the query's words a sentence has."""
-        return len(self._stems.intersection(_stems(text))) / max(1, len(self._stems))
+        return len(self._stems.intersection(self._stems_in(text))) / max(1, len(self._stems))
+
+    def _stems_in(self, text: str) -> Iterable[str]:
+        """The stems of a sentence, as far as they can be the query's: no stem begins otherwise than its word does."""
+        if self._beginning is None:
+            return ()
+        if not _is_plain(text):
+            return _stems(text)
+        return stems([word for word in self._beginning.findall(text.lower()) if word not in STOP_WORDS])
 
     def formula(self, formula: Formula) -> float:
         """How much of a formula is in one of the query's, from 0 to 1."""
         if not self._formulas:
             return 0.0
         if formula.latex not in self._known:
-            self._known[formula.latex] = _most_alike(_grams(formula.latex), self._formulas)
+            tokens, best = _tokens(formula.latex), 0.0
+            for wanted in self._formulas:
+                best = max(best, wanted.alike(tokens, above=best))
+            self._known[formula.latex] = best
         return self._known[formula.latex]
 
 
 def snippet(
-    post: Post, wanted: Wanted, similarities: Mapping[int, float] | None = None, formula: str | None = None
+    post: Post,
+    wanted: Wanted,
+    similarities: Mapping[int, float] | None = None,
+    formula: str | None = None,
+    read: Passage | None = None,
 ) -> tuple[Fragment, ...]:
     """The best sentences of a post in about `LENGTH` characters, in the order of the text.
 
     `similarities` are those of the sentences by number, where the search had vectors. With `formula`, the sentence
-    that holds this formula comes first of all.
+    that holds this formula comes first of all. `read` is the passage of the post, if it is known.
     """
-    read = _read(post)
+    read = read or _read(post)
     formulas = formulas_by_id(post)
     alike = {identifier: wanted.formula(each) for identifier, each in formulas.items()}
     if formula is not None:
@@ -117,7 +157,7 @@ def title(post: Post, wanted: Wanted | None = None) -> tuple[Fragment, ...]:
     """The title of a post; its formulas come first in the post, so their ids are those of the first ones."""
     formulas = iter(post.formulas)
     found: list[Fragment] = []
-    for piece in title_pieces(post.title, post.markup):
+    for piece in _pieces_of_title(post.title, post.markup):
         if piece.kind == "formula":
             formula = next(formulas, None)
             latex = formula.latex if formula else piece.text
@@ -218,21 +258,32 @@ def _stems(text: str) -> tuple[str, ...]:
     return tuple(word_tokens(" ".join(telling)))
 
 
+def _pieces_of_title(title: str, markup: Markup) -> Sequence[Piece]:
+    """The pieces of a title: hits that answer one question have one."""
+    return _short_title(title, markup) if len(title) <= 4 * LENGTH else list(title_pieces(title, markup))
+
+
+@lru_cache(maxsize=POSTS_REMEMBERED)
+def _short_title(title: str, markup: Markup) -> tuple[Piece, ...]:
+    return tuple(title_pieces(title, markup))
+
+
+def _is_plain(text: str) -> bool:
+    """Whether the words of a text are just what stands between other characters: no accents, nothing to be joined."""
+    return text.isascii() and "'" not in text and "-" not in text
+
+
 @lru_cache(maxsize=REMEMBERED)
-def _grams(latex: str) -> Grams:
-    """The runs of one, two and three tokens of a formula, and how often each comes."""
-    tokens = latex_tokens(latex)
-    return Counter(
-        chain(zip(tokens, strict=True), pairwise(tokens), zip(tokens, tokens[1:], tokens[2:], strict=False))
+def _tokens(latex: str) -> tuple[str, ...]:
+    return tuple(latex_tokens(latex))
+
+
+def _runs(tokens: Sequence[str]) -> Iterable[tuple[str, ...]]:
+    """The runs of one, two and three tokens of a formula."""
+    return chain(
+        zip(tokens, strict=True), pairwise(tokens), zip(tokens, tokens[1:], tokens[2:], strict=False)
     )
 
 
-def _most_alike(one: Grams, others: Sequence[Grams]) -> float:
-    """The best Dice coefficient; what differs too much in size to be the best is not compared."""
-    best, size = 0.0, one.total()
-    for other in others:
-        total = size + other.total()
-        if total and 2 * min(size, other.total()) > best * total:
-            shared = sum(min(count, other[gram]) for gram, count in one.items() if gram in other)
-            best = max(best, 2 * shared / total)
-    return best
+def _count_runs(tokens: int) -> int:
+    return tokens + max(0, tokens - 1) + max(0, tokens - 2)

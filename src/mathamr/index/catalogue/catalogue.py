@@ -14,6 +14,7 @@ from pathlib import Path
 
 from mathamr.errors import MathAMRError
 from mathamr.index.catalogue.journal import Journal, packed, unpacked
+from mathamr.index.catalogue.keptpassages import PASSAGES_SCHEMA, KeptPassages
 from mathamr.index.catalogue.occurrences import Occurrences
 from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.kinds import ANSWERING
@@ -65,7 +66,7 @@ CREATE INDEX IF NOT EXISTS looks_gone ON looks (look) WHERE gone = 1;
 """
 
 
-class Catalogue(Journal, Occurrences):
+class Catalogue(Journal, Occurrences, KeptPassages):
     """Posts and formulas by id. Any thread may read; writing is one thread's at a time, inside `transaction`."""
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
@@ -74,7 +75,7 @@ class Catalogue(Journal, Occurrences):
                 f"there is no catalogue {path}; build the index again from its posts with:"
                 f" mathamr index PATH --out {path.parent}"
             )
-        super().__init__(path, _SCHEMA, FORMAT, create=create, read_only=read_only)
+        super().__init__(path, _SCHEMA + PASSAGES_SCHEMA, FORMAT, create=create, read_only=read_only)
 
     def __len__(self) -> int:
         return int(self._value("SELECT count(*) FROM posts WHERE deleted = 0"))

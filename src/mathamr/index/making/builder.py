@@ -149,6 +149,8 @@ def build_index(
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
         archive.settle(crew=crew, log=log)
+        with log.stage("sentences") as progress:
+            archive.catalogue.keep_passages(progress.advance if progress else lambda count: None)
         if not archive.manifest.finished or log.posts["vectors"] + log.posts["looks"] >= MANY:
             with log.stage("optimize", "fields"):
                 archive.engine.optimize()
