@@ -248,3 +248,61 @@ def test_no_posts_are_read_again_for_nothing() -> None:
     for wrong in ({"pool": 0}, {"pool": 2000}, {"weight": 0.0}, {"weight": float("nan")}):
         with pytest.raises(MathAMRError, match="read again"):
             Reread(first=MaxSim("many"), **wrong)  # type: ignore[arg-type]
+
+
+EXACT = {f"p{number:03d}": 1.0 - number / 1000 for number in range(900)}
+
+
+class Skimming(Listed):
+    """Knows about the scores of the field `many` at once, and exactly where it is asked for few."""
+
+    asked_exactly = 0
+
+    def _skimmed(self, ranking: Ranking, demand: Demand) -> list[Scored]:
+        if ranking != MaxSim("many"):
+            return []
+        rough = np.random.default_rng(4).normal(0, 0.002, len(EXACT))
+        about = {each: score + error for (each, score), error in zip(EXACT.items(), rough, strict=True)}
+        return sorted(map(Scored._make, about.items()), key=lambda hit: -hit.score)[: demand.depth]
+
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
+        return [*map(Scored._make, EXACT.items())][: demand.depth]
+
+    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
+        self.asked_exactly += len(ids)
+        return [Scored(each, EXACT[each]) for each in ids]
+
+    def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
+        return [Ranked(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]
+
+
+SKIMMED = Fuse(
+    parts=(Component("one", Nearest("one")), Component("many", MaxSim("many"), 4.0)), normalisation="z"
+)
+
+
+def test_who_is_found_by_scores_that_are_a_little_off_is_ordered_by_exact_ones() -> None:
+    exactly, skimming = Skimming(), Skimming()
+    wanted = exactly.rank(SKIMMED, Demand(11), "hybrid")
+    found = skimming.rank(SKIMMED, Demand(11, skims=True), "hybrid")
+    assert [each.id for each in found] == [each.id for each in wanted]
+    assert [each.evidence for each in found] == [each.evidence for each in wanted]
+    assert 0 < skimming.asked_exactly <= 100
+    assert exactly.asked_exactly == 0
+
+
+@pytest.mark.parametrize(
+    ("ranking", "demand"),
+    [
+        (SKIMMED, Demand(11)),
+        (SKIMMED, Demand(500, skims=True)),
+        (Fuse(parts=SKIMMED.parts, fusion="rrf"), Demand(11, skims=True)),
+        (Fuse(parts=SKIMMED.parts, fusion="score-rrf"), Demand(11, skims=True)),
+    ],
+)
+def test_nothing_is_skimmed_where_it_was_not_asked_for_or_where_all_places_count(
+    ranking: Fuse, demand: Demand
+) -> None:
+    skimming = Skimming()
+    skimming.rank(ranking, demand, "hybrid")
+    assert skimming.asked_exactly == 0

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from itertools import pairwise
+
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mathamr.index.lexical.terms import latex_tokens, word_tokens, words
 from mathamr.posts.markup import formulas_of
-from mathamr.posts.post import Post
+from mathamr.posts.passage import PLACEHOLDER, Passage, passage
+from mathamr.posts.post import Formula, Post
 from mathamr.search.fragment import Fragment, plain
 from mathamr.search.query import Query
 from mathamr.search.snippet import LENGTH, Wanted, snippet, title
+from mathamr.search.stopwords import STOP_WORDS
+from tests.models import sample_posts
 
 FILLER = "This sentence talks about something else entirely, such as the weather. "
 
@@ -118,3 +126,61 @@ def test_fragments_are_stretches_of_the_post(sentences: list[str]) -> None:
             assert formulas[fragment.formula or ""] == fragment.text
         elif fragment.kind == "text":
             assert fragment.text.strip() in read.body or not fragment.text.strip()
+
+
+ASKED = [
+    "where is $\\sum_{n=1}^\\infty \\frac{1}{n^2}$ used, and why does it converge?",
+    "non-empty compact sets and Hölder's inequality",
+    "formulas for $x^2+y^2$ and $\\frac1n$",
+    "l'Hôpital",
+    "$\\int_0^1 f(x)\\,dx$",
+]
+
+
+@pytest.mark.parametrize("text", ASKED)
+def test_words_and_formulas_that_are_looked_for_in_short_cuts_are_those_of_whole_sentences(text: str) -> None:
+    query = Query.of_text(text)
+    wanted = Wanted(query)
+    asked = {stem for sentence in query.passage.sentences for stem in stems_of(sentence.text)}
+    grams = [grams_of(formula.latex) for formula in query.formulas]
+    for each in sample_posts(60):
+        for sentence in passage(each).sentences:
+            share = len(asked & stems_of(sentence.text)) / max(1, len(asked))
+            assert wanted.words(sentence.text) == share, sentence.text
+            for word in words(PLACEHOLDER.sub(" ", sentence.text)):
+                assert wanted.word(word.title()) == bool(asked & stems_of(word)), word
+        for formula in each.formulas:
+            best = max((dice(grams_of(formula.latex), other) for other in grams), default=0.0)
+            assert wanted.formula(formula) == pytest.approx(best, abs=1e-12), formula.latex
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.lists(st.sampled_from(["a", "b", "+", "\\frac", "{", "}", "2"]), max_size=12).map(" ".join))
+def test_formulas_share_as_much_as_all_their_runs_of_tokens_do(latex: str) -> None:
+    asked = "\\frac{a+b}{2}+a+b"
+    wanted = Wanted(Query.of_formula(asked))
+    expected = dice(grams_of(latex), grams_of(asked))
+    assert wanted.formula(Formula("f", latex)) == pytest.approx(expected, abs=1e-12)
+
+
+def test_a_passage_that_is_known_makes_the_same_snippet() -> None:
+    wanted = Wanted(Query.of_text("why does the series $\\sum 1/n$ diverge"))
+    for each in sample_posts(30):
+        kept = Passage.from_json(passage(each).to_json())
+        assert snippet(each, wanted, read=kept) == snippet(each, wanted)
+
+
+def stems_of(text: str) -> set[str]:
+    telling = [word for word in words(PLACEHOLDER.sub(" ", text)) if word not in STOP_WORDS]
+    return set(word_tokens(" ".join(telling)))
+
+
+def grams_of(latex: str) -> Counter[tuple[str, ...]]:
+    tokens = latex_tokens(latex)
+    triples = [tuple(tokens[start : start + 3]) for start in range(len(tokens) - 2)]
+    return Counter([*((token,) for token in tokens), *pairwise(tokens), *triples])
+
+
+def dice(one: Counter[tuple[str, ...]], other: Counter[tuple[str, ...]]) -> float:
+    total = one.total() + other.total()
+    return 2 * (one & other).total() / total if total else 0.0

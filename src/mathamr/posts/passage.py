@@ -135,14 +135,16 @@ def passage(post: Post, note: Note = ignore) -> Passage:
     return Passage(post.id, tuple(builder.sentences))
 
 
-@cache
 def passage_fingerprints() -> dict[Markup, str]:
-    """For every markup a word for how posts in it become sentences: it changes when those of an example do."""
-    found: dict[Markup, str] = {}
-    for markup, body in _PROBES.items():
-        content = passage(Post("probe", "note", body, title="On $x$", markup=markup)).to_json()
-        found[markup] = blake2b(content.encode(), digest_size=8).hexdigest()
-    return found
+    """For every markup a word for how posts in it become sentences."""
+    return {markup: passage_fingerprint(markup) for markup in _PROBES}
+
+
+@cache
+def passage_fingerprint(markup: Markup) -> str:
+    """A word for how posts in a markup become sentences: it changes when those of an example do."""
+    content = passage(Post("probe", "note", _PROBES[markup], title="On $x$", markup=markup)).to_json()
+    return blake2b(content.encode(), digest_size=8).hexdigest()
 
 
 _PROBES: dict[Markup, str] = {

@@ -8,15 +8,17 @@ whoever asks makes them.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Sequence
-from functools import cache, cached_property, lru_cache
-from hashlib import blake2b
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from functools import cached_property, lru_cache
 from itertools import islice
+from typing import get_args
 
 from mathamr.errors import MathAMRError
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.index.storage.database import Database
-from mathamr.posts.passage import Passage, passage, passage_fingerprints
+from mathamr.posts.passage import Passage, passage, passage_fingerprint
+from mathamr.posts.post import Markup
 from mathamr.sqlite import inflated
 
 PASSAGES_SCHEMA = """
@@ -25,6 +27,7 @@ CREATE TABLE IF NOT EXISTS passages (
 """
 REMEMBERED = 512
 """Passages that were read last: good posts are found again and again."""
+MARKUPS: tuple[Markup, ...] = get_args(Markup)
 _AT_A_TIME = 200
 
 
@@ -36,10 +39,11 @@ class KeptPassages(Database):
         if not self._keeps_passages:
             return {}
         sql = (
-            "SELECT p.id, k.passage FROM posts p JOIN passages k ON k.post = p.number AND k.digest = p.digest"
-            f" WHERE p.deleted = 0 AND k.rules = '{passage_rules()}' AND p.id IN "
+            "SELECT p.id, k.rules, k.passage FROM posts p JOIN passages k"
+            " ON k.post = p.number AND k.digest = p.digest WHERE p.deleted = 0 AND p.id IN "
         )
-        found = ((post_id, _read(blob)) for post_id, blob in self._chosen(sql, ids))
+        rows = self._chosen(sql, ids)
+        found = ((post_id, _read(blob)) for post_id, rules, blob in rows if in_force(rules))
         return {post_id: read for post_id, read in found if read is not None}
 
     def keep_passages(self, told: Callable[[int], None] = lambda count: None) -> int:
@@ -49,18 +53,14 @@ class KeptPassages(Database):
         missing = iter(
             self._rows(
                 "SELECT number FROM posts p WHERE deleted = 0 AND NOT EXISTS (SELECT 1 FROM passages k"
-                " WHERE k.post = p.number AND k.digest = p.digest AND k.rules = ?)",
-                (passage_rules(),),
+                " WHERE k.post = p.number AND k.digest = p.digest AND k.rules IN (?, ?, ?, ?))",
+                tuple(map(rules_of, MARKUPS)),
             )
         )
         made = 0
         while numbers := [number for (number,) in islice(missing, _AT_A_TIME)]:
-            rows = list(
-                self._chosen(
-                    "SELECT number, digest, post FROM posts WHERE deleted = 0 AND number IN ", numbers
-                )
-            )
-            kept = [(number, digest, passage_rules(), _packed(blob)) for number, digest, blob in rows]
+            sql = "SELECT number, digest, post FROM posts WHERE deleted = 0 AND number IN "
+            kept = [row for each in self._chosen(sql, numbers) for row in _kept(*each)]
             with self.transaction():
                 self._db.executemany("INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)", kept)
             made += len(kept)
@@ -72,20 +72,22 @@ class KeptPassages(Database):
         return bool(self._rows("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'passages'"))
 
 
-@cache
-def passage_rules() -> str:
-    """One word for how posts are cut into sentences, whatever their markup."""
-    rules = ",".join(f"{markup}={word}" for markup, word in sorted(passage_fingerprints().items()))
-    return blake2b(rules.encode(), digest_size=8).hexdigest()
+def rules_of(markup: Markup) -> str:
+    """A word for a markup and for how posts in it are cut into sentences."""
+    return f"{markup}:{passage_fingerprint(markup)}"
 
 
-def _packed(blob: bytes) -> bytes:
-    """The passage of a post, both as rows hold them; of a post that cannot be read, nothing."""
-    try:
-        read = passage(unpacked(blob))
-    except MathAMRError:
-        return b""
-    return zlib.compress(read.to_json().encode("utf-8", "surrogatepass"), 6)
+def in_force(rules: str) -> bool:
+    """Whether posts are still cut like this; other markups than the one in question are not loaded to know it."""
+    return any(rules.startswith(f"{markup}:") and rules == rules_of(markup) for markup in MARKUPS)
+
+
+def _kept(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int, bytes, str, bytes]]:
+    """The row of a post; none of one that cannot be read, which a check of the index tells."""
+    with suppress(MathAMRError):
+        post = unpacked(blob)
+        read = passage(post).to_json().encode("utf-8", "surrogatepass")
+        yield number, digest, rules_of(post.markup), zlib.compress(read, 6)
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -7,6 +7,7 @@ and kept, so that a query multiplies only what it has: one small graph costs mil
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -61,10 +62,7 @@ class PlainNetwork:
 
 
 class _Groups:
-    """Edges by (relation, target), each group averaged and multiplied once (see `EdgeGroups`), in spans of one relation.
-
-    The groups of a relation have different targets, so that what they bring is added in place.
-    """
+    """Edges by (relation, target), each group averaged and multiplied once (see `EdgeGroups`), in pieces of bounded size."""
 
     def __init__(self, stack: GraphStack) -> None:
         nodes = len(stack.node_ids)
@@ -74,19 +72,22 @@ class _Groups:
         first[1:] = (targets[1:] != targets[:-1]) | (relations[1:] != relations[:-1])
         begins = np.flatnonzero(first)
         counts = np.diff(begins, append=len(order))
-        starts = np.flatnonzero(np.append(True, np.diff(relations[begins]) != 0)) if len(begins) else begins
-        self.spans = [
-            _Span(int(relations[begins[start]]), sources, targets, begins[cut], counts[cut])
-            for start, end in zip(starts.tolist(), [*starts[1:].tolist(), len(begins)], strict=False)
-            for cut in (slice(at, min(at + PIECE_ROWS, end)) for at in range(start, end, PIECE_ROWS))
+        self.pieces = [
+            _Piece(sources, relations[some], targets[some], some, counts[at : at + PIECE_ROWS])
+            for at in range(0, len(begins), PIECE_ROWS)
+            for some in (begins[at : at + PIECE_ROWS],)
         ]
 
 
-class _Span:
-    """Some groups of one relation."""
+class _Piece:
+    """Some groups, relation by relation: few calls for all of them, for a query has a dozen relations with two edges each."""
 
-    def __init__(self, relation: int, sources: Array, targets: Array, begins: Array, counts: Array) -> None:
-        self.relation, self.targets, self._firsts = relation, targets[begins], sources[begins]
+    def __init__(
+        self, sources: Array, relations: Array, targets: Array, begins: Array, counts: Array
+    ) -> None:
+        self.relations, self._firsts = relations, sources[begins]
+        cuts = [0, *(np.flatnonzero(np.diff(relations)) + 1).tolist(), len(relations)]
+        self.spans = [(int(relations[start]), start, end) for start, end in pairwise(cuts) if end > start]
         # Most groups have one edge: only those with more are summed.
         self._larger = np.flatnonzero(counts > 1)
         if len(self._larger):
@@ -95,6 +96,10 @@ class _Span:
             self._begins = np.cumsum(many) - many
             within = np.arange(many.sum()) - np.repeat(self._begins, many)
             self._sources = sources[np.repeat(begins[self._larger], many) + within]
+        self._by_target = np.argsort(targets, kind="stable")
+        ordered = targets[self._by_target]
+        self._target_begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
+        self._targets = ordered[self._target_begins]
 
     def means(self, x: Floats) -> Floats:
         """The mean of the sources of every group."""
@@ -102,6 +107,10 @@ class _Span:
         if len(self._larger):
             means[self._larger] = np.add.reduceat(x[self._sources], self._begins, axis=0) * self._shares
         return means
+
+    def add(self, brought: Floats, out: Floats) -> None:
+        """Adds what the groups bring to their targets."""
+        out[self._targets] += np.add.reduceat(brought[self._by_target], self._target_begins, axis=0)
 
 
 class _Layer:
@@ -127,10 +136,13 @@ class _Layer:
         out = normal @ small["convolution.root"]
         out += small["convolution.bias"]
         vectors = small["convolution.vectors"]
-        for span in groups.spans:
-            means = span.means(normal)
-            means += vectors[span.relation]
-            out[span.targets] += means @ self._matrix(span.relation)
+        for piece in groups.pieces:
+            means = piece.means(normal)
+            means += vectors[piece.relations]
+            brought = np.empty_like(means)
+            for relation, begin, end in piece.spans:
+                np.matmul(means[begin:end], self._matrix(relation), out=brought[begin:end])
+            piece.add(brought, out)
         added = _gelu(out)
         added += x
         return added

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.flat import kernel, slots
+from mathamr.index.engines.flat import fieldrows, kernel, slots
 from mathamr.index.engines.flat.fieldrows import ManyRows
 from mathamr.index.engines.flat.kernel import PackedQuery, Places, arithmetic
 from mathamr.index.engines.flat.quantised import Quantised
@@ -84,6 +84,32 @@ def test_the_first_pass_by_the_code_finds_what_brute_force_finds(k: int) -> None
 
 
 @pytest.mark.usefixtures("hot")
+@pytest.mark.parametrize("k", [5, 200])
+def test_skimming_gives_scores_within_their_rounding(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    if arithmetic("int8") is None:
+        pytest.skip("nothing quick here for int8")
+    monkeypatch.setattr(fieldrows, "FEWEST_ROWS", 100)
+    draw = np.random.default_rng(k)
+    vectors, query = units(draw, COUNTS.sum(), SIZE), units(draw, 7, SIZE)
+    order, arranged = Slots.arrange(vectors, COUNTS)
+    quantised = Quantised.of(arranged)
+    rows = ManyRows(np.arange(len(COUNTS)), np.empty(0, np.int8), None, arranged, quantised)  # type: ignore[arg-type]
+    passing = draw.random(len(COUNTS)) < 0.9
+    exact = maxsim(query, vectors, np.cumsum(COUNTS) - COUNTS)[order]
+    _, wrong = quantised.scan(arranged, query)
+    found, scores = rows.skim_maxsim(query, k, passing, "auto")
+    assert len(found) == k
+    assert passing[found].all()
+    assert (np.abs(scores - exact[found]) <= wrong[found]).all()
+    assert not np.array_equal(scores, arranged.score(query, found))
+    left_out = np.setdiff1d(np.flatnonzero(passing), found)
+    assert exact[left_out].max() <= exact[found].min() + 2 * wrong.max()
+    monkeypatch.setattr(fieldrows, "FEWEST_ROWS", 1 << 30)
+    few, sure = rows.skim_maxsim(query, k, passing, "auto")
+    np.testing.assert_allclose(sure, exact[few], atol=1e-6)
+
+
+@pytest.mark.usefixtures("hot")
 @pytest.mark.parametrize(("size", "dtype"), [(SIZE, "float16"), (6, "float32"), (24, "int8")])
 def test_what_the_code_cannot_read_it_is_not_given(size: int, dtype: str) -> None:
     assert not kernel.pays(np.zeros((4, size), dtype))
@@ -103,6 +129,12 @@ def test_a_process_that_asks_once_makes_no_code(monkeypatch: pytest.MonkeyPatch)
     assert not kernel.pays(vectors)
     monkeypatch.setattr(kernel, "_HOT", query.size * len(vectors))
     assert kernel.pays(vectors) == (arithmetic("float32") is not None)
+
+
+def test_a_process_that_expects_to_ask_often_makes_the_code_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(kernel, "_heat", kernel._Heat())
+    kernel.expect_many()
+    assert kernel.pays(np.zeros((1, SIZE), np.float32)) == (arithmetic("float32") is not None)
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,100 @@
+"""Sentences that are kept are those of the post as it is, cut as posts are cut now; else there are none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mathamr.index.catalogue import keptpassages
+from mathamr.index.catalogue.catalogue import Catalogue
+from mathamr.index.catalogue.keptpassages import MARKUPS, in_force, rules_of
+from mathamr.index.making.lookkeys import look_keys
+from mathamr.posts.passage import passage
+from mathamr.posts.post import Markup, Post
+from tests.models import sample_posts
+
+
+@pytest.fixture
+def catalogue(tmp_path: Path) -> Catalogue:
+    made = Catalogue(tmp_path / "catalogue.db", create=True)
+    put(made, *sample_posts(12), Post("note", "note", "Let $x$ be *odd*. Then $y$?", markup="markdown"))
+    return made
+
+
+def put(catalogue: Catalogue, *posts: Post) -> None:
+    with catalogue.transaction():
+        for post in posts:
+            catalogue.put(post, "file", look_keys(post))
+
+
+def test_what_is_kept_is_what_the_posts_are_cut_into(catalogue: Catalogue) -> None:
+    ids = list(catalogue.ids())
+    assert catalogue.passages(ids) == {}
+    told: list[int] = []
+    assert catalogue.keep_passages(told.append) == len(ids) == sum(told)
+    assert catalogue.passages(ids) == {post.id: passage(post) for post in catalogue.every_post()}
+    assert catalogue.keep_passages() == 0
+
+
+def test_a_post_that_has_changed_has_none_until_they_are_made_again(catalogue: Catalogue) -> None:
+    catalogue.keep_passages()
+    first, *others = catalogue.ids()
+    changed = replace(catalogue.post(first), body="Another text. It has $two$ sentences.")
+    put(catalogue, changed)
+    assert catalogue.passages([first, *others]).keys() == set(others)
+    assert catalogue.keep_passages() == 1
+    assert catalogue.passages([first]) == {first: passage(changed)}
+
+
+def test_a_deleted_post_has_none_and_its_row_goes_with_it(catalogue: Catalogue) -> None:
+    catalogue.keep_passages()
+    first = next(catalogue.ids())
+    with catalogue.transaction():
+        catalogue.delete(first)
+    assert catalogue.passages([first]) == {}
+    with catalogue.transaction():
+        for stage in ("graph", "vectors", "lexical"):
+            catalogue.mark(stage, list(catalogue.pending(stage)))
+        catalogue.purge()
+    catalogue.keep_passages()
+    assert catalogue._value("SELECT count(*) FROM passages") == len(catalogue)
+
+
+def test_other_rules_of_cutting_make_what_is_kept_void(
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    catalogue.keep_passages()
+    monkeypatch.setattr(keptpassages, "passage_fingerprint", lambda markup: f"new {markup}")
+    assert catalogue.passages(list(catalogue.ids())) == {}
+    assert catalogue.keep_passages() == len(catalogue)
+    assert len(catalogue.passages(list(catalogue.ids()))) == len(catalogue)
+
+
+@pytest.mark.parametrize("damage", [b"", b"no zlib", "passage"])
+def test_a_damaged_row_is_taken_for_none(catalogue: Catalogue, damage: bytes | str) -> None:
+    catalogue.keep_passages()
+    first, second, *_ = catalogue.ids()
+    with catalogue.transaction():
+        sql = "UPDATE passages SET passage = ? WHERE post = (SELECT number FROM posts WHERE id = ?)"
+        catalogue._db.execute(sql, (damage, first))
+    assert catalogue.passages([first, second]).keys() == {second}
+
+
+def test_a_catalogue_of_an_earlier_version_keeps_none(catalogue: Catalogue) -> None:
+    path = catalogue.path
+    with catalogue.transaction():
+        catalogue._db.execute("DROP TABLE passages")
+    catalogue.close()
+    with Catalogue(path, read_only=True) as old:
+        assert old.passages(list(old.ids())) == {}
+    with Catalogue(path, create=True) as new:
+        assert new.keep_passages() == len(new)
+
+
+@pytest.mark.parametrize("markup", MARKUPS)
+def test_rules_are_told_markup_by_markup(markup: Markup) -> None:
+    assert in_force(rules_of(markup))
+    assert not in_force(f"{markup}:else")
+    assert not in_force("")
