@@ -94,9 +94,10 @@ class Server:
 
     @property
     def cpu(self) -> float:
-        """Seconds of processor time so far."""
-        times = psutil.Process(self.process.pid).cpu_times()
-        return float(times.user + times.system)
+        """Seconds of processor time so far, of all its processes."""
+        own = psutil.Process(self.process.pid)
+        times = [each.cpu_times() for each in (own, *own.children(recursive=True))]
+        return float(sum(each.user + each.system for each in times))
 
     def kill(self) -> None:
         self.process.send_signal(signal.SIGKILL)

@@ -5,7 +5,8 @@ as it does for the text encoder by itself.
 
 `MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 120; 0: all) and the model in the box. Times are seconds of processors, of all
 processes together, so that a busy machine changes them little; on idle processors an index takes that, divided among them.
-Each pair of figures is measured in turns.
+Each pair of figures is measured in turns. `MATHAMR_BENCH_INDEX` names an index that is asked warm queries as well, and whose server
+is measured; of the first release `MATHAMR_BENCH_FIRST_INDEX` names its own index of the same posts, if there is one.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from time import process_time
@@ -43,6 +45,7 @@ SAMPLE = 48
 """Posts that both text encoders read."""
 COLD = 3
 SECONDS = float(os.environ.get("MATHAMR_BENCH_SECONDS", "15"))
+INDEXES = {"first release": "MATHAMR_BENCH_FIRST_INDEX", "now": "MATHAMR_BENCH_INDEX"}
 Ways = dict[str, dict[str, str]]
 """By name, the environment of a process that goes this way."""
 
@@ -58,8 +61,13 @@ def run() -> None:
         path.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
         _index(path, folder, len(posts), ways)
         _cold(folder, ways)
-        _warm(folder, ways)
-        _serve(folder, ways)
+        own = {name: folder / name for name in ways}
+        named = {
+            name: Path(os.environ[variable]) for name, variable in INDEXES.items() if variable in os.environ
+        }
+        for indexes in filter(None, (own, named)):
+            _warm(indexes, ways)
+            _serve(indexes, ways)
 
 
 def _ways(folder: Path, first: Path | None) -> Ways:
@@ -146,32 +154,44 @@ def _cold(folder: Path, ways: Ways) -> None:
     print(f"  first query, seconds of a processor: {_pair(before, now)}, {before / now:.2f} times")
 
 
-def _warm(folder: Path, ways: Ways) -> None:
+def _warm(indexes: Mapping[str, Path], ways: Ways) -> None:
     found = {}
-    for name, way in ways.items():
-        command = [sys.executable, "-P", str(ROOT / "benchmarks" / "_warmqueries.py"), str(folder / name)]
-        found[name] = json.loads(_timed(command, way)[0])
-    before, now = (each["total"] for each in found.values())
-    print(f"  warm query, ms of a processor: {_pair(before, now)}, {before / now:.2f} times")
+    for name, index in indexes.items():
+        command = [sys.executable, "-P", str(ROOT / "benchmarks" / "_warmqueries.py"), str(index)]
+        found[name] = json.loads(_timed(command, ways[name])[0])
+    _show("warm query, ms of a processor", {name: stages["total"] for name, stages in found.items()})
     for name, stages in found.items():
         told = ", ".join(f"{stage} {value:.1f}" for stage, value in stages.items() if stage != "total")
         print(f"    {name}: {told}")
 
 
-def _serve(folder: Path, ways: Ways) -> None:
+def _serve(indexes: Mapping[str, Path], ways: Ways) -> None:
     asked = serve.queries()
-    rates = {}
-    for name, way in ways.items():
-        server = serve.Server(folder / name, key="", environment=way)
+    costs, rates = {}, {}
+    for name, index in indexes.items():
+        server = serve.Server(index, key="", environment=ways[name])
         try:
             asyncio.run(serve.load(server.port, 3, asked))
+            before = server.cpu
             outcome = asyncio.run(serve.load(server.port, SECONDS, asked))
             outcome.show(f"server, {name}, {serve.CONNECTIONS} connections, {SECONDS:g} s")
             print(f"    memory of all its processes {server.memory:.0f} MB")
+            costs[name] = 1e3 * (server.cpu - before) / max(1, outcome.statuses[200])
             rates[name] = outcome.statuses[200] / outcome.wall
         finally:
             server.kill()
-    print(f"  server: {rates['now'] / rates['first release']:.2f} times the requests a second")
+    _show("server, ms of processors a request, all its processes", costs)
+    if len(rates) > 1:
+        print(f"  server: {rates['now'] / rates['first release']:.2f} times the requests a second")
+
+
+def _show(what: str, found: Mapping[str, float]) -> None:
+    """A figure of now, and of the first release where it was measured."""
+    before, now = found.get("first release"), found.get("now")
+    if before and now:
+        print(f"  {what}: {_pair(before, now)}, {before / now:.2f} times")
+    else:
+        print(f"  {what}: {', '.join(f'{value:.2f} ({name})' for name, value in found.items())}")
 
 
 def _timed(command: list[str], way: dict[str, str]) -> tuple[str, float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -20,6 +20,9 @@ from mathamr.search.library import Index
 from mathamr.search.query import Query, QueryError
 from mathamr.search.ranked import POOL, Ranked
 from mathamr.systems.ranking import Ranking, Task
+
+MOST_NOTES = 20
+"""Things to know about queries that are told one by one."""
 
 
 class Found(NamedTuple):
@@ -78,11 +81,14 @@ def retrieve(
     where = Filter(kinds=answers) if task == "answers" and answers else None
     results: dict[str, list[Found]] = {}
     remarks: list[str] = []
+    noted: dict[str, list[str]] = {}
     with Progress("searching", "topics", total=len(topics)) as progress:
         for topic in progress.each(topics):
             try:
                 query = _query(topic, task)
-                ranked, _ = index.rank(query, task, ranking, depth, exact=exact, where=where, pool=pool)
+                ranked, notes = index.rank(query, task, ranking, depth, exact=exact, where=where, pool=pool)
+                for note in (*query.notes, *notes):
+                    noted.setdefault(note, []).append(topic.id)
             except (QueryError, FormulaError) as error:
                 remarks.append(f"topic {topic.id} was not searched for: {error}")
                 ranked = []
@@ -91,7 +97,17 @@ def retrieve(
                 if task == "formulas"
                 else [Found(each.id, each.score) for each in ranked]
             )
-    return Retrieval(name or called, results, remarks)
+    return Retrieval(name or called, results, [*remarks, *_told(noted)])
+
+
+def _told(noted: Mapping[str, Sequence[str]]) -> list[str]:
+    """What should be known about the queries, each thing once with the topics it is true of; those of most topics first."""
+    told = [
+        f"topic{'s' * (len(topics) > 1)} {few(topics)}: {note}"
+        for note, topics in sorted(noted.items(), key=lambda each: -len(each[1]))
+    ]
+    more = len(told) - MOST_NOTES
+    return told if more <= 0 else [*told[:MOST_NOTES], f"… and {more} more notes of this kind"]
 
 
 def rerank_results(

@@ -14,13 +14,10 @@ from functools import wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
-import numpy as np
-
 from mathamr.amr.parser import AmrParser, recorded_parser
 from mathamr.closing import Closing
 from mathamr.errors import MathAMRError, UnknownNameError, VectorsMissingError
 from mathamr.formulas.trees import trees_of
-from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.index.engines.engine import ENGINES
@@ -32,26 +29,20 @@ from mathamr.posts.post import Post
 from mathamr.search.alignment import Alignment, align
 from mathamr.search.analysis import QueryAnalyser
 from mathamr.search.asked import Asked
-from mathamr.search.formulamatch import (
-    ALIGNMENT,
-    FormulaMatch,
-    aligned_views,
-    matched_nodes,
-    matched_stretches,
-)
+from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, aligned_views
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
-from mathamr.search.hits import FormulaHit, Hit, Hits
+from mathamr.search.hitmaker import HitMaker, aligned_field, titled
+from mathamr.search.hits import Hits
 from mathamr.search.looks import CatalogueLooks
 from mathamr.search.places import labelled_first, within
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query
 from mathamr.search.ranked import POOL, Demand, Ranked
 from mathamr.search.ranker import Ranker
-from mathamr.search.snippet import Wanted, snippet, title
+from mathamr.search.snippet import Wanted, title
 from mathamr.search.stopwatch import Stopwatch
 from mathamr.systems.cross.reranker import has_reranker
-from mathamr.systems.field import Field
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import (
     AGAIN,
@@ -226,7 +217,8 @@ class Index(Closing):
             if wanted.is_empty:
                 notes.append("the query has only common words; add some that say what it is about")
             near = any(True for _ in fields_of(ranking))
-            hits = self._hits(page, offset, task, wanted, asked, near)
+            maker = HitMaker(self.archive, asked, wanted)
+            hits = (maker.posts if task == "answers" else maker.formulas)(page, offset, near=near)
         return Hits(
             query=asked.query,
             task=task,
@@ -340,14 +332,14 @@ class Index(Closing):
             post = catalogue.posts([formula.post]).get(formula.post) if formula else None
         if post is None:
             raise self._unknown(identifier)
-        field = self._aligned_field()
+        field = aligned_field(self.archive)
         if field is None:
             raise MathAMRError(
                 f"the index {self.archive.folder} was made by {self.archive.system_type.kind}, whose vectors do not"
                 " stand for parts of posts: there is nothing to align"
             )
         asked, _ = self._asked(query, "formulas" if formula else "answers", Stopwatch())
-        shown = self._titled(post, catalogue.posts([post.parent]) if post.parent else {})
+        shown = titled(post, catalogue.posts([post.parent]) if post.parent else {})
         formula_id = formula.formula.id if formula else None
         try:
             stored = self.archive.vectors(post.id, field.name)
@@ -366,7 +358,7 @@ class Index(Closing):
     @property
     def explains_posts(self) -> bool:
         """Whether the system's vectors stand for parts of posts, so that `explain` can align them."""
-        return self._aligned_field() is not None
+        return aligned_field(self.archive) is not None
 
     @_of_one_state
     def explain_formula(self, query: Query | Post | str, identifier: str) -> FormulaMatch:
@@ -414,92 +406,6 @@ class Index(Closing):
                     )
                 self._loaded_parser = recorded_parser(record.name, record.model, self.archive.folder)
             return self._loaded_parser
-
-    def _hits(
-        self,
-        page: Sequence[Ranked],
-        offset: int,
-        task: Task,
-        wanted: Wanted,
-        asked: Asked,
-        with_vectors: bool,
-    ) -> tuple[Hit, ...]:
-        catalogue = self.archive.catalogue
-        entries = catalogue.formulas([each.id for each in page]) if task == "formulas" else {}
-        of_post = {each.id: entries[each.id].post if each.id in entries else each.id for each in page}
-        posts = catalogue.posts(list(dict.fromkeys(of_post.values())))
-        parents = catalogue.posts(sorted({post.parent for post in posts.values() if post.parent}))
-        near = self._similarities(list(posts), asked) if with_vectors else {}
-        read = catalogue.passages(list(posts))
-        hits: list[Hit] = []
-        # An index that is being built anew may have let go of a post already: places are numbered without it.
-        found = [each for each in page if of_post[each.id] in posts]
-        for place, each in enumerate(found, offset + 1):
-            post = posts[of_post[each.id]]
-            entry = entries.get(each.id)
-            inside = entry.formula.id if entry else None
-            hits.append(
-                Hit(
-                    post.id,
-                    place,
-                    each.score,
-                    post.kind,
-                    title(self._titled(post, parents), wanted),
-                    snippet(post, wanted, near.get(post.id), inside, read.get(post.id)),
-                    self._titled(post, parents).tags or post.tags,
-                    post.parent,
-                    post.date,
-                    post.score,
-                    post.source,
-                    self._formula_hit(entry, each, asked) if entry else None,
-                    each.evidence,
-                    post.place,
-                    each.share,
-                )
-            )
-        return tuple(hits)
-
-    def _formula_hit(self, entry: FormulaEntry, ranked: Ranked, asked: Asked) -> FormulaHit:
-        (_, slt), _ = trees_of(entry.formula, entry.macros)
-        nodes = matched_nodes(asked.trees[1], slt)
-        return FormulaHit(
-            entry.id,
-            entry.latex,
-            entry.look,
-            entry.visual_id,
-            entry.display,
-            len(self.archive.catalogue.with_look(entry.look)),
-            ranked.exact,
-            entry.formula.id,
-            matched_stretches(entry.formula, entry.macros, slt, nodes),
-            nodes,
-        )
-
-    def _titled(self, post: Post, parents: Mapping[str, Post]) -> Post:
-        """The post whose title a post is shown under: an answer's question."""
-        return parents.get(post.parent, post) if post.parent and not post.title else post
-
-    def _aligned_field(self) -> Field | None:
-        """The field whose rows stand for the parts of posts, if the system has one."""
-        fields = self.archive.manifest.model.fields
-        return next((field for field in fields if field.of == "posts" and field.many), None)
-
-    def _similarities(self, ids: Sequence[str], asked: Asked) -> dict[str, dict[int, float]]:
-        """For every sentence of some posts how near the query's nearest vector is."""
-        field = self._aligned_field()
-        if field is None:
-            return {}
-        query = asked.rows(field).vectors
-        found: dict[str, dict[int, float]] = {}
-        for identifier, stored in self.archive.engine[field.name].fetch(ids).items():
-            numbers, sentences = stored.at(Level.SENTENCE)
-            if len(sentences):
-                best = (query @ sentences.T).max(axis=0)
-                nearest: dict[int, float] = {}
-                for number, near in zip(map(int, numbers), np.asarray(best).tolist(), strict=True):
-                    nearest[number] = max(near, nearest.get(number, near))
-                found[identifier] = nearest
-        return found
 
 
 def _check(task: str, where: Filter | None) -> None:

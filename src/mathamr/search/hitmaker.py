@@ -1,0 +1,116 @@
+"""`HitMaker`: ranked ids of an index as hits that can be shown, each with its title, its snippet and where it matched."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mathamr.formulas.trees import trees_of
+from mathamr.graphs.virtual import Level
+from mathamr.index.archive import Archive
+from mathamr.index.catalogue.occurrences import FormulaEntry
+from mathamr.posts.post import Post
+from mathamr.search.asked import Asked
+from mathamr.search.formulamatch import matched_nodes, matched_stretches
+from mathamr.search.hits import FormulaHit, Hit
+from mathamr.search.ranked import Ranked
+from mathamr.search.snippet import Wanted, snippet, title
+from mathamr.systems.field import Field
+
+
+class HitMaker:
+    """Makes the hits of one query out of what an archive knows about posts and formulas."""
+
+    def __init__(self, archive: Archive, asked: Asked, wanted: Wanted) -> None:
+        self._archive, self._asked, self._wanted = archive, asked, wanted
+
+    def posts(self, page: Sequence[Ranked], offset: int, *, near: bool) -> tuple[Hit, ...]:
+        """Ranked posts as hits; places are counted from `offset`. With `near`, vectors tell which sentences are shown."""
+        return self._made(page, {}, offset, near)
+
+    def formulas(self, page: Sequence[Ranked], offset: int, *, near: bool) -> tuple[Hit, ...]:
+        """Ranked formulas as hits, each in its post."""
+        return self._made(page, self._archive.catalogue.formulas([each.id for each in page]), offset, near)
+
+    def _made(
+        self, page: Sequence[Ranked], entries: Mapping[str, FormulaEntry], offset: int, near: bool
+    ) -> tuple[Hit, ...]:
+        catalogue, wanted = self._archive.catalogue, self._wanted
+        of_post = {each.id: entries[each.id].post if each.id in entries else each.id for each in page}
+        posts = catalogue.posts(list(dict.fromkeys(of_post.values())))
+        parents = catalogue.posts(sorted({post.parent for post in posts.values() if post.parent}))
+        similar = self._similarities(list(posts)) if near else {}
+        read = catalogue.passages(list(posts))
+        hits: list[Hit] = []
+        # An index that is being built anew may have let go of a post already: places are numbered without it.
+        found = [each for each in page if of_post[each.id] in posts]
+        for place, each in enumerate(found, offset + 1):
+            post = posts[of_post[each.id]]
+            entry = entries.get(each.id)
+            inside = entry.formula.id if entry else None
+            above = titled(post, parents)
+            hits.append(
+                Hit(
+                    post.id,
+                    place,
+                    each.score,
+                    post.kind,
+                    title(above, wanted),
+                    snippet(post, wanted, similar.get(post.id), inside, read.get(post.id)),
+                    above.tags or post.tags,
+                    post.parent,
+                    post.date,
+                    post.score,
+                    post.source,
+                    self._formula_hit(entry, each) if entry else None,
+                    each.evidence,
+                    post.place,
+                    each.share,
+                )
+            )
+        return tuple(hits)
+
+    def _formula_hit(self, entry: FormulaEntry, ranked: Ranked) -> FormulaHit:
+        (_, slt), _ = trees_of(entry.formula, entry.macros)
+        nodes = matched_nodes(self._asked.trees[1], slt)
+        return FormulaHit(
+            entry.id,
+            entry.latex,
+            entry.look,
+            entry.visual_id,
+            entry.display,
+            len(self._archive.catalogue.with_look(entry.look)),
+            ranked.exact,
+            entry.formula.id,
+            matched_stretches(entry.formula, entry.macros, slt, nodes),
+            nodes,
+        )
+
+    def _similarities(self, ids: Sequence[str]) -> dict[str, dict[int, float]]:
+        """For every sentence of some posts how near the query's nearest vector is."""
+        field = aligned_field(self._archive)
+        if field is None:
+            return {}
+        query = self._asked.rows(field).vectors
+        found: dict[str, dict[int, float]] = {}
+        for identifier, stored in self._archive.engine[field.name].fetch(ids).items():
+            numbers, sentences = stored.at(Level.SENTENCE)
+            if len(sentences):
+                best = (query @ sentences.T).max(axis=0)
+                nearest: dict[int, float] = {}
+                for number, near in zip(map(int, numbers), np.asarray(best).tolist(), strict=True):
+                    nearest[number] = max(near, nearest.get(number, near))
+                found[identifier] = nearest
+        return found
+
+
+def aligned_field(archive: Archive) -> Field | None:
+    """The field whose rows stand for the parts of posts, if the system of an archive has one."""
+    fields = archive.manifest.model.fields
+    return next((field for field in fields if field.of == "posts" and field.many), None)
+
+
+def titled(post: Post, parents: Mapping[str, Post]) -> Post:
+    """The post whose title a post is shown under: an answer's question."""
+    return parents.get(post.parent, post) if post.parent and not post.title else post
