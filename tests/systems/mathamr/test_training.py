@@ -115,5 +115,7 @@ def test_the_recipe_goes_from_judged_lines_to_a_model_folder(base: Path, tmp_pat
     system = MathAMRSystem.load(tmp_path / "out" / "model", "cpu")
     plain = load_text_encoder(base, "cpu")
     assert system.configuration.rank == 2
+    told = json.loads((tmp_path / "out" / "model" / "config.json").read_text(encoding="utf-8"))
+    assert told["training"] == {"judgments": 36, "topics": 6}
     before = plain.model.get_parameter("layers.0.attention.weight")
     assert not torch.equal(system.encoder.encoder.model.get_parameter("layers.0.attention.weight"), before)

@@ -134,5 +134,8 @@ def _join(work: StageWork) -> StageResult:
     if last is None:
         raise MathAMRError(f"nothing was learned in {work.out} yet: train contrast or ranking first")
     changes = halved(changes_of(_changed(work, model, last, 0).model))
-    MathAMRSystem(load_base(model.base, "cpu"), model, changes).save(work.model)
+    judged = JudgedLines.load(work.prepared / JUDGED)
+    # What it was measured on must not be what it learned from: so the folder says how many judgments that were.
+    learned = {"judgments": len(judged), "topics": len(set(judged.topics.tolist()))}
+    MathAMRSystem(load_base(model.base, "cpu"), model, changes, about={"training": learned}).save(work.model)
     return StageResult([{"model": str(work.model)}])
