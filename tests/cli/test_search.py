@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from io import StringIO
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
+from mathamr.cli.asking import Asking
 from mathamr.evaluation.runs import read_run
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.making.builder import BuildOptions, build_index
 from mathamr.sample import folder
+from mathamr.search.library import Index
+from mathamr.systems.system import SYSTEMS
 from tests.cli import test_cli
 from tests.cli.conftest import Ran
+from tests.index.small import note, write_posts
+from tests.systems.tiny import TINY, NodeSystem
 
 QUERY = "Why does $\\sum \\frac{1}{n^2}$ converge?"
 
@@ -46,6 +54,27 @@ def test_search_prints_json_for_programs(mathamr: Callable[..., Ran], sample_ind
                 for each in hit["snippet_fragments"]
             ).split()
         )
+
+
+def test_an_index_of_formulas_alone_is_searched_for_formulas(
+    mathamr: Callable[..., Ran], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(SYSTEMS._entries, NodeSystem.kind, TINY[NodeSystem.kind])
+    NodeSystem().save(tmp_path / "model")
+    source = write_posts(tmp_path / "posts.jsonl", [note("sums", "The sum $a^2+b^2=c^2$ is known.")])
+    build_index([source], tmp_path / "index", BuildOptions(model=tmp_path / "model", device="cpu"))
+    ran = mathamr("search", str(tmp_path / "index"), "where is $a^2+b^2$?", "--json")
+    assert ran.returncode == 0, ran.stderr
+    found = json.loads(ran.stdout)
+    assert found["task"] == "formulas"
+    assert found["hits"][0]["formula"]["latex"] == "a^2+b^2=c^2"
+    wrong = mathamr("search", str(tmp_path / "index"), "where is $a^2+b^2$?", "--task", "answers")
+    assert wrong.returncode == 1
+    assert "it looks for formulas" in wrong.stderr
+    with Index.open(tmp_path / "index") as opened:
+        written = StringIO()
+        Asking(opened, None, Console(file=written, width=100)).take("$a^2+b^2$")
+        assert "sums" in written.getvalue()
 
 
 def test_search_prints_text_for_people(mathamr: Callable[..., Ran], sample_index: Path) -> None:

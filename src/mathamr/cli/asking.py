@@ -34,7 +34,7 @@ class Asking:
         self._console = console or Console()
         self._where = Filter()
         self._folders: tuple[str, ...] = ()
-        self._task: Task = "answers"
+        self._task: Task = index.tasks[0]
         self._strategy: str | None = None
         self._k = 10
         self._query, self._offset = "", 0
@@ -68,7 +68,7 @@ class Asking:
             self._index.within(values)
             self._folders = tuple(values)
         elif name == "task":
-            wanted = values[0] if values else "answers"
+            wanted = values[0] if values else self._index.tasks[0]
             if wanted not in TASKS:
                 raise UnknownNameError("task", wanted, list(TASKS))
             self._task = next(each for each in TASKS if each == wanted)

@@ -15,6 +15,7 @@ from mathamr.search.editors import EDITORS
 if TYPE_CHECKING:
     from mathamr.search.hits import Hits
     from mathamr.search.query import Query
+    from mathamr.systems.ranking import Task
 
 
 def command(
@@ -27,7 +28,13 @@ def command(
             show_default=False,
         ),
     ],
-    task: Annotated[str, typer.Option(help="answers finds posts, formulas finds formulas.")] = "answers",
+    task: Annotated[
+        str | None,
+        typer.Option(
+            help="answers finds posts, formulas finds formulas.",
+            show_default="answers, where the index's model looks for them",
+        ),
+    ] = None,
     strategy: Annotated[
         str | None,
         typer.Option(
@@ -110,11 +117,11 @@ def command(
     check_order(index, query)
     if hint := eaten_by_shell(query):
         print(f"mathamr: {hint}", file=sys.stderr)
-    if task not in TASKS:
+    if task is not None and task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
     if editor is not None:
         check_editor(editor)
-    chosen = next(each for each in TASKS if each == task)
+    chosen = next((each for each in TASKS if each == task), None) or _usual_task(index)
     text = sys.stdin.read() if query == "-" else query
     asked = Query.of_text(text, chosen)
     if mark is not None:
@@ -151,6 +158,14 @@ def command(
     from mathamr.cli.found import show_hits
 
     show_hits(hits, editor=editor)
+
+
+def _usual_task(index: Path) -> Task:
+    """Answers, unless the model of the index has no vectors of posts: then it looks for formulas alone."""
+    from mathamr.index.manifest import Manifest
+
+    fields = Manifest.read(index.expanduser()).model.fields
+    return "answers" if any(field.of == "posts" for field in fields) else "formulas"
 
 
 def _from_server(index: Path, asked: Query, request: dict[str, Any]) -> Hits | None:
