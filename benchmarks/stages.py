@@ -277,7 +277,8 @@ class Table:
         else:
             speed = self._speed(search, chosen)
             found = [search(query) for query in chosen]
-        recalls = [recall(found, self._wanted[:queries], depth) for depth in (10, 100, 1000)]
+        most = max(map(len, found))
+        recalls = [recall(found, self._wanted[:queries], depth) for depth in (10, 100, 1000) if depth <= most]
         self.rows.append({"engine": engine, "stages": name, "per second": speed, "recall": recalls})
         print(
             f"{engine:9s} {name:34s} {speed:9.1f} {' '.join(f'{each:6.3f}' for each in recalls)}", flush=True
