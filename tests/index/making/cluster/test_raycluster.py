@@ -35,6 +35,8 @@ SETTINGS = {
     "RAY_AUTH_MODE": "disabled",
     # A busy machine is no failure: Ray by itself gives workers a minute to begin.
     "RAY_worker_register_timeout_seconds": f"{PATIENCE:g}",
+    # Nor is one whose memory others fill: Ray would end workers there.
+    "RAY_memory_monitor_refresh_ms": "0",
 }
 WORK = WorkToDo.of("tests.works:Doubling", ("hello",), None, {}).saying("hello")
 
@@ -147,6 +149,24 @@ def test_a_node_killed_in_the_middle_costs_only_the_shards_it_was_at(nodes: Any,
         assert 1 <= cluster.counts.repeated <= raycluster.DEEP
         assert cluster.counts.made == len(requests)
         assert len(ShardStore(str(tmp_path)).keys(WORK.name)) == len(requests)
+
+
+def test_a_worker_that_ray_ends_for_want_of_memory_is_lost_like_any_other(
+    nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with RayCluster(nodes.address, str(tmp_path), workers=2) as cluster:
+        ray, get, ended = cluster._ray, cluster._ray.get, []
+
+        def pressed(ref: Any) -> Any:
+            if not ended and any(ref in actor.asked for actor in cluster._actors):
+                ended.append(ref)
+                raise ray.exceptions.OutOfMemoryError("the machine has no memory left")
+            return get(ref)
+
+        monkeypatch.setattr(ray, "get", pressed)
+        assert list(cluster.map(WORK, [1, 2, 3, 4])) == [(each, 2 * each) for each in (1, 2, 3, 4)]
+        assert cluster.counts.lost_workers == 1
+        assert cluster.counts.repeated >= 1
 
 
 def test_a_cluster_of_another_version_and_one_without_accelerators_are_refused(

@@ -104,6 +104,12 @@ class RayCluster(Closing):
         self._alone_since = time.monotonic()
 
     @property
+    def _gone(self) -> tuple[type[Exception], ...]:
+        """What Ray raises when a worker is no more: it died, or Ray ended it because its machine had no memory left."""
+        told = self._ray.exceptions
+        return told.RayActorError, told.OutOfMemoryError
+
+    @property
     def wanted(self) -> int:
         """How many workers there should be: as many as were asked for, or one a processor of the cluster."""
         if self._workers is not None:
@@ -118,7 +124,7 @@ class RayCluster(Closing):
             actor = self._actors[0]
             try:
                 kind, said = self._ray.get(actor.handle.said.remote(work))
-            except self._ray.exceptions.RayActorError:
+            except self._gone:
                 self._waiting.extendleft(self._lose(actor))
                 continue
             if kind == "error":
@@ -209,7 +215,7 @@ class RayCluster(Closing):
         """One answer; where its worker is gone, what it had waits again."""
         try:
             kind, said = self._ray.get(ref)
-        except self._ray.exceptions.RayActorError:
+        except self._gone:
             for each in self._lose(actor):
                 each.attempts += 1
                 self.counts.repeated += 1
@@ -238,6 +244,9 @@ class RayCluster(Closing):
             self._actors.remove(actor)
             self.counts.lost_workers += 1
             print(f"ray: a worker on {actor.node} was lost; others make its shards", file=sys.stderr)
+            with suppress(Exception):
+                # One that only cannot be reached would keep its place from the next.
+                self._ray.kill(actor.handle)
         self._alone_since = time.monotonic()
         self._looked = -LOOK_AROUND
         asked, actor.asked = list(actor.asked.values()), {}
@@ -282,7 +291,7 @@ class RayCluster(Closing):
         actor = self._starting.pop(ref)
         try:
             said = self._ray.get(ref)
-        except self._ray.exceptions.RayActorError as error:
+        except self._gone as error:
             cause = getattr(error, "cause", None) or error
             if "ActorDiedError" in type(error).__name__ and "creation task" in str(error):
                 raise MathAMRError(f"a worker cannot begin: {cause}") from error
