@@ -44,12 +44,13 @@ from mathamr.posts.report import Report
 from mathamr.search.fusion import FUSIONS, NORMALISATIONS
 from mathamr.search.library import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
-from mathamr.systems.ranking import Fuse, Promote, QueryKind, Ranking, Task
+from mathamr.systems.ranking import Fuse, Promote, QueryKind, Ranking, Task, Unhub
 
 
 def blend_of(ranking: Ranking) -> Fuse:
     """The fusion inside a ranking."""
     inner = ranking.ranking if isinstance(ranking, Promote) else ranking
+    inner = inner.first if isinstance(inner, Unhub) else inner
     assert isinstance(inner, Fuse)
     return inner
 

@@ -24,6 +24,7 @@ from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored, best
 from mathamr.search.fragment import plain
 from mathamr.search.fusion import FUSIONS
+from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs
 from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.stopwatch import Stopwatch
@@ -123,8 +124,8 @@ def test_lexical_is_the_lexicon_alone_and_needs_no_model(sample_index: Path) -> 
 
 
 def blend_of(index: Index) -> Fuse:
-    """The fusion of the usual ranking of answers, in which only what is called as was asked comes first."""
-    _, ranking = index.ranking("answers", "hybrid")
+    """The fusion of answers, in which only what is called as was asked comes first."""
+    _, ranking = index.ranking("answers", "fused")
     assert isinstance(ranking, Promote)
     assert isinstance(ranking.ranking, Fuse)
     return ranking.ranking
@@ -136,10 +137,15 @@ def test_hybrid_fuses_its_components_by_their_weights(index: Index) -> None:
     weights = {part.name: part.weight_for(query.kind) for part in blend.parts}
     rankings = [ranked(index, query, name, blend.depth) for name in weights]
     fusion = FUSIONS[blend.fusion](normalisation=blend.normalisation)
-    same_order(ranked(index, query, "hybrid", 20), fusion(rankings, list(weights.values()))[:20])
+    fused = fusion(rankings, list(weights.values()))
+    same_order(ranked(index, query, "fused", 20), fused[:20])
+    documents = index.archive.engine["document"].fetch([hit.id for hit in fused[:50]])
+    near = hubness({each: found.vectors[0] for each, found in documents.items()}, 10)
+    same_order(ranked(index, query, "hybrid", 50), less_for_hubs(fused[:50], near, 0.2))
     hits = index.search(query, k=3)
     for hit in hits:
-        assert set(hit.evidence) <= set(weights)
+        assert set(hit.evidence) <= {*weights, HUBNESS}
+        assert hit.evidence[HUBNESS] == pytest.approx(near[hit.id])
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
@@ -148,7 +154,7 @@ def test_given_posts_are_scored_as_a_search_scores_them(index: Index, strategy: 
     ids = [hit.id for hit in ranked(index, query, "lexical", 60)][::2]
     found = index.score(query, [*ids, "no such post"], strategy)
     assert {hit.id for hit in found} == set(ids)
-    if strategy == "hybrid":
+    if strategy in ("hybrid", "fused"):  # of so few none is a hub
         blend = blend_of(index)
         parts = [index.score(query, ids, part.name) for part in blend.parts]
         weights = [part.weight_for(query.kind) for part in blend.parts]
@@ -162,8 +168,10 @@ def test_given_posts_are_scored_as_a_search_scores_them(index: Index, strategy: 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 def test_filters_hold_for_every_strategy_and_task(index: Index, strategy: str) -> None:
     where = Filter(kinds=("question",), tags=("real-analysis",), minimum_score=5)
-    for task in ("answers", "formulas"):
-        hits = index.search(TEXT, task, strategy, 200, where=where)  # type: ignore[arg-type]
+    for task in index.tasks:
+        if strategy not in index.rankings(task):
+            continue
+        hits = index.search(TEXT, task, strategy, 200, where=where)
         assert hits.hits
         for hit in hits:
             post = index.archive.catalogue.post(hit.id)

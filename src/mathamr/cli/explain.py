@@ -51,6 +51,7 @@ def command(
         match = index.explain_formula(text, identifier) if index.has_formula(identifier) else None
         wants_parts = match is None or png is not None or (as_json and index.explains_posts)
         alignment = index.explain(text, identifier) if wants_parts else None
+        placed = index.placed(text, identifier) if match is None and "answers" in index.tasks else None
     if svg is not None:
         if match is None:
             raise MathAMRError(
@@ -68,12 +69,13 @@ def command(
         print(f"heatmap written to {png}", file=sys.stderr)
     if as_json:
         said = alignment.to_json() if alignment else {}
-        nodes = {"nodes": match.to_json()} if match else {}
+        nodes = {"nodes": match.to_json()} if match else {"placed": placed.to_json() if placed else None}
         print(json.dumps(said | nodes, ensure_ascii=False))
         return
-    from mathamr.cli.found import show_alignment, show_formula_match
+    from mathamr.cli.found import show_alignment, show_formula_match, show_place
 
     if match is not None:
         show_formula_match(match)
     elif alignment is not None:
         show_alignment(alignment)
+        show_place(placed)

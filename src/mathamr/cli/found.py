@@ -14,6 +14,8 @@ from mathamr.search.editors import address_in
 from mathamr.search.formulamatch import VIEWS, FormulaMatch
 from mathamr.search.fragment import Fragment
 from mathamr.search.hits import FormulaHit, Hit, Hits
+from mathamr.search.hubs import HUBNESS
+from mathamr.search.ranked import PLACES, Placed
 
 _LEVELS = {"document": "magenta", "sentence": "blue", "formula": "yellow"}
 LABEL = 58
@@ -112,6 +114,20 @@ def show_alignment(alignment: Alignment, console: Console | None = None) -> None
     for match in alignment.matches:
         table.add_row(_part(match.query), f"{match.similarity:.3f}", _part(match.post))
     console.print(table)
+
+
+def show_place(placed: Placed | None, console: Console | None = None) -> None:
+    """Print where a post is ranked and what each component gave it."""
+    console = console or Console()
+    if placed is None:
+        console.print(f"\nnot among the first {PLACES} places")
+        return
+    given = ", ".join(f"{name} {score:.3f}" for name, score in placed.evidence.items())
+    console.print(Text(f"\nplace {placed.place} by {placed.strategy}: {given}"))
+    if HUBNESS in placed.evidence:
+        console.print(
+            Text(f"{HUBNESS} is how near it is to others among the first: a share of it was taken off", "dim")
+        )
 
 
 def _part(part: AlignedPart) -> Text:

@@ -38,7 +38,7 @@ from mathamr.search.looks import CatalogueLooks
 from mathamr.search.places import labelled_first, within
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query
-from mathamr.search.ranked import POOL, Demand, Ranked
+from mathamr.search.ranked import PLACES, POOL, Demand, Placed, Ranked
 from mathamr.search.ranker import Ranker
 from mathamr.search.snippet import Wanted, title
 from mathamr.search.stopwatch import Stopwatch
@@ -348,6 +348,21 @@ class Index(Closing):
                 raise self._unknown(identifier) from error
             raise
         return align(asked.query.post, asked.rows(field), post, stored, plain(title(shown)), formula_id)
+
+    def placed(
+        self, query: Query | Post | str, identifier: str, strategy: str | Ranking | None = None
+    ) -> Placed | None:
+        """Where a strategy has a post, and what each component gave it; nothing if that is beyond the first places."""
+        name, ranking = self.ranking("answers", strategy)
+        found, _ = self.rank(query, "answers", ranking, PLACES)
+        return next(
+            (
+                Placed(place, name, each.score, each.evidence)
+                for place, each in enumerate(found, 1)
+                if each.id == identifier
+            ),
+            None,
+        )
 
     @_of_one_state
     def has_formula(self, identifier: str) -> bool:

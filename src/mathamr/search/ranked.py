@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.entry import Filter
@@ -12,6 +13,8 @@ MAX_DEPTH = 10_000
 """Places behind which nobody looks: a ranking is never longer."""
 POOL = 1000
 """Posts that `rerank` takes from the document vectors; the thesis uses 1000 and 5000."""
+PLACES = 100
+"""Places that a post is looked for at when its own is to be told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +53,18 @@ class Ranked:
     exact: bool = False
     share: float = 1.0
     """The score as a share of the best, before anything was put first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """The place of a post in a strategy's ranking, counted from 1, and the score of each component."""
+
+    place: int
+    strategy: str
+    score: float
+    evidence: Mapping[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """For JSON."""
+        rounded = {name: round(score, 6) for name, score in self.evidence.items()}
+        return asdict(self) | {"score": round(self.score, 6), "evidence": rounded}

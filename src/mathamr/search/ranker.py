@@ -6,7 +6,6 @@ What a ranking means is written here once, for every task; what its leaves ask a
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -20,6 +19,7 @@ from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
 from mathamr.search.asked import Asked
 from mathamr.search.fusion import fuse, looks_at_scores, takes_normalisation
+from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs, standard
 from mathamr.search.ranked import Demand, Ranked
 from mathamr.systems.ranking import (
     Aligned,
@@ -34,6 +34,7 @@ from mathamr.systems.ranking import (
     Ranking,
     Rerank,
     Reread,
+    Unhub,
 )
 
 _CHECKED_AT_A_TIME = 100
@@ -68,6 +69,10 @@ class FoundHits:
             hit.id: min(1.0, max(0.0, hit.score / best)) if best > 0 else float(hit.score >= best)
             for hit in hits
         }
+
+    def named(self, ranking: Ranking) -> dict[str, dict[str, float]]:
+        """The evidence; where a ranking has no components, its scores under its own name."""
+        return self.evidence or {type(ranking).__name__.lower(): {hit.id: hit.score for hit in self.hits}}
 
     def of(self, identifier: str) -> dict[str, float]:
         """The evidence of one result."""
@@ -126,6 +131,8 @@ class Ranker(ABC):
                 return self._scored(then, ids)
             case Reread(first=first):
                 return self._reread(ranking, self._scored(first, ids))
+            case Unhub(first=first):
+                return self._unhubbed(ranking, self._scored(first, ids))
             case Fuse():
                 ranking = ranking.suited(self.asked.query.kind)
                 parts = {part.name: self._scored(part.ranking, ids).hits for part in ranking.asked}
@@ -159,6 +166,9 @@ class Ranker(ABC):
             case Reread(first=first, pool=pool):
                 deep = replace(demand, depth=max(pool, demand.depth))
                 return self._reread(ranking, self._found(first, deep))
+            case Unhub(first=first, pool=pool):
+                deep = replace(demand, depth=max(pool, demand.depth))
+                return self._unhubbed(ranking, self._found(first, deep))
             case Fuse():
                 ranking = ranking.suited(self.asked.query.kind)
                 return self._fused_found(ranking, demand)
@@ -235,10 +245,22 @@ class Ranker(ABC):
             for hit, own, other in zip(pooled, ours, theirs, strict=True)
         ]
         ordered = sorted(both, key=lambda hit: (-hit.score, hit.id))
-        evidence = found.evidence or {
-            type(ranking.first).__name__.lower(): {hit.id: hit.score for hit in found.hits}
-        }
-        return FoundHits(followed(ordered, found.hits[ranking.pool :]), {**evidence, "cross": read})
+        evidence = {**found.named(ranking.first), "cross": read}
+        return FoundHits(followed(ordered, found.hits[ranking.pool :]), evidence)
+
+    def _unhubbed(self, ranking: Unhub, found: FoundHits) -> FoundHits:
+        """The first of what was found, less for those that are near to many others, the rest behind."""
+        if self.asked.query.kind not in ranking.kinds or len(found.hits) < ranking.pool:
+            return found
+        pooled = found.hits[: ranking.pool]
+        with self.asked.watch("rank"):
+            rows = self.engine[ranking.field].fetch([hit.id for hit in pooled])
+            near = hubness(
+                {each: own.vectors[0] for each, own in rows.items() if len(own)}, ranking.neighbours
+            )
+            ordered = less_for_hubs(pooled, near, ranking.share)
+        evidence = {**found.named(ranking.first), HUBNESS: near}
+        return FoundHits(followed(ordered, found.hits[ranking.pool :]), evidence)
 
     def _mutual_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
         """Given entries by MaxSim both ways, best first; those without rows are left out."""
@@ -282,17 +304,6 @@ class Ranker(ABC):
     @abstractmethod
     def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
         """Results as they are handed out."""
-
-
-def standard(scores: Sequence[float]) -> list[float]:
-    """Scores in standard deviations from their mean; equal ones are all 0.
-
-    >>> standard([1.0, 3.0]), standard([2.0, 2.0])
-    ([-1.0, 1.0], [0.0, 0.0])
-    """
-    mean = math.fsum(scores) / max(1, len(scores))
-    spread = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / max(1, len(scores)))
-    return [(score - mean) / spread if spread > 1e-12 else 0.0 for score in scores]
 
 
 def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> list[Scored]:

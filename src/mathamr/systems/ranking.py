@@ -173,6 +173,31 @@ class Fuse:
         return replace(self, parts=tuple(parts))
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unhub:
+    """The first `pool` of a ranking with less for hubs: posts that are near to many others, whatever is asked.
+
+    What CSLS does (Conneau et al., ICLR 2018, section 2.3), among what was found: the hubness of a result is the mean
+    cosine of its vector with those of its nearest `neighbours` in the pool. A `share` of it is taken off the score, both
+    in standard deviations over the pool. The rest follows behind. Other kinds of queries than `kinds`, and fewer results
+    than `pool`, stay as they are ranked.
+    """
+
+    first: Ranking
+    field: str
+    share: float = 0.2
+    neighbours: int = 10
+    pool: int = 50
+    kinds: tuple[QueryKind, ...] = get_args(QueryKind)
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.neighbours < self.pool <= 1000 or not self.share > 0:
+            raise MathAMRError(
+                "hubs are told among at most 1,000 results by fewer neighbours, with a share above 0, not"
+                f" {self.neighbours} of {self.pool} with {self.share}"
+            )
+
+
 @dataclass(frozen=True, slots=True)
 class Promote:
     """What is just what was asked for first, then the rest as ranked.
@@ -195,6 +220,7 @@ Ranking = (
     | Rerank
     | Reread
     | Fuse
+    | Unhub
     | Promote
 )
 Rankings = Mapping[Task, Mapping[str, Ranking]]
@@ -238,7 +264,7 @@ def fields_of(ranking: Ranking) -> Iterator[str]:
         case Fuse():
             for part in ranking.asked:
                 yield from fields_of(part.ranking)
-        case Promote(inner) | Reread(first=inner):
+        case Promote(inner) | Reread(first=inner) | Unhub(first=inner):
             yield from fields_of(inner)
         case Lexical() | Aligned():
             return
@@ -253,7 +279,7 @@ def uses_words(ranking: Ranking) -> bool:
             return uses_words(first) or uses_words(then)
         case Fuse():
             return any(uses_words(part.ranking) for part in ranking.asked)
-        case Promote(inner) | Reread(first=inner):
+        case Promote(inner) | Reread(first=inner) | Unhub(first=inner):
             return uses_words(inner)
         case _:
             return False
@@ -274,7 +300,7 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
         case Promote(inner):
             left = without_vectors(inner)
             return None if left is None else Promote(left)
-        case Reread(first=first):
+        case Reread(first=first) | Unhub(first=first):
             found = without_vectors(first)
             return None if found is None else replace(ranking, first=found)
         case Rerank(first=first, then=then):

@@ -1,0 +1,63 @@
+"""Hubs: posts that are near to many others, and so to many questions that they do not answer (Radovanović et al., JMLR 2010).
+
+How near a result is to its neighbours is told among the results of the query themselves: nothing is kept in an index, so
+that it holds of every engine and size and of the newest post, and the time is the same everywhere.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mathamr.index.engines.entry import Floats
+from mathamr.index.scored import DECIMALS, Scored
+
+HUBNESS = "hubness"
+"""What the mean cosine of a hit with its neighbours is shown under."""
+
+
+def hubness(vectors: Mapping[str, Floats], neighbours: int) -> dict[str, float]:
+    """The mean cosine of each of some vectors with its nearest others; they are of length one.
+
+    >>> apart = {"a": [1, 0, 0], "b": [1, 0, 0], "c": [0, 1, 0], "d": [0, 0, 1]}
+    >>> hubness({each: np.array(row, np.float32) for each, row in apart.items()}, 1)
+    {'a': 1.0, 'b': 1.0, 'c': 0.0, 'd': 0.0}
+    """
+    count = min(neighbours, len(vectors) - 1)
+    if count < 1:
+        return {}
+    rows = np.stack([*vectors.values()])
+    similar = rows @ rows.T
+    np.fill_diagonal(similar, -np.inf)
+    nearest = np.partition(similar, -count, axis=1)[:, -count:]
+    means = np.sort(nearest, axis=1).mean(axis=1, dtype=np.float64).round(DECIMALS)
+    return dict(zip(vectors, means.tolist(), strict=True))
+
+
+def less_for_hubs(hits: Sequence[Scored], near: Mapping[str, float], share: float) -> list[Scored]:
+    """Hits with a share of their hubness taken off, both in standard deviations, best first.
+
+    A hit whose hubness is unknown keeps its score.
+
+    >>> hits = [Scored("hub", 0.6), Scored("own", 0.58), Scored("far", 0.2)]
+    >>> [hit.id for hit in less_for_hubs(hits, {"hub": 0.9, "own": 0.1, "far": 0.5}, 0.2)]
+    ['own', 'hub', 'far']
+    """
+    known = [hit.id for hit in hits if hit.id in near]
+    above = dict(zip(known, standard([near[each] for each in known]), strict=True))
+    unit = share * float(np.std([hit.score for hit in hits])) if hits else 0.0
+    corrected = (Scored(hit.id, hit.score - unit * above.get(hit.id, 0.0)) for hit in hits)
+    return sorted(corrected, key=lambda hit: (-hit.score, hit.id))
+
+
+def standard(scores: Sequence[float]) -> list[float]:
+    """Scores in standard deviations from their mean; equal ones are all 0.
+
+    >>> standard([1.0, 3.0]), standard([2.0, 2.0])
+    ([-1.0, 1.0], [0.0, 0.0])
+    """
+    mean = math.fsum(scores) / max(1, len(scores))
+    spread = math.sqrt(math.fsum((score - mean) ** 2 for score in scores) / max(1, len(scores)))
+    return [(score - mean) / spread if spread > 1e-12 else 0.0 for score in scores]
