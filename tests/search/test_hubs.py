@@ -10,10 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
 from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import Engine, create_engine
-from mathamr.index.engines.entry import Entry, Floats
+from mathamr.index.engines.entry import Entry
 from mathamr.index.scored import Scored
 from mathamr.search.asked import Asked
 from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs
