@@ -8,9 +8,9 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from rich.console import Console
 
 from mathamr.cli.asking import Asking
+from mathamr.cli.console import Console
 from mathamr.evaluation.runs import read_run
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.making.builder import BuildOptions, build_index
