@@ -128,3 +128,15 @@ def test_an_address_can_be_shared_and_the_way_back_works(browser: Any, page: Pag
     page.go_back()
     expect(page.locator("#panel")).to_be_hidden()
     assert page.url == first
+
+
+def test_an_index_of_formulas_alone_is_asked_for_formulas(page: Page, site: Site) -> None:
+    def only_formulas(route: Any) -> None:
+        answer = route.fetch()
+        route.fulfill(response=answer, json=answer.json() | {"tasks": ["formulas"]})
+
+    page.route("**/v1/index", only_formulas)
+    page.goto(f"{site.url}?q=%24x%5E2%24")
+    expect(page.get_by_role("status")).to_contain_text("Formulas 1")
+    expect(page.get_by_label("Formulas", exact=True)).to_be_checked()
+    expect(page.get_by_label("Answers", exact=True)).to_be_disabled()

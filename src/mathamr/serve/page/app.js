@@ -249,6 +249,7 @@ async function learnIndex() {
     ...indexed.strategies.slice(1).map((name) => element("option", { value: name }, name)),
   );
   strategy.value = state.strategy;
+  offerTasks();
   byId("about").textContent = [
     counted(indexed.posts, "post"),
     counted(indexed.formulas, "formula"),
@@ -259,6 +260,14 @@ async function learnIndex() {
   box.learnCommands().catch(() => {
     // The common commands are offered all the same.
   });
+}
+
+/** Offers what the model of the index looks for; a model of formulas alone is asked for formulas. */
+function offerTasks() {
+  for (const choice of byId("search").elements.task) choice.disabled = !indexed.tasks.includes(choice.value);
+  if (indexed.tasks.includes(state.task)) return;
+  state = { ...state, task: indexed.tasks[0] };
+  show();
 }
 
 /** Copies a text; a browser allows it only on this machine or over https. */

@@ -69,7 +69,9 @@ def _about(service: Service) -> dict[str, Any]:
         "kinds": dict(catalogue.kinds().most_common()),
         "tags": dict(catalogue.tags().most_common(TAGS_SHOWN)),
         "folders": dict(islice(shelves(catalogue.sources()).items(), TAGS_SHOWN)),
-        "examples": [asdict(example) for example in examples(catalogue)],
+        "examples": [
+            asdict(example) for example in examples(catalogue) if example.task in service.index.tasks
+        ],
         "model": manifest.model.name,
         "engine": manifest.engine.name,
         "updated": manifest.updated,
