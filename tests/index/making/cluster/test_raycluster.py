@@ -155,7 +155,8 @@ def test_a_worker_that_ray_ends_for_want_of_memory_is_lost_like_any_other(
     nodes: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with RayCluster(nodes.address, str(tmp_path), workers=2) as cluster:
-        ray, get, ended = cluster._ray, cluster._ray.get, []
+        ray, get = cluster._ray, cluster._ray.get
+        ended: list[Any] = []
 
         def pressed(ref: Any) -> Any:
             if not ended and any(ref in actor.asked for actor in cluster._actors):
