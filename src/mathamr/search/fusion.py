@@ -22,7 +22,8 @@ from mathamr.registry import Registry
 RANK_OFFSET = 60
 """Cormack's constant: how little the first ranks differ."""
 
-Ranking = Sequence[Scored]
+Ranking = Sequence[tuple[str, float]]
+"""Ids and scores, best first, such as `Scored`s."""
 
 
 class Fusion(Protocol):
@@ -166,9 +167,10 @@ class WeightedSum:
     ) -> list[Scored]:
         """Scores alone count; one that a ranking lacks is 0."""
         sums: dict[str, float] = {}
+        known = sums.get
         for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
             for item, score in _normalised(ranking, self.normalisation).items():
-                sums[item] = sums.get(item, 0.0) + weight * score
+                sums[item] = known(item, 0.0) + weight * score
         return _ordered(sums, k)
 
 
@@ -251,8 +253,8 @@ def _unique(ranking: Ranking) -> tuple[list[str], list[float]]:
     """A ranking with every id once, where it stands first: its ids and their scores."""
     ids, scores = list(map(_id, ranking)), list(map(_score, ranking))
     if not all(map(math.isfinite, scores)):
-        hit = next(hit for hit in ranking if not math.isfinite(hit.score))
-        raise MathAMRError(f"the score of {hit.id!r} in a ranking is no finite number: {hit.score}")
+        item, score = next(hit for hit in ranking if not math.isfinite(hit[1]))
+        raise MathAMRError(f"the score of {item!r} in a ranking is no finite number: {score}")
     if len(set(ids)) < len(ids):
         first = dict(zip(reversed(ids), reversed(scores), strict=True))
         ids = list(dict.fromkeys(ids))

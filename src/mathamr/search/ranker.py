@@ -201,18 +201,20 @@ class Ranker(ABC):
             for part in ranking.asked
             if skims and (found := self._skimmed(part.ranking, deep))
         }
-        parts = {
+        parts: dict[str, Sequence[tuple[str, float]]] = {
             part.name: skimmed[part.name] if part.name in skimmed else self._found(part.ranking, deep).hits
             for part in ranking.asked
         }
-        for part in ranking.asked:
-            if part.name in skimmed:
-                with self.asked.watch("rank"):
-                    contenders = [hit.id for hit in _fused(ranking, parts, _CONTENDERS * demand.depth)]
-                exact = {hit.id: hit.score for hit in self._scored(part.ranking, contenders).hits}
-                parts[part.name] = [Scored(hit.id, exact.get(hit.id, hit.score)) for hit in parts[part.name]]
         with self.asked.watch("rank"):
             evidence = {name: dict(hits) for name, hits in parts.items()}
+            contenders = _fused(ranking, parts, _CONTENDERS * demand.depth) if skimmed else []
+        for part in ranking.asked:
+            if part.name in skimmed:
+                own = evidence[part.name]
+                exact = self._scored(part.ranking, [hit.id for hit in contenders]).hits
+                own.update(hit for hit in exact if hit.id in own)
+                parts[part.name] = list(own.items())
+        with self.asked.watch("rank"):
             return FoundHits(_fused(ranking, parts, self._kept(demand)), evidence)
 
     def _kept(self, demand: Demand) -> int | None:
@@ -378,7 +380,9 @@ def of_rows(
     return sorted((Scored(*each) for each in best.items()), key=lambda hit: (-hit.score, hit.id))
 
 
-def _fused(ranking: Fuse, parts: Mapping[str, Sequence[Scored]], k: int | None = None) -> list[Scored]:
+def _fused(
+    ranking: Fuse, parts: Mapping[str, Sequence[tuple[str, float]]], k: int | None = None
+) -> list[Scored]:
     weights = [part.weight for part in ranking.asked]
     normalisation = ranking.normalisation if takes_normalisation(ranking.fusion) else None
     return fuse(ranking.fusion, list(parts.values()), weights, k, normalisation)

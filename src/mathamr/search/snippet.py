@@ -286,4 +286,4 @@ def _runs(tokens: Sequence[str]) -> Iterable[tuple[str, ...]]:
 
 
 def _count_runs(tokens: int) -> int:
-    return tokens + max(0, tokens - 1) + max(0, tokens - 2)
+    return 3 * tokens - 3 if tokens > 1 else tokens

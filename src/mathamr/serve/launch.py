@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import signal
 import socket
 import sys
@@ -89,9 +88,6 @@ def serve(
                 if parser is not None:
                     index.use_parser(parser)
                 index.warm()
-                # What is loaded stays: Python need not look through it for rubbish with every thousandth object of a query.
-                gc.collect()
-                gc.freeze()
                 metrics = Metrics(told)
                 service = Service(index, allowed, keys, metrics, editor=editor)
                 app = create_app(service, allowed_hosts(host, hosts), log_queries, tracer())

@@ -13,13 +13,12 @@ from itertools import chain, count
 from pathlib import Path
 
 from mathamr.errors import MathAMRError
-from mathamr.index.catalogue.journal import Journal, packed, unpacked
+from mathamr.index.catalogue.journal import Journal, packed, unpacked, unpacked_with_content
 from mathamr.index.catalogue.keptpassages import PASSAGES_SCHEMA, KeptPassages
 from mathamr.index.catalogue.occurrences import Occurrences
 from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.kinds import ANSWERING
 from mathamr.posts.post import Formula, Post
-from mathamr.sqlite import inflated
 
 FORMAT = 4
 CATALOGUE = "catalogue.db"
@@ -334,8 +333,8 @@ def _is_only_moved(old: Post, new: Post) -> bool:
 @lru_cache(maxsize=REMEMBERED)
 def _as_stored(digest: bytes, blob: bytes) -> Post | None:
     """The post of a row, if it is the one that the digest was made of: what is stored is what was digested."""
-    post = unpacked(blob)
-    stored = blake2b(inflated(blob), digest_size=16).digest()
+    post, content = unpacked_with_content(blob)
+    stored = blake2b(content, digest_size=16).digest()
     return post if stored == digest or digest_of(post) == digest else None
 
 

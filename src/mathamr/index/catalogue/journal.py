@@ -301,8 +301,14 @@ def packed(post: Post) -> bytes:
 
 def unpacked(blob: bytes) -> Post:
     """The inverse of `packed`."""
+    return unpacked_with_content(blob)[0]
+
+
+def unpacked_with_content(blob: bytes) -> tuple[Post, bytes]:
+    """The post of a row, and the bytes that were digested."""
     try:
-        return Post.from_json(inflated(blob).decode("utf-8", "surrogatepass"))
+        content = inflated(blob)
+        return Post.from_json(content.decode("utf-8", "surrogatepass")), content
     except (zlib.error, ValueError, TypeError, KeyError, AttributeError) as error:
         raise MathAMRError(
             f"a post of the catalogue is damaged ({error}); check it with: mathamr index --check"

@@ -270,8 +270,11 @@ def _of_field(
     first = 0
     for each, (segment, _) in zip(found, state.parts, strict=True):
         shortness = weighting.k1 * (1 - weighting.b) + scale * segment.lengths(field)
-        shares = each.counts / (each.counts + shortness[each.rows])
-        added = np.repeat(weights[each.found], each.sizes) * shares
+        counts = each.counts.astype(np.float64)
+        added = shortness.take(each.rows)
+        added += counts
+        np.divide(counts, added, out=added)
+        added *= np.repeat(weights[each.found], each.sizes)
         total[first : first + len(segment)] = np.bincount(each.rows, added, minlength=len(segment))
         first += len(segment)
     return total, float(weights.sum())
