@@ -38,8 +38,8 @@ from mathamr.systems.ranking import (
 )
 
 _CHECKED_AT_A_TIME = 100
-_CONTENDERS = 8
-"""So many times the wanted results are scored exactly, where scores that may be a little off have chosen them."""
+_MORE = 80
+"""So many more than the wanted results are scored exactly, where scores that may be a little off have chosen them."""
 _BEHIND = 0.99
 """What the best result that was not ranked again has of the lowest score of those that were."""
 
@@ -195,7 +195,8 @@ class Ranker(ABC):
     def _fused_found(self, ranking: Fuse, demand: Demand) -> FoundHits:
         """What the parts of a fusion find; who may be among the results is decided by scores that may be a little off."""
         deep = replace(demand, depth=max(demand.depth, ranking.depth))
-        skims = demand.skims and _CONTENDERS * demand.depth <= deep.depth and looks_at_scores(ranking.fusion)
+        exactly = demand.depth + _MORE
+        skims = demand.skims and 4 * exactly <= deep.depth and looks_at_scores(ranking.fusion)
         skimmed = {
             part.name: found
             for part in ranking.asked
@@ -207,7 +208,7 @@ class Ranker(ABC):
         }
         with self.asked.watch("rank"):
             evidence = {name: dict(hits) for name, hits in parts.items()}
-            contenders = _fused(ranking, parts, _CONTENDERS * demand.depth) if skimmed else []
+            contenders = _fused(ranking, parts, exactly) if skimmed else []
         for part in ranking.asked:
             if part.name in skimmed:
                 own = evidence[part.name]

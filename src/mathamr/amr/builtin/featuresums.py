@@ -47,7 +47,9 @@ class FeatureSums:
         for start in range(0, size, self.BLOCK):
             stop = min(size, start + self.BLOCK)
             total = made[start:stop]
-            np.take(weights, columns[0][start:stop], axis=0, out=total, mode="clip")
+            total[:] = weights[
+                columns[0][start:stop]
+            ]  # `take` would copy all weights where some columns are left out
             for column in columns[1:]:
                 total += weights[column[start:stop]]
         return made
