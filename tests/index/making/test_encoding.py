@@ -4,15 +4,25 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.making import encoding
 from mathamr.index.making.crew import Crew
 from mathamr.index.making.encoding import Encoders, read_tensor
+from mathamr.layers.language.compiled.network import fits
+from mathamr.layers.language.configuration import TransformerConfiguration
+from mathamr.layers.language.encoder import TextEncoder
+from mathamr.layers.language.transformer import Transformer
+from mathamr.layers.language.ways import COMPILED, ONNX
+from mathamr.layers.language.wordpieces import WordPieces
 from mathamr.posts.post import Post
 from mathamr.systems.system import Encoded, Item
+from mathamr.systems.text.system import TextSystem
 from mathamr.workers import Lost
+from tests.layers.language.small import PIECES
+from tests.models import build_sample_index, sample_posts
 
 
 def items(archive: Archive, posts: list[Post]) -> list[Item]:
@@ -61,3 +71,33 @@ def test_processes_give_what_is_made_here_in_the_same_order(
 def test_few_posts_are_not_worth_processes(small_index: Path) -> None:
     with Archive.open(small_index) as archive, Encoders(archive, Crew(2), encoding.FEW) as encoders:
         assert encoders._pool is None
+
+
+def test_vectors_by_machine_code_depend_on_no_worker_and_no_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(4)
+    shape = TransformerConfiguration(
+        pieces=len(PIECES), size=48, layers=1, heads=6, inner=96, positions=256, projection=16
+    )
+    if not fits(shape):
+        pytest.skip("llvmlite is not installed, or the processor has no instructions for this")
+    TextSystem(TextEncoder(Transformer(shape), WordPieces(PIECES), fingerprint="wide"), "wide").save(
+        tmp_path / "model"
+    )
+    build_sample_index(tmp_path / "index", tmp_path / "model", sample_posts(9))
+    monkeypatch.setattr(encoding, "CHUNK", 2)
+    with Archive.open(tmp_path / "index") as archive:
+        posts = list(archive.catalogue.posts(sorted(archive.catalogue.ids())).values())
+
+        def made(way: str, workers: int, chosen: list[Post]) -> dict[str, list[bytes]]:
+            monkeypatch.setattr(encoding, "way_for", lambda count: way)
+            with Encoders(archive, Crew(workers), 1000) as encoders:
+                assert encoders.are_apart == (workers > 1)
+                found = encoders.posts(chosen, lambda some: [Item(post=post) for post in some])
+                return {each.id: [own.vectors.tobytes() for own in each.post.values()] for each in found}
+
+        alone = made(COMPILED, 1, posts)
+        assert len(alone) == 9
+        assert alone == made(COMPILED, 2, posts) == made(COMPILED, 1, posts[::-1])
+        assert alone != made(ONNX, 1, posts)

@@ -13,7 +13,7 @@ from mathamr.layers.language.quantised import QuantisedText
 from mathamr.layers.language.reading import quantised_from
 from mathamr.layers.language.relativepositions import buckets_of as torch_buckets
 from mathamr.layers.language.transformer import Transformer
-from mathamr.layers.language.ways import LayerStack
+from mathamr.layers.language.ways import COMPILED, LayerStack, going
 from mathamr.layers.language.windows import WINDOW, WINDOWS
 from mathamr.layers.language.wording import Span, Wording
 from mathamr.layers.language.wordpieces import WordPieces
@@ -109,6 +109,40 @@ def test_a_window_that_repeats_is_read_once(monkeypatch: pytest.MonkeyPatch) -> 
     first, second = encoder.encode([worded("let p!"), worded("let p!")])
     assert len(read) == 1
     assert np.array_equal(first.vectors, second.vectors)
+
+
+def fitting(loud: float = 1.0) -> QuantisedText:
+    """An encoder that machine code reads as well, with weights so many times as large."""
+    torch.manual_seed(3)
+    shape = TransformerConfiguration(
+        pieces=len(PIECES), size=48, layers=2, heads=6, inner=96, positions=256, projection=16
+    )
+    encoder = quantised_from(TextEncoder(Transformer(shape), WordPieces(PIECES), fingerprint="fitting"))
+    weights = {
+        name: numbers * np.float32(loud if name.endswith(".scale") and "layers" in name else 1)
+        if numbers.dtype == np.float32
+        else numbers
+        for name, numbers in encoder._weights.items()
+    }
+    return QuantisedText(shape, weights, encoder.pieces)
+
+
+@pytest.mark.parametrize("loud", [1.0, 1e3, 1e7])
+def test_machine_code_reads_every_text_alike_whatever_was_read_before(loud: float) -> None:
+    encoder = fitting(loud)
+    texts = [*TEXTS, "x" * 10_000, "1" * 10_000]
+    with going(COMPILED):
+        together = list(encoder.encode(map(worded, texts)))
+        backwards = list(encoder.encode(map(worded, texts[::-1])))[::-1]
+        alone = [next(fitting(loud).encode([worded(text)])) for text in texts]
+    for first, second, third in zip(together, backwards, alone, strict=True):
+        assert np.isfinite(first.vectors).all()
+        assert np.array_equal(first.vectors, second.vectors)
+        assert np.array_equal(first.vectors, third.vectors)
+    if loud == 1:
+        plain = encoder.encode(map(worded, texts))
+        alike = [(a.vectors * b.vectors).sum(1) for a, b in zip(together, plain, strict=True)]
+        assert np.concatenate(alike).min() > 0.995
 
 
 @pytest.mark.parametrize("buckets", [4, 8, 32])

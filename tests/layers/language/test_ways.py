@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -8,12 +9,24 @@ import pytest
 from mathamr.errors import MathAMRError
 from mathamr.layers.language import ways
 from mathamr.layers.language.configuration import TransformerConfiguration
-from mathamr.layers.language.ways import ONNX, Floats, Ways, machine_key, quickest, remember, remembered
+from mathamr.layers.language.ways import (
+    COMPILED,
+    ONNX,
+    Floats,
+    Ways,
+    going,
+    machine_key,
+    quickest,
+    remember,
+    remembered,
+    way_for,
+)
 
 SHAPE = TransformerConfiguration(pieces=8, size=16, layers=1, heads=2, inner=32, positions=16)
+ROW = np.ones((1, 2), np.float32)
 
 
-class Doubling:
+class Multiplying:
     """Computes something in so many steps."""
 
     def __init__(self, factor: float = 2.0, steps: int = 1) -> None:
@@ -26,48 +39,77 @@ class Doubling:
 
 
 @pytest.fixture(autouse=True)
-def _cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine that has both ways: ONNX Runtime doubles, machine code trebles."""
     monkeypatch.setenv("MATHAMR_CACHE", str(tmp_path))
     monkeypatch.delenv("MATHAMR_TEXT", raising=False)
+    monkeypatch.setattr(ways, "fits", lambda shape: True)
+    monkeypatch.setattr(ways, "OnnxTransformer", lambda shape, weights: Multiplying(2))
+    monkeypatch.setattr(ways, "CompiledTransformer", lambda shape, weights: Multiplying(3))
+    monkeypatch.setattr(ways, "processor_features", dict)
+
+
+def factor() -> float:
+    return float(Ways(SHAPE, {}).chosen(ROW)[0, 0])
 
 
 def test_the_quickest_is_taken_unless_it_computes_something_else() -> None:
-    slow, quick, wrong = Doubling(steps=2000), Doubling(), Doubling(-2.0)
+    slow, quick, wrong = Multiplying(steps=2000), Multiplying(), Multiplying(-2.0)
     assert quickest({ONNX: slow, "quick": quick, "wrong": wrong}, SHAPE) == "quick"
-    assert quickest({ONNX: slow, "wrong": wrong, "nothing": Doubling(float("nan"))}, SHAPE) == ONNX
+    assert quickest({ONNX: slow, "wrong": wrong, "nothing": Multiplying(float("nan"))}, SHAPE) == ONNX
 
 
 def test_what_was_measured_once_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     measured: list[str] = []
 
-    def measuring(given: dict[str, Doubling], shape: TransformerConfiguration) -> str:
+    def measuring(given: dict[str, Multiplying], shape: TransformerConfiguration) -> str:
         measured.append(",".join(given))
-        return "compiled"
+        return COMPILED
 
-    monkeypatch.setattr(ways, "fits", lambda shape: True)
-    monkeypatch.setattr(ways, "OnnxTransformer", lambda shape, weights: Doubling(2))
-    monkeypatch.setattr(ways, "CompiledTransformer", lambda shape, weights: Doubling(3))
-    monkeypatch.setattr(ways, "processor_features", dict)
     monkeypatch.setattr(ways, "quickest", measuring)
-
-    def factors(*pieces: int) -> list[float]:
-        here = Ways(SHAPE, {})
-        return [here.chosen(count).factor for count in pieces]  # type: ignore[attr-defined]
-
-    assert factors(10, ways.MANY - 11, 1, 1) == [2, 2, 3, 3]
-    assert factors(ways.MANY) == [3]
+    assert way_for(ways.MANY - 1) == ONNX
+    assert not measured
+    assert [way_for(ways.MANY), way_for(ways.MANY)] == [COMPILED, COMPILED]
     assert measured == ["onnx,compiled"]
-    monkeypatch.setenv("MATHAMR_TEXT", "onnx")
-    assert factors(ways.MANY) == [2]
-    monkeypatch.setenv("MATHAMR_TEXT", "compiled")
-    assert factors(1) == [3]
+    monkeypatch.setenv("MATHAMR_TEXT", ONNX)
+    assert way_for(ways.MANY) == ONNX
 
 
-def test_a_way_that_is_not_there_cannot_be_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_way_is_gone_where_it_is_named_and_by_nobody_beside() -> None:
+    beside: list[float] = []
+    with going(COMPILED):
+        other = threading.Thread(target=lambda: beside.append(factor()))
+        other.start()
+        other.join()
+        assert factor() == 3
+    assert beside == [2]
+    assert factor() == 2
+
+
+def test_a_setting_names_the_way_for_everything(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MATHAMR_TEXT", COMPILED)
+    assert factor() == 3
+    monkeypatch.setenv("MATHAMR_TEXT", ONNX)
+    with going(COMPILED):
+        assert factor() == 2
+
+
+def test_a_way_that_is_not_here_is_replaced_or_refused_if_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ways, "fits", lambda shape: False)
-    monkeypatch.setenv("MATHAMR_TEXT", "compiled")
+    with going(COMPILED):
+        assert factor() == 2
+    assert way_for(ways.MANY) == ONNX
+    monkeypatch.setenv("MATHAMR_TEXT", COMPILED)
     with pytest.raises(MathAMRError, match="llvmlite"):
-        Ways(SHAPE, {}).chosen(1)
+        factor()
+
+
+def test_a_window_that_does_not_fit_into_sixteen_bits_is_read_by_the_other_way(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(ways, "CompiledTransformer", lambda shape, weights: Multiplying(float("inf")))
+    with going(COMPILED):
+        assert factor() == 2
 
 
 def test_a_damaged_record_is_as_good_as_none_and_a_full_one_forgets(tmp_path: Path) -> None:
@@ -82,8 +124,8 @@ def test_a_damaged_record_is_as_good_as_none_and_a_full_one_forgets(tmp_path: Pa
     assert [each.name for each in tmp_path.iterdir()] == [ways.RECORD]
 
 
-def test_another_shape_is_measured_for_itself() -> None:
-    other = TransformerConfiguration(pieces=8, size=32, layers=1, heads=2, inner=32, positions=16)
-    assert machine_key(SHAPE, {"onnx": 1}) == machine_key(SHAPE, {"onnx": 2})
-    assert machine_key(SHAPE, {"onnx": 1}) != machine_key(other, {"onnx": 1})
-    assert machine_key(SHAPE, {"onnx": 1}) != machine_key(SHAPE, {"onnx": 1, "compiled": 1})
+def test_another_processor_is_measured_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    here = machine_key([ONNX])
+    assert machine_key([ONNX, COMPILED]) != here == machine_key([ONNX])
+    monkeypatch.setattr(ways, "processor_name", lambda: "another")
+    assert machine_key([ONNX]) != here

@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 from zlib import crc32
 
 import numpy as np
@@ -29,15 +30,16 @@ from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.archive import GRAPHS, Archive, needs_graphs, recorded_model
 from mathamr.index.making.crew import FEW, Crew, understood
 from mathamr.layers.language.reading import computes_on_processor
+from mathamr.layers.language.ways import ONNX, going, way_for
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.modelfolder import load_system
 from mathamr.systems.system import Encoded, GraphInput, Item, Look
 from mathamr.systems.vectors import Vectors
 from mathamr.workers import Lost, Pool
 
-CHUNK = 12
+CHUNK = 24
 """Posts that a worker gets at a time, if they are short: enough to parse their sentences together."""
-LETTERS = 12_000
+LETTERS = 36_000
 """Characters of such posts together, about a second's work, so that progress is seen and little is lost."""
 LOOKS = 64
 ReadFormula = tuple[Formula, tuple[str, ...]]
@@ -59,6 +61,9 @@ class Encoders(Closing):
     def __init__(self, archive: Archive, crew: Crew, count: int) -> None:
         self._archive, self._crew = archive, crew
         self._pool: Pool | None = None
+        self._leaving = ExitStack()
+        wanted = count and computes_on_processor(archive.device)
+        self._way = way_for(len(archive.catalogue)) if wanted else ONNX
         model = archive.model_source or recorded_model(archive.manifest.model)
         here = crew.has_index and not computes_on_processor(archive.device)
         if crew.is_alone or count <= FEW or model is None or here:
@@ -67,14 +72,19 @@ class Encoders(Closing):
         read_with = (parser.name, parser.model) if parser else (None, None)
         pool = crew.pool(
             "mathamr.index.making.encoding:EncodingWork",
-            (str(archive.folder), str(model), *read_with, crew.device),
+            (str(archive.folder), str(model), *read_with, crew.device, self._way),
             allowance=ALLOWANCE if parser else None,
-            made_with=f"{parser.fingerprint if parser else ''} on {crew.device}",
+            made_with=f"{parser.fingerprint if parser else ''} on {crew.device}{self._unusual}",
         )
         if pool.hello == archive.system.fingerprint:
             self._pool = pool
         else:
             pool.close()  # the system was given, and is not the one of that folder
+
+    @property
+    def _unusual(self) -> str:
+        """By which way text is encoded, if not as usual: who takes vectors that others made must know."""
+        return "" if self._way == ONNX else f" by {self._way}"
 
     @property
     def are_apart(self) -> bool:
@@ -143,8 +153,13 @@ class Encoders(Closing):
             else:
                 yield from understood(_fields, request, answer)
 
+    def __enter__(self) -> Self:
+        self._leaving.enter_context(going(self._way))
+        return self
+
     def close(self) -> None:
         """Ends the processes, if there are any."""
+        self._leaving.close()
         if self._pool is not None:
             self._pool.close()
 
@@ -187,7 +202,9 @@ class EncodingWork:
         parser: str | None = None,
         parser_model: str | None = None,
         device: str = "cpu",
+        way: str = ONNX,
     ) -> None:
+        self._way = way
         self._system = load_system(Path(model), device)
         self._folder, self._parser = Path(folder), (parser or "builtin", parser_model)
         self.hello = self._system.fingerprint
@@ -204,13 +221,16 @@ class EncodingWork:
 
     def __call__(self, request: list[Any]) -> list[Any]:
         """One answer an item; the request begins with what the items are."""
-        wanted, *items = request
+        with going(self._way):
+            return self._answer(*request)
+
+    def _answer(self, wanted: str, *items: Any) -> list[Any]:
         if wanted == "looks":
             needs_trees = "trees" in self._system.needs
             looks = (_look(key, (Formula(**row), tuple(macros)), needs_trees) for key, row, macros in items)
             return [_fields_row(fields) for fields in self._system.encode_looks(looks)]
         if wanted == "new":
-            return self._new(items)
+            return self._new([*items])
         if wanted == "items":
             return [_row(encoded) for encoded in self._system.encode(map(_item_of, items))]
         posts = map(Post.from_json, items)

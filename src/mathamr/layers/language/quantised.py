@@ -82,7 +82,7 @@ class QuantisedText:
             for post in posts
         ]
         distinct = {window.tobytes(): window for own in windows for window in own}
-        way = self._ways.chosen(sum(map(len, distinct.values())))
+        way = self._ways.chosen
         states = {key: self._states(window, way) for key, window in distinct.items()}
         return [
             self._vectors(post, [states[window.tobytes()] for window in own])

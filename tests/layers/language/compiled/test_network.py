@@ -64,6 +64,22 @@ def test_a_window_is_the_same_whatever_was_read_before() -> None:
     assert np.array_equal(ours(short), first)
 
 
+@pytest.mark.parametrize("part", ["attention", "attended", "inner", "outer"])
+@pytest.mark.parametrize("numbers", ["weight.scale", "bias"])
+def test_numbers_that_do_not_fit_into_sixteen_bits_are_never_taken_for_states(
+    part: str, numbers: str
+) -> None:
+    """Then some state of the window is no number, which is what `Ways` looks for."""
+    configuration = shape()
+    weights = weights_of(configuration)
+    embedded = np.random.default_rng(5).standard_normal((20, 48), np.float32)
+    theirs = TorchTransformer(configuration, weights)(embedded)
+    assert np.isfinite(CompiledTransformer(configuration, weights)(embedded)).all()
+    weights[f"layers.0.{part}.{numbers}"] = weights[f"layers.0.{part}.{numbers}"] * np.float32(1e9)
+    assert np.isfinite(theirs).all()
+    assert not np.isfinite(CompiledTransformer(configuration, weights)(embedded)).all()
+
+
 def test_products_are_whole_and_rows_rounded_by_themselves() -> None:
     """What is rounded, then multiplied, is the product of the rounded numbers to the last bit of sixteen."""
     from mathamr.layers.language.compiled.products import packed_weights

@@ -1,7 +1,8 @@
 """Attention as machine code: products in sixteen bits, and no score that leaves the nearest memory.
 
 Four rows of queries are multiplied with 32 keys at a time; when they have met all keys their scores become shares, which are
-multiplied with the values. Shares are added up in 32 bits.
+multiplied with the values. Shares are added up in 32 bits. A score that does not fit
+into sixteen bits makes a row of no numbers, which is found behind the last layer.
 """
 
 from __future__ import annotations
@@ -196,9 +197,9 @@ def _add_shares(module: ir.Module, *, adds: bool) -> Any:
     with code.loop(0, keys, TILE) as key:
         for number, each in enumerate(best):
             at = code.product(code.sum(key, number * LANES), 2)
-            each.value = code.binary("maxnum", each.value, code.load(scores, at, halves))
+            each.value = code.larger(each.value, code.load(scores, at, halves))
     first, second, third, fourth = (each.value for each in best)
-    found = code.binary("maxnum", code.binary("maxnum", first, second), code.binary("maxnum", third, fourth))
+    found = code.larger(code.larger(first, second), code.larger(third, fourth))
     largest = code.spread(code.largest(found), LANES)
     total = code.variable(constant(eight, 0.0))
     with code.loop(0, keys, TILE) as key:

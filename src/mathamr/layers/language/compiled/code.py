@@ -111,18 +111,20 @@ class Code:
 
     def binary(self, name: str, x: Any, y: Any) -> Any:
         """``llvm.NAME`` of the lanes of two registers."""
-        return self.call(f"llvm.{name}.{_short(x.type)}", x.type, x, y, fastmath=("nnan",))
+        return self.call(f"llvm.{name}.{_short(x.type)}", x.type, x, y)
 
     def fused(self, x: Any, y: Any, z: Any) -> Any:
         """``x * y + z``, rounded once."""
         return self.call(f"llvm.fma.{_short(x.type)}", x.type, x, y, z)
 
+    def larger(self, x: Any, y: Any) -> Any:
+        """The larger of two numbers in every lane; what is no number passes, so that it is seen in the end."""
+        return self.binary("maximum", x, y)
+
     def largest(self, register: Any) -> Any:
-        """The largest lane."""
+        """The largest lane; what is no number passes."""
         kind = register.type
-        return self.call(
-            f"llvm.vector.reduce.fmax.{_short(kind)}", kind.element, register, fastmath=("nnan",)
-        )
+        return self.call(f"llvm.vector.reduce.fmaximum.{_short(kind)}", kind.element, register)
 
     def total(self, register: Any) -> Any:
         """The sum of the lanes, in any order."""

@@ -24,7 +24,7 @@ Array = npt.NDArray[Any]
 Floats = npt.NDArray[np.float32]
 EIGHT, MULTIPLE = 8, 48
 """Rows come in eights; sizes are multiples of sixteen numbers and of twelve columns."""
-AT_A_TIME = 64
+AT_A_TIME = 128
 """Rows that go through a layer together."""
 
 

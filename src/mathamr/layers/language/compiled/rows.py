@@ -117,7 +117,7 @@ def _round(code: Code, states: Any, row: Any, largest: Any, kind: Any) -> None:
     """Writes a row whose largest number is known, rounded."""
     build, size = code.build, code["size"]
     lanes, bytes_ = (4, 4) if kind is FLOAT else (8, 2)
-    largest = code.binary("maxnum", largest, FLOAT(LEAST))
+    largest = code.larger(largest, FLOAT(LEAST))
     code.store(build.fmul(largest, FLOAT(1 / MOST)), code["scales"], code.product(row, 4))
     factor = build.fdiv(FLOAT(MOST), largest)
     factor = code.spread(factor if kind is FLOAT else build.fptrunc(factor, kind), lanes)
@@ -144,7 +144,7 @@ def _zeros(code: Code, kind: Any, count: int) -> list[Variable]:
 
 
 def _compare(code: Code, largest: Variable, value: Any) -> None:
-    largest.value = code.binary("maxnum", largest.value, code.unary("fabs", value))
+    largest.value = code.larger(largest.value, code.unary("fabs", value))
 
 
 def _total(code: Code, sums: list[Variable]) -> Any:
@@ -156,5 +156,5 @@ def _total(code: Code, sums: list[Variable]) -> Any:
 def _largest(code: Code, found: list[Variable]) -> Any:
     best, *others = (each.value for each in found)
     for each in others:
-        best = code.binary("maxnum", best, each)
+        best = code.larger(best, each)
     return code.largest(best)
