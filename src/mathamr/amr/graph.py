@@ -106,19 +106,14 @@ class Amr:
 
     def __post_init__(self) -> None:
         settle = object.__setattr__
-        settle(self, "instances", tuple((variable, atom(concept)) for variable, concept in self.instances))
-        settle(self, "edges", tuple(dict.fromkeys(upright(edge) for edge in self.edges)))
+        settle(self, "instances", tuple([(variable, atom(concept)) for variable, concept in self.instances]))
+        settle(self, "edges", tuple(dict.fromkeys(map(upright, self.edges))))
         variables = {variable for variable, _ in self.instances}
-        settle(
-            self,
-            "attributes",
-            tuple(
-                dict.fromkeys(
-                    (source, role, string(constant) if constant in variables else atom(constant))
-                    for source, role, constant in self.attributes
-                )
-            ),
-        )
+        attributes = [
+            (source, role, string(constant) if constant in variables else atom(constant))
+            for source, role, constant in self.attributes
+        ]
+        settle(self, "attributes", tuple(dict.fromkeys(attributes)))
         self._validate(variables)
 
     def _validate(self, variables: set[str]) -> None:
@@ -144,7 +139,7 @@ class Amr:
                 )
             _validate_role(role)
         for variable, numbers in self.alignments:
-            if variable not in variables or any(number < 0 for number in numbers):
+            if variable not in variables or (numbers and min(numbers) < 0):
                 raise InvalidAmrError(
                     f"alignment of {variable!r} to tokens {numbers}: no such variable or token"
                 )
@@ -246,6 +241,8 @@ def reachable(top: str, edges: Iterable[Triple]) -> set[str]:
 def upright(edge: Triple) -> Triple:
     """The edge in its own direction: an inverse role is turned round."""
     source, role, target = edge
+    if not role.endswith("-of"):
+        return edge
     while is_inverted(role):
         source, role, target = target, role[: -len("-of")], source
     return source, role, target

@@ -100,34 +100,56 @@ def layout(amr: Graph) -> Branches:
 
     The parent of a node is its predecessor on the shortest path from the top, inverse edges costing more.
     """
-    ends: dict[str, list[tuple[int, str, int, str]]] = {variable: [] for variable, _ in amr.instances}
-    for number, (source, role, target) in enumerate(amr.edges):
-        ends[source].append((_FORWARD_COST, role, number, target))
-        ends[target].append((_INVERSE_COST, f"{role}-of", number, source))
+    edges = amr.edges
+    ends, defined = _spanned(amr.top, [variable for variable, _ in amr.instances], edges)
+    # An edge is written where it defines a node, and otherwise at its own source.
+    return {
+        variable: [
+            (
+                edges[number][1] if step == _FORWARD_COST else f"{edges[number][1]}-of",
+                target,
+                defined.get(number) == target,
+            )
+            for step, number, target in its_ends
+            if (defined[number] == target if number in defined else step == _FORWARD_COST)
+        ]
+        for variable, its_ends in ends.items()
+    }
 
-    queue: list[tuple[int, int, str]] = [(0, 0, amr.top)]
-    costs, defining, order = {amr.top: 0}, {amr.top: -1}, 0
+
+def written_order(top: str, variables: Iterable[str], edges: Sequence[Triple]) -> list[str]:
+    """The variables that `top` leads to, in the order in which Penman defines them."""
+    ends, defined = _spanned(top, variables, edges)
+    found: list[str] = []
+    waiting = [top]
+    while waiting:
+        variable = waiting.pop()
+        found.append(variable)
+        waiting += [target for _, number, target in reversed(ends[variable]) if defined.get(number) == target]
+    return found
+
+
+def _spanned(
+    top: str, variables: Iterable[str], edges: Sequence[Triple]
+) -> tuple[dict[str, list[tuple[int, int, str]]], dict[int, str]]:
+    """The edges at every node (cost, number, other end), and for those on a shortest path from the top the node they lead to."""
+    ends: dict[str, list[tuple[int, int, str]]] = {variable: [] for variable in variables}
+    for number, (source, _, target) in enumerate(edges):
+        ends[source].append((_FORWARD_COST, number, target))
+        ends[target].append((_INVERSE_COST, number, source))
+    queue: list[tuple[int, int, str]] = [(0, 0, top)]
+    costs, defining, order = {top: 0}, {top: -1}, 0
     settled: set[str] = set()
     while queue:
         cost, _, variable = heappop(queue)
         if variable in settled:
             continue
         settled.add(variable)
-        for step, _, number, target in ends[variable]:
-            if target not in settled and cost + step < costs.get(target, cost + step + 1):
+        for step, number, target in ends[variable]:
+            if target not in settled and (target not in costs or cost + step < costs[target]):
                 costs[target], defining[target], order = cost + step, number, order + 1
                 heappush(queue, (cost + step, order, target))
-
-    # An edge is written where it defines a node, and otherwise at its own source.
-    defined = {number: variable for variable, number in defining.items()}
-    return {
-        variable: [
-            (role, target, defined.get(number) == target)
-            for step, role, number, target in its_ends
-            if (defined[number] == target if number in defined else step == _FORWARD_COST)
-        ]
-        for variable, its_ends in ends.items()
-    }
+    return ends, {number: variable for variable, number in defining.items()}
 
 
 def depths(amr: Graph) -> dict[str, int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable
 
 
@@ -16,7 +15,7 @@ class Names:
 
     def __init__(self, taken: Iterable[str] = ()) -> None:
         self._taken = set(taken)
-        self._counts: Counter[str] = Counter()
+        self._counts: dict[str, int] = {}
 
     def fresh(self, concept: str) -> str:
         """A variable for a node with that concept, which no other node has."""
@@ -24,8 +23,7 @@ class Names:
         if not "a" <= letter <= "z":
             letter = next((c for c in concept[:2].lower() if "a" <= c <= "z"), "x")
         while True:
-            self._counts[letter] += 1
-            number = self._counts[letter]
+            number = self._counts[letter] = self._counts.get(letter, 0) + 1
             variable = f"{letter}{number}" if number > 1 else letter
             if variable not in self._taken:
                 self._taken.add(variable)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from mathamr.amr.builtin.concepts import Draft
 from mathamr.amr.builtin.features import WordNode, type_of
 from mathamr.amr.builtin.relations import RelationScores
 from mathamr.amr.graph import Amr, string, upright
-from mathamr.amr.notation import Fields, Triple, layout
+from mathamr.amr.notation import written_order
 from mathamr.amr.variable import Names
 
 REPEATABLE = frozenset(
@@ -59,8 +60,8 @@ def merge_mentions(draft: Draft, scores: RelationScores, least: float) -> Sets:
 
 def relate(
     draft: Draft, scores: RelationScores, labels: list[str], thresholds: Thresholds
-) -> tuple[list[tuple[int, str, int]], Sets]:
-    """The edges of the graph: templates' own, then the most probable ones that fit."""
+) -> tuple[list[tuple[int, str, int]], list[int]]:
+    """The edges of the graph (templates' own, then the most probable ones that fit), and for each node the one it is part of."""
     nodes = draft.nodes
     merged = merge_mentions(draft, scores, thresholds.same)
     parts = Sets(len(nodes))
@@ -70,11 +71,13 @@ def relate(
     reached: set[int] = set()
     kept = [merged.find(number) for number in range(len(nodes))]
     apart = len(set(kept))
+    extra, find = thresholds.extra, parts.find
 
     def take(source: int, role: str, target: int) -> None:
         nonlocal apart
         edges.append((source, role, target))
-        linked.update(((source, target), (target, source)))
+        linked.add((source, target))
+        linked.add((target, source))
         taken.add((source, role))
         reached.add(target)
         apart -= parts.join(source, target)
@@ -82,38 +85,37 @@ def relate(
     for source, role, target in draft.edges:
         take(kept[source], role, kept[target])
     for probability, source, target, column in scores.edges:
-        if apart == 1 and probability < thresholds.extra:
+        if probability < extra and apart == 1:
             break
         source, target = kept[source], kept[target]
         if source == target or (source, target) in linked:
             continue
         role = labels[column]
-        if role not in REPEATABLE and (source, role) in taken:
+        if (source, role) in taken and role not in REPEATABLE:
             continue
-        if nodes[target].constant and target in reached:
+        if target in reached and nodes[target].constant:
             continue
-        if parts.find(source) != parts.find(target) or probability >= thresholds.extra:
+        if probability >= extra or find(source) != find(target):
             take(source, role, target)
     if apart > 1:
-        _connect(draft, merged, parts, take)
-    return edges, merged
+        _connect(draft, kept, parts, take)
+    return edges, kept
 
 
-def _connect(draft: Draft, merged: Sets, parts: Sets, take: object) -> None:
+def _connect(draft: Draft, standing: list[int], parts: Sets, take: Callable[[int, str, int], None]) -> None:
     """Joins what is still apart: each part hangs from the nearest word above it, or from the first part."""
     nodes, sentence = draft.nodes, draft.sentence
-    kept = [n for n in range(len(nodes)) if merged.find(n) == n]
-    if not kept:
-        return
+    kept = [number for number, stands in enumerate(standing) if stands == number]
     usable = [n for n in kept if not nodes[n].constant and type_of(nodes[n]) != "name"]
     by_token: dict[int, int] = {}
     for number in usable:
         by_token.setdefault(nodes[number].token, number)
+    if not usable:
+        return
     depth = sentence.depths
+    first = min(usable, key=lambda n: (depth[nodes[n].token], n))
     for number in sorted(kept, key=lambda n: (nodes[n].constant, depth[nodes[n].token], n)):
-        if not usable:
-            break
-        anchor = min(usable, key=lambda n: (depth[nodes[n].token], n))
+        anchor = first
         if parts.find(number) == parts.find(anchor):
             continue
         here = nodes[number].token
@@ -123,7 +125,7 @@ def _connect(draft: Draft, merged: Sets, parts: Sets, take: object) -> None:
             if above is not None and parts.find(above) != parts.find(number):
                 anchor = above
                 break
-        take(anchor, default_role(nodes[anchor], nodes[number]), number)  # type: ignore[operator]
+        take(anchor, default_role(nodes[anchor], nodes[number]), number)
 
 
 def default_role(source: WordNode, target: WordNode) -> str:
@@ -141,6 +143,8 @@ def number_operands(edges: list[tuple[int, str, int]], nodes: list[WordNode]) ->
     for source, role, target in edges:
         if role in (":op", ":snt"):
             counts[source, role].append(target)
+    if not counts:
+        return edges
     fixed = {(source, role) for source, role, _ in edges}
     numbers: dict[tuple[int, str, int], str] = {}
     for (source, role), targets in counts.items():
@@ -158,16 +162,21 @@ def to_amr(draft: Draft, scores: RelationScores, labels: list[str], thresholds: 
     tokens = tuple(draft.sentence.words)
     if all(node.constant for node in draft.nodes):
         return _without_concepts(draft, tokens)
-    edges, merged = relate(draft, scores, labels, thresholds)
+    edges, standing = relate(draft, scores, labels, thresholds)
     nodes = draft.nodes
-    kept = [n for n in range(len(nodes)) if merged.find(n) == n]
+    kept = [number for number, stands in enumerate(standing) if stands == number]
     roots = [n for n in kept if not nodes[n].constant and type_of(nodes[n]) != "name"] or kept
-    top = max(roots, key=lambda n: (float(scores.roots[n]), -n))
+    root_scores = scores.roots.tolist()
+    top = max(roots, key=lambda n: (root_scores[n], -n))
     names = Names()
     variables = {n: names.fresh(nodes[n].concept) for n in kept if not nodes[n].constant}
-    words: dict[int, set[int]] = defaultdict(set)
-    for number, node in enumerate(nodes):
-        words[merged.find(number)].add(node.token)
+    if len(kept) == len(nodes):
+        words = [(node.token,) for node in nodes]
+    else:
+        sets: list[set[int]] = [set() for _ in nodes]
+        for node, stands in zip(nodes, standing, strict=True):
+            sets[stands].add(node.token)
+        words = [tuple(sorted(each)) for each in sets]
     links: list[tuple[str, str, str]] = []
     constants: list[tuple[str, str, str]] = []
     for source, role, target in number_operands(edges, nodes):
@@ -175,20 +184,21 @@ def to_amr(draft: Draft, scores: RelationScores, labels: list[str], thresholds: 
             links.append((variables[source], role, variables[target]))
         else:
             constants.append((variables[source], role, nodes[target].concept))
-    for number in variables:
-        constants.extend(
-            (variables[number], f":op{place}", string(part))
-            for place, part in enumerate(nodes[number].text, start=1)
-        )
-    written = in_written_order(variables[top], list(variables.values()), links)
+    for number, variable in variables.items():
+        if text := nodes[number].text:
+            constants += [
+                (variable, f":op{place}", string(part)) for place, part in enumerate(text, start=1)
+            ]
+    upright_links = list(dict.fromkeys(map(upright, links)))
+    written = written_order(variables[top], variables.values(), upright_links)
     numbers = {variable: number for number, variable in variables.items()}
     return Amr(
         variables[top],
-        tuple((variable, nodes[numbers[variable]].concept) for variable in written),
+        tuple([(variable, nodes[numbers[variable]].concept) for variable in written]),
         tuple(links),
         tuple(constants),
         tokens,
-        tuple((variable, tuple(sorted(words[n]))) for n, variable in variables.items()),
+        tuple([(variable, words[n]) for n, variable in variables.items()]),
     )
 
 
@@ -196,16 +206,3 @@ def _without_concepts(draft: Draft, tokens: tuple[str, ...]) -> Amr:
     """A graph for a text of which no word gave a concept; numbers hang from the one node."""
     values = tuple(("x", f":op{place}", node.concept) for place, node in enumerate(draft.nodes, start=1))
     return Amr("x", (("x", "amr-empty" if not values else "and"),), (), values, tokens)
-
-
-def in_written_order(top: str, variables: list[str], edges: list[Triple]) -> list[str]:
-    """The variables in the order in which Penman writes them."""
-    upright_edges = tuple(dict.fromkeys(map(upright, edges)))
-    children = layout(Fields(top, tuple((name, "") for name in variables), upright_edges, (), (), (), ()))
-    found: list[str] = []
-    waiting = [top]
-    while waiting:
-        variable = waiting.pop()
-        found.append(variable)
-        waiting.extend(target for _, target, defines in reversed(children[variable]) if defines)
-    return found
