@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr.amr.builtin.batchsize import is_worth_code
-from mathamr.amr.builtin.featureloop import ABSENT, BASE, HALF
+from mathamr.amr.builtin.featureloop import ABSENT, BASE, CODE, HALF, find_paths
 from mathamr.amr.builtin.features import (
     CLOSING,
     FUNCTION_DEPS,
@@ -166,6 +166,12 @@ class PathColumns:
     def between(self, words: WordColumns, sources: Numbers, targets: Numbers) -> tuple[Numbers, Numbers]:
         """The numbers of the paths' texts (`ABSENT` for any unknown one), and the paths' lengths."""
         above, up, down = self._chains(words)
+        if words.by_code:
+            paths, lengths = np.empty((2, len(sources)), dtype=np.int64)
+            hashes = (each.view(np.int64) for each in (up.value, down.value, down.power))
+            rest = *hashes, *self._known.arrays, self._far
+            CODE[find_paths](paths, lengths, sources, targets, len(sources), above, MAX_PATH + 1, *rest)
+            return paths, lengths
         rises = np.full(len(sources), -1, dtype=np.int64)
         falls = np.zeros(len(sources), dtype=np.int64)
         open_pairs = np.arange(len(sources))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mathamr.amr.builtin.columns import WordColumns
+from mathamr.amr.builtin.featureloop import CODE, score_candidates
 from mathamr.amr.builtin.features import (
     AROUND_FORMS,
     CHILD_FORM,
@@ -166,7 +167,7 @@ class ConceptModel:
         self._core_and_dep = FormSet(self._cores, [CORE_DEP_FORM])
         self._neighbours = FormSet(self._details, [DETAIL_DEP_FORM, *NEIGHBOUR_FORMS])
         self._dense, self._bias = arrays["core/dense"], arrays["core/dense/bias"]
-        self._output = arrays["core/output"][:, 0]
+        self._output = np.ascontiguousarray(arrays["core/output"][:, 0])
         self._width = len(self._output)
         self._of_core = FormSet(self._words, TEMPLATE_FORMS, first=self._width)
         self._template = tuple(
@@ -191,6 +192,7 @@ class ConceptModel:
         self._vectors = _Sums(self._cores, CORE_FORMS, CORE_PARTS)
         self._fixed = _Sums(self._details, DETAIL_FORMS, CORE_PARTS)
         self._named: list[tuple[int, int]] = []
+        self._names: Numbers = np.zeros((0, 2), dtype=np.int64)
 
     def identify(self, sentences: Sequence[SyntaxSentence], words: WordColumns) -> list[Draft]:
         """The nodes of each sentence."""
@@ -253,8 +255,10 @@ class ConceptModel:
         starts = np.cumsum(counts) - counts
         hidden = described[open_words, : self._width] + words.dense(open_words) @ self._dense + self._bias
         around, owners = words.around, np.repeat(open_words, counts)
-        named = [self._named[number] for number in candidates.tolist()]
-        cores, kinds = np.array(named, dtype=np.int64).reshape(-1, 2).T
+        if self._named:
+            self._names = np.concatenate([self._names, np.array(self._named, dtype=np.int64)])
+            self._named = []
+        cores, kinds = np.ascontiguousarray(self._names[candidates].T)
         heads, deps = words.head[owners], words.dep[owners]
         by_code = words.by_code
         parts = {
@@ -266,13 +270,21 @@ class ConceptModel:
             "following": around["following"][owners],
             "previous": around["previous"][owners],
         }
-        both = np.repeat(hidden, counts, axis=0)
-        both += self._vectors.array(by_code=by_code)[candidates]
-        self._core_and_dep.add(both, parts, by_code=by_code)
         details = self._fixed.array(by_code=by_code)[candidates]
         self._neighbours.add(details, parts, by_code=by_code)
-        scores = np.maximum(both, 0.0, out=both) @ self._output
-        scores += details[:, 0]
+        scores, vectors = details[:, 0], self._vectors.array(by_code=by_code)
+        if by_code:
+            (features,) = self._core_and_dep.features(parts)
+            rows = np.repeat(np.arange(len(counts)), counts)
+            CODE[score_candidates](
+                scores, hidden, rows, candidates, len(rows), vectors, features, self._cores.weights, self._output,
+                self._width,
+            )  # fmt: skip
+        else:
+            both = np.repeat(hidden, counts, axis=0)
+            both += vectors[candidates]
+            self._core_and_dep.add(both, parts, by_code=False)
+            scores += np.maximum(both, 0.0, out=both) @ self._output
         return self._read_cores(sentences, known, scores, starts)
 
     def _read_cores(

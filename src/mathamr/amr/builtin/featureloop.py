@@ -93,6 +93,92 @@ def add_features(
                     made[target + place] += weights[vector + place]
 
 
+def find_paths(
+    paths: Ints,
+    lengths: Ints,
+    sources: Ints,
+    targets: Ints,
+    count: int,
+    above: Ints,
+    width: int,
+    up_values: Ints,
+    down_values: Ints,
+    down_powers: Ints,
+    keys: Ints,
+    numbers: Ints,
+    bits: int,
+    far: int,
+) -> None:
+    """The dependency paths between words that have their heads above them, nearest first, in rows of `width`."""
+    for pair in range(count):
+        source = sources[pair] * width
+        target = targets[pair] * width
+        paths[pair] = far
+        lengths[pair] = width
+        rise = 0
+        while rise < width and above[source + rise] >= 0:
+            fall = 0
+            while fall < width and above[target + fall] != above[source + rise]:
+                fall += 1
+            if fall < width:
+                if rise + fall < width:
+                    value = up_values[source + rise] * down_powers[target + fall] + down_values[target + fall]
+                    paths[pair] = max(_found(value & HALF, keys, numbers, bits), ABSENT)
+                    lengths[pair] = rise + fall
+                break
+            rise += 1
+
+
+def score_candidates(
+    scores: Floats,
+    hidden: Floats,
+    owners: Ints,
+    candidates: Ints,
+    count: int,
+    vectors: Floats,
+    features: Ints,
+    weights: Floats,
+    output: Floats,
+    width: int,
+) -> None:
+    """Adds to the scores of candidates what one hidden layer makes of a word, the candidate and a feature of both."""
+    for number in range(count):
+        word = owners[number] * width
+        vector = candidates[number] * width
+        feature = features[number] * width
+        total = 0.0
+        for place in range(width):
+            total += output[place] * max(
+                hidden[word + place] + vectors[vector + place] + weights[feature + place], 0.0
+            )
+        scores[number] += total
+
+
+def find_features(
+    features: Ints,
+    unknown: int,
+    columns: Ints,
+    count: int,
+    items: Ints,
+    bounds: Ints,
+    forms: int,
+    values: Ints,
+    powers: Ints,
+    keys: Ints,
+    numbers: Ints,
+    bits: int,
+) -> None:
+    """The features of rows, those of each form one after another."""
+    for form in range(forms):
+        for row in range(count):
+            feature = _feature(
+                items, bounds[form], bounds[form + 1], columns, count, row, values, powers, keys, numbers, bits
+            )
+            if feature < 0:
+                feature = unknown
+            features[form * count + row] = feature
+
+
 def hash_texts(data: Ints, ends: Ints, count: int, values: Ints, powers: Ints) -> None:
     """The hashes of texts that stand one after another, and the powers of the base that their lengths are."""
     place = 0
@@ -107,4 +193,6 @@ def hash_texts(data: Ints, ends: Ints, count: int, values: Ints, powers: Ints) -
         powers[text] = power
 
 
-CODE = MachineCode(_found, _feature, add_features, hash_texts)
+CODE = MachineCode(
+    _found, _feature, add_features, find_paths, score_candidates, find_features, hash_texts
+)

@@ -7,7 +7,7 @@ from functools import cached_property
 
 import numpy as np
 
-from mathamr.amr.builtin.featureloop import CODE, HALF, add_features
+from mathamr.amr.builtin.featureloop import CODE, HALF, add_features, find_features
 from mathamr.amr.builtin.lookup import Form, Numbers, NumberTable, StringNumbers, places_of, write_hashes
 from mathamr.amr.builtin.network import Array
 
@@ -98,12 +98,20 @@ class FormSet:
                     features.add_ragged(made, owners, column)
             return
         owners = np.arange(count) if owners is None else np.ascontiguousarray(owners)
-        program, table = self._program, features.table.arrays
-        table_of_parts = np.stack([parts[part] for part in self._parts])
         shape = features.weights.shape[1], self._first
-        CODE[add_features](
-            made, made.shape[1], owners, features.weights, *shape, table_of_parts, count, *program, *features.strings.hashes(), *table
-        )  # fmt: skip
+        CODE[add_features](made, made.shape[1], owners, features.weights, *shape, *self._looked_up(parts))
+
+    def features(self, parts: Mapping[str, Numbers]) -> Numbers:
+        """The features of rows of parts by machine code, a row for every form."""
+        found = np.empty((len(self._forms), len(parts[self._parts[0]])), dtype=np.int64)
+        CODE[find_features](found, self._features.unknown, *self._looked_up(parts))
+        return found
+
+    def _looked_up(self, parts: Mapping[str, Numbers]) -> tuple[Numbers | int, ...]:
+        """What machine code needs to look features up."""
+        program, features = self._program, self._features
+        columns = np.stack([parts[part] for part in self._parts])
+        return columns, columns.shape[1], *program, *features.strings.hashes(), *features.table.arrays
 
     def sums(self, parts: Mapping[str, Numbers], *, by_code: bool) -> Array:
         """The sums of the vectors of the features of rows of parts."""

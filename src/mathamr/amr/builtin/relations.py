@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -36,6 +37,7 @@ from mathamr.amr.builtin.network import Array, Weights, softmax
 SAME = "="
 LEAST = 0.01
 """An edge less probable than this is not looked at."""
+_LEAST_LOGARITHM = math.log(LEAST)
 MAX_PAIRS = 6000
 NEAR = 12
 MEMORY = 50_000
@@ -45,7 +47,7 @@ _FORMULA, _NAME, _PRONOUN = KINDS.index("formula"), KINDS.index("name"), KINDS.i
 
 @dataclass
 class RelationScores:
-    """Probabilities of relations for ordered pairs of nodes of one draft, and a score of each node as root."""
+    """Probabilities of relations for ordered pairs of nodes of one draft that may be related, and a score of each node as root."""
 
     pairs: Numbers
     probabilities: Array
@@ -165,9 +167,11 @@ class RelationModel:
             FormSet(self._nodes, forms) for forms in (NODE_FORMS, [NODE_CHILD_FORM], [NODE_CHILD_WORD_FORM])
         )
         self._pairs = FeatureSums(*weights.bag("pair/pair"), strings)
-        self._on_path = FormSet(self._pairs, [PATH_FORM, *PATH_FORMS])
-        gap, sign = (BOTH_FORM.replace("sign", name) for name in ("gap", "sign"))
-        self._anywhere = FormSet(self._pairs, [CONCEPTS_FORM, gap, sign])
+        on_path, gap = [PATH_FORM, *PATH_FORMS], BOTH_FORM.replace("sign", "gap")
+        anywhere = [CONCEPTS_FORM, gap, BOTH_FORM]
+        self._on_path, self._anywhere, self._all = (
+            FormSet(self._pairs, forms) for forms in (on_path, anywhere, anywhere + on_path)
+        )
         self._dense = np.concatenate(
             [arrays["pair/source_dense"], arrays["pair/target_dense"], arrays["root/dense"]], axis=1
         )
@@ -210,7 +214,7 @@ class RelationModel:
         sources, targets, parts = self._parts(nodes, words)
         from_sources = np.ascontiguousarray(described[:, :source_width])
         from_targets = np.ascontiguousarray(described[:, source_width : source_width + target_width])
-        probabilities = np.empty((len(sources), len(self.labels)), dtype=np.float32)
+        likely, probabilities = [np.zeros(0, np.int64)], [np.zeros((0, len(self.labels)), np.float32)]
         for begin in range(0, len(sources), BLOCK):
             part = slice(begin, begin + BLOCK)
             joint = self._joint({name: column[part] for name, column in parts.items()}, words)
@@ -218,11 +222,16 @@ class RelationModel:
             joint += from_targets[targets[part]]
             scores = np.maximum(joint, 0.0, out=joint) @ self._output
             scores += self._output_bias
-            probabilities[part] = softmax(scores)
+            # What is so much less than no relation is improbable without all the others.
+            rows = places_of(scores[:, 1:].max(axis=1) > scores[:, 0] + _LEAST_LOGARITHM)
+            likely.append(rows + begin)
+            probabilities.append(softmax(scores[rows]))
+        kept = np.concatenate(likely)
+        sources, targets = sources[kept], targets[kept]
         pairs = np.stack([sources - nodes.first[sources], targets - nodes.first[targets]], axis=1)
         node_bounds = np.append(nodes.firsts, nodes.size)
-        pair_bounds = np.searchsorted(sources, node_bounds).tolist()
-        return RelationScores.cut(pairs, probabilities, roots, self.labels, pair_bounds, node_bounds.tolist())
+        bounds = np.searchsorted(sources, node_bounds).tolist(), node_bounds.tolist()
+        return RelationScores.cut(pairs, np.concatenate(probabilities), roots, self.labels, *bounds)
 
     def _describe(self, nodes: NodeColumns, words: WordColumns) -> Array:
         """The sums of the features of every node: as a source, as a target and as a root side by side."""
@@ -256,14 +265,11 @@ class RelationModel:
 
     def _joint(self, parts: Mapping[str, Numbers], words: WordColumns) -> Array:
         """The sums of the features of pairs; on a path that is none there are no features of paths."""
-        made = self._anywhere.sums(parts, by_code=words.by_code)
         if words.by_code:
-            self._on_path.add(made, parts, by_code=True)
-        else:
-            rows = places_of(self._is_feature(parts["path"]) == 1)
-            made[rows] += self._on_path.sums(
-                {name: each[rows] for name, each in parts.items()}, by_code=False
-            )
+            return self._all.sums(parts, by_code=True)
+        made = self._anywhere.sums(parts, by_code=False)
+        rows = places_of(self._is_feature(parts["path"]) == 1)
+        made[rows] += self._on_path.sums({name: each[rows] for name, each in parts.items()}, by_code=False)
         return made
 
     def _parts(self, nodes: NodeColumns, words: WordColumns) -> tuple[Numbers, Numbers, dict[str, Numbers]]:
