@@ -8,6 +8,17 @@ MANY = 32
 """Sentences of a batch that only an index has."""
 
 
+class _Met:
+    """Whether the process has met such a batch: then the code is there, and quicker for few sentences too."""
+
+    def __init__(self) -> None:
+        self.many = False
+
+
+_met = _Met()
+
+
 def is_worth_code(sentences: int) -> bool:
     """Whether a batch of so many sentences should be analysed by machine code."""
-    return sentences >= MANY and has_llvm()
+    _met.many = _met.many or sentences >= MANY
+    return _met.many and has_llvm()

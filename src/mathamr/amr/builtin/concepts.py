@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -108,43 +108,53 @@ class _Known:
 
 
 class _Sums:
-    """Sums of features that are remembered: rows of parts are numbered as they come and summed when they are needed."""
+    """Sums of features that are remembered: rows of parts are numbered as they come and summed when they are needed.
 
-    def __init__(self, features: FeatureSums, forms: Sequence[str], parts: Sequence[str]) -> None:
-        self._features, self._forms, self._parts = features, forms, parts
-        self._set = FormSet(features, forms)
+    Each of several sets of forms makes a table of its own of the rows.
+    """
+
+    def __init__(self, parts: Sequence[str], *forms: tuple[FeatureSums, Sequence[str]]) -> None:
+        self._parts, self._forms = parts, forms
+        self._sets = [FormSet(*each) for each in forms]
         self._waiting: list[tuple[str, ...]] = []
-        self._array: Array = np.zeros((1024, features.weights.shape[1]), dtype=np.float32)
+        self._arrays: list[Array] = [
+            np.zeros((1024, features.weights.shape[1]), dtype=np.float32) for features, _ in forms
+        ]
         self._summed = 0
 
     def __len__(self) -> int:
         return self._summed + len(self._waiting)
 
-    def add(self, parts: tuple[str, ...]) -> int:
-        """The number of a new row."""
-        self._waiting.append(parts)
-        return len(self) - 1
+    def add(self, *rows: tuple[str, ...]) -> int:
+        """The number of the first of some new rows."""
+        self._waiting += rows
+        return len(self) - len(rows)
 
-    def array(self, *, by_code: bool) -> Array:
+    def arrays(self, *, by_code: bool) -> list[Array]:
         """All rows so far, and room for more."""
         if self._waiting:
             size = len(self)
-            if size > len(self._array):
-                grown = np.zeros((2 * size, self._array.shape[1]), dtype=np.float32)
-                grown[: self._summed] = self._array[: self._summed]
-                self._array = grown
-            self._array[self._summed : size] = self._by_code() if by_code else self._by_text()
+            for number, made in enumerate(self._by_code() if by_code else self._by_text()):
+                array = self._arrays[number]
+                if size > len(array):
+                    grown = np.zeros((2 * size, array.shape[1]), dtype=np.float32)
+                    grown[: self._summed] = array[: self._summed]
+                    array = self._arrays[number] = grown
+                array[self._summed : size] = made
             self._summed, self._waiting = size, []
-        return self._array
+        return self._arrays
 
-    def _by_code(self) -> Array:
-        columns = map(self._features.strings.numbers, zip(*self._waiting, strict=True))
-        return self._set.sums(dict(zip(self._parts, columns, strict=True)), by_code=True)
+    def _by_code(self) -> Iterator[Array]:
+        strings = self._forms[0][0].strings
+        columns = map(strings.numbers, zip(*self._waiting, strict=True))
+        parts = dict(zip(self._parts, columns, strict=True))
+        return (each.sums(parts, by_code=True) for each in self._sets)
 
-    def _by_text(self) -> Array:
-        rows = (dict(zip(self._parts, row, strict=True)) for row in self._waiting)
-        numbers = [self._features.numbers(written(self._forms, row)) for row in rows]
-        return self._features.sums(list(np.array(numbers, dtype=np.int64).T))
+    def _by_text(self) -> Iterator[Array]:
+        rows = [dict(zip(self._parts, row, strict=True)) for row in self._waiting]
+        for features, forms in self._forms:
+            numbers = [features.numbers(written(forms, row)) for row in rows]
+            yield features.sums(list(np.array(numbers, dtype=np.int64).T))
 
 
 class ConceptModel:
@@ -188,9 +198,8 @@ class ConceptModel:
     def _forget(self) -> None:
         self._remembered: dict[tuple[object, ...], _Known] = {}
         self._own_rows: dict[tuple[str, str], int] = {}
-        self._own = _Sums(self._words, OWN_FORMS, OWN_PARTS)
-        self._vectors = _Sums(self._cores, CORE_FORMS, CORE_PARTS)
-        self._fixed = _Sums(self._details, DETAIL_FORMS, CORE_PARTS)
+        self._own = _Sums(OWN_PARTS, (self._words, OWN_FORMS))
+        self._fixed = _Sums(CORE_PARTS, (self._cores, CORE_FORMS), (self._details, DETAIL_FORMS))
         self._named: list[tuple[int, int]] = []
         self._names: Numbers = np.zeros((0, 2), dtype=np.int64)
 
@@ -219,20 +228,19 @@ class ConceptModel:
                 own = self._own.add(own_parts(word, lemma, tag))
                 self._own_rows[word, tag] = own
             candidates = self.lexicon.candidates(sentence, token)
-            known = self._remembered[key] = _Known(own, candidates, len(self._vectors))
+            known = self._remembered[key] = _Known(own, candidates, len(self._fixed))
             if len(candidates) > 1:
-                for candidate in candidates:
-                    parts = own_core_parts(word, lemma, tag, candidate)
-                    self._vectors.add(parts)
-                    self._fixed.add(parts)
-                    self._named.append((self._strings[candidate.core], self._strings[parts[0]]))
+                rows, strings = own_core_parts(word, lemma, tag, candidates), self._strings
+                self._fixed.add(*rows)
+                self._named += [(strings[core], strings[kind]) for kind, _, core, *_ in rows]
         return known
 
     def _describe(self, words: WordColumns, known: Sequence[_Known]) -> Array:
         """The sums of the features of every word, for both models side by side."""
         by_code = words.by_code
         described = self._around.sums(words.around, by_code=by_code)
-        described += self._own.array(by_code=by_code)[[each.own for each in known]]
+        (own,) = self._own.arrays(by_code=by_code)
+        described += own[[each.own for each in known]]
         heads, kinds = words.child_kinds
         self._child.add(described, {"dep": kinds}, heads, by_code=by_code)
         children = words.function_children
@@ -270,9 +278,10 @@ class ConceptModel:
             "following": around["following"][owners],
             "previous": around["previous"][owners],
         }
-        details = self._fixed.array(by_code=by_code)[candidates]
+        vectors, fixed = self._fixed.arrays(by_code=by_code)
+        details = fixed[candidates]
         self._neighbours.add(details, parts, by_code=by_code)
-        scores, vectors = details[:, 0], self._vectors.array(by_code=by_code)
+        scores = details[:, 0]
         if by_code:
             (features,) = self._core_and_dep.features(parts)
             rows = np.repeat(np.arange(len(counts)), counts)

@@ -144,14 +144,17 @@ def shape(word: str) -> str:
     return made
 
 
+_SPECIAL = frozenset({NONE, NAME, INSIDE, NUMBER, STRING})
+
+
 def core_kind(candidate: FrameCandidate, lemma: str) -> tuple[str, str]:
     """The kind of a candidate, without and with the reason it is one."""
-    core = candidate.core
-    if core in (NONE, NAME, INSIDE, NUMBER, STRING) or core[0] == "=":
+    core, reason = candidate[:2]
+    if core in _SPECIAL or core[0] == "=":
         name = core
     else:
         name = "copy" if core == lemma else "frame" if is_frame(core) else "concept"
-    return name, name + candidate.reason if candidate.reason != "seen" else name
+    return name, name + reason if reason != "seen" else name
 
 
 CORE_DEP_FORM, DETAIL_DEP_FORM = "kd={kind}{dep}", "kcd={core}|{dep}"
@@ -162,7 +165,7 @@ def core_features(
 ) -> tuple[list[str], list[str]]:
     """A candidate core of a word, whatever its neighbours: features with vectors, and features with a weight alone."""
     lemma, dep = sentence.lemmas[token], sentence.deps[token]
-    own = own_core_parts(sentence.words[token], lemma, sentence.tags[token], candidate)
+    (own,) = own_core_parts(sentence.words[token], lemma, sentence.tags[token], [candidate])
     parts = {"dep": dep, **dict(zip(CORE_PARTS, own, strict=True))}
     return written((*CORE_FORMS, CORE_DEP_FORM), parts), written((*DETAIL_FORMS, DETAIL_DEP_FORM), parts)
 
@@ -178,14 +181,18 @@ DETAIL_FORMS = (
 """Features of a candidate core that look at the word and its tag alone: with vectors, and with a weight."""
 
 
-def own_core_parts(word: str, lemma: str, tag: str, candidate: FrameCandidate) -> tuple[str, ...]:
-    """The `CORE_PARTS` of a candidate."""
-    core, _, count, total, overall = candidate
-    share = bucket(10 * count // total) if total > 0 else "x"
-    name, kind = core_kind(candidate, lemma)
-    return (
-        kind, name, core, share, bucket(total), bucket(overall), tag, tag[0], lemma, word[-3:].lower(), shape(word),
-    )  # fmt: skip
+def own_core_parts(
+    word: str, lemma: str, tag: str, candidates: Sequence[FrameCandidate]
+) -> list[tuple[str, ...]]:
+    """The `CORE_PARTS` of the candidates of a word."""
+    own = tag, tag[0], lemma, word[-3:].lower(), shape(word)
+    made = []
+    for candidate in candidates:
+        core, _, times, total, overall = candidate
+        name, kind = core_kind(candidate, lemma)
+        share = bucket(10 * times // total) if total > 0 else "x"
+        made.append((kind, name, core, share, bucket(total), bucket(overall), *own))
+    return made
 
 
 NEIGHBOUR_FORMS = (
@@ -216,6 +223,7 @@ def template_features(described: list[str], tag: str, core: str) -> list[str]:
     return [*described, *written(TEMPLATE_FORMS, {"core": core, "tag": tag})]
 
 
+@lru_cache(maxsize=4096)
 def bucket(number: int) -> str:
     """A number on a coarse scale: 0, 1, 2, 3, 4, 8, 16, …"""
     if number <= 4:

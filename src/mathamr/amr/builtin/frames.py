@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 TABLE = Path(__file__).parent / "data" / "frames.tsv.gz"
@@ -16,6 +16,7 @@ SENSE = re.compile(r"-[0-9][0-9]+$")
 LETTERS = {"N": "n", "V": "v", "J": "j", "R": "r", "M": "v"}
 
 
+@lru_cache(maxsize=16_384)
 def is_frame(concept: str) -> bool:
     """Whether a concept names a PropBank sense, like `give-up-07`."""
     return SENSE.search(concept) is not None

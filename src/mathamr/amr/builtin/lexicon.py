@@ -75,7 +75,7 @@ class Lexicon:
         elif total >= CERTAIN and counts.get(NONE, 0) >= CERTAIN_SHARE * total:
             return [FrameCandidate(NONE, "none", total, total, 0)]
         found: dict[str, str] = {NONE: "none"}
-        if any(character.isalnum() for character in word):
+        if word.isalnum() or any(character.isalnum() for character in word):
             for core, reason in self._productive(sentence, token, word, lemma, tag):
                 found.setdefault(core, reason)
         allowed = self._allowed(sentence, lemma) if seen is None else None
@@ -113,10 +113,11 @@ class Lexicon:
         if kind in "NVJRMCFUA" or tag in ("IN", "XX", "ADD", "DT", "WRB", "PDT"):
             yield from self._senses(sentence, token, low, lemma, tag)
             yield lemma, "copy"
-        capital = any(c.isupper() or c.isdigit() for c in word)
+        plain = word.isalpha() and word.islower()
+        capital = not plain and any(c.isupper() or c.isdigit() for c in word)
         if capital or tag.startswith("NNP") or self.counts.get(lemma, {}).get(NAME, 0) > 0:
             yield NAME, "name"
-        if any(c.isdigit() for c in word) or (len(word) == 1 and capital):
+        if capital and (len(word) == 1 or any(c.isdigit() for c in word)):
             yield STRING, "string"
         if token > 0:
             yield INSIDE, "inside"

@@ -96,8 +96,12 @@ def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[st
     (['FORMULA_0', 'if-and-only-if', 'it'], ['Mary', 'if', 'it'])
     """
     openings = list(map(_phrases_from, words))
-    if not any(phrases != [] for phrases in openings):
-        return list(words), list(words), list(spaces)
+    if not any(openings):
+        return (
+            list(words),
+            [word if phrases is not None else FORMULA_STAND_IN for word, phrases in zip(words, openings, strict=True)],
+            list(spaces),
+        )
     made: list[str] = []
     shown: list[str] = []
     following: list[bool] = []

@@ -81,8 +81,12 @@ class BuiltinParser:
             ) from error
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
-        """One graph for every sentence."""
-        return [graph for batch in self._batches(sentences) for graph in self.build(batch)]
+        """One graph for every sentence; those that come twice are parsed once."""
+        distinct = list(dict.fromkeys(sentences))
+        with uncollected():
+            made = [graph for batch in self._batches(distinct) for graph in self._build(batch)]
+        graphs = dict(zip(distinct, made, strict=True))
+        return [graphs[sentence] for sentence in sentences]
 
     def build(self, sentences: Sequence[SyntaxSentence]) -> list[Amr]:
         """Graphs of sentences that are already analysed."""

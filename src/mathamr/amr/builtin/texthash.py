@@ -6,7 +6,7 @@ embeddings has four rows for a number, chosen by a hash of it.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +25,7 @@ def symbols() -> dict[str, int]:
     return {name: int(number) for number, name in (line.split(" ", 1) for line in lines)}
 
 
+@lru_cache(maxsize=16_384)
 def number_of(text: str) -> int:
     """The number of a text in every vocabulary of spaCy."""
     return symbols().get(text) or (hashed(text.encode()) if text else 0)

@@ -48,15 +48,14 @@ class Tokeniser:
             text: tuple((each[ORTH], each.get(NORM)) for each in parts)
             for text, parts in rules["exceptions"].items()
         }
-        self._known: dict[str, Sequence[tuple[str, str]]] = {}
+        self._known: dict[str, list[TokenForm]] = {}
 
     def __call__(self, text: str) -> list[TokenForm]:
         """The words of a text whose only white space is single blanks between words."""
         tokens: list[TokenForm] = []
+        known = self._known
         for span in text.split(" ") if text else ():
-            found = self._known.get(span) or self._found(span)
-            tokens += [TokenForm(*each, False) for each in found]
-            tokens[-1] = tokens[-1]._replace(space=True)
+            tokens += known.get(span) or self._found(span)
         if tokens:
             tokens[-1] = tokens[-1]._replace(space=False)
         return tokens
@@ -65,13 +64,16 @@ class Tokeniser:
         """The norm of a word that no rule gives one."""
         return self._norms.get(hashed(word.encode())) or _NORMS.get(word) or word.lower()
 
-    def _found(self, span: str) -> Sequence[tuple[str, str]]:
+    def _found(self, span: str) -> list[TokenForm]:
+        """The words of what stands between blanks, as if one followed."""
         if len(self._known) > REMEMBERED:
             self._known.clear()
         cut = self._cut(span, special=True)
         if not (len(cut) == 1 or (_STOPPED.fullmatch(span) and cut[-1][0] not in self._specials)):
             cut = self._merged(cut)
-        found = self._known[span] = [(word, norm or self.norm(word)) for word, norm in cut]
+        found = [TokenForm(word, norm or self.norm(word), False) for word, norm in cut]
+        found[-1] = found[-1]._replace(space=True)
+        self._known[span] = found
         return found
 
     def _cut(self, span: str, *, special: bool) -> Special:
