@@ -16,10 +16,14 @@ MIX = BASE = 0x9E3779B97F4A7C15
 ALL, HALF = (1 << 64) - 1, (1 << 63) - 1
 
 
-def _found(key: int, keys: Ints, numbers: Ints, bits: int) -> int:
-    """What a `NumberTable` holds for a key, -1 for nothing."""
+def _found(key: int, keys: Ints, numbers: Ints, sieve: Ints, bits: int) -> int:
+    """What a `NumberTable` holds for a key, -1 for nothing; most of what is asked does not pass its sieve."""
     last = (1 << bits) - 1
-    slot = (key * MIX >> (64 - bits)) & last
+    mixed = key * MIX
+    hole = (mixed >> (62 - bits)) & ((4 << bits) - 1)
+    if (sieve[hole >> 6] >> (hole & 63)) & 1 == 0:
+        return -1
+    slot = (mixed >> (64 - bits)) & last
     while keys[slot] != key:
         if keys[slot] < 0:
             return -1
@@ -38,6 +42,7 @@ def _feature(
     powers: Ints,
     keys: Ints,
     numbers: Ints,
+    sieve: Ints,
     bits: int,
 ) -> int:
     """The feature that a form makes of a row, -1 for none."""
@@ -49,7 +54,7 @@ def _feature(
             if text == ABSENT:
                 return -1
         value = (value * powers[text] + values[text]) & ALL
-    return _found(value & HALF, keys, numbers, bits)
+    return _found(value & HALF, keys, numbers, sieve, bits)
 
 
 def add_features(
@@ -68,6 +73,7 @@ def add_features(
     powers: Ints,
     keys: Ints,
     numbers: Ints,
+    sieve: Ints,
     bits: int,
 ) -> None:
     """Adds the vectors of all features of rows to those of their owners, from the `first` number of a vector on."""
@@ -85,6 +91,7 @@ def add_features(
                 powers,
                 keys,
                 numbers,
+                sieve,
                 bits,
             )
             if feature >= 0:
@@ -106,6 +113,7 @@ def find_paths(
     down_powers: Ints,
     keys: Ints,
     numbers: Ints,
+    sieve: Ints,
     bits: int,
     far: int,
 ) -> None:
@@ -123,7 +131,7 @@ def find_paths(
             if fall < width:
                 if rise + fall < width:
                     value = up_values[source + rise] * down_powers[target + fall] + down_values[target + fall]
-                    paths[pair] = max(_found(value & HALF, keys, numbers, bits), ABSENT)
+                    paths[pair] = max(_found(value & HALF, keys, numbers, sieve, bits), ABSENT)
                     lengths[pair] = rise + fall
                 break
             rise += 1
@@ -166,13 +174,14 @@ def find_features(
     powers: Ints,
     keys: Ints,
     numbers: Ints,
+    sieve: Ints,
     bits: int,
 ) -> None:
     """The features of rows, those of each form one after another."""
     for form in range(forms):
         for row in range(count):
             feature = _feature(
-                items, bounds[form], bounds[form + 1], columns, count, row, values, powers, keys, numbers, bits
+                items, bounds[form], bounds[form + 1], columns, count, row, values, powers, keys, numbers, sieve, bits
             )
             if feature < 0:
                 feature = unknown

@@ -97,11 +97,20 @@ class NumberTable:
         self._bits, self._count = bits, 0
         self._keys = np.full(1 << bits, _EMPTY, dtype=np.int64)
         self._values = np.full(1 << bits, _UNASKED, dtype=np.int64)
+        self._sieve: NDArray[np.uint64] | None = None
 
     @property
-    def arrays(self) -> tuple[Numbers, Numbers, int]:
-        """Keys, numbers and how many bits the table's size has, for code that looks things up by itself."""
-        return self._keys, self._values, self._bits
+    def arrays(self) -> tuple[Numbers, Numbers, Numbers, int]:
+        """Keys, numbers, sieve and how many bits the table's size has, for code that looks things up by itself.
+
+        The sieve has four bits for a slot, an eighth of the keys' memory: few keys that are not there find their bit set.
+        """
+        if self._sieve is None:
+            keys = self._keys[self._keys != _EMPTY].view(np.uint64)
+            holes = ((keys * _MIX) >> np.uint64(62 - self._bits)).view(np.int64)
+            self._sieve = np.zeros(1 << (self._bits - 4), dtype=np.uint64)
+            np.bitwise_or.at(self._sieve, holes >> 6, np.uint64(1) << (holes & 63).view(np.uint64))
+        return self._keys, self._values, self._sieve.view(np.int64), self._bits
 
     def __len__(self) -> int:
         return self._count
@@ -138,7 +147,7 @@ class NumberTable:
         self._put(keys, values)
 
     def _put(self, keys: Numbers, values: Numbers) -> None:
-        self._count += len(keys)
+        self._count, self._sieve = self._count + len(keys), None
         slots = self._slots(keys)
         while keys.size:
             free = self._keys[slots] == _EMPTY

@@ -24,7 +24,7 @@ from mathamr.amr.graph import Amr
 from mathamr.errors import MathAMRError
 
 WEIGHTS = Path(__file__).parent / "data" / "parser.npz"
-BATCH_WORDS = 3000
+BATCH_WORDS = 6000
 
 
 @dataclass(frozen=True)

@@ -49,6 +49,7 @@ class Tokeniser:
             for text, parts in rules["exceptions"].items()
         }
         self._known: dict[str, list[TokenForm]] = {}
+        self._norms_of: dict[str, str] = {}
 
     def __call__(self, text: str) -> list[TokenForm]:
         """The words of a text whose only white space is single blanks between words."""
@@ -62,7 +63,13 @@ class Tokeniser:
 
     def norm(self, word: str) -> str:
         """The norm of a word that no rule gives one."""
-        return self._norms.get(hashed(word.encode())) or _NORMS.get(word) or word.lower()
+        found = self._norms_of.get(word)
+        if found is None:
+            if len(self._norms_of) > REMEMBERED:
+                self._norms_of.clear()
+            found = self._norms.get(hashed(word.encode())) or _NORMS.get(word) or word.lower()
+            self._norms_of[word] = found
+        return found
 
     def _found(self, span: str) -> list[TokenForm]:
         """The words of what stands between blanks, as if one followed."""
