@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property, lru_cache
+from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from mathamr.amr.builtin.batchsize import is_worth_code
-from mathamr.amr.builtin.featureloop import ABSENT, BASE, CODE, HALF, find_paths
+from mathamr.amr.builtin.featureloop import ABSENT, BASE, CODE, HALF, find_chains, find_depths, find_paths
 from mathamr.amr.builtin.features import (
     CLOSING,
     FUNCTION_DEPS,
@@ -38,19 +39,28 @@ class WordColumns:
         sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
         self.starts: Numbers = np.cumsum(sizes) - sizes
         self.size = int(sizes.sum())
-        self.lemma = strings.numbers(x for s in sentences for x in s.lemmas)
-        self.tag = strings.numbers(x for s in sentences for x in s.tags)
-        self.dep = strings.numbers(x for s in sentences for x in s.deps)
-        own = np.array([head for s in sentences for head in s.heads], dtype=np.int64)
+        joined = chain.from_iterable
+        self.lemma = strings.numbers(joined([sentence.lemmas for sentence in sentences]))
+        self.tag = strings.numbers(joined([sentence.tags for sentence in sentences]))
+        self.dep = strings.numbers(joined([sentence.deps for sentence in sentences]))
+        own = np.fromiter(joined([sentence.heads for sentence in sentences]), np.int64, self.size)
         self.place: Numbers = ranges(np.zeros_like(sizes), sizes)
         self.left: Numbers = np.repeat(sizes, sizes) - self.place - 1
         self.head: Numbers = own + np.repeat(self.starts, sizes)
         self.root: NDArray[np.bool_] = self.head == np.arange(self.size)
-        self.depth: Numbers = np.array([depth for s in sentences for depth in s.depths], dtype=np.int64)
+        self.depth = self._depths(sentences)
         last = [strings[sentence.words[-1]] if sentence.words else ABSENT for sentence in sentences]
         self.last: Numbers = np.repeat(np.array(last, dtype=np.int64), sizes)
         vectors = [sentence.vectors for sentence in sentences if len(sentence)]
         self.vectors: Array = np.concatenate(vectors) if vectors else np.zeros((0, VECTOR), dtype=np.float32)
+
+    def _depths(self, sentences: Sequence[SyntaxSentence]) -> Numbers:
+        """How many steps each word is from its root."""
+        if not self.by_code:
+            return np.array([depth for sentence in sentences for depth in sentence.depths], dtype=np.int64)
+        depths = np.empty(self.size, dtype=np.int64)
+        CODE[find_depths](depths, self.head, self.size)
+        return depths
 
     def dense(self, words: Numbers) -> Array:
         """Dense inputs of words: their own vectors and their heads'."""
@@ -165,13 +175,9 @@ class PathColumns:
 
     def between(self, words: WordColumns, sources: Numbers, targets: Numbers) -> tuple[Numbers, Numbers]:
         """The numbers of the paths' texts (`ABSENT` for any unknown one), and the paths' lengths."""
-        above, up, down = self._chains(words)
         if words.by_code:
-            paths, lengths = np.empty((2, len(sources)), dtype=np.int64)
-            hashes = (each.view(np.int64) for each in (up.value, down.value, down.power))
-            rest = *hashes, *self._known.arrays, self._far
-            CODE[find_paths](paths, lengths, sources, targets, len(sources), above, MAX_PATH + 1, *rest)
-            return paths, lengths
+            return self._between_by_code(words, sources, targets)
+        above, up, down = self._chains(words)
         rises = np.full(len(sources), -1, dtype=np.int64)
         falls = np.zeros(len(sources), dtype=np.int64)
         open_pairs = np.arange(len(sources))
@@ -189,6 +195,17 @@ class PathColumns:
         found = self._known.find(ways.joined(down.pick(targets[near] * width + falls[near])).keys)
         paths = np.full(len(sources), self._far, dtype=np.int64)
         paths[near] = np.maximum(found, ABSENT)
+        return paths, lengths
+
+    def _between_by_code(
+        self, words: WordColumns, sources: Numbers, targets: Numbers
+    ) -> tuple[Numbers, Numbers]:
+        width, names = MAX_PATH + 1, [each.view(np.int64) for way in _step_names(words) for each in way]
+        above, *hashes = np.empty((4, words.size, width), dtype=np.int64)
+        CODE[find_chains](above, *hashes, words.head, words.size, width, *names)
+        paths, lengths = np.empty((2, len(sources)), dtype=np.int64)
+        rest = *hashes, *self._known.arrays, self._far
+        CODE[find_paths](paths, lengths, sources, targets, len(sources), above, width, *rest)
         return paths, lengths
 
     def _chains(self, words: WordColumns) -> tuple[Numbers, TextHashes, TextHashes]:
@@ -230,7 +247,7 @@ def _step_names(words: WordColumns) -> tuple[TextHashes, TextHashes]:
     names = [
         texts[key & 0xFFFFFFFF] + (":" + texts[key >> 32] if key >> 32 else "") for key in distinct.tolist()
     ]
-    hashed = np.array([*map(_step_hashes, names)], dtype=np.uint64).reshape(-1, 4)[places.reshape(-1)].T
+    hashed = np.array([*map(_step_hashes, names)], dtype=np.uint64).reshape(-1, 4)[places.reshape(-1)].T.copy()
     return TextHashes(hashed[0], hashed[1]), TextHashes(hashed[2], hashed[3])
 
 

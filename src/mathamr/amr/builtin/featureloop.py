@@ -100,6 +100,52 @@ def add_features(
                     made[target + place] += weights[vector + place]
 
 
+def find_depths(depths: Ints, heads: Ints, count: int) -> None:
+    """How many steps each word is from its root, which is its own head."""
+    for word in range(count):
+        here = word
+        steps = 0
+        while heads[here] != here:
+            here = heads[here]
+            steps += 1
+        depths[word] = steps
+
+
+def find_chains(
+    above: Ints,
+    up_values: Ints,
+    down_values: Ints,
+    down_powers: Ints,
+    heads: Ints,
+    count: int,
+    width: int,
+    up_names: Ints,
+    up_name_powers: Ints,
+    down_names: Ints,
+    down_name_powers: Ints,
+) -> None:
+    """The words above each word by distance (-1 beyond a root), and the hashes of the ways up and down; names as `_step_names` has them."""
+    for word in range(count):
+        row = word * width
+        for place in range(width):
+            above[row + place] = -1
+        here = word
+        name = count + word
+        above[row] = word
+        up_values[row] = 0
+        down_values[row] = 0
+        down_powers[row] = 1
+        place = 1
+        while place < width and heads[here] != here:
+            up_values[row + place] = up_values[row + place - 1] * up_name_powers[name] + up_names[name]
+            down_values[row + place] = down_names[name] * down_powers[row + place - 1] + down_values[row + place - 1]
+            down_powers[row + place] = down_name_powers[name] * down_powers[row + place - 1]
+            here = heads[here]
+            name = here
+            above[row + place] = here
+            place += 1
+
+
 def find_paths(
     paths: Ints,
     lengths: Ints,
@@ -203,5 +249,5 @@ def hash_texts(data: Ints, ends: Ints, count: int, values: Ints, powers: Ints) -
 
 
 CODE = MachineCode(
-    _found, _feature, add_features, find_paths, score_candidates, find_features, hash_texts
+    _found, _feature, add_features, find_depths, find_chains, find_paths, score_candidates, find_features, hash_texts
 )
