@@ -42,6 +42,7 @@ def looks(document: Any) -> list[TokenForm]:
 @pytest.fixture(params=[1, 1_000_000], ids=["by code", "by numpy"])
 def by_code_or_not(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(batchsize, "MANY", request.param)
+    monkeypatch.setattr(batchsize, "_met", batchsize._Met())
 
 
 @pytest.mark.usefixtures("by_code_or_not")
@@ -71,6 +72,7 @@ def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
         pytest.skip("needs llvmlite")
     monkeypatch.setattr(arceager, "FEW", few)
     monkeypatch.setattr(batchsize, "MANY", 1 if by_code else 1_000_000)
+    monkeypatch.setattr(batchsize, "_met", batchsize._Met())
 
 
 @pytest.mark.usefixtures("either_way")

@@ -7,7 +7,7 @@ puts every node under the parent that lies nearest to the top: the text is as fl
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple, Protocol
 

@@ -171,7 +171,7 @@ def to_amr(draft: Draft, scores: RelationScores, labels: list[str], thresholds: 
     names = Names()
     variables = {n: names.fresh(nodes[n].concept) for n in kept if not nodes[n].constant}
     if len(kept) == len(nodes):
-        words = [(node.token,) for node in nodes]
+        words: list[tuple[int, ...]] = [(node.token,) for node in nodes]
     else:
         sets: list[set[int]] = [set() for _ in nodes]
         for node, stands in zip(nodes, standing, strict=True):
@@ -186,9 +186,7 @@ def to_amr(draft: Draft, scores: RelationScores, labels: list[str], thresholds: 
             constants.append((variables[source], role, nodes[target].concept))
     for number, variable in variables.items():
         if text := nodes[number].text:
-            constants += [
-                (variable, f":op{place}", string(part)) for place, part in enumerate(text, start=1)
-            ]
+            constants += [(variable, f":op{place}", string(part)) for place, part in enumerate(text, start=1)]
     upright_links = list(dict.fromkeys(map(upright, links)))
     written = written_order(variables[top], variables.values(), upright_links)
     numbers = {variable: number for number, variable in variables.items()}

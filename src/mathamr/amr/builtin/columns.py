@@ -247,7 +247,9 @@ def _step_names(words: WordColumns) -> tuple[TextHashes, TextHashes]:
     names = [
         texts[key & 0xFFFFFFFF] + (":" + texts[key >> 32] if key >> 32 else "") for key in distinct.tolist()
     ]
-    hashed = np.array([*map(_step_hashes, names)], dtype=np.uint64).reshape(-1, 4)[places.reshape(-1)].T.copy()
+    hashed = (
+        np.array([*map(_step_hashes, names)], dtype=np.uint64).reshape(-1, 4)[places.reshape(-1)].T.copy()
+    )
     return TextHashes(hashed[0], hashed[1]), TextHashes(hashed[2], hashed[3])
 
 

@@ -46,6 +46,7 @@ from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.templates import PLAIN, Template
 
 MEMORY = 30_000
+_NO_NODE = frozenset({NONE, INSIDE})
 _PLURAL = re.compile(r"[A-Z0-9][A-Za-z0-9-]*[A-Z0-9]s$")
 
 
@@ -61,6 +62,8 @@ class Draft:
         """Adds a core with what comes along."""
         first = len(self.nodes)
         self.nodes.append(core)
+        if len(template.nodes) == 1 and not template.edges:
+            return
         for place, name in enumerate(template.nodes[1:], start=1):
             constant = name.startswith("=")
             self.nodes.append(WordNode(name[1:] if constant else name, constant, core.token, place))
@@ -218,7 +221,9 @@ class ConceptModel:
         """Candidates of a word with the sums of their features, remembered for the next time it comes alike."""
         word, tag = sentence.words[token], sentence.tags[token]
         children = sentence.children[token]
-        phrasal = tuple(self.lexicon.phrasal(sentence, token)) if children and children[-1] > token else ()
+        phrasal: tuple[tuple[str, str], ...] = ()
+        if children and children[-1] > token:
+            phrasal = tuple(self.lexicon.phrasal(sentence, token))
         key = (word, tag, token > 0, sentence.mathematical, phrasal)
         known = self._remembered.get(key)
         if known is None:
@@ -337,7 +342,7 @@ class ConceptModel:
             sentence = draft.sentence
             mathematical = sentence.mathematical
             for token, core in enumerate(its_cores):
-                if core in (NONE, INSIDE):
+                if core in _NO_NODE:
                     continue
                 node = _core_node(sentence, token, core, its_cores)
                 if is_formula(core):
@@ -364,7 +369,9 @@ class ConceptModel:
         hidden = described[tokens, self._width :] + words.dense(tokens) @ dense_weights + bias
         self._of_core.add(hidden, parts, by_code=words.by_code)
         scores = np.maximum(hidden, 0.0, out=hidden) @ output + output_bias
-        return [int(best) for best in (scores + self._unfit[masks]).argmax(axis=1)] if cores else []
+        scores += self._unfit[masks]
+        best: list[int] = scores.argmax(axis=1).tolist()
+        return best
 
 
 def beside(weights: Weights, first: str, second: str) -> Bag:
@@ -392,6 +399,8 @@ def first_greatest(scores: Array, starts: Numbers) -> Numbers:
 
 
 def _core_node(sentence: SyntaxSentence, token: int, core: str, cores: list[str]) -> WordNode:
+    if core[0] not in "<=":
+        return WordNode(core, False, token)
     word = sentence.words[token]
     if core == NAME:
         last = token

@@ -138,7 +138,9 @@ def find_chains(
         place = 1
         while place < width and heads[here] != here:
             up_values[row + place] = up_values[row + place - 1] * up_name_powers[name] + up_names[name]
-            down_values[row + place] = down_names[name] * down_powers[row + place - 1] + down_values[row + place - 1]
+            down_values[row + place] = (
+                down_names[name] * down_powers[row + place - 1] + down_values[row + place - 1]
+            )
             down_powers[row + place] = down_name_powers[name] * down_powers[row + place - 1]
             here = heads[here]
             name = here
@@ -227,7 +229,18 @@ def find_features(
     for form in range(forms):
         for row in range(count):
             feature = _feature(
-                items, bounds[form], bounds[form + 1], columns, count, row, values, powers, keys, numbers, sieve, bits
+                items,
+                bounds[form],
+                bounds[form + 1],
+                columns,
+                count,
+                row,
+                values,
+                powers,
+                keys,
+                numbers,
+                sieve,
+                bits,
             )
             if feature < 0:
                 feature = unknown
@@ -249,5 +262,13 @@ def hash_texts(data: Ints, ends: Ints, count: int, values: Ints, powers: Ints) -
 
 
 CODE = MachineCode(
-    _found, _feature, add_features, find_depths, find_chains, find_paths, score_candidates, find_features, hash_texts
+    _found,
+    _feature,
+    add_features,
+    find_depths,
+    find_chains,
+    find_paths,
+    score_candidates,
+    find_features,
+    hash_texts,
 )

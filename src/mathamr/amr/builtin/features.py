@@ -186,7 +186,7 @@ def own_core_parts(
 ) -> list[tuple[str, ...]]:
     """The `CORE_PARTS` of the candidates of a word."""
     own = tag, tag[0], lemma, word[-3:].lower(), shape(word)
-    made = []
+    made: list[tuple[str, ...]] = []
     for candidate in candidates:
         core, _, times, total, overall = candidate
         name, kind = core_kind(candidate, lemma)

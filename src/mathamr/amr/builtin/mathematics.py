@@ -99,7 +99,10 @@ def merge_phrases(words: Sequence[str], spaces: Sequence[bool]) -> tuple[list[st
     if not any(openings):
         return (
             list(words),
-            [word if phrases is not None else FORMULA_STAND_IN for word, phrases in zip(words, openings, strict=True)],
+            [
+                word if phrases is not None else FORMULA_STAND_IN
+                for word, phrases in zip(words, openings, strict=True)
+            ],
             list(spaces),
         )
     made: list[str] = []

@@ -110,8 +110,8 @@ class NodeColumns:
         self.size = int(sizes.sum())
         self.counts, self.firsts = sizes, np.cumsum(sizes) - sizes
         nodes = [node for draft in drafts for node in draft.nodes]
-        table = np.array([meanings.of(node) for node in nodes], dtype=np.int64).reshape(-1, 5)
-        self.kind, self.concept, self.source, self.goal, self.roles = table.T
+        rows = [meanings.row(node) for node in nodes]
+        self.kind, self.concept, self.source, self.goal, self.roles = meanings.columns(rows)
         self.constant = np.array([node.constant for node in nodes], dtype=np.bool_)
         self.place = np.array([node.place for node in nodes], dtype=np.int64)
         tokens = np.array([node.token for node in nodes], dtype=np.int64)
@@ -137,21 +137,35 @@ class Meanings:
 
     def __init__(self, frames: Frames, strings: StringNumbers) -> None:
         self._frames, self._strings = frames, strings
-        self._known: dict[tuple[str, bool], tuple[int, int, int, int, int]] = {}
+        self._rows: dict[tuple[str, bool], int] = {}
+        self._table: list[tuple[int, int, int, int, int]] = []
+        self._columns: Numbers = np.zeros((5, 0), dtype=np.int64)
 
-    def of(self, node: WordNode) -> tuple[int, int, int, int, int]:
-        """The numbers of a node's concept."""
+    def row(self, node: WordNode) -> int:
+        """The row of a node's concept."""
         key = (node.concept, node.constant)
-        found = self._known.get(key)
+        found = self._rows.get(key)
         if found is None:
-            if len(self._known) >= MEMORY:
-                self._known.clear()
             kind, strings = type_of(node), self._strings
             general = strings[kind if kind in ("formula", "number") else node.concept]
             source = strings[kind if kind == "formula" else node.concept]
             roles = strings[roles_of(node, kind, self._frames)]
-            found = self._known[key] = KINDS.index(kind), general, source, general, roles
+            found = self._rows[key] = len(self._table)
+            self._table.append((KINDS.index(kind), general, source, general, roles))
         return found
+
+    def columns(self, rows: list[int]) -> Numbers:
+        """The numbers of concepts by their rows, which are forgotten afterwards where there are too many."""
+        known = self._columns.shape[1]
+        if known < len(self._table):
+            new = np.array(self._table[known:], dtype=np.int64).T
+            self._columns = np.concatenate([self._columns, new], axis=1)
+        made = self._columns[:, rows]
+        if len(self._table) >= MEMORY:
+            self._rows.clear()
+            self._table.clear()
+            self._columns = self._columns[:, :0]
+        return made
 
 
 class RelationModel:

@@ -8,7 +8,7 @@ a second to compile, are only compiled when a word comes that is not plainly one
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any
 
@@ -161,9 +161,13 @@ class Tokeniser:
                 found[tuple(word for word, _ in self._cut(text, special=False))] = parts
         return found
 
+    @cached_property
+    def _longest(self) -> int:
+        return max(map(len, self._scattered), default=0)
+
     def _merged(self, tokens: Special) -> Special:
         """Special cases that were cut are put together again, the longest and then the first before others."""
-        longest = max(map(len, self._scattered), default=0)
+        longest = self._longest
         words = [word for word, _ in tokens]
         matches = [
             (start, end, found)
@@ -171,6 +175,8 @@ class Tokeniser:
             for end in range(start + 1, min(len(words), start + longest) + 1)
             if (found := self._scattered.get(tuple(words[start:end]))) is not None
         ]
+        if not matches:
+            return tokens
         taken: set[int] = set()
         chosen: dict[int, tuple[int, Special]] = {}
         for start, end, parts in sorted(matches, key=lambda match: (match[0] - match[1], match[0])):
