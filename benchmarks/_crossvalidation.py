@@ -15,17 +15,24 @@ Values = Mapping[str, Array]
 """By measure, a number a topic."""
 
 
-def cross_validated(tried: Sequence[Values], chosen_by: Sequence[str]) -> tuple[Values, Counter[int]]:
+def cross_validated(
+    tried: Sequence[Values], chosen_by: Sequence[str], names: Sequence[str] | None = None
+) -> tuple[Values, Counter[int]]:
     """The values by the choices that are best on the parts a topic is not in, means over several deals; and how often each was taken.
 
-    Topics are dealt into five parts; the best choice has the highest sum of some measures on four of them.
+    Topics are dealt into five parts; the best choice has the highest sum of some measures on four of them. Topics of one name are
+    one topic that was judged twice: they are in the same part.
     """
     quality = np.stack([np.sum([values[each] for each in chosen_by], axis=0) for values in tried])
     count = quality.shape[1]
+    places = {
+        name: place for place, name in enumerate(dict.fromkeys(names if names is not None else range(count)))
+    }
+    own = np.array([places[name] for name in (names if names is not None else range(count))])
     total = {measure: np.zeros(count) for measure in tried[0]}
     taken: Counter[int] = Counter()
     for deal in range(DEALS):
-        parts = np.random.default_rng(deal).permutation(count) % FOLDS
+        parts = np.random.default_rng(deal).permutation(len(places))[own] % FOLDS
         for part in range(FOLDS):
             inside = parts == part
             best = int(quality[:, ~inside].mean(axis=1).argmax())

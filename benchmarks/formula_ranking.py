@@ -4,7 +4,8 @@ Lexical terms alone, and terms with the alignment of trees, with the nodes of fo
 with every weight as it is and with weights chosen inside the folds: topics are dealt into five parts, each part is ranked by the
 choice that is best (Bpref plus MAP') on the other four; that is done for ten deals, and a topic counts with its mean. Scores are
 shares of the best or, as a formula-graph index fuses them, in standard deviations (z). The weights of the lexical fields in use were once chosen on the
-topics of arqmath-mini, so the rows to compare are those where both sides choose inside the folds.
+topics of arqmath-mini, so the rows to compare are those where both sides choose inside the folds. `alike` are the nodes as the usual ranking has them: in the
+reading of the lexical terms, by the network without torch; its shares are chosen by all judgments of other topics, those of the cut and of the pool.
 
 Two sets: Task 2 of arqmath-mini, and every topic once, where those of 2020 have their complete judged pool. All judged formulas of a
 topic are ranked, with idf of the whole collection, so that nothing depends on how deep a run is. Scores of other
@@ -59,9 +60,10 @@ from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fusion import by_top
 from mathamr.search.query import Query, QueryError
 from mathamr.search.ranked import Demand
+from mathamr.systems.formulagraph.plainnodes import nodes_of
 from mathamr.systems.mathamrplus.system import ALIGNED_POOL, MathAMRPlusSystem
 from mathamr.systems.modelfolder import load_system
-from mathamr.systems.ranking import Lexical, Ranking, fields_of
+from mathamr.systems.ranking import Aligned, Component, Fuse, Lexical, Promote, Ranking, Rerank, fields_of
 
 MEASURES = ["Bpref", "MAP'", "nDCG'", "P'@10"]
 CHOSEN_BY = 2
@@ -80,6 +82,9 @@ USUAL = 0.1
 """What the alignment counts in the usual ranking."""
 NODE_SHARES = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
 """What nodes may count beside that."""
+ALIKE_SHARES = (0.0, 0.2, 0.4, 0.8)
+WIDER = (0.0, 0.1, 0.2, 0.4, 0.8, 1.6)
+"""What both may count where they are chosen by all judgments: as far as was looked at first, and further."""
 DEVIATIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 """The same, scores in standard deviations."""
 NODES = {"nodes": "max", "nodes both ways": "mutual max"}
@@ -134,21 +139,31 @@ def run() -> None:
         _compare("arqmath-mini, 2020 and 2021", [*judged["2020"], *judged["2021"]], others)
         pool = _pool(folder / "arqmath1-formula-trees")
         _compare("every topic once: 2020 from the pool, 2021 from arqmath-mini", [*pool, *judged["2021"]], [])
+        _chosen_by_all(judged, pool)
         _searched(mini, table, index.formulas)
         _renamed(table, index.formulas)
 
 
 def _judged(
-    topic: str, grades: Mapping[str, int], evidence: Mapping[str, Mapping[str, float]], aligned: Array
+    topic: str,
+    grades: Mapping[str, int],
+    evidence: Mapping[str, Mapping[str, float]],
+    query: Trees,
+    trees: Mapping[str, Trees],
 ) -> Judged:
-    """`evidence` has what each field adds with the weights in use, in the order of the scores of `aligned`."""
+    """`evidence` has what each field adds with the weights in use; of `trees` equal ones are compared once."""
+    found = {id(trees[each]): trees[each] for each in evidence}
+    aligned = {key: similarity(query, each) for key, each in found.items()}
+    alike = dict(zip(found, nodes_of("formula-graph").alike(query, list(found.values())), strict=True))
     rows = [
         [found.get(name, 0.0) / FORMULAS.fields[name] for name in FORMULA_FIELDS]
         for found in evidence.values()
     ]
-    return Judged(
-        topic, list(evidence), grades, np.array(rows).reshape(-1, len(FORMULA_FIELDS)), {"aligned": aligned}
-    )
+    others = {
+        name: np.array([scores[id(trees[each])] for each in evidence])
+        for name, scores in (("aligned", aligned), ("alike", alike))
+    }
+    return Judged(topic, list(evidence), grades, np.array(rows).reshape(-1, len(FORMULA_FIELDS)), others)
 
 
 def _mini(folder: Path, year: str, table: Table, lexicon: LexicalPart) -> list[Judged]:
@@ -163,14 +178,13 @@ def _mini(folder: Path, year: str, table: Table, lexicon: LexicalPart) -> list[J
         evidence = lexicon.evidence(terms, set(looks.values()))
         trees = trees_of(topic.formula, topic.post.macros, reading_in_force())[0]
         known = table.trees(list(evidence), reading_in_force())
-        similar = {look: similarity(trees, known[look]) for look in evidence}
-        aligned = np.array([similar[look] for look in looks.values()])
         named = {each: evidence[look] for each, look in looks.items()}
-        found.append(_judged(topic.id, grades[topic.id], named, aligned))
+        read = {each: known[look] for each, look in looks.items()}
+        found.append(_judged(topic.id, grades[topic.id], named, trees, read))
         asked[topic.id] = trees_of(topic.formula, topic.post.macros)[0]
     names = dict.fromkeys(each for topic in found for each in topic.ids)
-    read = table.trees([table.look_of[each] for each in names])
-    _give_nodes(found, asked, {each: read[table.look_of[each]] for each in names})
+    published = table.trees([table.look_of[each] for each in names])
+    _give_nodes(found, asked, {each: published[table.look_of[each]] for each in names})
     return found
 
 
@@ -191,8 +205,7 @@ def _pool(folder: Path) -> list[Judged]:
             terms: Terms = query.terms(reading)
             evidence = index.formulas.evidence(terms, judged)
             ours = meant(query.latex, query.trees, query.is_legible)
-            aligned = np.array([similarity(ours, trees[each]) for each in evidence])
-            found.append(_judged(topic, judged, evidence, aligned))
+            found.append(_judged(topic, judged, evidence, ours, trees))
     asked = {topic: pool.queries[topic].trees for topic in grades}
     _give_nodes(found, asked, {each: made.trees for each, made in formulas.items()})
     return found
@@ -279,6 +292,43 @@ def _compare(name: str, topics: Sequence[Judged], others: Sequence[str]) -> None
     )
 
 
+def _chosen_by_all(judged: Mapping[str, Sequence[Judged]], pool: Sequence[Judged]) -> None:
+    """Shares chosen by every judgment of other topics, in the cut and in the pool, for topics of either."""
+    topics = [*judged["2020"], *judged["2021"], *pool]
+    measured, names = _Measured(topics), [each.topic for each in topics]
+    current = tuple(FORMULAS.fields[each] for each in FORMULA_FIELDS)
+    rows: dict[str, Values] = {"lexical": measured.of(current, {})}
+    print(
+        f"\n== shares chosen by all judgments of other topics: {len(set(names))} topics, {len(names)} sets of judgments"
+    )
+    for parts, shares in (
+        (("aligned",), [(each,) for each in SHARES]),
+        (("aligned", "nodes"), list(product(SHARES, ALIKE_SHARES))),
+        (("aligned", "alike"), list(product(SHARES, ALIKE_SHARES))),
+        (("aligned", "alike"), list(product(WIDER, WIDER))),
+    ):
+        widest = " to ".join(f"{each:g}" for each in shares[-1])
+        rows[f"lexical + {' + '.join(parts)}, up to {widest}"] = measured.cross_validated(
+            parts, [(current, each) for each in shares], names=names
+        )
+    for share in (0.2, 0.3, 0.4):
+        rows[f"lexical + {share:g} aligned + 0.8 alike"] = measured.of(
+            current, {"aligned": share, "alike": 0.8}
+        )
+    cut = len(names) - len(pool)
+    sets = {
+        "arqmath-mini": np.arange(cut),
+        "every topic once": np.r_[cut : len(names), len(judged["2020"]) : cut],
+    }
+    for name, chosen in sets.items():
+        print(f"\n-- {name}: {len(chosen)} topics")
+        _report(
+            {row: {each: found[chosen] for each, found in values.items()} for row, values in rows.items()},
+            [names[place] for place in chosen],
+            "lexical",
+        )
+
+
 class _Measured:
     """Choices measured on all topics, each once."""
 
@@ -301,19 +351,23 @@ class _Measured:
         return self._known[key]
 
     def cross_validated(
-        self, names: Sequence[str], choices: Sequence[Choice], scale: Scale = shares_of_best
+        self,
+        parts: Sequence[str],
+        choices: Sequence[Choice],
+        scale: Scale = shares_of_best,
+        names: Sequence[str] | None = None,
     ) -> Values:
         """Every topic by the choice that is best on the parts it is not in; the mean over several deals."""
         tried = [
-            self.of(weights, dict(zip(names, shares, strict=True)), scale) for weights, shares in choices
+            self.of(weights, dict(zip(parts, shares, strict=True)), scale) for weights, shares in choices
         ]
-        total, taken = cross_validated(tried, MEASURES[:CHOSEN_BY])
+        total, taken = cross_validated(tried, MEASURES[:CHOSEN_BY], names)
         most, count = taken.most_common(1)[0]
         weights = ", ".join(
             f"{name} {weight:g}" for name, weight in zip(FORMULA_FIELDS, choices[most][0], strict=True)
         )
-        shares = "".join(f"; {name} {share:g}" for name, share in zip(names, choices[most][1], strict=True))
-        print(f"  {' + '.join(('lexical', *names))}: {count} of {FOLDS * DEALS} times {weights}{shares}")
+        shares = "".join(f"; {name} {share:g}" for name, share in zip(parts, choices[most][1], strict=True))
+        print(f"  {' + '.join(('lexical', *parts))}: {count} of {FOLDS * DEALS} times {weights}{shares}")
         return total
 
 
@@ -359,7 +413,7 @@ class Table:
 def _searched(folder: Path, table: Table, lexicon: LexicalPart) -> None:
     """Runs over the whole collection by the rankings that users have."""
     name, usual = next(iter(MathAMRPlusSystem.rankings["formulas"].items()))
-    rankings: dict[str, Ranking] = {"lexical": Lexical()}
+    rankings: dict[str, Ranking] = {"lexical": Lexical(), "lexical + 0.1 aligned": _aligned_alone()}
     if not any(True for _ in fields_of(usual)):
         rankings[f"{name}, the usual"] = usual
     topics: list[Topic] = []
@@ -378,6 +432,13 @@ def _searched(folder: Path, table: Table, lexicon: LexicalPart) -> None:
             for measure in measures(MEASURES)
         }
     _report(rows, [each.id for each in topics], "lexical")
+
+
+def _aligned_alone() -> Ranking:
+    """The usual ranking before nodes were compared."""
+    parts = (Component("lexical", Lexical(), 1.0), Component("aligned", Aligned(), USUAL))
+    summed = Fuse(parts=parts, fusion="weighted-sum", normalisation="top")
+    return Promote(Rerank(first=Lexical(), then=summed, pool=ALIGNED_POOL, keeps_rest=True))
 
 
 def _renamed(table: Table, lexicon: LexicalPart) -> None:

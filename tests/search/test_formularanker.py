@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import pytest
 
+from mathamr.errors import MathAMRError
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.lexical.terms import reading_in_force
@@ -17,7 +18,8 @@ from mathamr.search.asked import Asked
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.query import Query
 from mathamr.search.ranked import Demand
-from mathamr.systems.ranking import Aligned, Component, Fuse, Lexical, Promote, Rerank
+from mathamr.systems.formulagraph.plainnodes import nodes_of
+from mathamr.systems.ranking import Aligned, AlikeNodes, Component, Fuse, Lexical, Promote, Rerank
 
 FORMULAS = {
     "first": "x^2+y^2=1",
@@ -98,3 +100,40 @@ def test_trees_are_aligned_best_ranks_first_until_the_budget_is_spent(
     found = ranker("u^2+v^2=w^2", Known()).rank(RANKING, Demand(10), "it")
     assert {each.id for each in found if "aligned" in each.evidence} == {"first"}, "one at least"
     assert len(found) == len(FORMULAS), "the others are ranked by their terms"
+
+
+ALIKE = Rerank(first=Lexical(), then=AlikeNodes(), pool=4, keeps_rest=True)
+
+
+def test_nodes_order_what_was_found_as_the_network_says_and_what_has_no_trees_follows() -> None:
+    looks = Known()
+    found = ranker("u^2+v^2=w^2", looks).rank(ALIKE, Demand(10), "it")
+    read = [trees_of(Formula("", latex), (), reading_in_force())[0] for latex in FORMULAS.values()]
+    asked = trees_of(Formula("", "u^2+v^2=w^2"), (), reading_in_force())[0]
+    worth = dict(zip(FORMULAS, nodes_of("formula-graph").alike(asked, read), strict=True))
+    expected = sorted(FORMULAS, key=lambda each: -worth[each])
+    assert [each.id for each in found] == expected
+    assert expected[0] == "second"
+    assert expected[-1] == "broken"
+    assert [each.score for each in found] == pytest.approx([worth[each] for each in expected])
+
+
+def test_a_network_reads_the_first_formulas_until_its_nodes_are_spent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked = trees_of(Formula("", "u^2+v^2=w^2"), (), reading_in_force())[0]
+    few = sum(len(tree) for tree in asked if tree is not None)
+    monkeypatch.setattr(formularanker, "ALIKE_NODES", few)
+    ranking = Fuse(
+        parts=(Component("lexical", Lexical()), Component("nodes", AlikeNodes())), normalisation="top"
+    )
+    found = ranker("u^2+v^2=w^2", Known()).rank(
+        Rerank(first=Lexical(), then=ranking, pool=4), Demand(10), "it"
+    )
+    assert {each.id for each in found if "nodes" in each.evidence} == {"first"}
+    assert len(found) == len(FORMULAS), "the others are ranked by their terms"
+
+
+def test_nodes_are_compared_of_what_was_found_only() -> None:
+    with pytest.raises(MathAMRError, match="put it into a Rerank"):
+        ranker("x", Known()).rank(AlikeNodes(), Demand(10), "it")

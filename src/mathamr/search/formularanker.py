@@ -18,6 +18,7 @@ from mathamr.search.asked import Asked
 from mathamr.search.ranked import Demand, Ranked
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows, unsuited
 from mathamr.search.wildcards import Fit, fit, has_wildcards
+from mathamr.systems.formulagraph.plainnodes import nodes_of
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
 
 PATTERN_CANDIDATES = 400
@@ -26,6 +27,8 @@ FORM_CANDIDATES = 100
 """Formulas of the best ranks that are looked at for the query's form in other letters."""
 ALIGNED_NODES = 400_000
 """Pairs of nodes that are compared for one query: trees are aligned, best ranks first, until they are spent."""
+ALIKE_NODES = 20_000
+"""Nodes of found formulas that a network reads for one query, best ranks first."""
 
 _PLACES_AT_A_TIME = 32
 _SPARE = 20
@@ -159,6 +162,23 @@ class FormulaRanker(Ranker):
             if left < 0 and scored:
                 break
             scored.append(Scored(look, similarity((opt, slt), known[look])))
+        return sorted(scored, key=lambda each: (-each.score, each.id))
+
+    def _alike(self, ids: Sequence[str], model: str) -> list[Scored]:
+        known = self._trees(ids)
+        left = ALIKE_NODES
+        read: list[str] = []
+        for look in ids:
+            if look not in known:
+                continue
+            left -= sum(len(tree) for tree in known[look] if tree is not None)
+            if left < 0:
+                break
+            read.append(look)
+        if not read or sum(len(tree) for tree in self.asked.meant if tree is not None) > ALIKE_NODES:
+            return []
+        worth = nodes_of(model).alike(self.asked.meant, [known[look] for look in read])
+        scored = map(Scored, read, worth)
         return sorted(scored, key=lambda each: (-each.score, each.id))
 
     def _trees(self, looks: Sequence[str]) -> dict[str, Trees]:

@@ -106,6 +106,9 @@ class PostRanker(Ranker):
     def _aligned(self, ids: Sequence[str]) -> list[Scored]:
         raise unsuited("that aligns trees of formulas", "answers")
 
+    def _alike(self, ids: Sequence[str], model: str) -> list[Scored]:
+        raise unsuited("that compares the nodes of formulas", "answers")
+
     def _read_again(self, ids: Sequence[str]) -> dict[str, float]:
         if self._posts is None:
             raise MathAMRError("there are no texts of posts to read again")

@@ -23,6 +23,7 @@ from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs, standard
 from mathamr.search.ranked import Demand, Ranked
 from mathamr.systems.ranking import (
     Aligned,
+    AlikeNodes,
     Fuse,
     Lexical,
     MaxSim,
@@ -149,6 +150,9 @@ class Ranker(ABC):
             case Aligned():
                 with self.asked.watch("align"):
                     return FoundHits(self._aligned(ids))
+            case AlikeNodes(model):
+                with self.asked.watch("align"):
+                    return FoundHits(self._alike(ids, model))
             case MeanMaxSim(names):
                 with self.asked.watch("search"):
                     return FoundHits(_mean(self._field_scores(name, ids, names[0]) for name in names))
@@ -182,9 +186,9 @@ class Ranker(ABC):
             case Nearest() | MaxSim() | NearestRows():
                 with self.asked.watch("search"):
                     return FoundHits(self._by_field(ranking, demand))
-            case Aligned() | Mutual():
+            case Aligned() | AlikeNodes() | Mutual():
                 raise MathAMRError(
-                    "trees are aligned, and rows compared both ways, of what was found already: put it into a Rerank,"
+                    "trees are aligned and their nodes compared, and rows compared both ways, of what was found already: put it into a Rerank,"
                     " as `then`"
                 )
             case MeanMaxSim():
@@ -295,6 +299,10 @@ class Ranker(ABC):
     @abstractmethod
     def _aligned(self, ids: Sequence[str]) -> list[Scored]:
         """Given results by how their trees align with the query's, best first."""
+
+    @abstractmethod
+    def _alike(self, ids: Sequence[str], model: str) -> list[Scored]:
+        """Given results by how alike the nodes of their trees are to the query's in a network, best first."""
 
     @abstractmethod
     def _read_again(self, ids: Sequence[str]) -> dict[str, float]:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +18,10 @@ from torch import Tensor, nn
 
 from mathamr.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaLabels
-from mathamr.integrity import checked_file, file_hash
+from mathamr.integrity import file_hash
 from mathamr.layers.tensorfile import read_tensors, tensor_bytes
 from mathamr.layers.weights import CONFIG, WEIGHTS, use_weights
-
-FORMAT = 1
-LABELS = "labels.txt"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FormulaModelHead:
-    """What a folder says about itself; `about` is for people, `extra` belongs to the system."""
-
-    system: str
-    name: str
-    model: dict[str, Any]
-    extra: dict[str, Any] = field(default_factory=dict)
-    about: dict[str, Any] = field(default_factory=dict)
-    hashes: dict[str, str] = field(default_factory=dict)
+from mathamr.systems.formulahead import FORMAT, LABELS, FormulaModelHead
 
 
 def stored_bytes(network: nn.Module) -> bytes:
@@ -76,36 +61,6 @@ def save_formula_model(
         temporary.replace(folder / CONFIG)
     except OSError as error:
         raise MathAMRError(f"cannot write the model folder {folder}: {error}") from error
-
-
-def read_formula_head(folder: Path, system: str, extra: tuple[str, ...] = ()) -> FormulaModelHead:
-    """What a folder of this system says about itself, after the hashes of its files were checked."""
-    path = folder / CONFIG
-    try:
-        row = dict(json.loads(path.read_text(encoding="utf-8")))
-        if row["format"] != FORMAT:
-            raise MathAMRError(f"{path} has format {row['format']}, this version reads {FORMAT}")
-        if row["system"] != system:
-            raise MathAMRError(f"{folder} holds a model of the system {row['system']!r}, not {system!r}")
-        hashes = {str(name): str(value) for name, value in row["sha256"].items()}
-        known = {"format", "system", "name", "model", "sha256", *extra}
-        head = FormulaModelHead(
-            system=system,
-            name=str(row["name"]),
-            model=dict(row["model"]),
-            extra={name: row[name] for name in extra},
-            about={name: value for name, value in row.items() if name not in known},
-            hashes=hashes,
-        )
-    except FileNotFoundError as error:
-        raise MathAMRError(f"no model in {folder}: it has no {CONFIG}") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise MathAMRError(
-            f"{path} does not describe a model, or it is damaged ({type(error).__name__}: {error})"
-        ) from error
-    for name in (WEIGHTS, LABELS):
-        checked_file(folder / name, hashes)
-    return head
 
 
 def read_network(folder: Path, network: nn.Module) -> None:

@@ -71,6 +71,16 @@ class Aligned:
     """Formulas by how well their trees lie on the query's, names of variables aside; to order again what was found."""
 
 
+@dataclass(frozen=True, slots=True)
+class AlikeNodes:
+    """Formulas by how alike the nodes of their trees are to the query's in a network that the query brings; to order again what was found.
+
+    `model` is that of formula-graph in the box: vectors are made of what was found, so that an index needs none.
+    """
+
+    model: str = "formula-graph"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rerank:
     """The first `pool` of one ranking, ordered again by another; without `pool` as many as the search asks for.
@@ -217,6 +227,7 @@ Ranking = (
     | NearestRows
     | Lexical
     | Aligned
+    | AlikeNodes
     | Rerank
     | Reread
     | Fuse
@@ -266,7 +277,7 @@ def fields_of(ranking: Ranking) -> Iterator[str]:
                 yield from fields_of(part.ranking)
         case Promote(inner) | Reread(first=inner) | Unhub(first=inner):
             yield from fields_of(inner)
-        case Lexical() | Aligned():
+        case Lexical() | Aligned() | AlikeNodes():
             return
 
 
@@ -295,7 +306,7 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
     match ranking:
         case Nearest() | MaxSim() | MeanMaxSim() | Mutual() | NearestRows():
             return None
-        case Lexical() | Aligned():
+        case Lexical() | Aligned() | AlikeNodes():
             return ranking
         case Promote(inner):
             left = without_vectors(inner)

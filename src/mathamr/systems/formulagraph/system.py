@@ -17,16 +17,10 @@ from mathamr.graphs.virtual import Level
 from mathamr.layers.device import chosen_device
 from mathamr.layers.unfilled import unfilled
 from mathamr.systems.field import Field
-from mathamr.systems.formulafolder import (
-    LABELS,
-    FormulaModelHead,
-    fingerprint,
-    read_formula_head,
-    read_network,
-    save_formula_model,
-)
+from mathamr.systems.formulafolder import fingerprint, read_network, save_formula_model
 from mathamr.systems.formulagraph.batch import batch_of, whole
 from mathamr.systems.formulagraph.network import FormulaGraphConfiguration, FormulaGraphNetwork
+from mathamr.systems.formulahead import LABELS, FormulaModelHead, read_formula_head
 from mathamr.systems.nodematch import TreeMatch, View
 from mathamr.systems.ranking import (
     Aligned,

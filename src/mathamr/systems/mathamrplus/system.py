@@ -15,6 +15,7 @@ from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder, save_post_encoder
 from mathamr.systems.ranking import (
     Aligned,
+    AlikeNodes,
     Component,
     Fuse,
     Lexical,
@@ -39,12 +40,16 @@ _LEXICAL_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("name", 1.0), ("words"
 _SINGLE_WEIGHTS: tuple[tuple[QueryKind, float], ...] = (("words", 4.0), ("formula", 0.5))
 """Chosen on validation questions of arqmath-mini and of the pairs: whole, cut to titles, first words and longest formulas (docs/hybrid.md)."""
 ALIGNED_POOL = 100
-"""Formulas of the first ranks whose trees are aligned with the query's."""
+"""Formulas of the first ranks whose trees are laid on the query's, and whose nodes are compared with its nodes."""
 _ALIGNED = Promote(
     Rerank(
         first=_LEXICAL,
         then=Fuse(
-            parts=(Component("lexical", _LEXICAL, 1.0), Component("aligned", Aligned(), 0.1)),
+            parts=(
+                Component("lexical", _LEXICAL, 1.0),
+                Component("aligned", Aligned(), 0.4),
+                Component("nodes", AlikeNodes(), 0.8),
+            ),
             fusion="weighted-sum",
             normalisation="top",
         ),
@@ -52,7 +57,7 @@ _ALIGNED = Promote(
         keeps_rest=True,
     )
 )
-"""Terms find formulas, and the alignment of trees orders the first of them; vectors add nothing to that (docs/hybrid.md)."""
+"""Terms find formulas; the alignment of trees and the nodes of formula-graph order the first of them, with shares chosen by cross-validation (docs/hybrid.md)."""
 
 
 _FUSED = Fuse(

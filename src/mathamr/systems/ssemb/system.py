@@ -21,14 +21,8 @@ from mathamr.graphs.virtual import Level
 from mathamr.layers.device import chosen_device
 from mathamr.layers.unfilled import unfilled
 from mathamr.systems.field import Field
-from mathamr.systems.formulafolder import (
-    LABELS,
-    FormulaModelHead,
-    fingerprint,
-    read_formula_head,
-    read_network,
-    save_formula_model,
-)
+from mathamr.systems.formulafolder import fingerprint, read_network, save_formula_model
+from mathamr.systems.formulahead import LABELS, FormulaModelHead, read_formula_head
 from mathamr.systems.nodematch import TreeMatch
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings, Rerank, Task
 from mathamr.systems.ssemb.context import OWN, TEXT, ContextReader

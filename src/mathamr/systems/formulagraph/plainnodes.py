@@ -1,0 +1,158 @@
+"""The network of formula graphs over numpy alone, for a few formulas at a time: the same vectors to five digits, without torch.
+
+A search orders the first formulas it found by how alike their nodes are to the query's; nothing of that is in an index.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.arrays import Floats
+from mathamr.errors import MathAMRError
+from mathamr.formulas.tree import Tree
+from mathamr.formulas.trees import Trees
+from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
+from mathamr.layers.arrayfile import read_arrays
+from mathamr.layers.modelhead import WEIGHTS
+from mathamr.systems.formulahead import LABELS, read_formula_head
+from mathamr.systems.modelfolder import model_folder
+
+Array = npt.NDArray[Any]
+KIND = "formula-graph"
+VIEWS = ("opt", "slt")
+"""In the order of `Trees`."""
+EPSILON = 1e-5
+"""Of the normalisations: torch's own default."""
+
+
+class PlainNodes:
+    """Both networks of a model folder, for reading."""
+
+    def __init__(self, folder: Path) -> None:
+        read_formula_head(folder, KIND)
+        self._labels = FormulaLabels.load(folder / LABELS)
+        weights, kinds = read_arrays(folder / WEIGHTS), self._labels.types()
+        try:
+            self._views = {view: _View(_below(weights, f"views.{view}."), kinds) for view in VIEWS}
+        except (KeyError, ValueError) as error:
+            raise MathAMRError(f"{folder / WEIGHTS} has not the weights of both views: {error}") from error
+
+    def vectors(self, view: str, trees: Sequence[Tree]) -> tuple[Floats, Array]:
+        """The vectors of all nodes of some trees, of length one, and where each tree begins."""
+        numbers = FormulaTrees.of(trees, self._labels, view)
+        return self._views[view](numbers), numbers.starts
+
+    def alike(self, query: Trees, others: Sequence[Trees]) -> list[float]:
+        """How much of the query is in each of the others: MaxSim over nodes, of the view where that is more (Amador and Zanibbi, equation 4).
+
+        A view that one of both formulas lacks counts nothing.
+        """
+        best = np.zeros(len(others), np.float32)
+        for place, view in enumerate(VIEWS):
+            there = [number for number, trees in enumerate(others) if trees[place] is not None]
+            asked = query[place]
+            if asked is None or not there:
+                continue
+            trees = [tree for number in there if (tree := others[number][place]) is not None]
+            rows, starts = self.vectors(view, [asked, *trees])
+            ours, theirs = rows[: starts[1]], rows[starts[1] :]
+            similar = np.maximum.reduceat(ours @ theirs.T, starts[1:-1] - starts[1], axis=1)
+            best[there] = np.maximum(best[there], similar.mean(axis=0))
+        return [float(each) for each in best]
+
+
+@cache
+def nodes_of(model: str) -> PlainNodes:
+    """The networks of a model by its name, read once."""
+    return PlainNodes(model_folder(model))
+
+
+class _Edges(NamedTuple):
+    """The edges of one label: below each of `above` stand `children`; and by parent, those with several children summed."""
+
+    label: int
+    children: Array
+    above: Array
+    sorted: Array
+    begins: Array
+    parents: Array
+    shares: Floats
+
+
+class _View:
+    """Embeddings of labels and types, relational layers with ReLU, and a projection (equation 1)."""
+
+    def __init__(self, weights: Mapping[str, Array], kinds: Array) -> None:
+        self._embedding, self._kinds = weights["embedding.weight"], kinds
+        self._types = weights.get("types.weight")
+        count = len({name.split(".")[1] for name in weights if name.startswith("norms.")})
+        self._layers = [
+            _Layer(_below(weights, f"norms.{number}."), _below(weights, f"layers.{number}."))
+            for number in range(count)
+        ]
+        self._projection, self._bias = (_floats(weights[f"projection.{part}"]) for part in ("weight", "bias"))
+
+    def __call__(self, trees: FormulaTrees) -> Floats:
+        x = _floats(self._embedding[trees.labels])
+        if self._types is not None:
+            x += self._types[self._kinds[trees.labels]]
+        edges = _edges(trees)
+        for layer in self._layers:
+            x = layer(x, edges)
+        x = x @ self._projection.T + self._bias
+        x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), np.float32(1e-12))
+        return x
+
+
+class _Layer:
+    def __init__(self, norm: Mapping[str, Array], convolution: Mapping[str, Array]) -> None:
+        self._weight, self._shift = (_floats(norm[part]) for part in ("weight", "bias"))
+        self._root, self._bias = (_floats(convolution[part]) for part in ("root", "bias"))
+        self._bases, self._mix = convolution["bases"], _floats(convolution["coefficients"])
+        self._matrices: dict[int, Floats] = {}
+
+    def __call__(self, x: Floats, edges: Sequence[_Edges]) -> Floats:
+        centred = x - x.mean(axis=1, keepdims=True)
+        spread = np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + np.float32(EPSILON))
+        normal = centred / spread * self._weight + self._shift
+        out = normal @ self._root + self._bias
+        for each in edges:
+            out[each.children] += normal[each.above] @ self._matrix(2 * each.label)
+            means = np.add.reduceat(normal[each.sorted], each.begins, axis=0) * each.shares
+            out[each.parents] += means @ self._matrix(2 * each.label + 1)
+        found: Floats = x + np.maximum(out, 0)
+        return found
+
+    def _matrix(self, relation: int) -> Floats:
+        """The matrix of a relation: the bases, mixed by its coefficients; made when its first edge comes."""
+        if relation not in self._matrices:
+            mixed = np.tensordot(self._mix[relation], _floats(self._bases), axes=1)
+            self._matrices[relation] = _floats(mixed)
+        return self._matrices[relation]
+
+
+def _edges(trees: FormulaTrees) -> list[_Edges]:
+    above = trees.above()
+    found: list[_Edges] = []
+    for label in np.unique(trees.edges[above >= 0]).tolist():
+        children = np.flatnonzero((above >= 0) & (trees.edges == label))
+        ours = above[children]
+        order = np.argsort(ours, kind="stable")
+        parents, begins, counts = np.unique(ours[order], return_index=True, return_counts=True)
+        shares = (1.0 / counts).astype(np.float32)[:, None]
+        found.append(_Edges(label, children, ours, children[order], begins, parents, shares))
+    return found
+
+
+def _floats(array: Array) -> Floats:
+    return np.ascontiguousarray(array, np.float32)
+
+
+def _below(weights: Mapping[str, Array], name: str) -> dict[str, Array]:
+    return {key.removeprefix(name): array for key, array in weights.items() if key.startswith(name)}
