@@ -74,14 +74,14 @@ def near(formulas: Path, queries: Sequence[Look]) -> None:
             expected = (last.stored + last.graphs) * 1.2 * size / last.looks if last else 0.0
             if size > len(shard) or spent + expected > budget * share:
                 break
-            vectors = _encoded(system, shard, order[:size])
+            vectors = encoded_looks(system, shard, order[:size])
             found.append(_measure(vectors, asked, apart=apart))
             print(f"  {size:,} looks after {time.perf_counter() - started:.0f} s", flush=True)
         _report(found)
     print(f"{THEIRS}; all in {time.perf_counter() - began:.0f} s", flush=True)
 
 
-def _encoded(
+def encoded_looks(
     system: FormulaGraphSystem, shard: FormulaShard, numbers: npt.NDArray[np.int64]
 ) -> dict[str, list[Floats]]:
     """The rows of looks by view."""

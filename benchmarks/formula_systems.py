@@ -19,6 +19,7 @@ import torch
 
 from benchmarks._data import data_folder
 from benchmarks._near import near
+from benchmarks._nodelists import nodelists
 from mathamr.evaluation.table import aligned
 from mathamr.experiments.judgedpool import JudgedPool
 from mathamr.index.engines.engine import create_engine
@@ -56,6 +57,7 @@ def run() -> None:
         _measure(load_system(model, "cpu"), looks, queries)
     if formulas := os.environ.get("MATHAMR_FORMULAS"):
         near(Path(formulas), queries)
+        nodelists(Path(formulas), queries)
     else:
         print("\nsearch by nearest nodes is left out: MATHAMR_FORMULAS names no shard of formulas")
 

@@ -449,4 +449,4 @@ def test_a_formula_in_other_letters_is_found_by_its_trees(index: Index) -> None:
     assert value == r"{\pi^2}{6}"
     assert visual_key(parse(asked).slt) == visual_key(parse(r"\sum_{n=1}^\infty\frac{1}{n^2}").slt)
     assert hits[0].evidence["aligned"] == max(hit.evidence["aligned"] for hit in hits)
-    assert set(hits[0].evidence) >= {"lexical", "aligned"}
+    assert set(hits[0].evidence) >= {"lexical", "aligned", "nodes"}

@@ -74,7 +74,7 @@ def nodes_of(model: str) -> PlainNodes:
 
 
 class _Edges(NamedTuple):
-    """The edges of one label: below each of `above` stand `children`; and by parent, those with several children summed."""
+    """The edges of one label: `children` stand below `above`; once more `sorted` by their `parents`, each of whom has a run of them."""
 
     label: int
     children: Array
@@ -124,7 +124,9 @@ class _Layer:
         out = normal @ self._root + self._bias
         for each in edges:
             out[each.children] += normal[each.above] @ self._matrix(2 * each.label)
-            means = np.add.reduceat(normal[each.sorted], each.begins, axis=0) * each.shares
+            means = normal[each.sorted]
+            if len(each.begins) < len(means):
+                means = np.add.reduceat(means, each.begins, axis=0) * each.shares
             out[each.parents] += means @ self._matrix(2 * each.label + 1)
         found: Floats = x + np.maximum(out, 0)
         return found
