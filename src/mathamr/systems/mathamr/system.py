@@ -31,7 +31,8 @@ from mathamr.systems.vectors import Vectors
 
 FORMAT = 1
 SENTENCE = "sentence"
-AT_A_TIME = 64
+AT_A_TIME = 16
+"""Posts whose lines are sorted by length and encoded together: seconds of one core, so that progress is seen."""
 POOL = 1000
 """Formulas that another ranking found and that are ordered again."""
 
