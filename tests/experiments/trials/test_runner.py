@@ -79,3 +79,20 @@ def test_marf_is_trained_and_measured_from_posts_to_tables(
     assert not list(tmp_path.rglob("fusion-hard*")), "attempts are another experiment's"
     again = (run_trial(TRIALS["marf-scoring"], setting) / "results.md").read_text(encoding="utf-8")
     assert again.count("level, several formulas |") >= 2
+
+
+def test_scores_of_all_formulas_are_preferred_and_those_before_training_count_once(tmp_path: Path) -> None:
+    names = (
+        "seed-0/amr-opt.run.gz",
+        "seed-0/amr-opt-all.npz",
+        "seed-2/amr-opt-all.npz",
+        "untrained/amr-latex.run.gz",
+    )
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = {
+        told: [str(path.relative_to(tmp_path)) for path in runner._own_scores(tmp_path, scores, 3)]
+        for told, scores in runner.RERANKING.items()
+    }
+    assert list(found.values()) == [[names[1], names[2]], [], [names[3]]]

@@ -23,8 +23,12 @@ from mathamr.experiments.trials.trial import say
 from mathamr.systems.marf.configuration import CONFIGURATIONS
 
 BASES, MARF_BASE = ("box", "minilm"), "box"
-RERANKING = {"amr-opt": "By AMR with OPT text (MathAMR)", "amr-latex": "By AMR with LaTeX"}
-"""Contexts that order other runs again."""
+RERANKING = {
+    "By AMR with OPT text (MathAMR)": "seed-{seed}/amr-opt",
+    "By AMR with LaTeX": "seed-{seed}/amr-latex",
+    "By AMR with LaTeX, not trained": "untrained/amr-latex",
+}
+"""What orders other runs again, by its title: the scores of contexts, `{seed}` standing for each seed."""
 ORIGINALS = ("random", "latex-ngrams")
 """Baselines that are reranked where no runs are given."""
 
@@ -108,19 +112,19 @@ def _reranked(setting: TrialSetting, folder: Path) -> str:
     known = judged(tests)
     parts = [
         f"## {told}\n\n" + rerank.markdown(originals, ours, known, judged_only=ours[0].suffix != ".npz")
-        for context, told in RERANKING.items()
-        if (ours := _own_scores(folder, context, setting.seeds))
+        for told, scores in RERANKING.items()
+        if (ours := _own_scores(folder / "box", scores, setting.seeds))
     ]
     if not parts:
         raise MathAMRError(f"{folder} has no run of MathAMR yet: run mathamr-contexts first")
     return "\n\n".join(parts)
 
 
-def _own_scores(folder: Path, context: str, seeds: int) -> Sequence[Path]:
+def _own_scores(folder: Path, scores: str, seeds: int) -> Sequence[Path]:
     """MathAMR's scores of all formulas where there are some, else its runs of the judged ones; by seed."""
     for ending in ("-all.npz", ".run.gz"):
-        found = [folder / "box" / f"seed-{seed}" / f"{context}{ending}" for seed in range(seeds)]
-        there = [path for path in found if path.exists()]
+        found = [folder / f"{scores.format(seed=seed)}{ending}" for seed in range(seeds)]
+        there = [path for path in dict.fromkeys(found) if path.exists()]
         if there:
             return there
     return []
