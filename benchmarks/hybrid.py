@@ -109,7 +109,7 @@ def run() -> None:
     }
     for name, path in sources.items():
         posts = list(read_posts(path, Report()))
-        sets = [each for each in _sets(folder) if each.collection == name]
+        sets = [each for each in judged_sets(folder) if each.collection == name]
         with tempfile.TemporaryDirectory() as temporary, LexicalIndex.open(Path(temporary)) as lexical:
             _fill(lexical, posts, Path(temporary))
             for each in sets:
@@ -118,7 +118,8 @@ def run() -> None:
                 report(each, known, components)
 
 
-def _sets(folder: Path) -> list[Set]:
+def judged_sets(folder: Path) -> list[Set]:
+    """Judged topics and known items of both collections."""
     mini, pairs = folder / "arqmath-mini", folder / "pairs"
 
     def made(name: str, collection: str, task: Task, files: Sequence[tuple[Path, Path]]) -> Set:

@@ -25,7 +25,7 @@ from mathamr.posts.report import Report
 from mathamr.search.query import Query
 from mathamr.systems.ranking import QueryKind
 from mathamr.systems.text.training.materials import LEAST_FORMULA, held_threads
-from mathamr.training.export import listed
+from mathamr.training.export import ids_in, listed
 
 SOURCES = {
     "arqmath": ("arqmath-mini/Posts.xml", "arqmath-mini/heldout-questions.txt"),
@@ -50,8 +50,7 @@ def run() -> None:
             print(f"left out: {place} has no index {name}")
             continue
         posts = list(read_posts(data_folder() / source, Report()))
-        unwanted = set((data_folder() / without).read_text(encoding="utf-8").split())
-        for each in sets(name, posts, unwanted):
+        for each in sets(name, posts, set(ids_in(data_folder() / without))):
             report(each, baseline_of(each, posts), kept_runs(each, Path(place)))
 
 
@@ -73,9 +72,8 @@ def sets(name: str, posts: list[Post], unwanted: set[str]) -> Iterator[Set]:
             topics = tuple(
                 Topic(identifier, replace(post, id=identifier)) for identifier, post in found.items()
             )
-            yield Set(
-                f"{name}-{kind}", name, "answers", topics, Qrels({each: answers[each] for each in found})
-            )
+            grades = Qrels({each: answers[each] for each in found})
+            yield Set(f"{name}-{kind}", name, "answers", topics, grades, KINDS[kind])
 
 
 def _cut(question: Post) -> Iterator[tuple[str, Post]]:
