@@ -138,6 +138,12 @@ class Archive(Closing):
         return known.revision == self._live.revision and not (known.words_only and self._live.settled)
 
     @property
+    def settled_revision(self) -> int | None:
+        """The revision of what this thread reads just now: the same revision gives the same answers; `None` while vectors are being made."""
+        view = self._view
+        return None if view is None or view.words_only else view.revision
+
+    @property
     def words_only(self) -> bool:
         """Whether what is read just now has posts and words, and vectors are still being made."""
         return self._view is not None and self._view.words_only

@@ -15,6 +15,7 @@ from mathamr.index.making.writer import IndexWriter
 from mathamr.posts.post import Place
 from mathamr.search.editors import address_in
 from mathamr.serve.access import Keys
+from mathamr.serve.answers import RememberedAnswers
 from mathamr.serve.errors import ApiError, from_error
 from mathamr.serve.lanes import Lane
 from mathamr.serve.limits import Limits
@@ -49,6 +50,7 @@ class Service:
 
     def __post_init__(self) -> None:
         limits = self.limits
+        self.answers = RememberedAnswers()
         self.searches = Lane("search", limits.workers, limits.waiting)
         self.quick = Lane("quick", limits.workers, limits.waiting)
         self.writes = Lane("write", 1, limits.waiting_writes)

@@ -128,6 +128,11 @@ class IndexWriter(Archive):
         with self._sharing.shared():
             yield
 
+    @property
+    def settled_revision(self) -> int | None:
+        """The revision of what is read inside `reading`: all parts follow a change before anyone reads again."""
+        return self.catalogue.revision
+
     @contextmanager
     def _undone(self, ids: Sequence[str]) -> Iterator[None]:
         """A change that fails half-way is taken back, so that a write that was answered with an error is not stored."""

@@ -127,7 +127,22 @@ def _check_strategy(service: Service, asked: SearchRequest) -> None:
 
 
 def _found(service: Service, asked: SearchRequest, where: Filter) -> dict[str, Any]:
+    """The answer to a query; one that was given of this state of the index before is given again, and took no time but its own."""
     started = time.perf_counter()
+    revision = service.archive.settled_revision
+    if revision is None:
+        return _searched(service, asked, where, started)
+    key = f"{revision} {asked.model_dump_json()}"
+    answer = service.answers.get(key)
+    if answer is None:
+        answer = _searched(service, asked, where, started)
+        service.answers.put(key, answer)
+        return answer
+    again = dict.fromkeys(answer["seconds"], 0.0)
+    return answer | {"seconds": again | _seconds({}, 0.0, time.perf_counter() - started)}
+
+
+def _searched(service: Service, asked: SearchRequest, where: Filter, started: float) -> dict[str, Any]:
     query = _query(service, asked.q, asked.task)
     parse = time.perf_counter() - started
     hits = of_index(
