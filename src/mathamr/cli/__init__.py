@@ -14,7 +14,7 @@ from mathamr import __version__
 from mathamr.errors import MathAMRError, MissingExtraError, did_you_mean
 from mathamr.terminal import visible
 
-COLLECTED_AFTER = (50_000, 20, 20)
+COLLECTED_AFTER = (200_000, 20, 20)
 """New objects after which Python looks for rubbish, and how often it looks among older ones."""
 
 # verb (a module under mathamr.cli) -> one line of help; the order is that of a post's way through the rooms.
