@@ -311,7 +311,9 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
         case Promote(inner):
             left = without_vectors(inner)
             return None if left is None else Promote(left)
-        case Reread(first=first) | Unhub(first=first):
+        case Unhub(first=first):
+            return without_vectors(first)
+        case Reread(first=first):
             found = without_vectors(first)
             return None if found is None else replace(ranking, first=found)
         case Rerank(first=first, then=then):
