@@ -60,7 +60,7 @@ def test_cores_and_templates_are_the_best_by_strings(
     parser._models[1]._forget()
     strings, concepts, _ = parser._models
     words = WordColumns(sentences, strings)
-    known = [concepts._recall(sentence, token) for sentence in sentences for token in range(len(sentence))]
+    known = [word for sentence in sentences for word in concepts._recall(sentence)]
     described = concepts._describe(words, known)
     chosen = concepts._choose_cores(sentences, words, known, described)
     tokens = [(sentence, token) for sentence in sentences for token in range(len(sentence))]

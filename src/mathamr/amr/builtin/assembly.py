@@ -165,7 +165,7 @@ def to_amr(draft: Draft, scores: RelationScores, labels: list[str], thresholds: 
     edges, standing = relate(draft, scores, labels, thresholds)
     nodes = draft.nodes
     kept = [number for number, stands in enumerate(standing) if stands == number]
-    roots = [n for n in kept if not nodes[n].constant and type_of(nodes[n]) != "name"] or kept
+    roots = [n for n in kept if not nodes[n].constant and nodes[n].concept != "name"] or kept
     root_scores = scores.roots.tolist()
     top = max(roots, key=lambda n: (root_scores[n], -n))
     names = Names()

@@ -11,7 +11,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr.amr.builtin.batchsize import is_worth_code
-from mathamr.amr.builtin.featureloop import ABSENT, BASE, CODE, HALF, find_chains, find_depths, find_paths
+from mathamr.amr.builtin.featureloop import (
+    ABSENT,
+    ALL,
+    BASE,
+    CODE,
+    HALF,
+    find_chains,
+    find_depths,
+    find_paths,
+)
 from mathamr.amr.builtin.features import (
     CLOSING,
     FUNCTION_DEPS,
@@ -256,5 +265,12 @@ def _step_names(words: WordColumns) -> tuple[TextHashes, TextHashes]:
 @lru_cache(maxsize=20_000)
 def _step_hashes(name: str) -> tuple[int, int, int, int]:
     """Value and power of the hashes of a step up and of one down: the same few dependencies come all the time."""
-    up, down = TextHashes.of(["^" + name]), TextHashes.of(["v" + name])
-    return int(up.value[0]), int(up.power[0]), int(down.value[0]), int(down.power[0])
+    return *_text_hash("^" + name), *_text_hash("v" + name)
+
+
+def _text_hash(text: str) -> tuple[int, int]:
+    """What `TextHashes` makes of one text."""
+    value, power = 0, 1
+    for byte in text.encode("utf-8", "surrogatepass"):
+        value, power = (value * BASE + byte + 1) & ALL, power * BASE & ALL
+    return value, power

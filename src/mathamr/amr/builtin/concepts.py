@@ -210,34 +210,40 @@ class ConceptModel:
         """The nodes of each sentence."""
         if len(self._remembered) >= MEMORY:
             self._forget()
-        known = [self._recall(sentence, token) for sentence in sentences for token in range(len(sentence))]
+        known = [word for sentence in sentences for word in self._recall(sentence)]
         if not known:
             return [Draft(sentence) for sentence in sentences]
         described = self._describe(words, known)
         cores = self._choose_cores(sentences, words, known, described)
         return self._add_templates(sentences, words, cores, described)
 
-    def _recall(self, sentence: SyntaxSentence, token: int) -> _Known:
-        """Candidates of a word with the sums of their features, remembered for the next time it comes alike."""
-        word, tag = sentence.words[token], sentence.tags[token]
-        children = sentence.children[token]
-        phrasal: tuple[tuple[str, str], ...] = ()
-        if children and children[-1] > token:
-            phrasal = tuple(self.lexicon.phrasal(sentence, token))
-        key = (word, tag, token > 0, sentence.mathematical, phrasal)
-        known = self._remembered.get(key)
-        if known is None:
-            lemma = sentence.lemmas[token]
-            own = self._own_rows.get((word, tag))
-            if own is None:
-                own = self._own.add(own_parts(word, lemma, tag))
-                self._own_rows[word, tag] = own
-            candidates = self.lexicon.candidates(sentence, token)
-            known = self._remembered[key] = _Known(own, candidates, len(self._fixed))
-            if len(candidates) > 1:
-                rows, strings = own_core_parts(word, lemma, tag, candidates), self._strings
-                self._fixed.add(*rows)
-                self._named += [(strings[core], strings[kind]) for kind, _, core, *_ in rows]
+    def _recall(self, sentence: SyntaxSentence) -> list[_Known]:
+        """Candidates of words with the sums of their features, remembered for the next time they come alike."""
+        mathematical, remembered, phrases = sentence.mathematical, self._remembered, self.lexicon.phrasal
+        found: list[_Known] = []
+        for token, (word, tag, children) in enumerate(
+            zip(sentence.words, sentence.tags, sentence.children, strict=True)
+        ):
+            phrasal = tuple(phrases(sentence, token)) if children and children[-1] > token else ()
+            key = (word, tag, token > 0, mathematical, phrasal)
+            known = remembered.get(key)
+            if known is None:
+                known = remembered[key] = self._learn(sentence, token)
+            found.append(known)
+        return found
+
+    def _learn(self, sentence: SyntaxSentence, token: int) -> _Known:
+        """A word that has not come like this before."""
+        word, lemma, tag = sentence.words[token], sentence.lemmas[token], sentence.tags[token]
+        own = self._own_rows.get((word, tag))
+        if own is None:
+            own = self._own_rows[word, tag] = self._own.add(own_parts(word, lemma, tag))
+        candidates = self.lexicon.candidates(sentence, token)
+        known = _Known(own, candidates, len(self._fixed))
+        if len(candidates) > 1:
+            rows, strings = own_core_parts(word, lemma, tag, candidates), self._strings
+            self._fixed.add(*rows)
+            self._named += [(strings[core], strings[kind]) for kind, _, core, *_ in rows]
         return known
 
     def _describe(self, words: WordColumns, known: Sequence[_Known]) -> Array:

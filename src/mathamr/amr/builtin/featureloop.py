@@ -100,6 +100,14 @@ def add_features(
                     made[target + place] += weights[vector + place]
 
 
+def add_rows(made: Floats, width: int, table: Floats, rows: Ints, count: int) -> None:
+    """Adds a row of a table to every row."""
+    for number in range(count):
+        row = rows[number] * width
+        for place in range(width):
+            made[number * width + place] += table[row + place]
+
+
 def find_depths(depths: Ints, heads: Ints, count: int) -> None:
     """How many steps each word is from its root, which is its own head."""
     for word in range(count):
@@ -265,6 +273,7 @@ CODE = MachineCode(
     _found,
     _feature,
     add_features,
+    add_rows,
     find_depths,
     find_chains,
     find_paths,

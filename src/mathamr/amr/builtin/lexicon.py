@@ -82,14 +82,19 @@ class Lexicon:
         for core, count in sorted(counts.items(), key=lambda item: -item[1])[:LIMIT]:
             if count > 0 and (allowed is None or core in allowed):
                 found.setdefault(core, "seen")
-        own = seen or {}
+        if seen is None:
+            overall = self.cores
+            return [
+                FrameCandidate(core, reason, counts.get(core, 0), total, overall.get(core, 0))
+                for core, reason in found.items()
+            ]
         return [
             FrameCandidate(
                 core,
                 reason,
                 max(0, counts.get(core, 0)),
                 total,
-                self.cores.get(core, 0) - own.get((lemma, core), 0),
+                self.cores.get(core, 0) - seen.get((lemma, core), 0),
             )
             for core, reason in found.items()
         ]

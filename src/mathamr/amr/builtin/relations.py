@@ -11,6 +11,7 @@ import numpy as np
 
 from mathamr.amr.builtin.columns import PathColumns, WordColumns
 from mathamr.amr.builtin.concepts import Draft
+from mathamr.amr.builtin.featureloop import CODE, add_rows
 from mathamr.amr.builtin.features import (
     BOTH_FORM,
     CHILD_WORDS,
@@ -232,8 +233,11 @@ class RelationModel:
         for begin in range(0, len(sources), BLOCK):
             part = slice(begin, begin + BLOCK)
             joint = self._joint({name: column[part] for name, column in parts.items()}, words)
-            joint += from_sources[sources[part]]
-            joint += from_targets[targets[part]]
+            for table, rows in ((from_sources, sources[part]), (from_targets, targets[part])):
+                if words.by_code:
+                    CODE[add_rows](joint, source_width, table, rows, len(rows))
+                else:
+                    joint += table[rows]
             scores = np.maximum(joint, 0.0, out=joint) @ self._output
             scores += self._output_bias
             # What is so much less than no relation is improbable without all the others.

@@ -18,7 +18,7 @@ from mathamr.amr.builtin.maxoutloop import CODE, SMALL, finish_rows, first_rows,
 from mathamr.amr.builtin.network import Array
 
 MEMORY = 30_000
-BLOCK, CODE_BLOCK = 512, 128
+BLOCK, CODE_BLOCK = 512, 256
 
 
 class TokenForm(NamedTuple):
