@@ -2,7 +2,7 @@
 
 `MATHAMR_BENCH_TOPICS` questions of the known items (default 120; 0: all 704) among their own answers and as many
 others as make `MATHAMR_BENCH_POSTS` (default 1,000; with all questions it is all 3,395 answers); one vector a post, by the
-text encoder of the model in the box. On a machine with a GPU the 32 bits are computed there.
+text encoder of the model in the box. On a machine with a GPU the 32 bits are computed there; `MATHAMR_BENCH_EXACT=0` leaves them out.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ from mathamr.evaluation.qrels import read_qrels
 from mathamr.evaluation.topics import read_topics
 from mathamr.layers.language.files import load_text_encoder
 from mathamr.layers.language.reading import TextReader, load_quantised
+from mathamr.layers.language.ways import ONNX, going, quickest_here
 from mathamr.layers.language.wording import wording_alone
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
@@ -31,6 +32,8 @@ TOPICS = int(os.environ.get("MATHAMR_BENCH_TOPICS", "120")) or None
 ANSWERS = int(os.environ.get("MATHAMR_BENCH_POSTS", "1000"))
 MODEL = "mathamr-2"
 DEPTH = 10
+EXACT = "32 bits"
+WITH_EXACT = os.environ.get("MATHAMR_BENCH_EXACT", "1") != "0"
 
 
 def run() -> None:
@@ -57,19 +60,35 @@ def _compare(
 ) -> None:
     ids = [post.id for post in answers]
     found: dict[str, tuple[Floats, Floats]] = {}
-    for bits, reader in (("32 bits", load_text_encoder(folder, "auto")), ("8 bits", load_quantised(folder))):
+    index = quickest_here()
+    readers = {way: load_quantised(folder) for way in dict.fromkeys((ONNX, index))}
+    for way, reader in [
+        *([(EXACT, load_text_encoder(folder, "auto"))] if WITH_EXACT else []),
+        *readers.items(),
+    ]:
         started = time.process_time()
-        found[bits] = _vectors(reader, questions), _vectors(reader, answers)
-        print(f"  {name}, {bits}: {time.process_time() - started:.0f} s of a processor")
-    rows = {f"both in {bits}": vectors for bits, vectors in found.items()}
-    rows["questions in 8, answers in 32 bits"] = found["8 bits"][0], found["32 bits"][1]
+        with going(way):
+            found[way] = _vectors(reader, questions), _vectors(reader, answers)
+        print(f"  {name}, {way}: {time.process_time() - started:.0f} s of a processor", flush=True)
+    rows = {f"both by {way}": vectors for way, vectors in found.items()}
+    if index != ONNX:
+        rows[f"questions by {ONNX}, answers by {index}, as in a large index"] = (
+            found[ONNX][0],
+            found[index][1],
+        )
+    if WITH_EXACT:
+        rows[f"questions by {ONNX}, answers in {EXACT}"] = found[ONNX][0], found[EXACT][1]
     for title, (asked, answering) in rows.items():
         print(
             f"  {name}, {title}: MRR@{DEPTH} {_reciprocal_rank(asked @ answering.T, ids, wanted):.4f}"
             f" ({len(asked)} questions, {len(ids):,} answers)"
         )
-    cosines = np.concatenate([(a * b).sum(1) for a, b in zip(found["8 bits"], found["32 bits"], strict=True)])
-    print(f"  {name}: cosine of posts mean {cosines.mean():.5f}, least {cosines.min():.5f}")
+    first, *others = found
+    for way in others:
+        cosines = np.concatenate([(a * b).sum(1) for a, b in zip(found[way], found[first], strict=True)])
+        print(
+            f"  {name}, {way} and {first}: cosine of posts mean {cosines.mean():.5f}, least {cosines.min():.5f}"
+        )
 
 
 def _vectors(reader: TextReader, posts: Sequence[Post]) -> Floats:

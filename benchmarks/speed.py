@@ -3,10 +3,11 @@
 The first release is run from the history; where that is not here, its way of computing vectors (`MATHAMR_TEXT=float`) stands for it,
 as it does for the text encoder by itself.
 
-`MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 120; 0: all) and the model in the box. Times are seconds of processors, of all
+`MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 120; 0: all; fewer than 500 are indexed by ONNX Runtime unless `MATHAMR_TEXT` says
+otherwise) and the model in the box. Times are seconds of processors, of all
 processes together, so that a busy machine changes them little; on idle processors an index takes that, divided among them.
 Each pair of figures is measured in turns. `MATHAMR_BENCH_INDEX` names an index that is asked warm queries as well, and whose server
-is measured; of the first release `MATHAMR_BENCH_FIRST_INDEX` names its own index of the same posts, if there is one.
+is measured; `MATHAMR_BENCH_PARTS` names what is wanted of "text index queries", the later only with the earlier of the last two; of the first release `MATHAMR_BENCH_FIRST_INDEX` names its own index of the same posts, if there is one.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
@@ -31,6 +33,7 @@ from benchmarks._data import data_folder
 from benchmarks._release import ROOT, first_release
 from mathamr.layers.language.files import load_text_encoder
 from mathamr.layers.language.reading import load_quantised
+from mathamr.layers.language.ways import ONNX, going, quickest_here
 from mathamr.layers.language.windows import WINDOW, WINDOWS
 from mathamr.layers.language.wording import Span, Wording
 from mathamr.posts.passage import passage
@@ -41,6 +44,7 @@ from mathamr.systems.modelfolder import TEXT, box
 from mathamr.workers import processors
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "120")) or None
+PARTS = os.environ.get("MATHAMR_BENCH_PARTS", "text index queries").split()
 SAMPLE = 48
 """Posts that both text encoders read."""
 COLD = 3
@@ -53,13 +57,18 @@ Ways = dict[str, dict[str, str]]
 def run() -> None:
     source = data_folder() / "arqmath-mini" / "Posts.xml"
     posts = list(islice(read_posts(source, Report()), POSTS))
-    _text(posts)
+    if "text" in PARTS:
+        _text(posts)
     with tempfile.TemporaryDirectory(prefix="mathamr-bench-") as name, first_release() as first:
         folder = Path(name)
         ways = _ways(folder, first)
         path = folder / "posts.jsonl"
         path.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
+        if "index" not in PARTS:
+            return
         _index(path, folder, len(posts), ways)
+        if "queries" not in PARTS:
+            return
         _cold(folder, ways)
         own = {name: folder / name for name in ways}
         named = {
@@ -85,29 +94,35 @@ def _ways(folder: Path, first: Path | None) -> Ways:
 
 
 def _text(posts: list[Post]) -> None:
-    """Both encoders over the same posts, some at a time in turns; how near their vectors are."""
+    """Torch in 32 bits and each way in eight over the same posts, some at a time in turns; how near their vectors are."""
     folder = box() / "mathamr-1" / TEXT
     exact, ours = load_text_encoder(folder, "cpu"), load_quantised(folder)
     step = max(1, len(posts) // SAMPLE)
     cut = [each.cut(WINDOW * WINDOWS) for each in exact.pieces.cut([*map(_worded, posts[::step][:SAMPLE])])]
-    ours.encode_pieces(cut[:1])
+    quickest = quickest_here()
+    names = dict.fromkeys((ONNX, quickest))
     exact.encode_pieces(cut[:1])
-    spent, cosines = [0.0, 0.0], []
+    spent, cosines = Counter[str](), {name: [] for name in names}
     for first in range(0, len(cut), 12):
         part = cut[first : first + 12]
         started = process_time()
         theirs = exact.encode_pieces(part)
-        between = process_time()
-        found = ours.encode_pieces(part)
-        spent[0] += between - started
-        spent[1] += process_time() - between
-        cosines += [(a.vectors * b.vectors).sum(1) for a, b in zip(theirs, found, strict=True)]
-    alike = np.concatenate(cosines)
-    rates = [len(cut) / seconds for seconds in spent]
-    print(
-        f"  text encoder, posts a second of one processor: {_pair(*rates)}, {rates[1] / rates[0]:.2f} times"
-    )
-    print(f"  cosine of its {len(alike):,} vectors: mean {alike.mean():.5f}, least {alike.min():.5f}")
+        spent[""] += process_time() - started
+        for name in names:
+            with going(name):
+                ours.encode_pieces(part[:1])  # what has to be made is made
+                started = process_time()
+                found = ours.encode_pieces(part)
+                spent[name] += process_time() - started
+            cosines[name] += [(a.vectors * b.vectors).sum(1) for a, b in zip(theirs, found, strict=True)]
+    before = len(cut) / spent[""]
+    for name in names:
+        alike, now = np.concatenate(cosines[name]), len(cut) / spent[name]
+        told = ", which an index of many posts is made with" if name == quickest else ""
+        print(
+            f"  text encoder by {name}{told}, posts a second of one processor: {_pair(before, now)}, {now / before:.2f} times;"
+            f" cosine of its {len(alike):,} vectors: mean {alike.mean():.5f}, least {alike.min():.5f}"
+        )
 
 
 def _worded(post: Post) -> Wording:
