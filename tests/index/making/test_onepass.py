@@ -120,10 +120,10 @@ def test_a_portion_is_a_few_short_posts_or_one_long_one(monkeypatch: pytest.Monk
 
 def test_long_portions_are_the_same_again_wherever_somebody_begins() -> None:
     posts = [note(str(number), f"Post {number} says " + "x" * (number**3 % 997)) for number in range(400)]
-    whole = [tuple(portion) for portion in portions(posts, 4)]
+    whole = [tuple(portion) for portion in portions(posts, 2)]
     assert 12 < len(whole) < 40
     for start in range(1, 200, 7):
-        again = [tuple(portion) for portion in portions(posts[start:], 4)]
+        again = [tuple(portion) for portion in portions(posts[start:], 2)]
         anew = [portion for portion in again if portion not in whole]
         assert len(anew) <= 1, "only where we begin"
         assert [line for portion in again for line in portion] == [post.to_json() for post in posts[start:]]

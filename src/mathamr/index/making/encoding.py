@@ -37,9 +37,9 @@ from mathamr.systems.system import Encoded, GraphInput, Item, Look
 from mathamr.systems.vectors import Vectors
 from mathamr.workers import Lost, Pool
 
-CHUNK = 24
+CHUNK = 48
 """Posts that a worker gets at a time, if they are short: enough to parse their sentences together."""
-LETTERS = 36_000
+LETTERS = 72_000
 """Characters of such posts together, about a second's work, so that progress is seen and little is lost."""
 LOOKS = 64
 ReadFormula = tuple[Formula, tuple[str, ...]]

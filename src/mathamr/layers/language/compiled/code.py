@@ -121,10 +121,19 @@ class Code:
         """The larger of two numbers in every lane; what is no number passes, so that it is seen in the end."""
         return self.binary("maximum", x, y)
 
+    def smaller(self, x: Any, y: Any) -> Any:
+        """The smaller of two numbers in every lane; what is no number passes."""
+        return self.binary("minimum", x, y)
+
     def largest(self, register: Any) -> Any:
         """The largest lane; what is no number passes."""
         kind = register.type
         return self.call(f"llvm.vector.reduce.fmaximum.{_short(kind)}", kind.element, register)
+
+    def smallest(self, register: Any) -> Any:
+        """The smallest lane; what is no number passes."""
+        kind = register.type
+        return self.call(f"llvm.vector.reduce.fminimum.{_short(kind)}", kind.element, register)
 
     def total(self, register: Any) -> Any:
         """The sum of the lanes, in any order."""
@@ -148,12 +157,11 @@ class Code:
         moved = build.shl(build.bitcast(raised, wholes), ir.Constant(wholes, [bits] * kind.count))
         return build.bitcast(build.add(build.bitcast(value, wholes), moved), kind)
 
-    def rounded(self, x: Any, factor: Any) -> Any:
-        """``x * factor`` as bytes: added to a number so large that they become its last byte; between -128 and 127."""
-        large, _ = ROUNDER[str(x.type.element)]
+    def rounded(self, x: Any, factor: Any, moved: Any) -> Any:
+        """``x * factor`` as bytes, added to `moved`, a number so large that they become its last byte."""
         bits = ir.VectorType(ir.IntType(16 if str(x.type.element) == "half" else 32), x.type.count)
-        moved = self.build.bitcast(self.fused(x, factor, constant(x.type, large)), bits)
-        return self.build.trunc(moved, ir.VectorType(BYTE, x.type.count))
+        whole = self.build.bitcast(self.fused(x, factor, moved), bits)
+        return self.build.trunc(whole, ir.VectorType(BYTE, x.type.count))
 
     def joined(self, left: Any, right: Any) -> Any:
         """Two registers as one twice as wide."""

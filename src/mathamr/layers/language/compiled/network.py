@@ -81,7 +81,7 @@ class PackedMatrix:
         )
         scales[: len(scales) // 3] *= first
         bias[: len(bias) // 3] *= first
-        parts = packed_weights(numbers), scales, bias
+        parts = packed_weights(numbers), scales, numbers.sum(1, dtype=np.int32).astype(np.float32), bias
         return cls(parts, tuple(each.ctypes.data for each in parts), numbers.shape[1], numbers.shape[0])
 
 
@@ -144,7 +144,7 @@ class CompiledTransformer:
         states[:width] = embedded
         attended, part = np.empty((rows, size), np.float16), np.zeros((some, size), np.float16)
         projected, inside = np.empty((rows, 3 * size), np.float16), np.empty((some, inner), np.float16)
-        packed, scales = np.empty(some * max(inner, size), np.int8), np.empty(some, np.float32)
+        packed, scales = np.empty(some * max(inner, size), np.int8), np.empty((some, 2), np.float32)
         scratch = np.empty(scratch_bytes(rows, size // self._shape.heads), np.uint8)
         code, epsilon = self._program, self._shape.epsilon
         gelu, rounded, attention = code["gelu"], code["rounded"], code["attention"]

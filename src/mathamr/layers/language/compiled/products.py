@@ -20,7 +20,8 @@ TOGETHER = 4
 """Numbers of a row that one instruction multiplies and adds up."""
 LANES = 4
 TAKES = (
-    ("states", "pointer"), ("scales", "pointer"), ("weights", "pointer"), ("weight_scales", "pointer"), ("bias", "pointer"),
+    ("states", "pointer"), ("scales", "pointer"), ("weights", "pointer"), ("weight_scales", "pointer"), ("weight_sums", "pointer"),
+    ("bias", "pointer"),
     ("out", "pointer"), ("rows", "number"), ("size", "number"), ("columns", "number"),
 )  # fmt: skip
 
@@ -33,7 +34,9 @@ def packed_weights(weights: npt.NDArray[np.int8]) -> npt.NDArray[np.int8]:
 
 
 def add_product(module: ir.Module) -> None:
-    """``out[rows, columns] = states · weights * scales * weight_scales + bias`` in sixteen bits; rows come in eights."""
+    """``out[rows, columns] = states · weights * scale * weight_scales + bias`` in sixteen bits; rows come in eights.
+
+    Every row has a scale and what its bytes are short of, which is made up for by the sums of the weights."""
     code = Code(module, "product", TAKES)
     build, sums, bytes_ = code.build, ir.VectorType(WHOLE, LANES), ir.VectorType(BYTE, 16)
     registers = COLUMNS // LANES
@@ -42,14 +45,13 @@ def add_product(module: ir.Module) -> None:
     with code.loop(0, code["columns"], COLUMNS) as column:
         panel = code.at(code["weights"], code.product(column, size))
         by_column = code.product(column, 4)
-        worth = [
-            code.load(code["weight_scales"], code.sum(by_column, 16 * each), floats(LANES))
-            for each in range(registers)
-        ]
-        bias = [
-            code.load(code["bias"], code.sum(by_column, 16 * each), floats(LANES))
-            for each in range(registers)
-        ]
+        worth, total, bias = (
+            [
+                code.load(code[name], code.sum(by_column, 16 * each), floats(LANES))
+                for each in range(registers)
+            ]
+            for name in ("weight_scales", "weight_sums", "bias")
+        )
         with code.loop(0, rows, ROWS) as row:
             block = code.at(code["states"], code.product(row, size))
             for of_row in running:
@@ -73,11 +75,15 @@ def add_product(module: ir.Module) -> None:
                         )
             for number, of_row in enumerate(running):
                 at = code.sum(row, number)
-                scale = code.spread(code.load(code["scales"], code.product(at, 4), FLOAT), LANES)
+                scale, short = (
+                    code.spread(code.load(code["scales"], code.sum(code.product(at, 8), part), FLOAT), LANES)
+                    for part in (0, 4)
+                )
                 place = code.product(code.sum(code.product(at, code["columns"]), column), 2)
-                for number_, (each, of_column, start) in enumerate(zip(of_row, worth, bias, strict=True)):
+                for number_, each in enumerate(of_row):
                     found: Any = build.sitofp(each.value, floats(LANES))
-                    found = code.fused(found, build.fmul(scale, of_column), start)
+                    found = code.fused(total[number_], short, found)
+                    found = code.fused(found, build.fmul(scale, worth[number_]), bias[number_])
                     found = build.fptrunc(found, floats(LANES, HALF))
                     code.store(found, code["out"], code.sum(place, 2 * LANES * number_))
     code.end()

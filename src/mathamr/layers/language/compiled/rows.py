@@ -1,6 +1,6 @@
 """What is done to every row of states between two products, as machine code: sums, normalisation, GELU, and rounding.
 
-A row is rounded relative to its own largest number, whatever the other rows hold, and written where `product` reads it: eight rows
+A row is rounded relative to its own smallest and largest numbers, whatever the other rows hold, and written where `product` reads it: eight rows
 together, four numbers of each side by side.
 """
 
@@ -11,14 +11,25 @@ from typing import Any
 
 from llvmlite import ir
 
-from mathamr.layers.language.compiled.code import FLOAT, HALF, LOG2E, WHOLE, Code, Variable, constant, floats
+from mathamr.layers.language.compiled.code import (
+    FLOAT,
+    HALF,
+    LOG2E,
+    ROUNDER,
+    WHOLE,
+    Code,
+    Variable,
+    constant,
+    floats,
+)
 from mathamr.layers.language.compiled.products import ROWS, TOGETHER
 
 STEP = 16
 """Numbers of a row that are taken at a time."""
-MOST = 127.0
-LEAST = 127 / 60_000
-"""A row whose largest number is below this is rounded as if it had this one: its factor would not fit in sixteen bits."""
+RANGE = 254.0
+"""From the smallest number of a row, or zero, to its largest: one less than bytes have, for both ends are rounded."""
+LEAST = 254 / 60_000
+"""A row whose numbers differ by less is rounded as if they did by this: its factor would not fit in sixteen bits."""
 NORMAL_TAKES = (
     ("states", "pointer"), ("more", "pointer"), ("weight", "pointer"), ("bias", "pointer"), ("epsilon", "real"),
     ("packed", "pointer"), ("scales", "pointer"), ("rows", "number"), ("size", "number"),
@@ -43,7 +54,7 @@ def add_normal(module: ir.Module) -> None:
             code.at(code[name], code.product(row, size, bytes_))
             for name, bytes_ in (("states", 4), ("more", 2))
         )
-        sums, squares, largest = (_zeros(code, four, registers) for _ in range(3))
+        sums, squares, smallest, largest = (_zeros(code, four, registers) for _ in range(4))
         with code.loop(0, size, STEP) as place:
             for number in range(registers):
                 at = code.sum(place, number * 4)
@@ -67,8 +78,8 @@ def add_normal(module: ir.Module) -> None:
                     value, code.load(code["weight"], at, four), code.load(code["bias"], at, four)
                 )
                 code.store(value, states, at)
-                _compare(code, largest[number], value)
-        _round(code, states, row, _largest(code, largest), FLOAT)
+                _compare(code, smallest[number], largest[number], value)
+        _round(code, states, row, (_smallest(code, smallest), _largest(code, largest)), FLOAT)
     code.end()
 
 
@@ -100,7 +111,7 @@ def _add_rounded(code: Code, change: Callable[[Any], Any] | None) -> None:
     halves, registers = floats(8, HALF), STEP // 8
     with code.loop(0, code["rows"], 1) as row:
         states = code.at(code["states"], code.product(row, code["size"], 2))
-        largest = _zeros(code, halves, registers)
+        smallest, largest = (_zeros(code, halves, registers) for _ in range(2))
         with code.loop(0, code["size"], STEP) as place:
             for number in range(registers):
                 at = code.product(code.sum(place, number * 8), 2)
@@ -108,26 +119,39 @@ def _add_rounded(code: Code, change: Callable[[Any], Any] | None) -> None:
                 if change is not None:
                     value = change(value)
                     code.store(value, states, at)
-                _compare(code, largest[number], value)
-        _round(code, states, row, code.build.fpext(_largest(code, largest), FLOAT), HALF)
+                _compare(code, smallest[number], largest[number], value)
+        ends = _smallest(code, smallest), _largest(code, largest)
+        first, last = (code.build.fpext(each, FLOAT) for each in ends)
+        _round(code, states, row, (first, last), HALF)
     code.end()
 
 
-def _round(code: Code, states: Any, row: Any, largest: Any, kind: Any) -> None:
-    """Writes a row whose largest number is known, rounded."""
+def _round(code: Code, states: Any, row: Any, ends: tuple[Any, Any], kind: Any) -> None:
+    """Writes a row between whose ends all its numbers and zero lie, rounded; its scale, and what its bytes are short of.
+
+    A byte is `states / scale + zero - 128`, where zero is the byte of nothing: `scale * (byte + 128 - zero)` is the number again.
+    """
     build, size = code.build, code["size"]
     lanes, bytes_ = (4, 4) if kind is FLOAT else (8, 2)
-    largest = code.larger(largest, FLOAT(LEAST))
-    code.store(build.fmul(largest, FLOAT(1 / MOST)), code["scales"], code.product(row, 4))
-    factor = build.fdiv(FLOAT(MOST), largest)
-    factor = code.spread(factor if kind is FLOAT else build.fptrunc(factor, kind), lanes)
+    smallest, largest = ends
+    factor = build.fdiv(FLOAT(RANGE), code.larger(build.fsub(largest, smallest), FLOAT(LEAST)))
+    if kind is not FLOAT:
+        factor = build.fpext(build.fptrunc(factor, kind), FLOAT)
+    zero = code.unary("rint", build.fmul(build.fneg(smallest), factor))
+    code.store(build.fdiv(FLOAT(1.0), factor), code["scales"], code.product(row, 8))
+    code.store(build.fsub(FLOAT(128.0), zero), code["scales"], code.sum(code.product(row, 8), 4))
+    moved = build.fadd(zero, FLOAT(ROUNDER[str(kind)][0] - 128))
+    factor, moved = (each if kind is FLOAT else build.fptrunc(each, kind) for each in (factor, moved))
+    factor, moved = code.spread(factor, lanes), code.spread(moved, lanes)
     inside = build.and_(row, code.whole(ROWS - 1))
     block = code.at(code["packed"], code.product(build.sub(row, inside), size))
     block = code.at(block, code.product(inside, TOGETHER))
     with code.loop(0, size, STEP) as place:
         parts = [
             code.rounded(
-                code.load(states, code.product(code.sum(place, number), bytes_), floats(lanes, kind)), factor
+                code.load(states, code.product(code.sum(place, number), bytes_), floats(lanes, kind)),
+                factor,
+                moved,
             )
             for number in range(0, STEP, lanes)
         ]
@@ -143,8 +167,9 @@ def _zeros(code: Code, kind: Any, count: int) -> list[Variable]:
     return [code.variable(constant(kind, 0.0)) for _ in range(count)]
 
 
-def _compare(code: Code, largest: Variable, value: Any) -> None:
-    largest.value = code.larger(largest.value, code.unary("fabs", value))
+def _compare(code: Code, smallest: Variable, largest: Variable, value: Any) -> None:
+    smallest.value = code.smaller(smallest.value, value)
+    largest.value = code.larger(largest.value, value)
 
 
 def _total(code: Code, sums: list[Variable]) -> Any:
@@ -158,3 +183,10 @@ def _largest(code: Code, found: list[Variable]) -> Any:
     for each in others:
         best = code.larger(best, each)
     return code.largest(best)
+
+
+def _smallest(code: Code, found: list[Variable]) -> Any:
+    best, *others = (each.value for each in found)
+    for each in others:
+        best = code.smaller(best, each)
+    return code.smallest(best)
