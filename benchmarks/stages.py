@@ -75,7 +75,7 @@ FLUSHED = 10
 OPTIONS = dict(each.split("=", 1) for each in os.environ.get("MATHAMR_OPTIONS", "").split(",") if each)
 SIZE = int(os.environ.get("MATHAMR_SIZE", "32"))
 LARGE = 100_000
-"""With more posts than this fewer queries are asked of what is slow."""
+"""With so many posts or more, fewer queries are asked of what is slow."""
 CLIENTS = 4
 SERVER = (
     "shared_buffers=2GB",
@@ -163,7 +163,7 @@ class Took(NamedTuple):
 def filled(folder: Path, corpus: Corpus, name: str, options: dict[str, Any]) -> tuple[Engine, Took, Took]:
     """An engine with the corpus; what it took to write it and to prepare it."""
     fields = corpus.fields
-    if name == "postgres" and len(corpus.ids) > LARGE:
+    if name == "postgres" and len(corpus.ids) >= LARGE:
         # Half the time of a build: only what two stages need.
         fields = tuple(field for field in fields if field.many)
     engine = create_engine(folder, fields, name, options)
@@ -290,7 +290,7 @@ def measure(corpus: Corpus, name: str, folder: Path, report: dict[str, Any]) -> 
     wanted, speed = wanted_of(corpus), by_clock if name == "postgres" else per_second
     table = Table(corpus, wanted, speed)
     print("engine    stages                             queries/s   R@10  R@100 R@1000", flush=True)
-    large, before = len(corpus.ids) > LARGE, _resident()
+    large, before = len(corpus.ids) >= LARGE, _resident()
     slow = large and name != "flat"
     if name == "flat":
         table.add("numpy", "exact, plain blocks", lambda q: _plain(corpus, q), 3 if large else QUERIES)
