@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 from importlib import import_module
@@ -109,6 +110,7 @@ def main() -> None:
     """Entry point: a `MathAMRError` is printed as one clear message and ends with exit code 1."""
     # Models are many small objects that stay: to look through them for rubbish again and again takes a tenth of a first query's time.
     gc.set_threshold(*COLLECTED_AFTER)
+    atexit.register(gc.freeze)  # and an eighth of it to look once more when it ends
     try:
         app()
     except MathAMRError as error:

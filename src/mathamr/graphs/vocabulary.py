@@ -258,7 +258,11 @@ def _read_lines(path: Path) -> list[str]:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise MathAMRError(f"cannot read the vocabulary {path}: {error}") from error
-    return [
-        re.sub(r"\\(.)", lambda m: {"n": "\n", "r": "\r"}.get(m[1], m[1]), line)
-        for line in text.split("\n")[:-1]
-    ]
+    lines = text.split("\n")[:-1]
+    if "\\" not in text:
+        return lines
+    return [_unescaped(line) if "\\" in line else line for line in lines]
+
+
+def _unescaped(line: str) -> str:
+    return re.sub(r"\\(.)", lambda m: {"n": "\n", "r": "\r"}.get(m[1], m[1]), line)

@@ -203,7 +203,7 @@ class RelationModel:
         known = weights.table("paths", list)
         self._known_path = Form(PATH_FORM, dict.fromkeys(known, 1), strings, unknown=0)
         in_features = (
-            text for text in self._pairs.vocabulary if text[0] in "^v" and not set("|#") & set(text)
+            text for text in self._pairs.vocabulary if text[0] in "^v" and "|" not in text and "#" not in text
         )
         self._is_feature = Form(PATH_FORM, dict.fromkeys(self._pairs.vocabulary, 1), strings, unknown=0)
         self._paths = PathColumns([*known, *in_features], strings)
