@@ -20,7 +20,7 @@ from mathamr.systems.modelfolder import boxed, boxed_folder
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
-    from mathamr.layers.language.encoder import TextEncoder
+    from mathamr.layers.language.reading import TextReader
 
 OWN, TEXT = "own", "text"
 """What a model with a text encoder of its own says of it, and the folder it has it in."""
@@ -41,10 +41,10 @@ class ContextReader:
         self.name, self._device, self._folder = name, device, folder
 
     @cached_property
-    def encoder(self) -> TextEncoder:
-        """The text encoder, loaded when it is first needed."""
-        from mathamr.layers.language.files import load_text_encoder
+    def encoder(self) -> TextReader:
+        """The text encoder, loaded when it is first needed: by the quickest way there is, but for MiniLM itself, whose numbers are not rounded."""
         from mathamr.layers.language.minilm import packaged_minilm
+        from mathamr.layers.language.reading import load_text_reader
 
         if self.name == MINILM:
             return packaged_minilm(self._device)
@@ -55,7 +55,7 @@ class ContextReader:
                 f"this model reads text with the encoder of {self.name!r}, which is not in this installation;"
                 f" there is {', '.join([*known, MINILM])}"
             )
-        return load_text_encoder(folder, self._device)
+        return load_text_reader(folder, self._device)
 
     def encode(self, posts: Iterable[Post]) -> Iterator[list[tuple[str, Vectors]]]:
         """For every post its formulas with the vectors of their surroundings, in the order of the post."""
