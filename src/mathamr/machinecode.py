@@ -7,12 +7,16 @@ code of them for the instructions that this very processor has; where llvmlite i
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache
+from importlib import metadata
 from pathlib import Path
 from typing import Any
+
+from mathamr.keptcode import keep_code, kept_code
 
 POINTER, NUMBER, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
 """What a function of machine code takes: a place in memory, a whole number of 64 bits, a float."""
@@ -78,16 +82,23 @@ class Program:
             raise RuntimeError("llvmlite is not installed; ask `has_llvm` first")
         llvm.initialize_native_target()
         llvm.initialize_native_asmprinter()
-        parsed = llvm.parse_assembly(str(module))
+        text = str(module)
+        parsed = llvm.parse_assembly(text)
         parsed.triple = llvm.get_process_triple()
         features = llvm.get_host_cpu_features()
         features.update(processor_features())
+        processor = llvm.get_host_cpu_name(), features.flatten()
         machine = llvm.Target.from_triple(parsed.triple).create_target_machine(
-            cpu=llvm.get_host_cpu_name(), features=features.flatten(), opt=3
+            cpu=processor[0], features=processor[1], opt=3
         )
-        builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
-        builder.getModulePassManager().run(parsed, builder)
+        made_from = (text, parsed.triple, *processor, metadata.version("llvmlite"))
+        key = hashlib.sha256("\0".join(made_from).encode()).hexdigest()
+        kept = kept_code(key)
+        if kept is None:
+            builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
+            builder.getModulePassManager().run(parsed, builder)
         self._engine = llvm.create_mcjit_compiler(parsed, machine)
+        self._engine.set_object_cache(lambda _, code: keep_code(key, code), lambda _: kept)
         self._engine.finalize_object()
         self._functions = {
             name: ctypes.CFUNCTYPE(None, *given)(self._engine.get_function_address(name))
