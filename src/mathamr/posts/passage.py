@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Any, Literal
@@ -140,7 +140,7 @@ def passage_fingerprints() -> dict[Markup, str]:
     return {markup: passage_fingerprint(markup) for markup in _PROBES}
 
 
-@cache
+@lru_cache(maxsize=8)
 def passage_fingerprint(markup: Markup) -> str:
     """A word for how posts in a markup become sentences: it changes when those of an example do."""
     content = passage(Post("probe", "note", _PROBES[markup], title="On $x$", markup=markup)).to_json()

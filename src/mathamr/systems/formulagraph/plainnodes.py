@@ -6,7 +6,7 @@ A search orders the first formulas it found by how alike their nodes are to the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -67,7 +67,7 @@ class PlainNodes:
         return [float(each) for each in best]
 
 
-@cache
+@lru_cache(maxsize=4)
 def nodes_of(model: str) -> PlainNodes:
     """The networks of a model by its name, read once."""
     return PlainNodes(model_folder(model))
