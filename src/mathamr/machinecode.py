@@ -73,7 +73,7 @@ def _told() -> frozenset[str]:
 
 
 class Program:
-    """Functions of one module as code of this processor; it lives as long as they are used."""
+    """Functions of one module as code of this processor; it lives as long as any of them does."""
 
     def __init__(self, module: Any, functions: Mapping[str, Sequence[Any]]) -> None:
         """Compiles an `llvmlite.ir.Module`; `functions` tells what each function takes. All of them return nothing."""
@@ -97,13 +97,15 @@ class Program:
         if kept is None:
             builder = llvm.create_pass_builder(machine, llvm.create_pipeline_tuning_options(speed_level=2))
             builder.getModulePassManager().run(parsed, builder)
-        self._engine = llvm.create_mcjit_compiler(parsed, machine)
-        self._engine.set_object_cache(lambda _, code: keep_code(key, code), lambda _: kept)
-        self._engine.finalize_object()
+        engine = llvm.create_mcjit_compiler(parsed, machine)
+        engine.set_object_cache(lambda _, code: keep_code(key, code), lambda _: kept)
+        engine.finalize_object()
         self._functions = {
-            name: ctypes.CFUNCTYPE(None, *given)(self._engine.get_function_address(name))
+            name: ctypes.CFUNCTYPE(None, *given)(engine.get_function_address(name))
             for name, given in functions.items()
         }
+        for function in self._functions.values():
+            function.engine = engine  # type: ignore[attr-defined]  # who has a function has the code as well
 
     def __getitem__(self, name: str) -> Callable[..., None]:
         return self._functions[name]
