@@ -113,7 +113,7 @@ def find_depths(depths: Ints, heads: Ints, count: int) -> None:
     for word in range(count):
         here = word
         steps = 0
-        while heads[here] != here:
+        while heads[here] != here and steps < count:
             here = heads[here]
             steps += 1
         depths[word] = steps
