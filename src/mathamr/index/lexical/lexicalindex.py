@@ -270,10 +270,10 @@ def _of_field(
     first = 0
     for each, (segment, _) in zip(found, state.parts, strict=True):
         shortness = weighting.k1 * (1 - weighting.b) + scale * segment.lengths(field)
-        counts = each.counts.astype(np.float64)
+        often = each.counts.astype(np.float64)
         added = shortness.take(each.rows)
-        added += counts
-        np.divide(counts, added, out=added)
+        added += often
+        np.divide(often, added, out=added)
         added *= np.repeat(weights[each.found], each.sizes)
         total[first : first + len(segment)] = np.bincount(each.rows, added, minlength=len(segment))
         first += len(segment)

@@ -6,15 +6,13 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.layers.language.quantisedgraph import ADDED, STATES, transformer_model
 
 if TYPE_CHECKING:
     from mathamr.layers.language.configuration import TransformerConfiguration
-
-Floats = npt.NDArray[np.float32]
 
 
 class OnnxTransformer:

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
+from mathamr.arrays import Floats
 from mathamr.layers.language.configuration import TransformerConfiguration
 from mathamr.layers.language.encoder import precision
 from mathamr.layers.language.files import restored
 from mathamr.layers.language.transformer import Transformer
 from mathamr.layers.unfilled import unfilled
 
-Floats = npt.NDArray[np.float32]
 UNREAD = ("pieces.weight", "positions.weight", "head.weight", "relative.table.weight")
 """What stands before the layers and behind them."""
 

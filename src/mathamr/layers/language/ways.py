@@ -25,6 +25,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
 from mathamr.layers.language.compiled.network import CompiledTransformer, fits
 from mathamr.layers.language.configuration import TransformerConfiguration
@@ -34,7 +35,6 @@ from mathamr.layers.language.windows import WINDOW
 from mathamr.machinecode import processor_features, processor_name
 from mathamr.settings import CACHE, TEXT
 
-Floats = npt.NDArray[np.float32]
 Weights = Mapping[str, npt.NDArray[Any]]
 ONNX, COMPILED, FLOAT = "onnx", "compiled", "float"
 AUTO = "auto"

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.layers.language.quantisedgraph import SCALE
 from mathamr.machinecode import Program, is_arm, processor_features
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from mathamr.layers.language.configuration import TransformerConfiguration
 
 Array = npt.NDArray[Any]
-Floats = npt.NDArray[np.float32]
 EIGHT, MULTIPLE = 8, 48
 """Rows come in eights; sizes are multiples of sixteen numbers and of twelve columns."""
 AT_A_TIME = 128
