@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
+from pathlib import Path
 from typing import Any
 
 from mathamr.errors import MathAMRError, UnknownNameError
@@ -28,6 +30,19 @@ def known_fields(
                 f"the {what} configuration's {name} is {value!r}: expected {type(default).__name__}, like {default!r}"
             )
     return row
+
+
+@contextmanager
+def describing(path: Path, what: str) -> Iterator[None]:
+    """Whatever is wrong with a file that describes something, told in words, while it is read inside."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise MathAMRError(f"no {what} in {path.parent}: it has no {path.name}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise MathAMRError(
+            f"{path} does not describe a {what}, or it is damaged ({type(error).__name__}: {error})"
+        ) from error
 
 
 def check_ranges(configuration: Any, what: str, ranges: Mapping[str, tuple[float, float]]) -> None:

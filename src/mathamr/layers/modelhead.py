@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mathamr.configured import describing
 from mathamr.errors import MathAMRError
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.integrity import checked_file
@@ -41,7 +42,7 @@ class ModelHead:
 def read_head(folder: Path) -> ModelHead:
     """What a model folder says about itself."""
     path = folder / CONFIG
-    try:
+    with describing(path, "model"):
         row = json.loads(path.read_text(encoding="utf-8"))
         if row["format"] != FORMAT:
             raise MathAMRError(
@@ -54,12 +55,6 @@ def read_head(folder: Path) -> ModelHead:
             {str(name): str(value) for name, value in row["sha256"].items()},
             dict(row.get("about", {})),
         )
-    except FileNotFoundError as error:
-        raise MathAMRError(f"no model in {folder}: it has no {CONFIG}") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise MathAMRError(
-            f"{path} does not describe a model, or it is damaged ({type(error).__name__}: {error})"
-        ) from error
 
 
 def read_vocabularies(folder: Path, head: ModelHead) -> tuple[Vocabulary, RelationVocabulary]:

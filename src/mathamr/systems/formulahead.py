@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from mathamr.configured import describing
 from mathamr.errors import MathAMRError
 from mathamr.integrity import checked_file
 from mathamr.layers.modelhead import CONFIG, WEIGHTS
@@ -30,7 +31,7 @@ class FormulaModelHead:
 def read_formula_head(folder: Path, system: str, extra: tuple[str, ...] = ()) -> FormulaModelHead:
     """What a folder of this system says about itself, after the hashes of its files were checked."""
     path = folder / CONFIG
-    try:
+    with describing(path, "model"):
         row = dict(json.loads(path.read_text(encoding="utf-8")))
         if row["format"] != FORMAT:
             raise MathAMRError(f"{path} has format {row['format']}, this version reads {FORMAT}")
@@ -46,12 +47,6 @@ def read_formula_head(folder: Path, system: str, extra: tuple[str, ...] = ()) ->
             about={name: value for name, value in row.items() if name not in known},
             hashes=hashes,
         )
-    except FileNotFoundError as error:
-        raise MathAMRError(f"no model in {folder}: it has no {CONFIG}") from error
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise MathAMRError(
-            f"{path} does not describe a model, or it is damaged ({type(error).__name__}: {error})"
-        ) from error
     for name in (WEIGHTS, LABELS):
         checked_file(folder / name, hashes)
     return head

@@ -168,7 +168,7 @@ def test_a_damaged_prepared_folder_is_refused(text_files: Path, tmp_path: Path) 
     with pytest.raises(MathAMRError, match="outside its folder"):
         PreparedTraining.load(folder)
     (folder / "training.json").write_text("[" * 100_000)
-    with pytest.raises(MathAMRError, match="describes no prepared training"):
+    with pytest.raises(MathAMRError, match="does not describe a prepared training"):
         PreparedTraining.load(folder)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mathamr.configured import describing
 from mathamr.errors import MathAMRError
 from mathamr.integrity import checked_file, file_hash
 from mathamr.layers.language.difference import difference, with_difference
@@ -83,16 +84,12 @@ def save_difference(folder: Path, encoder: TextEncoder) -> None:
 def load_text_encoder(folder: Path, device: str = "auto") -> TextEncoder:
     """The text encoder in a folder, after the hashes of its files, and of its base, were checked."""
     path = folder / CONFIG
-    try:
+    with describing(path, "text encoder"):
         row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if row["format"] != FORMAT:
             raise MathAMRError(f"{path} has format {row['format']}, this version reads {FORMAT}")
         configuration = TransformerConfiguration.from_json(dict(row["transformer"]))
         hashes = {str(name): str(value) for name, value in row["sha256"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise MathAMRError(
-            f"{path} does not describe a text encoder, or it is damaged ({type(error).__name__}: {error})"
-        ) from error
     checked_file(folder / WEIGHTS, hashes)
     if "base" in row:
         weights, vocabulary = _upon_base(folder, row["base"])

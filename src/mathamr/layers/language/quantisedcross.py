@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.configured import known_fields
+from mathamr.configured import describing, known_fields
 from mathamr.errors import MathAMRError
 from mathamr.integrity import checked_file
 from mathamr.layers.arrayfile import read_arrays
@@ -46,17 +46,13 @@ class StoredCross:
 def read_cross(folder: Path) -> StoredCross:
     """The folder of a cross-encoder, after the hashes of its files were checked."""
     path = folder / CONFIG
-    try:
+    with describing(path, "cross-encoder"):
         row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         if row["format"] != FORMAT:
             raise MathAMRError(f"{path} has format {row['format']}, this version reads {FORMAT}")
         configuration = TransformerConfiguration.from_json(dict(row["transformer"]))
         lengths = PairLengths(**known_fields(PairLengths, dict(row["reads"]), "cross-encoder"))
         hashes = {str(name): str(value) for name, value in row["sha256"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise MathAMRError(
-            f"{path} does not describe a cross-encoder, or it is damaged ({type(error).__name__}: {error})"
-        ) from error
     for name in (WEIGHTS, PIECES):
         checked_file(folder / name, hashes)
     pieces = WordPieces.load(folder / PIECES)

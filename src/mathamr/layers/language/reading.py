@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mathamr.configured import describing
 from mathamr.errors import MathAMRError
 from mathamr.integrity import checked_file
 from mathamr.layers.arrayfile import read_arrays
@@ -79,15 +80,11 @@ def computes_on_processor(device: str = "auto") -> bool:
 def load_quantised(folder: Path) -> QuantisedText:
     """The text encoder in a folder in eight bits, after the hashes of its files were checked; its numbers are mapped, not copied."""
     path = folder / CONFIG
-    try:
+    with describing(path, "text encoder"):
         row: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
         configuration = TransformerConfiguration.from_json(dict(row["transformer"]))
         hashes = {str(name): str(value) for name, value in row["sha256"].items()}
         known = row["format"] == 1 and set(hashes) == {WEIGHTS, PIECES}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise MathAMRError(
-            f"{path} does not describe a text encoder, or it is damaged ({type(error).__name__}: {error})"
-        ) from error
     if not known:
         return quantised_from(_exact(folder), folder)
     for name in (WEIGHTS, PIECES):

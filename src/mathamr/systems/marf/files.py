@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from mathamr.configured import describing
 from mathamr.errors import MathAMRError
 from mathamr.integrity import checked_file, file_hash
 from mathamr.layers.language.encoder import TextEncoder
@@ -202,15 +203,11 @@ def load_marf(folder: Path) -> MarfModel:
     row = described(folder)
     if row.get("format") != FORMAT:
         raise MathAMRError(f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}")
-    try:
+    with describing(folder / CONFIG, "MaRF model"):
         configuration = MarfConfiguration.from_json(dict(row["configuration"]))
         hashes = {str(name): str(value) for name, value in row["sha256"].items()}
         base, fingerprint = str(row["base"]["name"]), str(row["base"]["fingerprint"])
         name = str(row["name"])
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise MathAMRError(
-            f"{folder / CONFIG} does not describe a MaRF model, or it is damaged ({type(error).__name__}: {error})"
-        ) from error
     for each in (WEIGHTS, MATH_TOKENS, LATEX_TOKENS):
         checked_file(folder / each, hashes)
     return made_model(

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self, cast
 import torch
 from torch import Tensor
 
+from mathamr.configured import describing
 from mathamr.errors import MathAMRError
 from mathamr.graphs.virtual import Level
 from mathamr.integrity import checked_file, file_hash
@@ -149,15 +150,11 @@ class MathAMRSystem:
             raise MathAMRError(
                 f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}"
             )
-        try:
+        with describing(folder / CONFIG, "MathAMR model"):
             configuration = MathAMRConfiguration.from_json(dict(row["configuration"]))
             hashes = {str(name): str(value) for name, value in row["sha256"].items()}
             base, fingerprint = str(row["base"]["name"]), str(row["base"]["fingerprint"])
             name = str(row["name"])
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise MathAMRError(
-                f"{folder / CONFIG} does not describe a MathAMR model, or it is damaged ({type(error).__name__}: {error})"
-            ) from error
         checked_file(folder / WEIGHTS, hashes)
         encoder = checked_base(base, fingerprint, device, str(folder))
         about: dict[str, Any] = {key: row[key] for key in ("measured", "license", "training") if key in row}

@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from mathamr.configured import describing
 from mathamr.errors import MathAMRError
 from mathamr.integrity import checked_file, file_hash
 from mathamr.systems.training.recipe import (
@@ -40,7 +41,7 @@ class PreparedTraining:
     def load(cls, folder: Path) -> PreparedTraining:
         """From a folder, after the hashes of its files were checked."""
         path = folder / FILE
-        try:
+        with describing(path, "prepared training"):
             row = json.loads(path.read_text(encoding="utf-8"))
             if row["format"] != FORMAT:
                 raise MathAMRError(f"{path} has format {row['format']}, this version reads {FORMAT}")
@@ -51,12 +52,6 @@ class PreparedTraining:
                 sources=dict(row["sources"]),
                 hashes={str(name): str(value) for name, value in row["sha256"].items()},
             )
-        except FileNotFoundError as error:
-            raise MathAMRError(f"{folder} is no prepared training: it has no {FILE}") from error
-        except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-            raise MathAMRError(
-                f"{path} describes no prepared training, or it is damaged ({type(error).__name__}: {error})"
-            ) from error
         for name, expected in read.hashes.items():
             if ".." in Path(name).parts or Path(name).is_absolute():
                 raise MathAMRError(f"{path} names a file outside its folder: {name}")
