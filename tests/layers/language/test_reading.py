@@ -50,7 +50,7 @@ def test_torch_reads_where_it_is_asked_to_or_alone_there(
 
 
 def test_damaged_and_foreign_folders_are_refused(folder: Path) -> None:
-    with pytest.raises(MathAMRError, match="does not describe a text encoder"):
+    with pytest.raises(MathAMRError, match=r"no text encoder in .*: it has no config\.json"):
         load_quantised(folder / "none")
     weights = (folder / "weights.safetensors").read_bytes()
     (folder / "weights.safetensors").write_bytes(weights[:-1] + b"\x00")
