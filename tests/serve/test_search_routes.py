@@ -198,6 +198,7 @@ def test_the_part_of_a_formula_that_was_asked_for_is_marked(client: TestClient, 
     assert hit["formula"]["matched"]
     assert all(0 <= start < end <= len(latex) for start, end in hit["formula"]["matched"])
     assert 'class="math-matched"' in mathml
+    assert 'display="block"' in mathml, "it stands alone"
 
 
 def test_what_is_not_there_cannot_be_explained(client: TestClient) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request
@@ -318,7 +319,8 @@ def _hit(hit: Hit, posts: Mapping[str, Post]) -> dict[str, Any]:
     found = None
     if hit.formula is not None:
         formula, macros = formulas.get(hit.formula.own_id, (Formula("", hit.formula.latex), ()))
-        drawn = draw_marked(formula, macros, hit.formula.matched_nodes)
+        # It stands alone: set for a line of text, its binomials would have the parentheses of one.
+        drawn = draw_marked(replace(formula, display=True), macros, hit.formula.matched_nodes)
         found = hit.formula.to_json() | {"mathml": drawn.mathml}
     return shown | {
         "score": round(hit.score, 6),
