@@ -38,6 +38,8 @@ def test_what_others_can_write_is_not_taken(folder: Path, monkeypatch: pytest.Mo
     assert kept_code("key") is None
     (folder / "key").chmod(0o600)
     assert kept_code("key") == b"code"
+    (folder / "link").symlink_to("key")
+    assert kept_code("link") is None, "no link is followed"
     user = os.getuid()
     monkeypatch.setattr(os, "getuid", lambda: user + 1)
     assert kept_code("key") is None

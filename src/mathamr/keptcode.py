@@ -22,12 +22,11 @@ _DIGEST = hashlib.sha256().digest_size
 
 def kept_code(key: str) -> bytes | None:
     """The code that was kept under a key; None where there is none, or none to be trusted."""
-    with suppress(OSError):
-        path = _path(key)
-        about = path.stat()
+    with suppress(OSError), os.fdopen(_opened(_path(key)), "rb") as file:
+        about = os.fstat(file.fileno())  # of the very file that is read, whoever puts another in its place
         is_own = not hasattr(os, "getuid") or about.st_uid == os.getuid()
         if is_own and not about.st_mode & (stat.S_IWGRP | stat.S_IWOTH) and about.st_size <= LARGEST:
-            data = path.read_bytes()
+            data = file.read(LARGEST)
             if hashlib.sha256(data[_DIGEST:]).digest() == data[:_DIGEST]:
                 return data[_DIGEST:]
     return None
@@ -45,6 +44,11 @@ def keep_code(key: str, code: bytes) -> None:
         files = sorted(path.parent.iterdir(), key=lambda each: each.stat().st_mtime)
         for old in files[:-MOST]:
             old.unlink(missing_ok=True)
+
+
+def _opened(path: Path) -> int:
+    """A file for reading, through no link."""
+    return os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0))
 
 
 def _path(key: str) -> Path:
