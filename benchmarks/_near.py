@@ -56,12 +56,17 @@ class Cost:
     recall: tuple[float, ...]
 
 
-def near(formulas: Path, queries: Sequence[Look]) -> None:
-    """Measures both ways at all sizes that the shard and the seconds of `MATHAMR_NEAR_SECONDS` allow."""
+def formulas_of(path: Path) -> tuple[FormulaGraphSystem, FormulaShard, npt.NDArray[np.int64]]:
+    """The system in the box, the formulas of a shard, and an order in which some of them are taken by chance."""
     system = load_system("formula-graph")
     assert isinstance(system, FormulaGraphSystem)
-    shard = FormulaShard.load(formulas)
-    order = np.random.default_rng(0).permutation(len(shard))
+    shard = FormulaShard.load(path)
+    return system, shard, np.random.default_rng(0).permutation(len(shard))
+
+
+def near(formulas: Path, queries: Sequence[Look]) -> None:
+    """Measures both ways at all sizes that the shard and the seconds of `MATHAMR_NEAR_SECONDS` allow."""
+    system, shard, order = formulas_of(formulas)
     budget, began = float(os.environ.get("MATHAMR_NEAR_SECONDS", "600")), time.perf_counter()
     asked = list(system.encode_looks(queries))
     for title, apart, share in (("an entry a node", True, 0.75), ("an entry a look, many rows", False, 0.25)):

@@ -19,14 +19,11 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks._near import ARQMATH, encoded_looks
+from benchmarks._near import ARQMATH, encoded_looks, formulas_of
 from mathamr.arrays import Floats
 from mathamr.evaluation.table import aligned
-from mathamr.graphs.formulashard import FormulaShard
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.maxsim import maxsim
-from mathamr.systems.formulagraph.system import FormulaGraphSystem
-from mathamr.systems.modelfolder import load_system
 from mathamr.systems.system import Look
 from mathamr.systems.vectors import Vectors
 
@@ -139,10 +136,7 @@ def first(scores: Floats, count: int) -> Numbers:
 
 def nodelists(formulas: Path, queries: Sequence[Look]) -> None:
     """Measures all sizes that the shard and the seconds of `MATHAMR_NEAR_SECONDS` allow."""
-    system = load_system("formula-graph")
-    assert isinstance(system, FormulaGraphSystem)
-    shard = FormulaShard.load(formulas)
-    order = np.random.default_rng(0).permutation(len(shard))
+    system, shard, order = formulas_of(formulas)
     budget, began = float(os.environ.get("MATHAMR_NEAR_SECONDS", "600")), time.perf_counter()
     asked = list(system.encode_looks(queries))
     rows: dict[str, list[Floats]] = {}

@@ -69,7 +69,7 @@ def test_a_memory_that_is_full_is_emptied(
 def either_way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     few, by_code = request.param
     if by_code and not has_llvm():
-        pytest.skip("needs llvmlite")
+        pytest.skip("machine code needs llvmlite: pip install 'mathamr[fast]'")
     monkeypatch.setattr(arceager, "FEW", few)
     monkeypatch.setattr(batchsize, "MANY", 1 if by_code else 1_000_000)
     monkeypatch.setattr(batchsize, "_met", batchsize._Met())

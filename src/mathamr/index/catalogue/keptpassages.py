@@ -50,10 +50,11 @@ class KeptPassages(Database):
         """Makes the passages that are missing or outdated, and forgets those of posts that are gone; how many were made."""
         with self.transaction():
             self._db.execute("DELETE FROM passages WHERE post NOT IN (SELECT number FROM posts)")
+        places = ", ".join("?" * len(MARKUPS))
         missing = iter(
             self._rows(
                 "SELECT number FROM posts p WHERE deleted = 0 AND NOT EXISTS (SELECT 1 FROM passages k"
-                " WHERE k.post = p.number AND k.digest = p.digest AND k.rules IN (?, ?, ?, ?))",
+                f" WHERE k.post = p.number AND k.digest = p.digest AND k.rules IN ({places}))",
                 tuple(map(rules_of, MARKUPS)),
             )
         )

@@ -16,6 +16,7 @@ from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import maxsim
 from tests.index.engines.entries import units
 
+UNABLE = "machine code needs llvmlite (pip install 'mathamr[fast]') and, for eight bits, SDOT or VNNI; numpy is used here"
 SIZE = 32
 COUNTS = np.random.default_rng(3).geometric(0.12, 700)
 
@@ -24,7 +25,7 @@ COUNTS = np.random.default_rng(3).geometric(0.12, 700)
 def hot(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that has multiplied enough."""
     if arithmetic("float32") is None:
-        pytest.skip("llvmlite is not installed, or the processor has no instructions for this")
+        pytest.skip(UNABLE)
     monkeypatch.setattr(kernel, "_HOT", 0)
 
 
@@ -32,7 +33,7 @@ def hot(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("kind", ["int8", "float32"])
 def test_the_best_products_of_posts_are_weighed_and_added(kind: kernel.Kind, rows: int) -> None:
     if arithmetic(kind) is None:
-        pytest.skip(f"nothing quick here for {kind}")
+        pytest.skip(UNABLE)
     draw = np.random.default_rng(rows)
     counts = np.array([1, 2, 3, 4, 5, 8, 9, 30])
     starts = np.cumsum(counts) - counts
@@ -87,7 +88,7 @@ def test_the_first_pass_by_the_code_finds_what_brute_force_finds(k: int) -> None
 @pytest.mark.parametrize("k", [5, 200])
 def test_skimming_gives_scores_within_their_rounding(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     if arithmetic("int8") is None:
-        pytest.skip("nothing quick here for int8")
+        pytest.skip(UNABLE)
     monkeypatch.setattr(fieldrows, "FEWEST_ROWS", 100)
     draw = np.random.default_rng(k)
     vectors, query = units(draw, COUNTS.sum(), SIZE), units(draw, 7, SIZE)
