@@ -99,13 +99,13 @@ def by_top(scores: Sequence[float]) -> list[float]:
     return [score / high if score > 0 else 0.0 for score in scores] if high > 0 else min_max(scores)
 
 
-def standard(scores: Sequence[float]) -> list[float]:
+def lifted(scores: Sequence[float]) -> list[float]:
     """How many standard deviations above the mean of the ranking, lifted so that the last has 0."""
     values = np.array(scores, np.float64)
     apart = values - math.fsum(scores) / len(scores)
     deviation = math.sqrt(float(apart @ apart) / len(scores))
-    lifted: list[float] = ((values - values.min()) / deviation if deviation > 0 else values**0).tolist()
-    return lifted
+    above_last: list[float] = ((values - values.min()) / deviation if deviation > 0 else values**0).tolist()
+    return above_last
 
 
 def unchanged(scores: Sequence[float]) -> list[float]:
@@ -116,7 +116,7 @@ def unchanged(scores: Sequence[float]) -> list[float]:
 NORMALISATIONS: dict[str, Callable[[Sequence[float]], list[float]]] = {
     "min-max": min_max,
     "top": by_top,
-    "z": standard,
+    "z": lifted,
     "none": unchanged,
 }
 
