@@ -11,7 +11,7 @@ import torch
 from mathamr.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.layers.textvectors import TextVectors
-from mathamr.systems.mathamrplus import plainnetwork
+from mathamr.systems.mathamrplus import plainnetwork, refinement
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.graphreading import (
     PlainGraphEncoder,
@@ -41,8 +41,9 @@ def test_vectors_are_those_of_torch(shard: Shard, folder: Path, monkeypatch: pyt
     assert isinstance(ours, PlainGraphEncoder)
     assert (ours.fingerprint, ours.size, ours.graphs) == (theirs.fingerprint, theirs.size, theirs.graphs)
     expected = list(theirs.encode(tensors))
-    for rows in (plainnetwork.PIECE_ROWS, 2):
+    for rows, few in ((plainnetwork.PIECE_ROWS, 0), (plainnetwork.PIECE_ROWS, 10**6), (2, 0), (2, 10**6)):
         monkeypatch.setattr(plainnetwork, "PIECE_ROWS", rows)
+        monkeypatch.setattr(refinement, "FEW", few)
         found = list(ours.encode(iter(tensors)))
         assert len(found) == len(tensors)
         for first, second in zip(found, expected, strict=True):

@@ -1,13 +1,13 @@
 """MathAMR+ over numpy alone, for reading: the same vectors as `network` to five digits, without loading torch.
 
 Weights lie in the file until they are needed. The matrix of a relation is made from the bases when its first edge comes
-and kept, so that a query multiplies only what it has: one small graph costs milliseconds.
+and kept, so that a query multiplies only what it has: one small graph costs milliseconds. Of many graphs, what comes to
+the same is computed once (`refinement`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,25 @@ from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
 from mathamr.layers.stack import GraphStack
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
+from mathamr.systems.mathamrplus.refinement import Step, refined
 
 Array = npt.NDArray[Any]
 EPSILON = 1e-5
 """Of the normalisations: torch's own default."""
 PIECE_ROWS = 1 << 16
 """Groups that are multiplied at a time: it bounds the memory of a huge post."""
-NEAR_ROWS = 64
+NEAR_ROWS = 128
+ERF_END = np.float32(4)
+"""Beyond it the error function is one to seven digits."""
+ERF_ABOVE = (
+    *(-2.72614225801306e-10, 2.77068142495902e-08, -2.10102402082508e-06, -5.69250639462346e-05),
+    *(-7.34990630326855e-04, -2.95459980854025e-03, -1.60960333262415e-02),
+)
+ERF_BELOW = (
+    *(-1.45660718464996e-05, -2.13374055278905e-04, -1.68282697438203e-03, -7.37332916720468e-03),
+    -1.42647390514189e-02,
+)
+"""erf(x) is x times a polynomial of x² divided by another, to six digits, without an exponential (Eigen, TensorFlow and XLA have the same)."""
 
 
 def is_plain(configuration: ModelConfiguration) -> bool:
@@ -49,69 +61,17 @@ class PlainNetwork:
 
     def __call__(self, stack: GraphStack) -> Floats:
         """The vectors of all representatives, graph by graph, of length one."""
-        x = _floats(self._weights["embedding.weight"][stack.node_ids])
-        groups = _Groups(stack)
-        for layer in self._layers:
-            x = layer(x, groups)
-        x, head = x[stack.representatives], self._head
+        plan = refined(stack, len(self._layers), PIECE_ROWS)
+        x = _floats(self._weights["embedding.weight"][plan.labels])
+        for layer, step in zip(self._layers, plan.steps, strict=True):
+            x = layer(x, step)
+        head = self._head
         x = x @ head["first.weight"].T + head["first.bias"]
         x = _gelu(_normal(x, head["first_norm.weight"], head["first_norm.bias"]))
         x = x @ head["second.weight"].T + head["second.bias"]
         x = _normal(x, head["second_norm.weight"], head["second_norm.bias"])
         x /= np.maximum(np.linalg.norm(x, axis=1, keepdims=True), np.float32(1e-12))
-        return x
-
-
-class _Groups:
-    """Edges by (relation, target), each group averaged and multiplied once (see `EdgeGroups`), in pieces of bounded size."""
-
-    def __init__(self, stack: GraphStack) -> None:
-        nodes = len(stack.node_ids)
-        order = np.argsort(stack.relations.astype(np.int64) * nodes + stack.targets, kind="stable")
-        sources, relations, targets = stack.sources[order], stack.relations[order], stack.targets[order]
-        first = np.ones(len(order), np.bool_)
-        first[1:] = (targets[1:] != targets[:-1]) | (relations[1:] != relations[:-1])
-        begins = np.flatnonzero(first)
-        counts = np.diff(begins, append=len(order))
-        self.pieces = [
-            _Piece(sources, relations[some], targets[some], some, counts[at : at + PIECE_ROWS])
-            for at in range(0, len(begins), PIECE_ROWS)
-            for some in (begins[at : at + PIECE_ROWS],)
-        ]
-
-
-class _Piece:
-    """Some groups, relation by relation: few calls for all of them, for a query has a dozen relations with two edges each."""
-
-    def __init__(
-        self, sources: Array, relations: Array, targets: Array, begins: Array, counts: Array
-    ) -> None:
-        self.relations, self._firsts = relations, sources[begins]
-        cuts = [0, *(np.flatnonzero(np.diff(relations)) + 1).tolist(), len(relations)]
-        self.spans = [(int(relations[start]), start, end) for start, end in pairwise(cuts) if end > start]
-        # Most groups have one edge: only those with more are summed.
-        self._larger = np.flatnonzero(counts > 1)
-        if len(self._larger):
-            many = counts[self._larger]
-            self._shares = (1.0 / many).astype(np.float32)[:, None]
-            self._begins = np.cumsum(many) - many
-            within = np.arange(many.sum()) - np.repeat(self._begins, many)
-            self._sources = sources[np.repeat(begins[self._larger], many) + within]
-        self._by_target = np.argsort(targets, kind="stable")
-        ordered = targets[self._by_target]
-        self._target_begins = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1]))
-        self._targets = ordered[self._target_begins]
-
-    def means(self, x: Floats) -> Floats:
-        """The mean of the sources of every group."""
-        means: Floats = x[self._firsts]
-        if len(self._larger):
-            means[self._larger] = np.add.reduceat(x[self._sources], self._begins, axis=0) * self._shares
-        return means
-
-    def add(self, brought: Floats, out: Floats) -> None:
-        """Adds what the groups bring to their targets."""
-        out[self._targets] += np.add.reduceat(brought[self._by_target], self._target_begins, axis=0)
+        return x[plan.representatives]
 
 
 class _Layer:
@@ -131,21 +91,27 @@ class _Layer:
         }
         self._matrices: dict[int, Floats] = {}
 
-    def __call__(self, x: Floats, groups: _Groups) -> Floats:
+    def __call__(self, x: Floats, step: Step) -> Floats:
         small = self._small
         normal = _normal(x, small["norm.weight"], small["norm.bias"])
-        out = normal @ small["convolution.root"]
+        # A class may come apart into several, or be wanted no more: its product is made once, if at all.
+        out: Floats
+        if len(step.own) < len(normal):
+            out = normal[step.own] @ small["convolution.root"]
+        else:
+            out = (normal @ small["convolution.root"])[step.own]
         out += small["convolution.bias"]
-        vectors = small["convolution.vectors"]
-        for piece in groups.pieces:
-            means = piece.means(normal)
-            means += vectors[piece.relations]
+        for part in step.parts:
+            means: Floats = normal[part.firsts]
+            if len(part.larger):
+                means[part.larger] = part.sources(normal) * part.shares
+            means += small["convolution.vectors"][part.relations]
             brought = np.empty_like(means)
-            for relation, begin, end in piece.spans:
+            for relation, begin, end in part.spans:
                 np.matmul(means[begin:end], self._matrix(relation), out=brought[begin:end])
-            piece.add(brought, out)
+            out[part.targets] += part.received(brought)
         added = _gelu(out)
-        added += x
+        added += x[step.own]
         return added
 
     def _matrix(self, relation: int) -> Floats:
@@ -174,28 +140,31 @@ def _normal(x: Floats, weight: Floats, bias: Floats) -> Floats:
 
 
 def _gelu(x: Floats) -> Floats:
-    """GELU, some rows at a time: its dozen steps find their numbers still near the processor."""
+    """x times the normal distribution up to x, some rows at a time: all steps find their numbers still near the processor."""
     found = np.empty_like(x)
+    room = np.empty((4, min(len(x), NEAR_ROWS), x.shape[1]), np.float32)
     for first in range(0, len(x), NEAR_ROWS):
-        found[first : first + NEAR_ROWS] = _gelu_of(x[first : first + NEAR_ROWS])
+        rows = x[first : first + NEAR_ROWS]
+        near, square, above, below = room[:, : len(rows)]
+        np.multiply(rows, np.float32(0.5**0.5), out=near)
+        np.clip(near, -ERF_END, ERF_END, out=near)
+        np.multiply(near, near, out=square)
+        _polynomial(square, ERF_ABOVE, above)
+        _polynomial(square, ERF_BELOW, below)
+        above *= near
+        above /= below
+        above += np.float32(1)
+        above *= rows
+        np.multiply(above, np.float32(0.5), out=found[first : first + NEAR_ROWS])
     return found
 
 
-def _gelu_of(x: Floats) -> Floats:
-    """x times the normal distribution up to x, by Abramowitz and Stegun's 7.1.26: off by 1.5e-7 at most."""
-    far = np.abs(x) * np.float32(0.5**0.5)
-    t = 1 / (1 + np.float32(0.3275911) * far)
-    series = np.full_like(t, 1.061405429)
-    for coefficient in (-1.453152027, 1.421413741, -0.284496736, 0.254829592):
-        series *= t
-        series += np.float32(coefficient)
-    series *= t
-    series *= np.exp(-far * far)
-    # `series` is 1 - erf(|x| / √2): half of it is the distribution's tail.
-    tail = series * np.float32(0.5)
-    share: Floats = np.where(x > 0, 1 - tail, tail)
-    share *= x
-    return share
+def _polynomial(x: Floats, coefficients: tuple[float, ...], out: Floats) -> None:
+    np.multiply(x, np.float32(coefficients[0]), out=out)
+    out += np.float32(coefficients[1])
+    for coefficient in coefficients[2:]:
+        out *= x
+        out += np.float32(coefficient)
 
 
 def _floats(array: Array) -> Floats:

@@ -1,0 +1,252 @@
+"""Nodes that cannot differ are computed once: colour refinement (Weisfeiler and Leman) over a stack of graphs.
+
+A state of a relational layer follows from the state before and from what comes in by each relation. Formulas repeat
+themselves, so that after one layer half of the nodes of some posts, and most of what is multiplied for them, are the same
+numbers again; and of the last layer nothing but the representatives is wanted. A `Step` says what one layer has to
+compute: a state for every class of nodes, from one for every class of the layer before.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.layers.stack import GraphStack
+
+Array = npt.NDArray[Any]
+Mask = npt.NDArray[np.bool_]
+FEW = 300
+"""Among so few nodes none is looked for that is like another: a query has no more."""
+
+
+class Sums:
+    """Sums of some rows each: rows are taken by rank, the first of all sums, the second of all that have one, and so on.
+
+    Adding is then adding what lies side by side, which numpy's own `reduceat` over rows is ten times as slow at. `order`
+    is that of the sums, those of most rows first.
+    """
+
+    def __init__(self, begins: Array, counts: Array, numbers: Array) -> None:
+        """The sum of `numbers` from each begin on, as many as its count; none is of nothing."""
+        self.order = np.argsort(-counts, kind="stable")
+        begins, counts = begins[self.order], counts[self.order]
+        ranks = np.arange(int(counts.max(initial=0)))
+        having = np.searchsorted(-counts, -ranks, "left")  # how many sums have a row of each rank
+        within = np.repeat(ranks, having)
+        self._rows = numbers[begins[_ranges(np.zeros_like(having), having)] + within]
+        cuts = np.append(np.flatnonzero(np.diff(having, prepend=-1)), len(ranks)).tolist()
+        ends = np.append(0, np.cumsum(having)).tolist()
+        self._steps = [
+            (ends[first], ends[last], int(having[first])) for first, last in pairwise(cuts) if last > first
+        ]
+
+    def __call__(self, x: Array) -> Array:
+        """The sums of rows of `x`."""
+        rows = np.take(x, self._rows, axis=0)
+        sums = rows[: len(self.order)]
+        for begin, end, count in self._steps:
+            begin = max(begin, len(sums))  # the sums begin with their first rows
+            if end - begin > count:
+                sums[:count] += rows[begin:end].reshape(-1, count, rows.shape[1]).sum(axis=0)
+            elif end > begin:
+                sums[:count] += rows[begin:end]
+        return sums
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Part:
+    """Some classes of nodes, and the groups of edges that reach them, each of its relation and target multiplied once.
+
+    A group is the mean of its sources: of `firsts`, or for the `larger` ones of several (`sources`), each with its share;
+    groups stand relation by relation (`spans`). What the groups bring that reach a class (`received`) is added up for the
+    `targets`.
+    """
+
+    relations: Array
+    spans: tuple[tuple[int, int, int], ...]
+    firsts: Array
+    larger: Array
+    shares: Array
+    sources: Sums
+    targets: Array
+    received: Sums
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """One layer: `own` is the class of the layer before that each class comes from."""
+
+    own: Array
+    parts: tuple[Part, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Refinement:
+    """The labels to begin with, the layers, and the class that each representative is of in the end."""
+
+    labels: Array
+    steps: tuple[Step, ...]
+    representatives: Array
+
+
+def refined(stack: GraphStack, layers: int, most: int) -> Refinement:
+    """What has to be computed for the representatives of these graphs; about so many groups at most in a part.
+
+    Classes are told apart by sums of numbers drawn at random, anew each time: nobody can make two of them look alike.
+    """
+    edges, wanted = _Edges(stack), _wanted(stack, layers)
+    if len(stack.node_ids) <= FEW:
+        return _unrefined(stack, edges, wanted, most)
+    labels, classes = np.unique(stack.node_ids, return_inverse=True)
+    steps = []
+    for each in wanted:
+        step, classes = _refining(edges, classes, each, most)
+        steps.append(step)
+    return Refinement(labels, tuple(steps), classes[stack.representatives])
+
+
+def _unrefined(stack: GraphStack, edges: _Edges, wanted: list[Mask], most: int) -> Refinement:
+    """Every node by itself, in all layers but the last: to look for others like it would take longer."""
+    nodes, groups = np.arange(len(stack.node_ids)), np.arange(len(edges.targets))
+    whole = _step(edges, nodes, groups, groups, nodes, most)
+    last, reaching = np.flatnonzero(wanted[-1]), np.flatnonzero(wanted[-1][edges.targets])
+    among, places = np.zeros_like(groups), np.zeros_like(nodes)
+    among[reaching], places[last] = np.arange(len(reaching)), np.arange(len(last))
+    steps = (*[whole] * (len(wanted) - 1), _step(edges, nodes, reaching, among, last, most))
+    return Refinement(stack.node_ids, steps, places[stack.representatives])
+
+
+class _Edges:
+    """Edges in groups of one relation and one target, relation by relation; and the groups by target."""
+
+    def __init__(self, stack: GraphStack) -> None:
+        nodes = len(stack.node_ids)
+        order = np.argsort(stack.relations.astype(np.int64) * nodes + stack.targets, kind="stable")
+        self.sources, relations, targets = stack.sources[order], stack.relations[order], stack.targets[order]
+        first = np.ones(len(order), np.bool_)
+        first[1:] = (targets[1:] != targets[:-1]) | (relations[1:] != relations[:-1])
+        self.begins = np.flatnonzero(first)
+        self.counts = np.diff(self.begins, append=len(order))
+        self.relations, self.targets = relations[self.begins], targets[self.begins]
+        self.by_target = np.argsort(self.targets, kind="stable")
+        self.reached = np.bincount(self.targets, minlength=nodes)
+        """How many groups reach each node."""
+        self.reached_begins = np.cumsum(self.reached) - self.reached
+
+
+def _wanted(stack: GraphStack, layers: int) -> list[Mask]:
+    """Whose states are wanted after each layer: in the end the representatives', before that also theirs who reach them."""
+    wanted = np.zeros(len(stack.node_ids), np.bool_)
+    wanted[stack.representatives] = True
+    found = [wanted]
+    for _ in range(layers - 1):
+        wanted = wanted.copy()
+        wanted[stack.sources[wanted[stack.targets]]] = True
+        found.append(wanted)
+    return found[::-1]
+
+
+def _refining(edges: _Edges, classes: Array, wanted: Mask, most: int) -> tuple[Step, Array]:
+    """One layer over nodes of these classes, and their classes behind it, which mean nothing for unwanted nodes."""
+    before = int(classes.max(initial=-1)) + 1
+    # Groups are alike that have one relation and sources of the same classes, each as often.
+    groups = np.flatnonzero(wanted[edges.targets])
+    begins = edges.begins[groups]
+    sums = _totals(_drawn(before)[classes][edges.sources], begins, begins + edges.counts[groups])
+    sums += _drawn(int(edges.relations.max(initial=-1)) + 1)[edges.relations[groups]]
+    firsts, numbers = _numbered(sums)
+    among, told = np.zeros(len(edges.targets), np.int64), np.zeros(len(edges.targets), np.uint64)
+    among[groups], told[groups] = numbers, _drawn(len(firsts))[numbers]
+    groups = groups[firsts]
+    # Nodes are alike that were alike before, and that groups reach which are alike.
+    nodes = np.flatnonzero(wanted)
+    begins = edges.reached_begins[nodes]
+    sums = _totals(told[edges.by_target], begins, begins + edges.reached[nodes])
+    sums += _drawn(before)[classes[nodes]]
+    firsts, numbers = _numbered(sums)
+    after = np.zeros(len(classes), np.int64)
+    after[nodes] = numbers
+    return _step(edges, classes, groups, among, nodes[firsts], most), after
+
+
+def _step(edges: _Edges, classes: Array, groups: Array, among: Array, nodes: Array, most: int) -> Step:
+    """One layer that computes these groups and nodes, each for its class; `among` says which of them stands for a group."""
+    counts = edges.reached[nodes]
+    received = among[edges.by_target[_ranges(edges.reached_begins[nodes], counts)]]
+    ends = np.cumsum(counts)
+    cuts = [0, *(np.flatnonzero(np.diff(ends // most)) + 1).tolist(), len(nodes)]
+    parts = []
+    for start, end in pairwise(cuts):
+        chosen, own = groups, received
+        if len(cuts) > 2:
+            used, own = np.unique(received[ends[start] - counts[start] : ends[end - 1]], return_inverse=True)
+            chosen = groups[used]
+        parts.append(_part(edges, classes, chosen, own, counts[start:end], start))
+    return Step(classes[nodes], tuple(parts))
+
+
+def _part(edges: _Edges, classes: Array, groups: Array, received: Array, counts: Array, start: int) -> Part:
+    """Classes of nodes from `start` on, which so many of these groups reach."""
+    relations, sizes, begins = edges.relations[groups], edges.counts[groups], edges.begins[groups]
+    cuts = [0, *(np.flatnonzero(np.diff(relations)) + 1).tolist(), len(relations)]
+    sources = classes[edges.sources]
+    larger, reached = np.flatnonzero(sizes > 1), np.flatnonzero(counts)
+    summed = Sums(begins[larger], sizes[larger], sources)
+    received_sums = Sums((np.cumsum(counts) - counts)[reached], counts[reached], received)
+    larger = larger[summed.order]
+    return Part(
+        relations=relations,
+        spans=tuple((int(relations[first]), first, end) for first, end in pairwise(cuts) if end > first),
+        firsts=sources[begins],
+        larger=larger,
+        shares=(1.0 / sizes[larger]).astype(np.float32)[:, None],
+        sources=summed,
+        targets=start + reached[received_sums.order],
+        received=received_sums,
+    )
+
+
+def _drawn(count: int) -> Array:
+    """Numbers of 64 bits that nobody can foresee."""
+    return np.frombuffer(os.urandom(8 * count), np.uint64)
+
+
+def _totals(numbers: Array, begins: Array, ends: Array) -> Array:
+    """Sums from begins to ends, of which nothing but their lowest 64 bits counts."""
+    sums = np.zeros(len(numbers) + 1, np.uint64)
+    np.cumsum(numbers, out=sums[1:])
+    return sums[ends] - sums[begins]
+
+
+def _numbered(numbers: Array) -> tuple[Array, Array]:
+    """Where each number stands first, and for all of them which of these it is: counted in the order of their coming.
+
+    >>> _numbered(np.array([7, 3, 7, 9, 3]))
+    (array([0, 1, 3]), array([0, 1, 0, 2, 1]))
+    """
+    order = np.argsort(numbers, kind="stable")
+    ordered = numbers[order]
+    new = np.ones(len(order), np.bool_)
+    new[1:] = ordered[1:] != ordered[:-1]
+    firsts = order[new]
+    coming = np.argsort(firsts)
+    places = np.empty_like(coming)
+    places[coming] = np.arange(len(coming))
+    found = np.empty_like(order)
+    found[order] = places[np.cumsum(new) - 1]
+    return firsts[coming], found
+
+
+def _ranges(begins: Array, counts: Array) -> Array:
+    """The numbers from each begin on, as many as its count.
+
+    >>> _ranges(np.array([5, 2]), np.array([2, 3]))
+    array([5, 6, 2, 3, 4])
+    """
+    shift = begins - (np.cumsum(counts) - counts)
+    return np.repeat(shift, counts) + np.arange(counts.sum())
