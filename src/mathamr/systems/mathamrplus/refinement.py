@@ -39,22 +39,14 @@ class Sums:
         having = np.searchsorted(-counts, -ranks, "left")  # how many sums have a row of each rank
         within = np.repeat(ranks, having)
         self._rows = numbers[begins[_ranges(np.zeros_like(having), having)] + within]
-        cuts = np.append(np.flatnonzero(np.diff(having, prepend=-1)), len(ranks)).tolist()
-        ends = np.append(0, np.cumsum(having)).tolist()
-        self._steps = [
-            (ends[first], ends[last], int(having[first])) for first, last in pairwise(cuts) if last > first
-        ]
+        self._ends = np.cumsum(having).tolist()
 
     def __call__(self, x: Array) -> Array:
         """The sums of rows of `x`."""
         rows = np.take(x, self._rows, axis=0)
         sums = rows[: len(self.order)]
-        for begin, end, count in self._steps:
-            begin = max(begin, len(sums))  # the sums begin with their first rows
-            if end - begin > count:
-                sums[:count] += rows[begin:end].reshape(-1, count, rows.shape[1]).sum(axis=0)
-            elif end > begin:
-                sums[:count] += rows[begin:end]
+        for begin, end in pairwise(self._ends):
+            sums[: end - begin] += rows[begin:end]
         return sums
 
 
