@@ -25,7 +25,7 @@ class Node:
 
     __slots__ = (
         "bump", "children", "content", "enclosure", "floated", "font", "key", "kind", "level", "meaning", "position",
-        "presentation", "role", "source", "text",
+        "presentation", "role", "source", "text", "traits",
     )  # fmt: skip
 
     def __init__(
@@ -60,6 +60,8 @@ class Node:
         self.content: Element | None = None
         self.source: Sequence[Node] = ()
         """The list that the grammar made this node of, for another reading of the same list."""
+        self.traits = 0
+        """What another reading of the list asks again and again; nothing before it asks."""
 
     def with_role(self, role: str, position: str = "", meaning: str = "") -> Node:
         """A copy that plays another role (`\\mathrel{x}`)."""

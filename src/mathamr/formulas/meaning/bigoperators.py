@@ -11,9 +11,9 @@ from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import Item, is_sign, is_words, place, role, split
 from mathamr.formulas.meaning.logic import bound_by
 from mathamr.formulas.meaning.relations import approached
+from mathamr.formulas.meaning.traits import BIG, EXTREMES, told
 
 _FUNCTIONS = frozenset(["determinant", "dimension"])
-_EXTREMES = frozenset(["maximum", "minimum", "supremum", "infimum"])
 _PLAIN = frozenset(
     ["integral", "double-integral", "triple-integral", "quadruple-integral", "multiple-integral", ""]
 )
@@ -23,13 +23,13 @@ INTEGRAL = symbolic("integral")
 def is_big(items: Sequence[Item], position: int) -> bool:
     """Whether a big operator stands at a place; `\\max` is one only with something below it."""
     item = items[position]
-    if not isinstance(item, Node):
+    if not told(item) & BIG or not isinstance(item, Node):
         return False
     kind = role(item)
     if kind in ("SUMOP", "INTOP"):
         return True
     following = role(items[position + 1]) if position + 1 < len(items) else ""
-    if item.meaning in _EXTREMES or kind == "OPERATOR":
+    if item.meaning in EXTREMES or kind == "OPERATOR":
         return following == "POSTSUBSCRIPT"
     return kind == "LIMITOP" and item.meaning not in _FUNCTIONS
 

@@ -9,18 +9,14 @@ from mathamr.formulas.meaning.construction import bound
 from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import Item, is_group, is_sign, role, scripts_end
 from mathamr.formulas.meaning.letters import DIFFERENTIABLE, DIFFERENTIALS, is_letter, letter
+from mathamr.formulas.meaning.traits import DIFFERENTIAL, told
 
 PARTIAL = "partial-differential"
 
 
 def is_d(item: Item) -> bool:
     """Whether the item is the letter of a differential, upright or not."""
-    return (
-        isinstance(item, Node)
-        and item.kind == TOKEN
-        and item.text == "d"
-        and item.role in ("UNKNOWN", "ID", "DIFFOP")
-    )
+    return bool(told(item) & DIFFERENTIAL)
 
 
 def _is_partial(item: Item) -> bool:

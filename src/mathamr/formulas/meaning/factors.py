@@ -30,7 +30,9 @@ from mathamr.formulas.meaning.items import (
 from mathamr.formulas.meaning.letters import is_letter, is_structure, letter
 from mathamr.formulas.meaning.scripts import scripted
 from mathamr.formulas.meaning.sums import is_negative_one, is_sum_sign
+from mathamr.formulas.meaning.traits import GROUP, POSTFIX, SCRIPTED, SYMBOL, told
 
+_BEHIND = frozenset(["POSTFIX", "POSTSUPERSCRIPT", "POSTSUBSCRIPT"])
 _NAMED = frozenset(["FUNCTION", "OPFUNCTION", "TRIGFUNCTION"])
 _INVERSES = {
     "sine": "inverse-sine", "cosine": "inverse-cosine", "tangent": "inverse-tangent", "cotangent": "inverse-cotangent",
@@ -64,6 +66,8 @@ class FactorRun:
 
     def _factor(self) -> Node:
         item = self.items[self.i]
+        if told(item) & (SYMBOL | GROUP):
+            return self._symbol(item)
         kind = role(item)
         if kind in ("FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"):
             return self._prescripted()
@@ -101,6 +105,8 @@ class FactorRun:
     def _scripts(self) -> list[Node]:
         """The scripts that follow, read."""
         end = scripts_end(self.items, self.i)
+        if end == self.i:
+            return []
         found = [item for item in self.items[self.i : end] if isinstance(item, Node)]
         self.i = end
         return found
@@ -116,12 +122,10 @@ class FactorRun:
 
     def _postfixed(self, node: Node) -> Node:
         """The node with what stands right behind it: factorials, and scripts on them."""
-        while self.i < len(self.items) and role(self.items[self.i]) in (
-            "POSTFIX",
-            "POSTSUPERSCRIPT",
-            "POSTSUBSCRIPT",
-        ):
+        while self.i < len(self.items):
             item = self.items[self.i]
+            if not told(item) & (POSTFIX | SCRIPTED) or role(item) not in _BEHIND:
+                break
             if role(item) == "POSTFIX" and isinstance(item, Node):
                 node = apply(item, node)
                 self.i += 1
@@ -249,7 +253,7 @@ class FactorRun:
                         return position
                 elif not self._follows_function(position):
                     return position
-            if is_usual_differential(self.items, position) and not first:
+            if not first and is_usual_differential(self.items, position):
                 return position
             position += 1
             position = scripts_end(self.items, position)

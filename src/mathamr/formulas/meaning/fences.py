@@ -19,6 +19,7 @@ from mathamr.formulas.meaning.items import (
     split,
 )
 from mathamr.formulas.meaning.letters import is_letter, letter
+from mathamr.formulas.meaning.traits import COMMA, told, traits_of
 
 _INTERVALS = {
     "()": "open-interval", "[]": "closed-interval", "(]": "open-closed-interval", "[)": "closed-open-interval",
@@ -30,7 +31,9 @@ _TWO = 2
 
 def parts(items: Sequence[Item]) -> list[list[Item]]:
     """The items between commas and semicolons."""
-    return [piece for piece in split(items, lambda item: role(item) == "PUNCT") if piece]
+    if not traits_of(items) & COMMA:
+        return [list(items)] if items else []
+    return [piece for piece in split(items, lambda item: bool(told(item) & COMMA)) if piece]
 
 
 def fenced(group: Group, grammar: MeaningGrammar) -> Node:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
 from mathamr.formulas.latex.grammar.rules import role_of
 from mathamr.formulas.latex.node import DUAL, HINT, TEXT, TOKEN, Node, apply, operator
+from mathamr.formulas.meaning.traits import GROUP, MIDDLE, SCRIPTED, SCRIPTS, grammatical_role, told
 
 _CLOSING = {"(": ")]", "[": ")]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|": "|", "∥": "∥", "‖": "‖"}
 _BARS = frozenset(["|", "∥", "‖"])
@@ -22,8 +24,6 @@ _BEFORE_OPERANDS = SIGNS | {
     "OPERATOR",
     "DIFFOP",
 }
-SCRIPTS = frozenset(["POSTSUPERSCRIPT", "POSTSUBSCRIPT", "FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"])
-MIDDLE = "MIDDLE"
 
 
 class UnreadableError(Exception):
@@ -38,19 +38,15 @@ class Group:
     closing: str
     items: list[Item] = field(default_factory=list)
     use: str = ""
+    traits: ClassVar[int] = GROUP
 
 
 Item = Node | Group
 
 
-_SUBGROUPS = frozenset("⊴⊵⊲⊳◁▷")
-
-
 def role(item: Item) -> str:
-    """The role of an item; a group is one. Signs of subgroups are relations, as which LaTeXML does not know them."""
-    if isinstance(item, Group):
-        return "GROUP"
-    return "RELOP" if item.text in _SUBGROUPS and item.kind == TOKEN else role_of(item)
+    """The role of an item; a group is one."""
+    return "GROUP" if isinstance(item, Group) else grammatical_role(item)
 
 
 def is_group(item: Item, openings: str = "(") -> bool:
@@ -65,7 +61,7 @@ def is_sign(item: Item, *keys: str) -> bool:
 
 def is_middle(item: Item) -> bool:
     """Whether the item is a bar between two things."""
-    return role(item) in (MIDDLE, "VERTBAR")
+    return bool(told(item) & MIDDLE)
 
 
 def is_words(item: Item) -> bool:
@@ -94,7 +90,7 @@ def place(items: Sequence[Item], wanted: Callable[[Item], bool], start: int = 0)
 
 def scripts_end(items: Sequence[Item], start: int) -> int:
     """The place behind the scripts that begin at a place."""
-    while start < len(items) and role(items[start]) in SCRIPTS:
+    while start < len(items) and told(items[start]) & SCRIPTED:
         start += 1
     return start
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from mathamr.formulas.latex.content import identifier
 from mathamr.formulas.latex.fonts import PLAIN, variant
 from mathamr.formulas.latex.node import TOKEN, Node
@@ -50,6 +52,9 @@ _GROUPS = (
     "id",
 )
 """Names in letters of formulas that a group or an index follows."""
+_NAME = re.compile(
+    f"(?P<function>{'|'.join(name for name in _SPELLED if chr(92) + name in SYMBOLS)})|{'|'.join(_GROUPS)}"
+)
 WORDS = frozenset(
     ["min", "max", "new", "old", "opt", "tot", "total", "avg", "ext", "int", "out", "in", "left", "right", "true", "rel", "abs",
      "ref", "obs", "crit", "eff", "cyc", "sym", "odd", "even", "prime"]
@@ -89,14 +94,10 @@ def is_structure(node: Node) -> bool:
 
 def spelled(text: str) -> Node | None:
     """The function that the letters spell at the beginning of a text, as its command has it."""
-    for name in _SPELLED:
-        if text.startswith(name):
-            known = SYMBOLS.get("\\" + name)
-            if known is not None:
-                return Node(
-                    TOKEN, known.role, known.text, known.meaning, PLAIN, key=known.meaning or known.name
-                )
-    for name in _GROUPS:
-        if text.startswith(name):
-            return Node(TOKEN, "OPFUNCTION", name, font=PLAIN)
-    return None
+    found = _NAME.match(text)
+    if found is None:
+        return None
+    known = SYMBOLS.get("\\" + found[0]) if found.lastgroup == "function" else None
+    if known is None:
+        return Node(TOKEN, "OPFUNCTION", found[0], font=PLAIN)
+    return Node(TOKEN, known.role, known.text, known.meaning, PLAIN, key=known.meaning or known.name)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mathamr.formulas.latex.construction import formulae, listed, relation
-from mathamr.formulas.latex.node import ABSENT, HINT, INVISIBLE_COMMA, Node, apply, operator
+from mathamr.formulas.latex.node import ABSENT, INVISIBLE_COMMA, Node, apply, operator
 from mathamr.formulas.meaning.construction import bound, named
 from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import (
@@ -22,12 +22,20 @@ from mathamr.formulas.meaning.items import (
     split,
 )
 from mathamr.formulas.meaning.relations import is_relation, related
+from mathamr.formulas.meaning.traits import (
+    CONJUNCTION,
+    IMPLICATION,
+    IMPLICATIONS,
+    IMPLYING_ARROWS,
+    PUNCTUATION,
+    QUANTIFIER,
+    RELATION,
+    WIDE,
+    WORDS,
+    told,
+    traits_of,
+)
 
-_IMPLICATIONS = {
-    "⇔": "iff", "⟺": "iff", "⇒": "implies", "⟹": "implies", "⇐": "implied-by", "⟸": "implied-by",
-}  # fmt: skip
-_ARROWS = {"→": "implies", "⟶": "implies", "↔": "iff", "⟷": "iff"}
-"""Arrows that are implications where statements stand around them."""
 _LOGICAL = ("not", "and", "or", "exclusive-or", "↔", "⟷", "for-all", "exists")
 _STATEMENTS = frozenset("pqrPQR")
 _CONNECTIVES = {
@@ -37,8 +45,9 @@ _CONNECTIVES = {
 _SEPARATING = frozenset(
     ["where", "for", "with", "such that", "s.t.", "for all", "for every", "for each", "for some", "as"]
 )
-_QUANTIFIERS = {"for-all": "for-all", "exists": "exists", "not-exists": "not-exists"}
 _ADMITTED = frozenset(["such that", "s.t.", "st", "we have", "so that", "with"])
+_LOOSEST = QUANTIFIER | IMPLICATION | WORDS | CONJUNCTION
+"""What binds looser than any list; where nothing of it stands, there is a list of relations and sums."""
 
 
 def formula(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
@@ -47,8 +56,11 @@ def formula(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     grammar.notes.spend(1 + len(items))
     if not items:
         return ABSENT
-    if len(items) == 1 and not is_relation(items[0]) and not _is_quantifier(items[0]):
+    traits = traits_of(items)
+    if len(items) == 1 and not traits & (RELATION | QUANTIFIER):
         return grammar.sum(items)
+    if not traits & _LOOSEST:
+        return _listed(items, grammar)
     if _is_quantifier(items[0]):
         return _quantified(items, grammar)
     if is_sign(items[0], "not", "¬") and len(items) > 1 and _is_quantifier(items[1]):
@@ -67,11 +79,11 @@ def formula(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
 def _trimmed(items: Sequence[Item]) -> Sequence[Item]:
     """The list without punctuation at its ends."""
     start, end = 0, len(items)
-    while end > start and role(items[end - 1]) in ("PUNCT", "PERIOD"):
+    while end > start and told(items[end - 1]) & PUNCTUATION:
         end -= 1
-    while start < end and role(items[start]) in ("PUNCT", "PERIOD"):
+    while start < end and told(items[start]) & PUNCTUATION:
         start += 1
-    return items[start:end]
+    return items[start:end] if end - start < len(items) else items
 
 
 def _connected(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
@@ -95,10 +107,13 @@ def _phrase(item: Item) -> str:
 def _implied(items: Sequence[Item], grammar: MeaningGrammar) -> Node | None:
     """Implications bind loosest; a chain of them is a chain of relations."""
     found = [
-        _IMPLICATIONS.get(item.text, "") if isinstance(item, Node) and item.text else "" for item in items
+        IMPLICATIONS.get(item.text, "") if isinstance(item, Node) and item.text else "" for item in items
     ]
     if not any(found) and _is_logical(items):
-        found = [_ARROWS.get(item.text, "") if isinstance(item, Node) and item.text else "" for item in items]
+        found = [
+            IMPLYING_ARROWS.get(item.text, "") if isinstance(item, Node) and item.text else ""
+            for item in items
+        ]
         if any(found):
             grammar.notes.decide("→", "an implication", "it stands between statements")
     if not any(found):
@@ -148,7 +163,7 @@ def _is_statement(items: Sequence[Item]) -> bool:
 
 
 def _is_quantifier(item: Item) -> bool:
-    return isinstance(item, Node) and item.meaning in _QUANTIFIERS and role(item) in ("BIGOP", "FUNCTION")
+    return bool(told(item) & QUANTIFIER)
 
 
 def _quantified(items: Sequence[Item], grammar: MeaningGrammar, body: Sequence[Item] = ()) -> Node:
@@ -258,10 +273,13 @@ def _listed(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     What stands before the first relation belongs to it (`x,y\\in A`), what follows one without its own belongs to
     its right side (`x=1,2,3`), as in the published trees.
     """
-    apart = [piece for piece in split(items, _is_wide) if _trimmed(piece)]
+    traits = traits_of(items)
+    if not traits & PUNCTUATION:
+        return related(items, grammar)
+    apart = [piece for piece in split(items, _is_wide) if _trimmed(piece)] if traits & WIDE else []
     if len(apart) > 1 and any(map(_is_statement, apart)):
         return _sequence([formula(piece, grammar) for piece in apart])
-    pieces = [piece for piece in split(items, lambda item: role(item) in ("PUNCT", "PERIOD")) if piece]
+    pieces = [piece for piece in split(items, lambda item: bool(told(item) & PUNCTUATION)) if piece]
     if len(pieces) == 1:
         return related(pieces[0], grammar)
     has_relation = [any(map(is_relation, piece)) for piece in pieces]
@@ -292,7 +310,7 @@ def _sequence(formulas: Sequence[Node]) -> Node:
 
 def _is_wide(item: Item) -> bool:
     """Whether the item is space from a quad on, which separates formulas more than a comma does."""
-    return isinstance(item, Node) and item.kind == HINT and item.role == "PUNCT"
+    return bool(told(item) & WIDE)
 
 
 def _as_list(nodes: Sequence[Node]) -> Node:

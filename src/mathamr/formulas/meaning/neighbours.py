@@ -10,6 +10,7 @@ from mathamr.formulas.latex.symbols import ACCENTS, SYMBOLS, UNDER_ACCENTS
 from mathamr.formulas.meaning.decision import DecisionNotes
 from mathamr.formulas.meaning.items import SIGNS
 from mathamr.formulas.meaning.letters import is_plain, spelled
+from mathamr.formulas.meaning.traits import EXTREMES
 
 _GROUP = 3
 _SIGNS = {
@@ -25,7 +26,6 @@ _PLACED = {"OVERACCENT": "POSTSUPERSCRIPT", "UNDERACCENT": "POSTSUBSCRIPT"}
 _DRAWN = frozenset([*ACCENTS.values(), *UNDER_ACCENTS.values()])
 _RELATIONS = frozenset(["RELOP", "METARELOP"])
 _BIG = frozenset(["SUMOP", "INTOP", "LIMITOP", "OPERATOR"])
-_EXTREMES = frozenset(["maximum", "minimum", "supremum", "infimum"])
 _BETWEEN = frozenset(["union", "intersection", "and", "or", "direct-sum", "square-union"])
 _ALONE = frozenset(["sine", "cosine", "tangent", "logarithm"])
 """Functions that are found even behind another letter: `xsinx`."""
@@ -49,7 +49,7 @@ def _with_scripts(node: Node) -> list[Node]:
         scripts.append(Node(SCRIPT, role, children=(label.with_role("ID"),)))
     if base.role == "ARROW" and scripts:  # as LaTeX's own arrows with something above
         return [node.with_role("ARROW")]
-    big = base.role in _BIG or base.meaning in _EXTREMES
+    big = base.role in _BIG or base.meaning in EXTREMES
     return [base, *scripts] if scripts and base.kind == TOKEN and (big or base.role in _RELATIONS) else [node]
 
 
@@ -86,6 +86,8 @@ def _is_comma(node: Node) -> bool:
 
 def _thousands(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
     """`1,000,000` is a number outside of groups; inside them only if a part begins with a zero."""
+    if not any(map(_is_comma, nodes)):
+        return list(nodes)
     result: list[Node] = []
     depth = position = 0
     while position < len(nodes):
@@ -140,10 +142,13 @@ def _stands_alone(nodes: Sequence[Node], start: int, end: int) -> bool:
 
 def _functions(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
     """Letters that spell a function: `sin x`."""
+    plain = list(map(is_plain, nodes))
+    if not any(one and two for one, two in pairwise(plain)):
+        return list(nodes)
     result: list[Node] = []
     position = 0
     while position < len(nodes):
-        made, length = _spelled(nodes, position)
+        made, length = _spelled(nodes, position) if plain[position] else (None, 0)
         if made is not None:
             notes.decide(made.text, "a name", "its letters spell one")
             result.append(made)

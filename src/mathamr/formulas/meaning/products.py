@@ -18,7 +18,6 @@ from mathamr.formulas.meaning.derivatives import (
 from mathamr.formulas.meaning.factors import FactorRun
 from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import (
-    SCRIPTS,
     Group,
     Item,
     is_group,
@@ -30,6 +29,17 @@ from mathamr.formulas.meaning.items import (
     split,
 )
 from mathamr.formulas.meaning.letters import DIVIDED, DIVIDING, is_letter, is_structure, letter
+from mathamr.formulas.meaning.traits import (
+    BIG,
+    CROSS,
+    DIVISION,
+    FACTOR,
+    MIDDLE,
+    SCRIPTED,
+    SLASH,
+    told,
+    traits_of,
+)
 
 _TIMES = frozenset(["⋅", "×", "*", "∙"])
 
@@ -39,14 +49,20 @@ def multiplied(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     grammar.notes.spend(1 + len(items))
     if len(items) == 1 and not is_big(items, 0):
         return FactorRun(items, grammar).node()
-    items = _evaluated(_with_big(items, grammar), grammar)
-    quotient = _inline_derivative(items, grammar)
+    traits = traits_of(items)
+    if traits & BIG:
+        items = _with_big(items, grammar)
+    if traits & MIDDLE:
+        items = _evaluated(items, grammar)
+    if not traits & (FACTOR | DIVISION | CROSS):
+        return FactorRun(items, grammar).node() if items else ABSENT
+    quotient = _inline_derivative(items, grammar) if traits & SLASH else None
     if quotient is not None:
         return quotient
-    sets = split(items, lambda item: is_sign(item, "×"))
+    sets = split(items, lambda item: is_sign(item, "×")) if traits & CROSS else []
     if len(sets) > 1 and all(map(_is_set, sets)):
         return apply(symbolic("cartesian-product"), *(grammar.product(each) for each in sets))
-    if place(items, lambda item: is_sign(item, "/", "divide")) > 0:
+    if traits & DIVISION and place(items, lambda item: is_sign(item, "/", "divide")) > 0:
         factors = split(items, lambda item: is_sign(item, *_TIMES))
         if len(factors) > 1 and all(factors):  # a slash binds tighter: 1/2 × 1/2
             return product([grammar.product(each) for each in factors])
@@ -112,11 +128,11 @@ def _runs(items: Sequence[Item]) -> tuple[list[list[Item]], list[Node]]:
     while position < len(items):
         item = items[position]
         position += 1
-        if role(item) not in ("MULOP", "BINOP") or not isinstance(item, Node) or len(items) == 1:
+        if not told(item) & FACTOR or not isinstance(item, Node) or len(items) == 1:
             runs[-1].append(item)
             continue
         sign = item
-        while position < len(items) and role(items[position]) in SCRIPTS:
+        while position < len(items) and told(items[position]) & SCRIPTED:
             script = items[position]
             if isinstance(script, Node):
                 sign = decorated(sign, script)

@@ -21,6 +21,7 @@ from mathamr.formulas.meaning.items import (
     split,
 )
 from mathamr.formulas.meaning.letters import is_letter, is_structure, letter
+from mathamr.formulas.meaning.traits import ARROW, MOD, RELATION, told, traits_of
 
 _ARROWS = {"→": "map", "⟶": "map", "↪": "injective-map", "↣": "injective-map", "↠": "surjective-map"}
 _APPROACHES = {
@@ -40,7 +41,7 @@ _SET_SIGNS = ("union", "intersection", "set-minus")
 
 def is_relation(item: Item) -> bool:
     """Whether the item relates two sides."""
-    return role(item) in ("RELOP", "ARROW", "METARELOP", "VERTBAR", "MIDDLE")
+    return bool(told(item) & RELATION)
 
 
 def related(
@@ -50,10 +51,14 @@ def related(
     right: Sequence[Sequence[Item]] = (),
 ) -> Node:
     """Sides and relations in turn; `left` and `right` are more items of the first and the last side."""
-    mapped = _map(items, grammar, left)
-    if mapped is not None and not right:
-        return mapped
-    items, modulus = _modulus(items, grammar)
+    traits = traits_of(items)
+    if traits & ARROW:
+        mapped = _map(items, grammar, left)
+        if mapped is not None and not right:
+            return mapped
+    items, modulus = _modulus(items, traits, grammar)
+    if not traits & RELATION and modulus is None and not left and not right:
+        return grammar.sum(items) if items else ABSENT
     sides: list[Sequence[Item]] = []
     signs: list[Node] = []
     start = position = 0
@@ -248,7 +253,9 @@ def _above(arrow: Node) -> Node | None:
     return None
 
 
-def _modulus(items: Sequence[Item], grammar: MeaningGrammar) -> tuple[Sequence[Item], Node | None]:
+def _modulus(
+    items: Sequence[Item], traits: int, grammar: MeaningGrammar
+) -> tuple[Sequence[Item], Node | None]:
     """What stands before `\\pmod n`, `\\bmod n` or `(mod n)` at the end, and the modulus."""
     if not items:
         return items, None
@@ -263,7 +270,7 @@ def _modulus(items: Sequence[Item], grammar: MeaningGrammar) -> tuple[Sequence[I
         and len(items) > 1
     ):
         return items[:-1], grammar.sum(last.items[1:])
-    at = place(items, _is_mod)
+    at = place(items, _is_mod) if traits & MOD else -1
     if at > 0 and not any(map(is_relation, items[at:])):
         return items[:at], grammar.sum(items[at + 1 :])
     return items, None

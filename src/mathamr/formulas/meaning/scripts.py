@@ -8,7 +8,7 @@ from mathamr.formulas.latex.node import SCRIPT, TEXT, Node
 from mathamr.formulas.meaning.construction import indexed, named, power, whole, word
 from mathamr.formulas.meaning.fences import parts
 from mathamr.formulas.meaning.grammar import MeaningGrammar
-from mathamr.formulas.meaning.items import Group, Item, is_group, is_sign, role, split
+from mathamr.formulas.meaning.items import Group, Item, is_group, is_sign, role
 from mathamr.formulas.meaning.letters import DIFFERENTIABLE, FUNCTIONS, WORDS, is_letter, is_plain, letter
 from mathamr.formulas.meaning.sums import is_negative_one
 
@@ -53,7 +53,7 @@ def _below(base: Item, node: Node, index: Node, grammar: MeaningGrammar) -> Node
                 f"index {text}", "several indices", "letters side by side below a letter are no product"
             )
             return indexed(node, *letters)
-    pieces = [piece for piece in split(items, lambda item: role(item) == "PUNCT") if piece]
+    pieces = parts(items)
     if len(pieces) > 1 and not any(role(item) == "RELOP" for item in items):
         return indexed(node, *(grammar.sum(piece) for piece in pieces))
     return indexed(node, grammar.node(index))

@@ -10,8 +10,9 @@ from mathamr.formulas.latex.node import ABSENT, Node, apply
 from mathamr.formulas.meaning.construction import named
 from mathamr.formulas.meaning.derivatives import has_differential
 from mathamr.formulas.meaning.grammar import MeaningGrammar
-from mathamr.formulas.meaning.items import SCRIPTS, Item, is_sign, place, role
+from mathamr.formulas.meaning.items import Item, is_sign, place
 from mathamr.formulas.meaning.relations import as_intervals
+from mathamr.formulas.meaning.traits import FACTOR, INTEGRAL, MODIFIER, SCRIPTED, SUM, told, traits_of
 
 _LOOSENESS = {
     "or": 0,
@@ -24,13 +25,11 @@ _LOOSENESS = {
 }
 _TIGHTEST = 3
 _SETS = frozenset(["union", "intersection", "set-minus"])
-_NO_SIGNS = frozenset(["top", "bottom"])
-"""Symbols that the table of signs has and that stand alone."""
 
 
 def is_sum_sign(item: Item) -> bool:
     """Whether the item stands between terms."""
-    return role(item) == "ADDOP" and isinstance(item, Node) and item.meaning not in _NO_SIGNS
+    return bool(told(item) & SUM)
 
 
 @dataclass(slots=True)
@@ -47,12 +46,15 @@ def summed(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     grammar.notes.spend(1 + len(items))
     if not items:
         return ABSENT
-    at = place(items, lambda item: role(item) == "MODIFIEROP")
+    traits = traits_of(items)
+    at = place(items, lambda item: bool(told(item) & MODIFIER)) if traits & MODIFIER else -1
     if at > 0:
         return named("modulo", grammar.sum(items[:at]), grammar.sum(items[at + 1 :]))
-    if not any(map(is_sum_sign, items)):
+    if not traits & SUM:
         return grammar.product(items)
-    terms = _integrated(_terms(items))
+    terms = _terms(items)
+    if traits & INTEGRAL:
+        terms = _integrated(terms)
     if any(term.joint is not None and term.joint.meaning in _SETS for term in terms):
         for term in terms:
             as_intervals(term.items)
@@ -68,14 +70,14 @@ def _terms(items: Sequence[Item]) -> list[_Term]:
         position += 1
         last = terms[-1].items
         if (
-            not is_sum_sign(item)
+            not told(item) & SUM
             or not isinstance(item, Node)
-            or (last and role(last[-1]) in ("MULOP", "BINOP"))
+            or (last and told(last[-1]) & FACTOR)
         ):
             last.append(item)
             continue
         sign = item
-        while position < len(items) and role(items[position]) in SCRIPTS:
+        while position < len(items) and told(items[position]) & SCRIPTED:
             script = items[position]
             if isinstance(script, Node):
                 sign = decorated(sign, script)
@@ -110,7 +112,7 @@ def _integrated(terms: Sequence[_Term]) -> list[_Term]:
 
 
 def _has_integral(items: Sequence[Item]) -> bool:
-    return any(role(item) == "INTOP" for item in items)
+    return bool(traits_of(items) & INTEGRAL)
 
 
 def _joined(terms: Sequence[_Term], grammar: MeaningGrammar) -> Node:
