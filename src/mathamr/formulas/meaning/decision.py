@@ -46,10 +46,6 @@ class DecisionNotes:
     """Letters that were read as no functions; if one turns out to be, the formula is read again."""
     decisions: dict[Decision, None] = field(default_factory=dict)
 
-    def spend(self, steps: int = 1) -> None:
-        """Takes steps from the budget."""
-        self.budget.spend(steps)
-
     def decide(self, subject: str, choice: str, reason: str) -> None:
         """Notes a decision; the same one is noted once."""
         if len(self.decisions) < MAX_DECISIONS:

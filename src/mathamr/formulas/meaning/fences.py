@@ -39,7 +39,7 @@ def parts(items: Sequence[Item]) -> list[list[Item]]:
 def fenced(group: Group, grammar: MeaningGrammar) -> Node:
     """What a group means where it is no argument."""
     around = group.opening + group.closing
-    grammar.notes.spend()
+    grammar.notes.budget.spend()
     if not group.items:
         return apply(operator("list"))
     if around in _AROUND:

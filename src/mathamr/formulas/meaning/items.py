@@ -7,8 +7,17 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from mathamr.formulas.latex.grammar.rules import role_of
-from mathamr.formulas.latex.node import DUAL, HINT, TEXT, TOKEN, Node, apply, operator
-from mathamr.formulas.meaning.traits import GROUP, MIDDLE, SCRIPTED, SCRIPTS, grammatical_role, told
+from mathamr.formulas.latex.node import DUAL, TEXT, TOKEN, Node, apply, operator
+from mathamr.formulas.meaning.traits import (
+    DELIMITER,
+    GROUP,
+    MIDDLE,
+    SCRIPTED,
+    SCRIPTS,
+    grammatical_role,
+    told,
+    traits_of,
+)
 
 _CLOSING = {"(": ")]", "[": ")]", "{": "}", "⟨": "⟩", "⌊": "⌋", "⌈": "⌉", "|": "|", "∥": "∥", "‖": "‖"}
 _BARS = frozenset(["|", "∥", "‖"])
@@ -96,12 +105,12 @@ def scripts_end(items: Sequence[Item], start: int) -> int:
 
 
 def grouped(nodes: Sequence[Node]) -> list[Item]:
-    """The list with its groups; raises `UnreadableError` where delimiters do not match."""
+    """A list without space with its groups; raises `UnreadableError` where delimiters do not match."""
+    if not traits_of(nodes) & DELIMITER:
+        return list(nodes)
     stack = [Group("", "")]
     for node in nodes:
-        if node.kind == HINT and not node.role:
-            continue
-        kind = role_of(node)
+        kind = role_of(node) if told(node) & DELIMITER else ""
         if kind == "OPEN":
             stack.append(Group(node.text, ""))
         elif kind == "CLOSE":
@@ -131,7 +140,12 @@ def _is_cases(group: Group) -> bool:
 
 
 def _is_bar(item: Item) -> bool:
-    return isinstance(item, Node) and role_of(item) == "VERTBAR" and item.text in _BARS
+    return (
+        bool(told(item) & DELIMITER)
+        and isinstance(item, Node)
+        and role_of(item) == "VERTBAR"
+        and item.text in _BARS
+    )
 
 
 def _barred(items: list[Item]) -> list[Item]:
@@ -140,7 +154,7 @@ def _barred(items: list[Item]) -> list[Item]:
     A bar opens where nothing stands before it that it could close; behind an operand it closes what is open, and
     opens only if an even number of bars is left.
     """
-    left = sum(map(_is_bar, items))
+    left = sum(map(_is_bar, items)) if traits_of(items) & DELIMITER else 0
     if not left:
         return items
     stack = [Group("", "")]

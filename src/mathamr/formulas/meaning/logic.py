@@ -53,7 +53,7 @@ _LOOSEST = QUANTIFIER | IMPLICATION | WORDS | CONJUNCTION
 def formula(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """What a list means, from the loosest binding inwards."""
     items = _trimmed(items)
-    grammar.notes.spend(1 + len(items))
+    grammar.notes.budget.spend(1 + len(items))
     if not items:
         return ABSENT
     traits = traits_of(items)

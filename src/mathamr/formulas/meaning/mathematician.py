@@ -125,7 +125,7 @@ class Mathematician:
             return self.items(node.children[0]) if node.kind == DUAL else [node]
         known = self._lists.get(id(node))
         if known is None:
-            self.notes.spend(1 + len(node.source))
+            self.notes.budget.spend(1 + len(node.source))
             try:
                 items = grouped(joined(node.source, self.notes))
             except UnreadableError as error:
@@ -135,7 +135,7 @@ class Mathematician:
         return known[1]
 
     def _descend(self) -> None:
-        self.notes.spend()
+        self.notes.budget.spend()
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise TooDeepError

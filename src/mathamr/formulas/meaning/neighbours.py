@@ -33,7 +33,14 @@ _ALONE = frozenset(["sine", "cosine", "tangent", "logarithm"])
 
 def joined(nodes: Sequence[Node], notes: DecisionNotes) -> list[Node]:
     """The list with such neighbours joined; space is left out."""
-    shown = [_typed(part) for node in nodes if node.kind != HINT or node.role for part in _with_scripts(node)]
+    shown: list[Node] = []
+    for node in nodes:
+        if node.kind == TOKEN:
+            shown.append(_typed(node) if node.text in _SIGNS else node)
+        elif node.kind == APPLY:
+            shown += map(_typed, _with_scripts(node))
+        elif node.kind != HINT or node.role:
+            shown.append(node)
     return _functions(_thousands(_binary(shown), notes), notes)
 
 

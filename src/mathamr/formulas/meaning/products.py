@@ -46,7 +46,7 @@ _TIMES = frozenset(["⋅", "×", "*", "∙"])
 
 def multiplied(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """The list as a product."""
-    grammar.notes.spend(1 + len(items))
+    grammar.notes.budget.spend(1 + len(items))
     if len(items) == 1 and not is_big(items, 0):
         return FactorRun(items, grammar).node()
     traits = traits_of(items)

@@ -43,7 +43,7 @@ class _Term:
 
 def summed(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     """The list as a sum of products."""
-    grammar.notes.spend(1 + len(items))
+    grammar.notes.budget.spend(1 + len(items))
     if not items:
         return ABSENT
     traits = traits_of(items)

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 (
     TOLD, GROUP, PUNCTUATION, WIDE, RELATION, RELOP, ARROW, MIDDLE, SCRIPTED, SUM, FACTOR, MODIFIER, MOD, QUANTIFIER,
     WORDS, IMPLICATION, CONJUNCTION, COLON, BIG, SLASH, DIVISION, CROSS, DIFFERENTIAL, COMMA, SYMBOL, POSTFIX, INTEGRAL,
-) = (1 << bit for bit in range(27))  # fmt: skip
+    DELIMITER,
+) = (1 << bit for bit in range(28))  # fmt: skip
 
 IMPLICATIONS = {
     "⇔": "iff", "⟺": "iff", "⇒": "implies", "⟹": "implies", "⇐": "implied-by", "⟸": "implied-by",
@@ -39,7 +40,9 @@ _BY_ROLE = {
     "RELOP": RELATION | RELOP,
     "ARROW": RELATION | ARROW,
     "METARELOP": RELATION,
-    "VERTBAR": RELATION | MIDDLE,
+    "VERTBAR": RELATION | MIDDLE | DELIMITER,
+    "OPEN": DELIMITER,
+    "CLOSE": DELIMITER,
     "MIDDLE": RELATION | MIDDLE,
     "MULOP": FACTOR,
     "BINOP": FACTOR,
@@ -90,7 +93,7 @@ def grammatical_role(node: Node) -> str:
 
 
 def _traits(kind: int, own_role: str, role: str, text: str, key: str, meaning: str) -> int:
-    found = TOLD | _BY_ROLE.get(role, 0)
+    found = TOLD | _BY_ROLE.get(role, 0) | (_BY_ROLE.get(own_role, 0) & DELIMITER)
     if kind == TOKEN:
         found |= _BY_SIGN.get(key, 0) | _BY_SIGN.get(text, 0)
         if text == "mod":
