@@ -9,7 +9,8 @@ as does everything that could not be parsed.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from hashlib import blake2b
 
 from mathamr.formulas.label import node_type, value
@@ -49,6 +50,8 @@ ALIKE = str.maketrans(
 )
 """Characters drawn alike, and the italic alphabets: a single letter is italic anyway."""
 
+_BUILT = frozenset(["O!divide", "O!root"])
+"""Symbols that are drawn around their parts, even where these are missing."""
 _SCRIPTS = {"a": "^{", "b": "_{", "c": "↖{", "d": "↙{", "o": "↑{", "u": "↓{"}
 _FENCE_SCRIPTS = _SCRIPTS | {"o": "^{", "u": "_{"}
 """A script of a fence is a superscript or subscript, whichever name the tree gives it."""
@@ -66,9 +69,14 @@ def visual_text(tree: Slt) -> str:
     >>> visual_text(slt_from_string("[M!()1x1,a[N!2],w[V!x[-[N!1]]]]"))
     '( x − 1 ) ^{ 2 }'
     """
-    below: list[dict[str, int]] = [{} for _ in tree.labels]
+    labels = tree.labels
+    following = [0] * len(labels)
+    below: dict[int, dict[str, int]] = {}
     for parent, edge, node in tree.triples():
-        below[parent][edge] = node
+        if edge == "n":
+            following[parent] = node
+        else:
+            below.setdefault(parent, {})[edge] = node
     written: list[str] = []
     stack: list[int | str] = [0]
     while stack:
@@ -76,17 +84,20 @@ def visual_text(tree: Slt) -> str:
         if isinstance(item, str):
             written.append(item)
             continue
-        if "n" in below[item]:
-            stack.append(below[item]["n"])
-        stack.extend(reversed(_drawn(item, tree.labels, below)))
+        if following[item]:
+            stack.append(following[item])
+        if item in below or labels[item] in _BUILT:
+            stack.extend(reversed(_drawn(item, labels, below)))
+        elif text := _text(labels[item]):
+            written.append(text)
     return " ".join(written)
 
 
-def _drawn(node: int, labels: Sequence[str], below: Sequence[dict[str, int]]) -> list[int | str]:
+def _drawn(node: int, labels: Sequence[str], below: Mapping[int, dict[str, int]]) -> list[int | str]:
     """One symbol and all that hangs on it but the next symbol: text, and base lines still to be drawn."""
-    label, edges = labels[node], below[node]
-    matrix = _MATRIX.fullmatch(label)
-    if matrix is not None and "w" in edges:
+    label, edges = labels[node], below.get(node, {})
+    matrix = _MATRIX.fullmatch(label) if "w" in edges and label.startswith("M!") else None
+    if matrix is not None:
         return _drawn_matrix(matrix, edges, labels, below)
     if label == "O!divide":
         drawn: list[int | str] = ["frac{", *_part(edges, "o"), "}{", *_part(edges, "u"), "}"]
@@ -104,7 +115,12 @@ def _drawn(node: int, labels: Sequence[str], below: Sequence[dict[str, int]]) ->
 
 
 def _text(label: str) -> str:
-    """What the eye reads of a label; single upright letters (text, operators) stay apart from italic ones."""
+    """What the eye reads of a label."""
+    return _remembered(label) if len(label) <= _LONGEST_REMEMBERED else _read(label)
+
+
+def _read(label: str) -> str:
+    """The same, thought about: single upright letters (text, operators) stay apart from italic ones."""
     if label.startswith("E!"):
         return label
     text = " ".join(value(label).split())
@@ -112,15 +128,23 @@ def _text(label: str) -> str:
     return f"upright {text}" if is_upright else text.translate(ALIKE)
 
 
+_LONGEST_REMEMBERED = 40
+"""Characters of a label that comes again and again; words may be long."""
+_remembered = lru_cache(maxsize=4096)(_read)
+
+
 def _drawn_matrix(
-    matrix: re.Match[str], edges: dict[str, int], labels: Sequence[str], below: Sequence[dict[str, int]]
+    matrix: re.Match[str],
+    edges: dict[str, int],
+    labels: Sequence[str],
+    below: Mapping[int, dict[str, int]],
 ) -> list[int | str]:
     """Fences around parts, a table, or the unseen wrapper of a row with scripts."""
     cells: list[int] = []
     cell: int | None = edges["w"]
     while cell is not None:
         cells.append(cell)
-        cell = below[cell].get("e")
+        cell = below[cell].get("e") if cell in below else None
     rows, columns = matrix[2], matrix[3]
     fences = _FENCES.fullmatch(matrix[1])
     drawn: list[int | str] = list(cells)

@@ -69,11 +69,7 @@ def _terms(items: Sequence[Item]) -> list[_Term]:
         item = items[position]
         position += 1
         last = terms[-1].items
-        if (
-            not told(item) & SUM
-            or not isinstance(item, Node)
-            or (last and told(last[-1]) & FACTOR)
-        ):
+        if not told(item) & SUM or not isinstance(item, Node) or (last and told(last[-1]) & FACTOR):
             last.append(item)
             continue
         sign = item

@@ -81,9 +81,7 @@ def told(item: Item) -> int:
     """The traits of an item; a node keeps them, since it is asked again and again."""
     if isinstance(item, Node) and not item.traits:
         judged = _remembered if len(item.text) + len(item.key) <= _LONGEST_REMEMBERED else _traits
-        item.traits = judged(
-            item.kind, item.role, grammatical_role(item), item.text, item.key, item.meaning
-        )
+        item.traits = judged(item.kind, item.role, grammatical_role(item), item.text, item.key, item.meaning)
     return item.traits
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from array import array
+import sys
 from base64 import b64decode, b64encode
 from collections.abc import Mapping
 from functools import lru_cache
@@ -18,16 +18,21 @@ NUMBER = "q"
 """A term's number as the modules `array` and `numpy` call it: an integer of 64 bits."""
 
 
-@lru_cache(maxsize=1 << 18)
 def term_number(term: str) -> int:
     """A term as a number of 64 bits, the same on every machine."""
-    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-    return int.from_bytes(digest, "little", signed=True)
+    return int.from_bytes(_number(term), sys.byteorder, signed=True)
 
 
 def bag_of(terms: Terms) -> Bag:
     """The numbers of terms."""
-    return {field: array(NUMBER, map(term_number, found)).tobytes() for field, found in terms.items()}
+    return {field: b"".join(map(_number, found)) for field, found in terms.items()}
+
+
+@lru_cache(maxsize=1 << 18)
+def _number(term: str) -> bytes:
+    """The number of a term as it lies in a bag."""
+    digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return digest if sys.byteorder == "little" else digest[::-1]
 
 
 def post_bag(post: Post) -> Bag:

@@ -265,10 +265,11 @@ def ngrams(tokens: Sequence[str], longest: int) -> list[str]:
     >>> ngrams(["a", "+", "b"], 2)
     ['$a', '$+', '$b', '$a +', '$+ b']
     """
-    found: list[str] = []
-    for length in range(1, longest + 1):
-        runs = zip(*(tokens[start:] for start in range(length)), strict=False)
-        found += ["$" + " ".join(run) for run in runs]
+    runs = [f"${token}" for token in tokens]
+    found = list(runs)
+    for length in range(2, longest + 1):
+        runs = [f"{run} {token}" for run, token in zip(runs, tokens[length - 1 :], strict=False)]
+        found += runs
     return found
 
 
@@ -291,11 +292,11 @@ def path_tokens(mark: str, tree: Tree, window: int) -> list[str]:
     for node in range(1, len(labels)):
         label, ancestor, path = labels[node], parents[node], edges[node]
         found.append(f"{mark} {labels[ancestor]} {path} {label}")
-        for _ in range(window - 1):
-            if not ancestor:
-                break
+        steps = window
+        while ancestor and steps > 1:
             path = edges[ancestor] + path
             ancestor = parents[ancestor]
+            steps -= 1
             found.append(f"{mark} {labels[ancestor]} {path} {label}")
     return found
 
@@ -307,24 +308,27 @@ def part_tokens(tree: Opt) -> list[str]:
     >>> part_tokens(parse("2+1").opt), part_tokens(parse("1+2").opt)
     (['U!plus(N!1,N!2)', '= U!plus(N!1,N!2)'], ['U!plus(N!1,N!2)', '= U!plus(N!1,N!2)'])
     """
-    labels, children, sizes = tree.labels, tree.children(), tree.sizes()
-    texts: list[str] = [""] * len(labels)
+    labels, parents = tree.labels, tree.parents
+    sizes = [1] * len(labels)
+    operands: dict[int, list[str]] = {-1: []}
+    """What hangs on a node, from the last one on: the nodes come from the last one on, too."""
     found: list[str] = []
     for node in range(len(labels) - 1, -1, -1):
-        label = labels[node]
-        if not children[node]:
-            texts[node] = label
-            continue
-        below = [texts[child] for child in children[node]]
-        if len(below) > 1 and label[:2] == "U!":
-            below.sort()
-        text = f"{label}({','.join(below)})"
-        if sizes[node] > LARGEST_PART:  # a short name for it, or deep trees would take quadratic time
-            text = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-        else:
-            found.append(text)
-        texts[node] = text
-    return [*found, f"= {texts[0]}"]
+        text, parent = labels[node], parents[node]
+        below = operands.get(node)
+        if below is not None:
+            if text[:2] == "U!":
+                below.sort()
+            else:
+                below.reverse()
+            text = f"{text}({','.join(below)})"
+            if sizes[node] > LARGEST_PART:  # a short name for it, or deep trees would take quadratic time
+                text = blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+            else:
+                found.append(text)
+        operands.setdefault(parent, []).append(text)
+        sizes[parent] += sizes[node]
+    return [*found, f"= {operands[-1][0]}"]
 
 
 def nameless(tree: AnyTree) -> AnyTree:
