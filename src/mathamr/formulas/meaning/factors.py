@@ -17,7 +17,6 @@ from mathamr.formulas.meaning.derivatives import (
 from mathamr.formulas.meaning.fences import arguments
 from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import (
-    SCRIPTS,
     Group,
     Item,
     is_group,
@@ -30,7 +29,7 @@ from mathamr.formulas.meaning.items import (
 from mathamr.formulas.meaning.letters import is_letter, is_structure, letter
 from mathamr.formulas.meaning.scripts import scripted
 from mathamr.formulas.meaning.sums import is_negative_one, is_sum_sign
-from mathamr.formulas.meaning.traits import GROUP, POSTFIX, SCRIPTED, SYMBOL, told
+from mathamr.formulas.meaning.traits import GROUP, POSTFIX, SCRIPTED, SCRIPTS, SYMBOL, told
 
 _BEHIND = frozenset(["POSTFIX", "POSTSUPERSCRIPT", "POSTSUBSCRIPT"])
 _NAMED = frozenset(["FUNCTION", "OPFUNCTION", "TRIGFUNCTION"])

@@ -8,7 +8,6 @@ from mathamr.formulas.latex.node import ABSENT, TOKEN, Node, apply, operator
 from mathamr.formulas.meaning.construction import named
 from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import (
-    SCRIPTS,
     Group,
     Item,
     is_middle,
@@ -19,7 +18,7 @@ from mathamr.formulas.meaning.items import (
     split,
 )
 from mathamr.formulas.meaning.letters import is_letter, letter
-from mathamr.formulas.meaning.traits import COMMA, told, traits_of
+from mathamr.formulas.meaning.traits import COMMA, SCRIPTS, told, traits_of
 
 _INTERVALS = {
     "()": "open-interval", "[]": "closed-interval", "(]": "open-closed-interval", "[)": "closed-open-interval",

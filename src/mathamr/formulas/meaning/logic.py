@@ -9,7 +9,6 @@ from mathamr.formulas.latex.node import ABSENT, INVISIBLE_COMMA, Node, apply, op
 from mathamr.formulas.meaning.construction import bound, named
 from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import (
-    SCRIPTS,
     Group,
     Item,
     is_group,
@@ -30,6 +29,7 @@ from mathamr.formulas.meaning.traits import (
     PUNCTUATION,
     QUANTIFIER,
     RELATION,
+    SCRIPTS,
     WIDE,
     WORDS,
     told,

@@ -9,7 +9,6 @@ from mathamr.formulas.latex.node import ABSENT, APPLY, DUAL, INVISIBLE_COMMA, TO
 from mathamr.formulas.meaning.construction import named, symbolic
 from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import (
-    SCRIPTS,
     Group,
     Item,
     is_group,
@@ -21,7 +20,7 @@ from mathamr.formulas.meaning.items import (
     split,
 )
 from mathamr.formulas.meaning.letters import is_letter, is_structure, letter
-from mathamr.formulas.meaning.traits import ARROW, MOD, RELATION, told, traits_of
+from mathamr.formulas.meaning.traits import ARROW, MOD, RELATION, SCRIPTS, told, traits_of
 
 _ARROWS = {"→": "map", "⟶": "map", "↪": "injective-map", "↣": "injective-map", "↠": "surjective-map"}
 _APPROACHES = {
