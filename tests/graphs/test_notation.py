@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import penman
 import pytest
 from hypothesis import given, settings
@@ -9,8 +11,10 @@ from mathamr.amr.graph import Amr
 from mathamr.errors import ParseError
 from mathamr.formulas.tree import Slt
 from mathamr.graphs import notation
+from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.mathgraph import FormulaPart, MathGraph
 from mathamr.graphs.unify import unified
+from mathamr.graphs.virtual import flatten
 from tests.graphs.small import small_graph
 from tests.graphs.strategies import math_graphs
 
@@ -27,6 +31,37 @@ def key(graph: MathGraph) -> tuple[object, ...]:
 def test_text_reads_back_to_the_same_graph(graph: MathGraph) -> None:
     for one_line in (False, True):
         assert key(notation.read(notation.write(graph, one_line=one_line))) == key(graph)
+
+
+@settings(max_examples=100, deadline=None)
+@given(math_graphs())
+def test_what_is_written_is_the_unified_graph_and_is_known_as_it_will_be_read(graph: MathGraph) -> None:
+    for mode in ("both", "opt", "slt"):
+        for one_line in (False, True):
+            expected = unified(graph, mode).to_penman(one_line=one_line)
+            assert notation.write(graph, mode, one_line=one_line).endswith(f"\n{expected}")
+    text, read = notation.write_and_read(graph)
+    assert text == notation.write(graph, one_line=True)
+    assert read == notation.read(text)
+    flat = flatten(graph, GraphConfiguration(structure="none"))
+    assert (graph.nodes, graph.edges) == (len(flat.labels), len(flat.edges))
+
+
+def test_inverse_roles_and_constants_like_nodes_of_trees_are_known_as_they_will_be_read() -> None:
+    graph = small_graph(dropped=True)
+    f0, a = "f0", "a"
+    amr = replace(
+        graph.amr,
+        instances=(*graph.amr.instances, ("r", "run-01")),
+        edges=(*graph.amr.edges, ("r", ":consist-of", f0), ("r", ":ARG0", a)),
+        attributes=(*graph.amr.attributes, (a, ":op1", "o0_1"), (f0, ":quant", "3")),
+        tokens=("odd",),
+        alignments=((a, (0,)),),
+    )
+    text, read = notation.write_and_read(replace(graph, amr=amr))
+    assert "-of (r / run-01" in text
+    assert ':op1 "o0_1"' in text
+    assert read == notation.read(text)
 
 
 @settings(max_examples=100, deadline=None)

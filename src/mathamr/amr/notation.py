@@ -7,7 +7,7 @@ puts every node under the parent that lies nearest to the top: the text is as fl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple, Protocol
 
@@ -66,19 +66,33 @@ def write(amr: Graph, *, one_line: bool, alignments: bool, metadata: bool) -> st
     """Penman text of `amr`, which reads back to the same triples."""
     lines = _metadata_lines(amr) if metadata else []
     numbers = dict(amr.alignments) if alignments else {}
-    concepts, children, attributes = dict(amr.instances), layout(amr), _by_source(amr.attributes)
+    heads = {
+        variable: f"{concept}~e.{','.join(map(str, numbers[variable]))}" if numbers.get(variable) else concept
+        for variable, concept in amr.instances
+    }
+    lines.append(write_branches(amr.top, heads, layout(amr), by_source(amr.attributes), one_line=one_line))
+    return "\n".join(lines)
 
+
+def write_branches(
+    top: str,
+    concepts: Mapping[str, str],
+    children: Branches,
+    attributes: Mapping[str, Sequence[Triple]],
+    *,
+    one_line: bool,
+) -> str:
+    """Penman text of what was laid out."""
     parts: list[str] = []
     # An open node is (what is still to be written under it, the column its roles stand in).
     stack: list[tuple[list[tuple[str, str, bool]], int]] = []
 
     def open_node(variable: str, column: int) -> None:
-        marker = "~e." + ",".join(map(str, numbers[variable])) if numbers.get(variable) else ""
-        parts.append(f"({variable} / {concepts[variable]}{marker}")
+        parts.append(f"({variable} / {concepts[variable]}")
         parts.extend(f" {role} {constant}" for _, role, constant in attributes.get(variable, ()))
         stack.append((children[variable][::-1], min(column + _INDENT, _MAX_COLUMN)))
 
-    open_node(amr.top, 0)
+    open_node(top, 0)
     while stack:
         waiting, column = stack[-1]
         if not waiting:
@@ -91,8 +105,7 @@ def write(amr: Graph, *, one_line: bool, alignments: bool, metadata: bool) -> st
             open_node(target, column)
         else:
             parts.append(target)
-    lines.append("".join(parts))
-    return "\n".join(lines)
+    return "".join(parts)
 
 
 def layout(amr: Graph) -> Branches:
@@ -170,7 +183,8 @@ def depth(amr: Graph) -> int:
     return max(depths(amr).values())
 
 
-def _by_source(triples: Sequence[Triple]) -> dict[str, list[Triple]]:
+def by_source(triples: Iterable[Triple]) -> dict[str, list[Triple]]:
+    """Triples by the variable that they begin with, each's in order."""
     groups: dict[str, list[Triple]] = {}
     for triple in triples:
         groups.setdefault(triple[0], []).append(triple)

@@ -24,6 +24,7 @@ from mathamr.errors import MathAMRError
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker, MadeGraph, digest
+from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import tensorise
 from mathamr.graphs.virtual import flatten
@@ -188,11 +189,14 @@ class GraphWork:
 
     def __call__(self, request: list[str]) -> list[dict[str, Any]]:
         """One row a post."""
-        if request and request[0].startswith(MINIMAL):
-            posts = [Post.from_json(line.removeprefix(MINIMAL)) for line in request]
-            return [_row(made, self.hello) for made in self._minimal.make(posts)]
-        posts = [Post.from_json(line) for line in request]
-        return [_row(made, self.hello) for made in self.maker.make(posts)]
+        return [row for row, _, _ in self.made(request)]
+
+    def made(self, request: list[str]) -> Iterator[tuple[dict[str, Any], Post, MathGraph]]:
+        """One row a post, the post, and the graph as it will be read from the store."""
+        maker = self._minimal if request and request[0].startswith(MINIMAL) else self.maker
+        for made in maker.make(Post.from_json(line.removeprefix(MINIMAL)) for line in request):
+            row, graph = _row(made, self.hello)
+            yield row, made.post, graph
 
 
 class CountWork:
@@ -294,22 +298,23 @@ def _one_by_one(crew: _Crew, chunk: list[str], counts: BuildCounts) -> list[dict
     return rows
 
 
-def _row(made: MadeGraph, fingerprint: str) -> dict[str, Any]:
-    post, flat = made.post, flatten(made.graph, GraphConfiguration(structure="none"))
+def _row(made: MadeGraph, fingerprint: str) -> tuple[dict[str, Any], MathGraph]:
+    post, graph = made.post, made.graph
+    text, read = notation.write_and_read(graph)
     row = StoredPost(
         post.id,
         post.kind,
         post.parent,
         post.accepted_answer,
         digest(post, fingerprint),
-        len(flat.labels),
-        len(flat.edges),
-        len(made.graph.formulas),
+        graph.nodes,
+        graph.edges,
+        len(graph.formulas),
         dict(made.fallbacks),
-        StoredPost.packed(notation.write(made.graph, one_line=True)),
+        StoredPost.packed(text),
     )
     fields = asdict(row)
-    return fields | {name: base64.b64encode(fields[name]).decode() for name in ("digest", "graph")}
+    return fields | {name: base64.b64encode(fields[name]).decode() for name in ("digest", "graph")}, read
 
 
 def stored_post(row: dict[str, Any]) -> StoredPost:

@@ -46,6 +46,21 @@ class MathGraph:
         """Placeholder to formula id, as the thesis keeps it for formula retrieval."""
         return {formula.placeholder: formula.formula_id for formula in self.formulas}
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes it has: concepts, constants and those of all trees."""
+        return len(self.amr.instances) + len(self.amr.attributes) + self._tree_nodes
+
+    @property
+    def edges(self) -> int:
+        """How many edges lead from one to another of them; each node of a tree is reached by one."""
+        return len(self.amr.edges) + len(self.amr.attributes) + self._tree_nodes
+
+    @property
+    def _tree_nodes(self) -> int:
+        trees = (tree for formula in self.formulas for tree in (formula.opt, formula.slt) if tree is not None)
+        return sum(len(tree.labels) for tree in trees)
+
     def renamed(self, post_id: str) -> MathGraph:
         """The graph of the same post under another id."""
         formulas = tuple(

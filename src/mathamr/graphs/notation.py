@@ -7,24 +7,92 @@ reads such text only as far as Python's recursion goes, the reader here as far a
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
-from mathamr.amr.graph import Amr, unquoted, upright
-from mathamr.amr.notation import branches
+from mathamr.amr.graph import Amr, string, unquoted, upright
+from mathamr.amr.notation import Triple, branches, by_source, layout, write_branches
 from mathamr.errors import ParseError
-from mathamr.graphs.configuration import FormulaMode
+from mathamr.formulas.tree import Tree
+from mathamr.graphs.configuration import TREELESS, FormulaMode
 from mathamr.graphs.mathgraph import FormulaPart, MathGraph
-from mathamr.graphs.unify import TREE_VARIABLE, opt_of, slt_of, unified
+from mathamr.graphs.unify import TREE_VARIABLE, opt_of, opt_role, slt_of, slt_role, tree_atom, unified
 
 _KEYS = ("id", "formula_map", "formulas", "sentences", "texts")
 
 
 def write(graph: MathGraph, mode: FormulaMode = "both", *, one_line: bool = False) -> str:
     """Penman text with everything of the graph; in mode ``both`` `read` is the inverse."""
+    if mode in TREELESS:
+        return "\n".join([*_metadata_lines(graph), unified(graph, mode).to_penman(one_line=one_line)])
+    return _Writing(graph, mode).text(one_line=one_line)
+
+
+def write_and_read(graph: MathGraph) -> tuple[str, MathGraph]:
+    """The text of a graph on one line, and the graph that `read` makes of it: its triples in the order of the text.
+
+    Nothing is parsed: an index writes every graph once, and goes on with what others will read.
+    """
+    writing = _Writing(graph, "both")
+    return writing.text(one_line=True), replace(graph, amr=writing.read_back())
+
+
+class _Writing:
+    """A graph laid out as Penman has it. Trees hang from their formulas without changing what stands above them."""
+
+    def __init__(self, graph: MathGraph, mode: FormulaMode) -> None:
+        self._graph, amr = graph, graph.amr
+        self._own = layout(amr)
+        self._branches, self._concepts = dict(self._own), amr.concepts()
+        for formula in graph.formulas:
+            number = formula.placeholder.rpartition("_")[2]
+            if formula.opt is not None and mode in ("both", "opt"):
+                self._hang(formula.variable, ":opt", f"o{number}_", formula.opt, opt_role)
+            if formula.slt is not None and mode in ("both", "slt"):
+                self._hang(formula.variable, ":slt", f"s{number}_", formula.slt, slt_role)
+        # A constant that is spelled like a node of a tree would be read as that node.
+        self._attributes = by_source(
+            (source, role, string(constant) if constant in self._concepts else constant)
+            for source, role, constant in amr.attributes
+        )
+
+    def _hang(
+        self, variable: str, role: str, prefix: str, tree: Tree, role_of: Callable[[str, str], str]
+    ) -> None:
+        names = [f"{prefix}{node}" for node in range(len(tree.labels))]
+        self._branches[variable] = [*self._branches[variable], (role, names[0], True)]
+        self._branches |= {name: [] for name in names}
+        self._concepts |= zip(names, map(tree_atom, tree.labels), strict=True)
+        for parent, edge, child in tree.triples():
+            self._branches[names[parent]].append((role_of(tree.labels[parent], edge), names[child], True))
+
+    def text(self, *, one_line: bool) -> str:
+        """Penman text, behind its metadata."""
+        top, attributes = self._graph.amr.top, self._attributes
+        text = write_branches(top, self._concepts, self._branches, attributes, one_line=one_line)
+        return "\n".join([*_metadata_lines(self._graph), text])
+
+    def read_back(self) -> Amr:
+        """The meaning graph without its trees, everything in the order of the text."""
+        instances: list[tuple[str, str]] = []
+        edges: list[Triple] = []
+        waiting = [("", "", self._graph.amr.top, True)]
+        while waiting:
+            source, role, variable, defines = waiting.pop()
+            if role:
+                edges.append(upright((source, role, variable)))
+            if defines:
+                instances.append((variable, self._concepts[variable]))
+                waiting += [(variable, *branch) for branch in reversed(self._own[variable])]
+        attributes = [triple for variable, _ in instances for triple in self._attributes.get(variable, ())]
+        return Amr(self._graph.amr.top, tuple(instances), tuple(edges), tuple(attributes))
+
+
+def _metadata_lines(graph: MathGraph) -> list[str]:
     formulas = [[f.placeholder, f.formula_id, f.variable, f.sentence, f.dropped] for f in graph.formulas]
     values = (graph.post_id, graph.formula_map, formulas, graph.sentences, graph.texts)
-    head = [f"# ::{key} {_json(value)}" for key, value in zip(_KEYS, values, strict=True)]
-    return "\n".join([*head, unified(graph, mode).to_penman(one_line=one_line)])
+    return [f"# ::{key} {_json(value)}" for key, value in zip(_KEYS, values, strict=True)]
 
 
 def _json(value: Any) -> str:

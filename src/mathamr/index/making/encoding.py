@@ -238,13 +238,11 @@ class EncodingWork:
 
     def _new(self, lines: list[str]) -> list[Any]:
         """The graphs of posts as rows of the store, their tensors, and their vectors."""
-        rows, items = self._graphs(lines), []
+        rows, items = [], []
         needs, graphs = self._system.needs, self._system.graphs
-        for line, row in zip(lines, rows, strict=True):
-            # As it will be read from the store: the order of its edges is that of its text.
-            graph = notation.read(stored_post(row).text, row["id"])
+        for row, post, graph in self._graphs.made(lines):
             tensor = made_tensor(graph, graphs) if "tensor" in needs and graphs else None
-            post = Post.from_json(line.removeprefix(MINIMAL))
+            rows.append(row)
             items.append(Item(post=post, graph=graph if "graph" in needs else None, tensor=tensor))
         blobs = [item.tensor and base64.b64encode(item.tensor.to_bytes()).decode() for item in items]
         encoded = map(_row, self._system.encode(items))
