@@ -14,6 +14,7 @@ from mathamr.layers.language.pairlengths import PairLengths
 from mathamr.layers.language.quantised import is_available
 from mathamr.layers.language.quantisedcross import CONFIG, WEIGHTS, QuantisedCross, read_cross
 from mathamr.layers.language.transformer import Transformer, TransformerConfiguration
+from mathamr.layers.language.ways import COMPILED, ONNX, way_of
 from mathamr.layers.language.wordpieces import WordPieces
 
 PIECES = WordPieces(["[PAD]", "[UNK]", "[CLS]", "[SEP]", *(f"w{number}" for number in range(60))])
@@ -25,7 +26,7 @@ DOCUMENTS = [np.arange(4, 30), np.array([7]), np.array([], np.int64), np.arange(
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A cross-encoder with weights by chance."""
     torch.manual_seed(3)
-    shape = TransformerConfiguration(pieces=64, size=32, layers=3, heads=4, inner=64, positions=32)
+    shape = TransformerConfiguration(pieces=64, size=96, layers=3, heads=4, inner=192, positions=32)
     model = CrossEncoder(Transformer(shape), PIECES, PairLengths(8, 16))
     torch.nn.init.normal_(model.score.weight)
     made = tmp_path_factory.mktemp("cross")
@@ -51,10 +52,16 @@ def test_many_rows_score_as_each_by_itself(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not is_available(), reason="ONNX Runtime is not installed")
-def test_eight_bits_score_as_floating_point_up_to_rounding(folder: Path) -> None:
+@pytest.mark.parametrize("way", [ONNX, COMPILED])
+def test_eight_bits_score_as_floating_point_up_to_rounding(
+    folder: Path, way: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MATHAMR_TEXT", way)
+    if way_of(read_cross(folder).configuration) != way:
+        pytest.skip("our machine code needs llvmlite and an ARM processor with dot products")
     exact = np.array(exact_scores(load_cross_encoder(folder)))
     found = np.array(QuantisedCross(read_cross(folder)).scores(QUERY, DOCUMENTS))
-    assert np.abs(found - exact).max() < 0.05 * exact.std()
+    assert np.abs(found - exact).max() < 0.15 * exact.std()
     assert found.argsort().tolist() == exact.argsort().tolist()
 
 
@@ -74,10 +81,10 @@ def test_what_is_saved_is_read_back_the_same(folder: Path, tmp_path: Path) -> No
             {
                 "transformer": {
                     "pieces": 64,
-                    "size": 32,
+                    "size": 96,
                     "layers": 4,
                     "heads": 4,
-                    "inner": 64,
+                    "inner": 192,
                     "positions": 32,
                 }
             },

@@ -1,9 +1,13 @@
-"""`QuantisedCross`: a cross-encoder in eight bits by ONNX Runtime, for processors; it needs no torch."""
+"""`QuantisedCross`: a cross-encoder in eight bits, for processors; it needs no torch.
+
+By our own machine code where that is the quickest on this machine, and else by ONNX Runtime: both make of the last layer only the
+state that is scored.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,16 +17,19 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.arrays import Floats
 from mathamr.configured import describing, known_fields
 from mathamr.errors import MathAMRError
 from mathamr.integrity import checked_file
 from mathamr.layers.arrayfile import read_arrays
+from mathamr.layers.language.compiled.network import CompiledTransformer
 from mathamr.layers.language.configuration import TransformerConfiguration
 from mathamr.layers.language.crossgraph import cross_model
 from mathamr.layers.language.fourbits import decoded
 from mathamr.layers.language.pairlengths import Numbers, PairLengths
 from mathamr.layers.language.quantised import check_weights, restored_array
 from mathamr.layers.language.quantisedgraph import SCALE, STATES
+from mathamr.layers.language.ways import COMPILED, way_of
 from mathamr.layers.language.wordpieces import WordPieces
 
 CONFIG, WEIGHTS, PIECES = "config.json", "weights.safetensors", "wordpieces.txt"
@@ -100,7 +107,7 @@ class QuantisedCross:
         rows = [self.lengths.row(query, document, self.pieces) for document in documents]
         if len(rows) < 2 * THREADS:
             return [self._score(row) for row in rows]
-        _ = self._session
+        _ = self._first
         with ThreadPoolExecutor(THREADS) as pool:
             return list(pool.map(self._score, rows))
 
@@ -108,8 +115,25 @@ class QuantisedCross:
         weights = self._stored.weights
         embedded = decoded(weights[f"{EMBEDDINGS}{CODES}"][row], weights[f"{EMBEDDINGS}{SCALE}"][row])
         embedded += self._positions[: len(row)]
-        state = self._session.run(None, {STATES: embedded[None]})[0][0, 0]
+        state = self._first(embedded)
         return float(state @ weights[f"{SCORE}.weight"] + weights[f"{SCORE}.bias"][0])
+
+    @cached_property
+    def _first(self) -> Callable[[Floats], Floats]:
+        """What computes the first state of embeddings."""
+        if way_of(self._stored.configuration) != COMPILED:
+            return self._by_onnx
+        compiled = CompiledTransformer(self._stored.configuration, self._stored.weights)
+
+        def first(embedded: Floats) -> Floats:
+            state = compiled(embedded, wanted=1)[0]
+            return state if np.isfinite(state).all() else self._by_onnx(embedded)
+
+        return first
+
+    def _by_onnx(self, embedded: Floats) -> Floats:
+        state: Floats = self._session.run(None, {STATES: embedded[None]})[0][0, 0]
+        return state
 
     @cached_property
     def _session(self) -> Any:

@@ -76,6 +76,12 @@ def way_for(posts: int) -> str:
     return quickest_here() if posts >= MANY else ONNX
 
 
+def way_of(shape: TransformerConfiguration) -> str:
+    """The name of the way for what is read once and never kept, where nothing depends on who went which: the quickest that there is."""
+    name = quickest_here() if TEXT.value == AUTO else TEXT.value
+    return COMPILED if name == COMPILED and fits(shape) else ONNX
+
+
 class Ways:
     """The ways for one text encoder; each is made when it is first gone."""
 

@@ -64,6 +64,14 @@ def test_a_window_is_the_same_whatever_was_read_before() -> None:
     assert np.array_equal(ours(short), first)
 
 
+@pytest.mark.parametrize("wanted", [1, 8, 9, 130, 300])
+def test_the_first_states_alone_are_those_of_all(wanted: int) -> None:
+    configuration = shape()
+    ours = CompiledTransformer(configuration, weights_of(configuration))
+    embedded = np.random.default_rng(2).standard_normal((200, 48), np.float32)
+    assert np.array_equal(ours(embedded, wanted=wanted), ours(embedded)[:wanted])
+
+
 @pytest.mark.parametrize("part", ["attention", "attended", "inner", "outer"])
 @pytest.mark.parametrize("numbers", ["weight.scale", "bias"])
 def test_numbers_that_do_not_fit_into_sixteen_bits_are_never_taken_for_states(

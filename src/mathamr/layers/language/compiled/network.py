@@ -133,11 +133,15 @@ class CompiledTransformer:
             for name in (f"layers.{number}." for number in range(configuration.layers))
         ]
 
-    def __call__(self, embedded: Floats, added: Floats | None = None) -> Floats:
-        """The states (width, size) of embeddings before their normalisation; `added`: (heads, width, width)."""
+    def __call__(self, embedded: Floats, added: Floats | None = None, wanted: int | None = None) -> Floats:
+        """The states (width, size) of embeddings before their normalisation; `added`: (heads, width, width).
+
+        Where only the first `wanted` are asked for, the last layer makes no others.
+        """
         from mathamr.layers.language.compiled.attention import scratch_bytes
 
         size, inner, width = self._shape.size, self._shape.inner, len(embedded)
+        wanted = width if wanted is None else min(wanted, width)
         rows = -(-width // EIGHT) * EIGHT
         some = min(rows, AT_A_TIME)
         states = np.zeros((rows, size), np.float32)
@@ -165,6 +169,9 @@ class CompiledTransformer:
         read = (projected.ctypes.data, beside, attended.ctypes.data, scratch.ctypes.data)
         for number, layer in enumerate(self._layers):
             attention(*read, rows, width, self._shape.heads)
+            if number + 1 == len(self._layers):
+                needed = -(-wanted // EIGHT) * EIGHT
+                blocks = [(first, min(count, needed - first)) for first, count in blocks if first < needed]
             for first, count in blocks:
                 rounded(attended.ctypes.data + 2 * size * first, *into, count, size)
                 product(layer.attended, part.ctypes.data, count)
@@ -176,7 +183,7 @@ class CompiledTransformer:
                 if number + 1 < len(self._layers):
                     following = self._layers[number + 1].attention
                     product(following, projected.ctypes.data + 6 * size * first, count)
-        return states[:width]
+        return states[:wanted]
 
 
 def _floats(numbers: Array) -> Floats:
