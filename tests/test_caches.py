@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 import mathamr
-from mathamr.formulas import trees
-from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
+from mathamr.formulas.trees import LONGEST_REMEMBERED
 from mathamr.index.lexical import bags, terms
+from mathamr.index.making import lookkeys
 from mathamr.posts.post import Formula
 from mathamr.serve import rendering
 
@@ -49,14 +49,14 @@ def test_no_cache_grows_without_end() -> None:
 @pytest.mark.parametrize(
     ("remembered", "ask"),
     [
-        (trees._remembered, lambda formula: trees_of(formula)),
         (terms._terms_of_latex, terms.formula_terms),
         (bags._bag_of_latex, bags.formula_bag),
+        (lookkeys._key_of_latex, lambda formula: lookkeys._look_key(formula, ())),
         (rendering._remembered, lambda formula: rendering.draw_formula(formula, ())),
     ],
 )
 def test_only_short_formulas_are_remembered(remembered, ask) -> None:  # type: ignore[no-untyped-def]
-    assert remembered.cache_info().maxsize <= 8_000
+    assert remembered.cache_info().maxsize <= 10_000
     before = remembered.cache_info().currsize
     ask(Formula("", "x+" * LONGEST_REMEMBERED + "1"))
     assert remembered.cache_info().currsize == before

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Self
 
@@ -39,6 +39,7 @@ __all__ = [
     "Macros",
     "ParsedFormula",
     "Repair",
+    "both_readings",
     "check_reading",
     "context_of",
     "parse",
@@ -163,12 +164,30 @@ def context_of(formulas: Iterable[str], macros: Macros | Iterable[str] = ()) -> 
     return Context(frozenset(functions), frozenset(variables - functions))
 
 
+def both_readings(
+    latex: str, macros: Macros | Iterable[str] = (), context: Context = EMPTY
+) -> tuple[ParsedFormula, ParsedFormula]:
+    """The published and the mathematician's reading of a formula that is parsed once.
+
+    >>> published, meant = both_readings("f(x)")
+    >>> published.opt.labels[0], meant.opt.labels[0]
+    ('U!times', 'F!𝑓')
+    """
+    published, node = _published(latex, Macros.of(macros) if macros else NO_MACROS, False)
+    return published, _meant(published, node, context)
+
+
 def _parse(latex: str, macros: Macros, wildcards: bool, reading: str, context: Context) -> ParsedFormula:
+    check_reading(reading)
+    published, node = _published(latex, macros, wildcards)
+    return published if reading == "published" else _meant(published, node, context)
+
+
+def _published(latex: str, macros: Macros, wildcards: bool) -> tuple[ParsedFormula, Node]:
+    """The published reading, and the node that any other begins with."""
     if len(latex) > MAX_LENGTH:
         raise FormulaError(f"longer than {MAX_LENGTH} characters", latex, MAX_LENGTH)
-    check_reading(reading)
     budget = Budget(len(latex))
-    decisions: tuple[Decision, ...] = ()
     try:
         node, repairs = _read(latex, macros, wildcards, budget)
         presentation = present(node)
@@ -178,13 +197,20 @@ def _parse(latex: str, macros: Macros, wildcards: bool, reading: str, context: C
         raise FormulaError("nested too deeply", latex, 0) from None
     except (MathMLError, SpentError) as error:
         raise FormulaError(str(error), latex, 0) from error
-    if reading != "published":
-        found = meaning(node, Budget(len(latex)), context)
+    return ParsedFormula(latex, layout, tree, repairs, presentation, macros=macros), node
+
+
+def _meant(published: ParsedFormula, node: Node, context: Context) -> ParsedFormula:
+    """The mathematician's reading of a formula; one without a tree in it keeps its published tree."""
+    budget = Budget(len(published.latex))
+    found = meaning(node, budget, context)
+    tree, decisions = published.opt, found.decisions
+    if found.node is not node:
         try:
-            tree, decisions = opt(mean(found.node), budget.elements), found.decisions
+            tree = opt(mean(found.node), budget.elements)
         except (MathMLError, SpentError, RecursionError):
             decisions = (KEPT,)
-    return ParsedFormula(latex, layout, tree, repairs, presentation, reading, decisions, macros)
+    return replace(published, opt=tree, reading="mathematician", decisions=decisions)
 
 
 def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[Node, tuple[Repair, ...]]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
 from mathamr.errors import MathAMRError
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
-from mathamr.formulas.parse import EMPTY, Context, parse
+from mathamr.formulas.parse import EMPTY, Context, both_readings, check_reading, parse
 from mathamr.formulas.tree import Opt, Slt
+from mathamr.formulas.treememory import Asked, Readings, TreeMemory
 from mathamr.posts.post import Formula
 
 Trees = tuple[Opt | None, Slt | None]
 """The operator tree and the layout tree; `None` where there is none."""
 LONGEST_REMEMBERED = 200
-"""Characters: short formulas come again and again, and long ones have trees of megabytes, which clients could pile up."""
+"""Characters of a formula whose terms are remembered: short formulas come again and again, long ones hardly ever."""
+REMEMBERED = TreeMemory(24 << 20)
+"""What all stages of a process read their trees from: some eight thousand formulas of a usual length, parsed once."""
 
 
 def trees_of(
@@ -24,8 +25,12 @@ def trees_of(
     MathML says itself what is applied to what: there is nothing to be read in another way.
     """
     if formula.latex.strip():
-        read = _remembered if len(formula.latex) <= LONGEST_REMEMBERED else _trees_of_latex
-        return read(formula.latex, macros, reading, context)
+        check_reading(reading)
+        if reading == "published":
+            found = _readings((formula.latex, macros, EMPTY), False)
+            return (found.opt, found.slt), found.repaired
+        found = _readings((formula.latex, macros, context), True)
+        return (found.meant, found.slt), found.repaired
     opt = slt = None
     try:
         if formula.presentation_mathml:
@@ -37,14 +42,22 @@ def trees_of(
     return (opt, slt), False
 
 
-def _trees_of_latex(
-    latex: str, macros: tuple[str, ...], reading: str, context: Context
-) -> tuple[Trees, bool]:
+def _readings(asked: Asked, with_meaning: bool) -> Readings:
+    """The trees of LaTeX, with the mathematician's where it is wanted: those that are remembered, or made now."""
+    found = REMEMBERED.get(asked)
+    if found is None or (with_meaning and found.meant is None and found.slt is not None):
+        found = _read(asked, with_meaning)
+        REMEMBERED.put(asked, found)
+    return found
+
+
+def _read(asked: Asked, with_meaning: bool) -> Readings:
+    latex, macros, context = asked
     try:
-        parsed = parse(latex, macros, reading=reading, context=context)
+        if not with_meaning:
+            parsed = parse(latex, macros)
+            return Readings(parsed.opt, parsed.slt, bool(parsed.repairs))
+        parsed, meant = both_readings(latex, macros, context)
     except MathAMRError:
-        return (None, None), True
-    return (parsed.opt, parsed.slt), bool(parsed.repairs)
-
-
-_remembered = lru_cache(maxsize=4_000)(_trees_of_latex)
+        return Readings(None, None, True)
+    return Readings(parsed.opt, parsed.slt, bool(parsed.repairs), meant.opt)

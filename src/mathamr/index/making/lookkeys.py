@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 from hashlib import blake2b
 
-from mathamr.formulas.trees import trees_of
+from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
 from mathamr.formulas.visualkey import visual_key
 from mathamr.posts.post import Formula, Post
 
@@ -15,8 +15,19 @@ def look_keys(post: Post) -> list[str]:
     return [_look_key(formula, post.macros) for formula in post.formulas]
 
 
-@lru_cache(maxsize=10_000)
 def _look_key(formula: Formula, macros: tuple[str, ...]) -> str:
+    if formula.latex.strip() and len(formula.latex) <= LONGEST_REMEMBERED:
+        return _key_of_latex(formula.latex, macros)
+    return _made_key(formula, macros)
+
+
+@lru_cache(maxsize=10_000)
+def _key_of_latex(latex: str, macros: tuple[str, ...]) -> str:
+    """Posts say the same short formulas again and again, each under a name of its own."""
+    return _made_key(Formula("", latex), macros)
+
+
+def _made_key(formula: Formula, macros: tuple[str, ...]) -> str:
     (_, slt), _ = trees_of(formula, macros)
     if slt is not None:
         return visual_key(slt)
