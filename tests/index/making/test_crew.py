@@ -1,12 +1,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from mathamr.errors import MathAMRError
-from mathamr.index.lexical.bags import formula_bag, post_bag
+from mathamr.index.lexical.bags import PostBags, formula_bag, post_bag
+from mathamr.index.making import crew
 from mathamr.index.making.crew import FEW, Crew, understood
 from mathamr.index.making.encoding import _encoded, _fields, _new_post
 from mathamr.index.making.lookkeys import look_keys
@@ -17,23 +19,58 @@ def test_workers_give_what_is_made_here_in_the_same_order() -> None:
     posts = sample_posts(FEW + 10)
     looks = [(formula, post.macros) for post in posts for formula in post.formulas][: FEW + 40]
     chosen = [(post, list(range(len(post.formulas)))[::2]) for post in posts]
-    with Crew(2) as crew:
-        assert list(crew.look_keys(posts)) == [look_keys(post) for post in posts]
-        assert list(crew.formula_bags(looks)) == [formula_bag(*look) for look in looks]
-        assert list(crew.post_bags(chosen)) == [
+    with Crew(2) as own:
+        assert list(own.look_keys(posts)) == [look_keys(post) for post in posts]
+        assert list(own.formula_bags(looks)) == [formula_bag(*look) for look in looks]
+        assert list(own.post_bags(chosen)) == [
             (post_bag(post), [formula_bag(post.formulas[place], post.macros) for place in places])
             for post, places in chosen
         ]
 
 
+@pytest.mark.parametrize("workers", [1, 2])
+def test_what_was_taken_in_is_not_made_again(workers: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    posts = sample_posts(FEW + 10)
+    chosen = [(post, list(range(len(post.formulas)))[::2]) for post in posts]
+    expected = [
+        (post_bag(post), [formula_bag(post.formulas[place], post.macros) for place in places])
+        for post, places in chosen
+    ]
+    with Crew(workers) as own:
+        assert list(own.taken_in(posts)) == [look_keys(post) for post in posts]
+        known, changed = chosen[:-1], replace(posts[-1], body=posts[-1].body + " More words.")
+        monkeypatch.setattr(crew, "_bags", None)  # nothing is left to be made
+        assert list(own.post_bags(known)) == expected[:-1]
+        monkeypatch.undo()
+        assert list(own.post_bags([(changed, [])])) == [(post_bag(changed), [])]
+        assert list(own.post_bags(known[:3])) == expected[:3]
+
+
+def test_no_more_terms_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    posts = sample_posts(12)
+    monkeypatch.setattr(crew, "KEPT", 3 * PostBags.of(posts[0]).size)
+    with Crew() as own:
+        for _ in range(2):  # what was written makes room again
+            assert list(own.taken_in(posts)) == [look_keys(post) for post in posts]
+            assert 0 < len(own._kept) < len(posts)
+            assert sum(bags.size for bags in own._kept.values()) + own._room == crew.KEPT
+            assert list(own.post_bags([(post, []) for post in posts])) == [
+                (post_bag(post), []) for post in posts
+            ]
+            assert own._room == crew.KEPT
+        list(own.taken_in(posts))
+        own.dismiss()
+        assert not own._kept
+
+
 def test_a_few_posts_start_no_worker() -> None:
-    with Crew(8) as crew:
+    with Crew(8) as own:
         posts = sample_posts(3)
-        assert list(crew.look_keys(posts)) == [look_keys(post) for post in posts]
-        assert list(crew.post_bags([(post, [0]) for post in posts])) == [
+        assert list(own.look_keys(posts)) == [look_keys(post) for post in posts]
+        assert list(own.post_bags([(post, [0]) for post in posts])) == [
             (post_bag(post), [formula_bag(post.formulas[0], post.macros)]) for post in posts
         ]
-        assert "_pool" not in crew.__dict__
+        assert "_pool" not in own.__dict__
 
 
 @pytest.mark.parametrize("convert", [_encoded, _fields, _new_post])

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import sys
 from base64 import b64decode, b64encode
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
+from typing import Any, Self
 
 from mathamr.formulas.trees import LONGEST_REMEMBERED
 from mathamr.index.lexical.terms import Terms, formulas_in, reading_in_force, terms_of, text_terms
@@ -16,6 +18,8 @@ Bag = Mapping[str, bytes]
 """By field, the numbers of its terms one after another, as `NUMBER`s; a number as often as its term occurs."""
 NUMBER = "q"
 """A term's number as the modules `array` and `numpy` call it: an integer of 64 bits."""
+_OVERHEAD = 500
+"""Bytes that Python takes for a bag beside its numbers."""
 
 
 def term_number(term: str) -> int:
@@ -35,13 +39,53 @@ def _number(term: str) -> bytes:
     return digest if sys.byteorder == "little" else digest[::-1]
 
 
+@dataclass(frozen=True, slots=True)
+class PostBags:
+    """The terms of a post, of its text and of each of its formulas apart."""
+
+    text: Bag
+    formulas: tuple[Bag, ...]
+
+    @classmethod
+    def of(cls, post: Post) -> Self:
+        """The terms of a post, as `post_terms` finds them."""
+        formulas = (formula_bag(formula, post.macros) for formula in formulas_in(post))
+        return cls(bag_of(text_terms(post)), tuple(formulas))
+
+    def whole(self) -> Bag:
+        """All terms together."""
+        parts = {field: [numbers] for field, numbers in self.text.items()}
+        for bag in self.formulas:
+            for field, numbers in bag.items():
+                parts.setdefault(field, []).append(numbers)
+        return {field: b"".join(numbers) for field, numbers in parts.items()}
+
+    @property
+    def size(self) -> int:
+        """Bytes in memory, about."""
+        bags = (self.text, *{id(bag): bag for bag in self.formulas}.values())
+        return sum(_OVERHEAD + sum(map(len, bag.values())) for bag in bags)
+
+    def to_json(self) -> list[Any]:
+        """The terms for another process of this machine; formulas that share a bag are written once."""
+        places: dict[int, int] = {}
+        bags: list[Bag] = []
+        for bag in self.formulas:
+            if places.setdefault(id(bag), len(bags)) == len(bags):
+                bags.append(bag)
+        return [to_json(self.text), [*map(to_json, bags)], [places[id(bag)] for bag in self.formulas]]
+
+    @classmethod
+    def from_json(cls, row: Sequence[Any]) -> Self:
+        """The inverse of `to_json`."""
+        text, rows, places = row
+        bags = [*map(from_json, rows)]
+        return cls(from_json(text), tuple(bags[place] for place in places))
+
+
 def post_bag(post: Post) -> Bag:
     """The terms of a post, as `post_terms` finds them."""
-    parts = {field: [numbers] for field, numbers in bag_of(text_terms(post)).items()}
-    for formula in formulas_in(post):
-        for field, numbers in formula_bag(formula, post.macros).items():
-            parts.setdefault(field, []).append(numbers)
-    return {field: b"".join(numbers) for field, numbers in parts.items()}
+    return PostBags.of(post).whole()
 
 
 def formula_bag(formula: Formula, macros: tuple[str, ...] = ()) -> Bag:

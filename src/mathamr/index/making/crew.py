@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 from mathamr.batches import batches
 from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
-from mathamr.index.lexical.bags import Bag, formula_bag, from_json, post_bag, to_json
+from mathamr.index.catalogue.catalogue import digest_of
+from mathamr.index.lexical.bags import Bag, PostBags, formula_bag, from_json, to_json
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.making.lookkeys import look_keys
 from mathamr.posts.post import Formula, Post
@@ -19,6 +20,8 @@ from mathamr.workers import Allowance, Lost, Pool, WorkerPool
 CHUNK = 24
 FEW = 64
 """So few posts are not worth processes of their own."""
+KEPT = 64 << 20
+"""Bytes of terms that are kept from the intake, where formulas are parsed for their looks, until they are written."""
 T = TypeVar("T")
 ReadFormula = tuple[Formula, tuple[str, ...]]
 """A formula, and the macros it is read with."""
@@ -41,6 +44,9 @@ class CrewWork:
             return [to_json(formula_bag(Formula(**formula), tuple(macros))) for formula, macros in items]
         if wanted == "keys":
             return [look_keys(Post.from_json(line)) for line in items]
+        if wanted == "intake":
+            seen = map(_first_look, map(Post.from_json, items))
+            return [(keys, bags.to_json()) for keys, bags in seen]
         made = (_bags((Post.from_json(line), places)) for line, places in items)
         return [(to_json(bag), [*map(to_json, bags)]) for bag, bags in made]
 
@@ -60,6 +66,8 @@ class Crew(Closing):
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
         """Processes on this machine."""
+        self._kept: dict[bytes, PostBags] = {}
+        self._room = KEPT
 
     @property
     def is_alone(self) -> bool:
@@ -81,15 +89,34 @@ class Crew(Closing):
         """The looks of the formulas of each post."""
         yield from self._made("keys", posts, Post.to_json, look_keys, list)
 
+    def taken_in(self, posts: Sequence[Post]) -> Iterator[list[str]]:
+        """The looks of the formulas of each post; its terms, which come of the same trees, are kept for `post_bags`."""
+        made = self._made(
+            "intake",
+            posts,
+            Post.to_json,
+            _first_look,
+            lambda answer: ([*map(str, answer[0])], PostBags.from_json(answer[1])),
+        )
+        for post, (keys, bags) in zip(posts, made, strict=True):
+            if bags.size <= self._room:
+                self._room -= bags.size
+                self._kept[digest_of(post)] = bags
+            yield keys
+
     def post_bags(self, chosen: Sequence[Chosen]) -> Iterator[tuple[Bag, list[Bag]]]:
         """The terms of each post, and those of its chosen formulas."""
-        yield from self._made(
+        kept = [self._kept.pop(digest_of(post), None) for post, _ in chosen]
+        self._room += sum(bags.size for bags in kept if bags is not None)
+        made = self._made(
             "posts",
-            chosen,
+            [each for each, bags in zip(chosen, kept, strict=True) if bags is None],
             lambda each: (each[0].to_json(), each[1]),
             _bags,
             lambda answer: (from_json(answer[0]), [*map(from_json, answer[1])]),
         )
+        for (_, places), bags in zip(chosen, kept, strict=True):
+            yield next(made) if bags is None else (bags.whole(), [bags.formulas[place] for place in places])
 
     def formula_bags(self, looks: Sequence[ReadFormula]) -> Iterator[Bag]:
         """The terms of each formula."""
@@ -129,7 +156,8 @@ class Crew(Closing):
         self.dismiss()
 
     def dismiss(self) -> None:
-        """Ends the workers; others may be called for."""
+        """Ends the workers, and forgets what was kept; others may be called for."""
+        self._kept, self._room = {}, KEPT
         pool = self.__dict__.pop("_pool", None)
         if pool is not None:
             pool.close()
@@ -149,6 +177,13 @@ def understood(convert: Callable[[Any], T], request: Sequence[Any], answer: Any)
     yield from made
 
 
+def _first_look(post: Post) -> tuple[list[str], PostBags]:
+    """The looks and the terms of a post; terms first, whose parse has the trees of both readings."""
+    bags = PostBags.of(post)
+    return look_keys(post), bags
+
+
 def _bags(chosen: Chosen) -> tuple[Bag, list[Bag]]:
     post, places = chosen
-    return post_bag(post), [formula_bag(post.formulas[place], post.macros) for place in places]
+    bags = PostBags.of(post)
+    return bags.whole(), [bags.formulas[place] for place in places]

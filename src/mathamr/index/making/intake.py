@@ -92,7 +92,7 @@ def take_in(
         posts = map(naming.named, posts)
     for batch in batches(_usable(posts, report), BATCH * crew.scale):
         wanted = [post for post in batch if intake.wants(post)]
-        keys = list(crew.look_keys(wanted))
+        keys = list(crew.taken_in(wanted))
         with catalogue.transaction():
             intake.take(wanted, keys)
         if progress is not None:
