@@ -13,10 +13,11 @@ import torch
 from mathamr.errors import MathAMRError
 from mathamr.integrity import file_hash
 from mathamr.layers.language.crossfiles import load_cross_encoder, save_cross_encoder
-from mathamr.layers.language.files import save_text_encoder
+from mathamr.layers.language.files import load_text_encoder, save_text_encoder
 from mathamr.systems.cross.training.candidates import Candidates, Finder
 from mathamr.systems.cross.training.configuration import CrossTraining, configured
-from mathamr.systems.cross.training.recipe import FOUND, MINED, SCORED, begun
+from mathamr.systems.cross.training.likeness import Likeness
+from mathamr.systems.cross.training.recipe import FOUND, MINED, SCORED, begun, shortened
 from mathamr.systems.cross.training.trainer import CrossTrainer
 from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus
 from mathamr.systems.text.training import materials
@@ -169,6 +170,60 @@ def test_all_stages_end_in_a_folder_in_few_bits(corpus: TextCorpus, start: Path,
     assert len(Candidates.load(tmp_path / "out" / FOUND)) == len(corpus.parted()[1])
 
 
+def test_six_layers_learn_from_vectors_and_some_of_them_from_those(
+    corpus: TextCorpus, start: Path, tmp_path: Path
+) -> None:
+    prepared = tmp_path / "prepared"
+    prepared.mkdir()
+    corpus.save(prepared / "corpus.npz")
+    few = ("epochs=1", "batch_size=4", "candidates=3", "query=12", "document=16")
+    changes = (
+        f"mine.finder={start}", f"mine.lessons={start}", "mine.found=4", "mine.often=pairs", f"distil.start={start}",
+        "distil.long_query=14", "distil.long_document=20", "shorten.layers=1",
+        *(f"{stage}.{each}" for stage in ("distil", "shorten") for each in few),
+    )  # fmt: skip
+    settings = TrainingSettings(config="vectors", changes=changes)
+    hashes = {"corpus.npz": file_hash(prepared / "corpus.npz")}
+    PreparedTraining(system="cross", settings=settings, sources={}, hashes=hashes).save(prepared)
+    rows = list(train_prepared(prepared, tmp_path / "out", Resources(device=CPU, threads=0)))
+    assert [row["stage"] for row in rows] == ["mine", "distil", "shorten", "join"]
+    mined = Candidates.load(tmp_path / "out" / MINED)
+    assert len(mined) == 3 * len(corpus.parted()[0])
+    sharp = np.array(rows[0]["sharpness"], np.float32)
+    likeness = Likeness(load_text_encoder(start), corpus)
+    assert np.allclose(mined.scores * sharp, likeness.of(mined), atol=1e-4)
+    assert load_cross_encoder(tmp_path / "out" / "distil").text.configuration.layers == 2
+    assert load_cross_encoder(tmp_path / "out" / "model").text.configuration.layers == 1
+
+
+def test_likeness_is_the_mean_of_the_best_cosines(corpus: TextCorpus) -> None:
+    encoder = small_text_encoder()
+    vectors = [row.vectors for row in encoder.encode_pieces(corpus.texts.posts)]
+    lists = Finder(encoder, corpus).mined(corpus.parted()[0], 3)
+    found = Likeness(encoder, corpus).of(lists)
+    for row, question in enumerate(lists.questions):
+        expected = [(vectors[question] @ vectors[text].T).max(1).mean() for text in lists.texts[row]]
+        assert found[row] == pytest.approx(expected, abs=1e-5)
+
+
+def test_a_teacher_with_all_layers_is_what_its_shortened_self_learns_from(
+    corpus: TextCorpus, start: Path
+) -> None:
+    lists = Finder(small_text_encoder(), corpus).mined(corpus.parted()[0], 3)
+    whole = begun(training(start))
+    torch.nn.init.normal_(whole.score.weight)
+    same = training(start, labels=0.0, lessons=1.0)
+    fewer = training(start, labels=0.0, lessons=1.0, layers="0")
+    losses = []
+    for given in (same, fewer):
+        trainer = CrossTrainer(
+            shortened(whole, given), corpus, lists, lists, given, CPU, save_cross_encoder, whole
+        )
+        trainer.model.eval()
+        losses.append(float(trainer.loss(trainer.step(trainer.plan(0)[0], 0)).detach()))
+    assert abs(losses[0]) < 1e-6 < losses[1]
+
+
 def test_so_many_questions_are_drawn_and_always_the_same(corpus: TextCorpus) -> None:
     lists = Finder(small_text_encoder(), corpus).mined(corpus.parted()[0], 3)
     few = lists.drawn(5, seed=1)
@@ -186,6 +241,7 @@ def test_so_many_questions_are_drawn_and_always_the_same(corpus: TextCorpus) -> 
     [
         ("distil.layers=one", "numbers with blanks"),
         ("distil.bits=5", "4 bits or 32"),
+        ("distil.long_query=100", "both long_query and long_document"),
         ("teach.candidates=1", "candidates is from 2"),
         ("score.x=1", "nothing to change"),
         ("cook.x=1", "stage"),

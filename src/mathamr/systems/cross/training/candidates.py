@@ -55,6 +55,11 @@ class Candidates:
         kept = np.sort(np.random.default_rng([seed, 11]).permutation(len(self))[:count])
         return Candidates(self.questions[kept], self.texts[kept], self.scores[kept], self.right[kept])
 
+    def repeated(self, times: npt.NDArray[np.int64]) -> Candidates:
+        """Every question so many times."""
+        rows = np.repeat(np.arange(len(self)), times)
+        return Candidates(self.questions[rows], self.texts[rows], self.scores[rows], self.right[rows])
+
     def save(self, path: Path) -> None:
         """One `.npz` without pickles."""
         with path.open("wb") as file:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import torch
 
 from mathamr.errors import MathAMRError
@@ -27,8 +29,10 @@ from mathamr.systems.cross.training.configuration import (
     CrossTraining,
     configured,
 )
+from mathamr.systems.cross.training.likeness import Likeness, with_lessons
 from mathamr.systems.cross.training.trainer import CrossTrainer, reciprocal, scored, standard
 from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus
+from mathamr.systems.modelfolder import TEXT, boxed, model_folder, part_of
 from mathamr.systems.text.training.recipe import CORPUS, start_of
 from mathamr.systems.text.training.recipe import RECIPE as TEXTS
 from mathamr.systems.training.recipe import (
@@ -42,6 +46,8 @@ from mathamr.training.loop import train
 
 MINED, FOUND, SCORED = "mined.npz", "found.npz", "scored.npz"
 """Candidates of the training questions, of the validation questions, and the former with the teacher's scores."""
+OFTEN = 3
+"""How often candidates of pairs that count more are there."""
 SCORE = "score.safetensors"
 """The linear map of a teacher, beside its text encoder."""
 
@@ -74,6 +80,7 @@ class CrossEncoderRecipe:
             "teach": lambda work: _teach(work, found),
             "score": lambda work: _score(work, found),
             "distil": lambda work: _distil(work, found),
+            "shorten": lambda work: _shorten(work, found),
             "join": _join,
         }
         return [TrainingStage(name, runs[name]) for name in found.stages]
@@ -98,18 +105,59 @@ def _mine(work: StageWork, found: CrossRecipe) -> StageResult:
     finder = Finder(TextEncoder(base.model, base.pieces, device=str(work.resources.device)), corpus)
     learned, held = corpus.parted()
     mined, searched = finder.mined(learned, found.mine.found), finder.searched(held)
+    row: dict[str, Any] = {"questions": len(mined), "validation": len(searched)}
+    if found.mine.lessons:
+        mined, row["sharpness"] = with_lessons(
+            mined, searched, Likeness(_encoder(found.mine.lessons, work), corpus)
+        )
+    if found.mine.often:
+        of = np.array(corpus.kinds)[corpus.learned]
+        often = [kind.endswith(tuple(found.mine.often.split())) for kind in of]
+        mined = mined.repeated(np.where(often, OFTEN, 1))
     mined.save(work.out / MINED)
     searched.save(work.out / FOUND)
-    return StageResult([{"questions": len(mined), "validation": len(searched)}])
+    return StageResult([row])
+
+
+def _encoder(name: str, work: StageWork) -> TextEncoder:
+    """A model of the box, or the folder of a text encoder, with its head."""
+    folder = part_of(model_folder(name), TEXT) if name in boxed() else Path(name)
+    return load_text_encoder(folder, str(work.resources.device))
 
 
 def begun(training: CrossTraining) -> CrossEncoder:
     """An untrained cross-encoder upon a text encoder, with some of its layers."""
     base = start_of(training.start)
-    weights, shape = base.model.state_dict(), base.model.configuration
+    if training.bits == 4:
+        embeddings = base.model.pieces.weight
+        with torch.no_grad():
+            embeddings.copy_(torch.from_numpy(decoded(*coded(embeddings.detach().float().numpy()))))
+    torch.manual_seed(training.seed)
+    return CrossEncoder(
+        _with_layers(base.model, training), base.pieces, PairLengths(training.query, training.document)
+    )
+
+
+def shortened(whole: CrossEncoder, training: CrossTraining) -> CrossEncoder:
+    """Some layers of a trained cross-encoder, with what it makes a score of its last state by."""
+    made = CrossEncoder(
+        _with_layers(whole.text, training), whole.pieces, PairLengths(training.query, training.document)
+    )
+    made.score.load_state_dict(whole.score.state_dict())
+    return made
+
+
+def _with_layers(whole: Transformer, training: CrossTraining) -> Transformer:
+    weights, shape = whole.state_dict(), whole.configuration
     kept = training.kept_layers() or tuple(range(shape.layers))
     if not all(0 <= number < shape.layers for number in kept):
-        raise MathAMRError(f"{training.start} has the layers 0 to {shape.layers - 1}, not {training.layers}")
+        raise MathAMRError(
+            f"what {training.start} is has the layers 0 to {shape.layers - 1}, not {training.layers}"
+        )
+    if max(reads.width for reads in training.reads()) > shape.positions:
+        raise MathAMRError(
+            f"rows are read up to {shape.positions} pieces: read less of queries and documents"
+        )
     chosen = {name: tensor for name, tensor in weights.items() if not name.startswith("layers.")}
     for new, old in enumerate(kept):
         before = f"layers.{old}."
@@ -118,12 +166,9 @@ def begun(training: CrossTraining) -> CrossEncoder:
             for name, tensor in weights.items()
             if name.startswith(before)
         }
-    if training.bits == 4:
-        chosen["pieces.weight"] = torch.from_numpy(decoded(*coded(chosen["pieces.weight"].float().numpy())))
-    torch.manual_seed(training.seed)
     model = Transformer(replace(shape, layers=len(kept)))
     model.load_state_dict(chosen)
-    return CrossEncoder(model, base.pieces, PairLengths(training.query, training.document))
+    return model
 
 
 def _trained(
@@ -132,15 +177,17 @@ def _trained(
     training: CrossTraining,
     lists: Path,
     save: Callable[[Path, CrossEncoder], None],
+    whole: CrossEncoder | None = None,
 ) -> StageResult:
     trainer = CrossTrainer(
-        begun(training),
+        begun(training) if whole is None else shortened(whole, training),
         _corpus(work),
         Candidates.load(lists).drawn(training.questions, training.seed),
         Candidates.load(work.out / FOUND),
         training,
         work.resources.device,
         save,
+        whole,
     )
     progress = train(trainer, work.folder(stage), work.resources, fresh=work.fresh)
     return StageResult(progress.history, progress.done)
@@ -196,15 +243,29 @@ def _score(work: StageWork, found: CrossRecipe) -> StageResult:
 
 
 def _distil(work: StageWork, found: CrossRecipe) -> StageResult:
-    lists = work.out / (SCORED if found.distil.lessons else MINED)
-    return _trained(work, "distil", found.distil, lists, save_cross_encoder)
+    from_teacher = found.distil.lessons and not found.mine.lessons
+    return _trained(
+        work, "distil", found.distil, work.out / (SCORED if from_teacher else MINED), save_cross_encoder
+    )
+
+
+def _shorten(work: StageWork, found: CrossRecipe) -> StageResult:
+    """Some layers of what was distilled; all of them teach, as they are stored."""
+    whole = load_cross_encoder(_last(work, ("distil",)), str(work.resources.device))
+    return _trained(work, "shorten", found.shorten, work.out / MINED, save_cross_encoder, whole)
+
+
+def _last(work: StageWork, stages: Sequence[str]) -> Path:
+    """The folder of the first of these stages that left a cross-encoder."""
+    folder = next((path for path in map(work.folder, stages) if (path / CONFIG).exists()), None)
+    if folder is None:
+        raise MathAMRError(f"there is no trained cross-encoder in {work.out}; train it first")
+    return folder
 
 
 def _join(work: StageWork) -> StageResult:
     """The folder of the best epoch, as it is stored."""
-    folder = work.folder("distil")
-    if not (folder / CONFIG).exists():
-        raise MathAMRError(f"there is no trained cross-encoder in {folder}; train it first")
+    folder = _last(work, ("shorten", "distil"))
     model = load_cross_encoder(folder, str(work.resources.device))
     save_cross_encoder(work.model, model)
     held = Candidates.load(work.out / FOUND)

@@ -39,7 +39,10 @@ class CrossStep:
 
 
 class CrossTrainer(PlainTrainer[CrossStep]):
-    """Trains on lists of candidates of which the first is right; validates on lists that a search found."""
+    """Trains on lists of candidates of which the first is right; validates on lists that a search found.
+
+    A `teacher` of the same word pieces scores every list as it is read, instead of the scores that the lists have.
+    """
 
     unit = "questions"
     measured = MEASURED
@@ -53,6 +56,7 @@ class CrossTrainer(PlainTrainer[CrossStep]):
         configuration: CrossTraining,
         device: torch.device,
         save: Callable[[Path, CrossEncoder], None],
+        teacher: CrossEncoder | None = None,
     ) -> None:
         for name, parameter in model.named_parameters():
             parameter.requires_grad_(not name.startswith("text.pieces."))
@@ -60,6 +64,7 @@ class CrossTrainer(PlainTrainer[CrossStep]):
         self.cross, self.training = model, configuration
         self.texts = corpus.numbered_for(model.pieces).texts.posts
         self.lists, self.held, self._save = learned, held, save
+        self.teacher = None if teacher is None else teacher.to(device).eval()
 
     def identity(self) -> dict[str, Any]:
         """Which run this is."""
@@ -91,8 +96,10 @@ class CrossTrainer(PlainTrainer[CrossStep]):
         taken = min(self.training.candidates, width)
         columns = np.stack([np.append(0, 1 + chance.permutation(width - 1)[: taken - 1]) for _ in batch])
         texts = np.take_along_axis(self.lists.texts[batch], columns, 1)
+        reads = self.training.reads()
+        lengths = reads[int(chance.integers(len(reads)))]
         rows = [
-            self.cross.row(self.texts[question].numbers, self.texts[text].numbers)
+            lengths.row(self.texts[question].numbers, self.texts[text].numbers, self.cross.pieces)
             for question, own in zip(self.lists.questions[batch], texts, strict=True)
             for text in own
         ]
@@ -102,18 +109,27 @@ class CrossTrainer(PlainTrainer[CrossStep]):
 
     def loss(self, step: CrossStep) -> Tensor:
         """The contrast of the right text with the others, and the divergence from the teacher."""
-        found = torch.cat([self.cross(n.to(self.device), k.to(self.device)) for n, k in step.groups])
-        scores = found[step.places.to(self.device)].view(step.taught.shape)
+        scores = self._scores(self.cross, step)
         loss = scores.new_zeros(())
         if self.training.labels:
             target = torch.zeros(len(scores), dtype=torch.long, device=self.device)
             loss = loss + self.training.labels * functional.cross_entropy(scores, target)
         if self.training.lessons:
-            taught = functional.log_softmax(step.taught.to(self.device), -1)
+            taught = functional.log_softmax(self._taught(step), -1)
             loss = loss + self.training.lessons * functional.kl_div(
                 functional.log_softmax(scores, -1), taught, reduction="batchmean", log_target=True
             )
         return loss
+
+    def _scores(self, model: CrossEncoder, step: CrossStep) -> Tensor:
+        found = torch.cat([model(n.to(self.device), k.to(self.device)) for n, k in step.groups])
+        return found[step.places.to(self.device)].view(step.taught.shape)
+
+    def _taught(self, step: CrossStep) -> Tensor:
+        if self.teacher is None:
+            return step.taught.to(self.device)
+        with torch.no_grad():
+            return self._scores(self.teacher, step)
 
     def validate(self) -> Validation | None:
         """MRR@10 of what was found, as it is, ordered again, and by both scores together."""

@@ -63,8 +63,12 @@ class TextCorpus:
 
     def parted(self) -> tuple[Pairs, Pairs]:
         """(training, validation) pairs."""
-        clean = ~self.held & ~self.apart[self.pairs].any(1)
-        return self.pairs[clean], self.pairs[self.held]
+        return self.pairs[self.learned], self.pairs[self.held]
+
+    @cached_property
+    def learned(self) -> npt.NDArray[np.bool_]:
+        """Which pairs are learned from: those that are not held back, nor of a group of which one is."""
+        return np.asarray(~self.held & ~self.apart[self.pairs].any(1))
 
     def of_kinds(self, unwanted: Sequence[str]) -> TextCorpus:
         """The same texts without the pairs of some kinds."""
