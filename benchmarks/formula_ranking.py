@@ -119,7 +119,7 @@ class Judged:
 
 def shares_of_best(scores: Array) -> Array:
     """Scores as shares of the best."""
-    return np.array(by_top(scores.tolist()))
+    return by_top(np.asarray(scores, np.float64))
 
 
 def deviations(scores: Array) -> Array:

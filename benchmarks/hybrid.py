@@ -38,6 +38,7 @@ from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
+from mathamr.index.scored import ScoredColumns
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -293,7 +294,7 @@ def _normalised(topic: str, runs: Sequence[Run], name: str) -> tuple[list[str], 
     scores = np.zeros((len(runs), len(items)))
     for row, found in zip(scores, hits, strict=True):
         if found:
-            row[[places[hit.id] for hit in found]] = NORMALISATIONS[name]([hit.score for hit in found])
+            row[[places[hit.id] for hit in found]] = NORMALISATIONS[name](ScoredColumns.of(found).scores)
     return items, scores
 
 

@@ -6,13 +6,16 @@ not survive a fork, and they talk JSON lines over pipes, so that a script withou
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import resource
+import select
 import signal
 import subprocess
 import sys
 import threading
+import time
 import weakref
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -27,6 +30,7 @@ from mathamr.errors import MathAMRError
 
 TIMEOUT = 600.0
 _LOOK_AHEAD = 4
+_AT_A_TIME = 1 << 16
 _ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 
 
@@ -135,6 +139,10 @@ class WorkerPool(Closing):
             for thread in threads:
                 thread.join()
 
+    def ask(self, request: Any) -> Any | Lost:
+        """The answer to one request, by the first of the processes: nobody else need be woken for it."""
+        return self._workers[0].ask(request)
+
     @property
     def closed(self) -> bool:
         """Whether its processes were ended."""
@@ -223,6 +231,8 @@ class _Worker:
             stdout=subprocess.PIPE,
             env={**_ONE_THREAD, **os.environ, "PYTHONPATH": path},
         )
+        assert self._process.stdin is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
 
     def wait_until_ready(self) -> Any:
         """What the process says once it is ready."""
@@ -245,29 +255,17 @@ class _Worker:
         process = self._process
         if process is None or process.stdin is None or process.stdout is None:
             raise MathAMRError("these workers are closed; make new ones")
-        late = threading.Event()
-
-        def end() -> None:
-            late.set()
-            process.kill()
-
-        timer = threading.Timer(timeout, end) if timeout else None
-        if timer:
-            timer.start()
+        sent = b"" if request is None else json.dumps(request).encode() + b"\n"
         try:
-            if request is not None:
-                process.stdin.write(json.dumps(request).encode() + b"\n")
-                process.stdin.flush()
-            line = process.stdout.readline()
-        except OSError:
-            line = b""
-        finally:
-            if timer:
-                timer.cancel()
+            line = _line_for(sent, process.stdin.fileno(), process.stdout.fileno(), timeout)
+        except TimeoutError:
+            self.stop()
+            return Lost("time-out", f"no answer within {timeout:g} s")
+        except BaseException:
+            self.stop()  # or the next request would be given the answer to this one
+            raise
         if not line.endswith(b"\n"):
             self.stop()
-            if late.is_set():
-                return Lost("time-out", f"no answer within {timeout:g} s")
             if process.returncode == -signal.SIGPROF:
                 return Lost("time-out", f"no answer within {self.allowance.processor:g} s of a processor")
             return Lost("worker died", f"the process ended with exit code {process.returncode}")
@@ -296,6 +294,35 @@ class _Worker:
                     pipe.close()
 
 
+def _line_for(sent: bytes, to: int, of: int, timeout: float | None) -> bytes:
+    """The line that comes for a line that is sent, or what came before the other side was gone; `TimeoutError` where it takes too long.
+
+    One thread waits for both pipes: another one that would end the process in time takes longer to start than most answers to come.
+    """
+    end = None if timeout is None else time.monotonic() + timeout
+    waiting, left, got = select.poll(), memoryview(sent), bytearray()
+    waiting.register(of, select.POLLIN)
+    if left:
+        waiting.register(to, select.POLLOUT)
+    while True:
+        ready = waiting.poll(None if end is None else 1e3 * max(0.0, end - time.monotonic()))
+        if not ready:
+            raise TimeoutError
+        try:
+            for pipe, _ in ready:
+                if pipe == to:
+                    left = left[os.write(to, left) :]
+                    if not left:
+                        waiting.unregister(to)
+                else:
+                    part = os.read(of, _AT_A_TIME)
+                    got += part
+                    if not part or part.endswith(b"\n"):
+                        return bytes(got)
+        except OSError:
+            return b""
+
+
 def _work(factory: str, arguments: str, allowance: str) -> None:
     """The life of a worker: says hello, then answers every line with a line."""
     processor, memory = json.loads(allowance)
@@ -312,6 +339,8 @@ def _work(factory: str, arguments: str, allowance: str) -> None:
         module, _, attribute = factory.partition(":")
         work: Work = getattr(import_module(module), attribute)(*json.loads(arguments))
         answer({"answer": work.hello})
+        gc.collect()
+        gc.freeze()  # what was loaded stays: no request need wait while it is looked through for rubbish
         if memory:
             _limit_memory(memory)
         for line in sys.stdin.buffer:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -113,12 +114,12 @@ def test_mean_maximum_and_harmonic_mean_of_normalised_scores() -> None:
     ],
 )
 def test_normalisations(name: str, expected: list[float]) -> None:
-    assert NORMALISATIONS[name]([10.0, 6.0, 2.0]) == pytest.approx(expected)
+    assert NORMALISATIONS[name](np.array([10.0, 6.0, 2.0])).tolist() == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", [name for name in NORMALISATIONS if name != "none"])
 def test_equal_scores_are_normalised_to_one(name: str) -> None:
-    assert NORMALISATIONS[name]([0.0, 0.0]) == [1.0, 1.0]
+    assert NORMALISATIONS[name](np.array([0.0, 0.0])).tolist() == [1.0, 1.0]
 
 
 def test_an_item_twice_in_a_ranking_counts_where_it_stands_first() -> None:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
-from mathamr.serve.answers import RememberedAnswers
+from mathamr.serve.answers import RememberedAnswers, WrittenAnswer
 from tests.serve.conftest import WRITE_KEY, Serving
 
 QUERY = r"Why does the series $\sum \frac{1}{n}$ diverge?"
@@ -16,24 +17,25 @@ QUERY = r"Why does the series $\sum \frac{1}{n}$ diverge?"
 
 def test_the_answer_that_was_asked_for_longest_ago_is_forgotten_first() -> None:
     answers = RememberedAnswers(most=2, longest=50)
-    answers.put("a", {"hits": [1]})
-    answers.put("b", {"hits": [2]})
-    assert answers.get("a") == {"hits": [1]}
-    answers.put("c", {"hits": [3]})
+    a, b, c = (WrittenAnswer.of({"hits": [number]}, {"total": 0.5}) for number in range(3))
+    answers.put("a", a)
+    answers.put("b", b)
+    assert answers.get("a") == a
+    answers.put("c", c)
     assert answers.get("b") is None
-    assert answers.get("a") == {"hits": [1]}
-    answers.put("long", {"hits": "x" * 50})
+    assert answers.get("a") == a
+    answers.put("long", WrittenAnswer.of({"hits": "x" * 50}, {}))
     assert answers.get("long") is None
     assert len(answers) == 2
 
 
-def test_what_is_remembered_is_not_changed_by_whoever_was_given_it() -> None:
-    answers = RememberedAnswers()
-    answers.put("a", {"hits": [1]})
-    found = answers.get("a")
-    assert found is not None
-    found["hits"].append(2)
-    assert answers.get("a") == {"hits": [1]}
+def test_an_answer_is_written_once_and_given_again_with_seconds_of_its_own() -> None:
+    answer = WrittenAnswer.of({"hits": ["∑", 'a "b"'], "more": False}, {"search": 0.25})
+    assert json.loads(answer.body) == {"seconds": {"search": 0.25}, "hits": ["∑", 'a "b"'], "more": False}
+    again = answer.taking({"search": 0.0})
+    assert json.loads(again.body) == json.loads(answer.body) | {"seconds": {"search": 0.0}}
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        WrittenAnswer.of({"score": float("nan")}, {})
 
 
 @pytest.fixture

@@ -44,18 +44,24 @@ class ParallelParser(Closing):
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:
         """One graph for every sentence; `PartialParseError` where some failed."""
-        # Several batches for each worker even out sentences of different lengths.
-        size = max(1, min(self.batch, -(-len(sentences) // (4 * self.workers))))
-        batches = [list(sentences[start : start + size]) for start in range(0, len(sentences), size)]
-        results = [result for batch, answer in self._ask(batches) for result in self._settled(batch, answer)]
+        # Several batches for each worker even out sentences of different lengths; one alone is the quickest with all at once.
+        batches = 4 * self.workers if self.workers > 1 else 1
+        size = max(1, min(self.batch, -(-len(sentences) // batches)))
+        cut = [list(sentences[start : start + size]) for start in range(0, len(sentences), size)]
+        results = [result for batch, answer in self._ask(cut) for result in self._settled(batch, answer)]
         if any(isinstance(result, Failure) for result in results):
             raise PartialParseError(results)
         return [result for result in results if isinstance(result, Amr)]
 
     def _ask(self, batches: list[list[str]]) -> list[tuple[list[str], list[Amr | Failure] | Lost]]:
+        answers = (
+            self._pool.map(batches)
+            if len(batches) > 1
+            else [(each, self._pool.ask(each)) for each in batches]
+        )
         return [
             (batch, answer if isinstance(answer, Lost) else [_result(row) for row in answer])
-            for batch, answer in self._pool.map(batches)
+            for batch, answer in answers
         ]
 
     def _settled(self, batch: list[str], answer: list[Amr | Failure] | Lost) -> list[Amr | Failure]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from mathamr.errors import MathAMRError
 from mathamr.evaluation.runs import DEPTH, Run, few
@@ -76,7 +76,7 @@ def rerank_run(
 
     What gets no score comes after, in its old order; behind them, what was not looked at again.
     """
-    rankings: dict[str, list[Scored]] = {}
+    rankings: dict[str, Sequence[Scored]] = {}
     for topic, hits in run.rankings.items():
         ids = run.ids(topic, pool)
         known = set(ids)
@@ -98,7 +98,7 @@ def _hits(run: Run, topic: str, depth: int) -> list[Scored]:
     return [Scored(hit.id, hit.score) for hit in run.rankings.get(topic, ())[:depth]]
 
 
-def _run(name: str, rankings: dict[str, list[Scored]]) -> Run:
+def _run(name: str, rankings: Mapping[str, Sequence[Scored]]) -> Run:
     """A run in exactly that order: equal scores would be ordered by id, so ranks are the scores."""
     return Run.of(
         name,

@@ -137,7 +137,7 @@ def rerank_results(
     unknown = total = 0
     with Progress("reranking", "topics", total=len(known)) as progress:
 
-        def score(topic: str, ids: Sequence[str]) -> list[Scored]:
+        def score(topic: str, ids: Sequence[str]) -> Sequence[Scored]:
             nonlocal unknown, total
             progress.advance()
             try:
@@ -199,7 +199,7 @@ def _query(topic: Topic, task: Task) -> Query:
     return Query.of_post(topic.post, topic.formula_id if task == "formulas" else None)
 
 
-def _scored_looks(index: Index, query: Query, ids: Sequence[str], ranking: Ranking) -> list[Scored]:
+def _scored_looks(index: Index, query: Query, ids: Sequence[str], ranking: Ranking) -> Sequence[Scored]:
     """Formulas by the visual ids of the collection, or by their own, each with the score of its best look."""
     catalogue = index.archive.catalogue
     looks: dict[str, list[str]] = {}

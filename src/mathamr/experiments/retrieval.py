@@ -85,7 +85,7 @@ class Searcher:
             return None
         return asked
 
-    def ranked(self, asked: Asked, looks: JudgedLooks) -> list[Scored]:
+    def ranked(self, asked: Asked, looks: JudgedLooks) -> Sequence[Scored]:
         """Answers by id, or looks by visual id."""
         if self._test.task == "answers":
             posts = PostRanker(asked, self._engine, _no_words).rank(self._ranking, self._demand, "")

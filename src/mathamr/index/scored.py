@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -22,13 +22,54 @@ class Scored(NamedTuple):
     score: float
 
 
-def paired(ids: Iterable[str], scores: Iterable[float]) -> list[Scored]:
-    """Scored ids, as many as there are of both: of thousands, made in half the time of calls one by one.
+class ScoredColumns(Sequence[Scored]):
+    """Scored ids as two columns: of a thousand that are fused and cut, a dozen are ever looked at one by one.
 
-    >>> paired(["a"], [0.5])
-    [Scored(id='a', score=0.5)]
+    >>> found = ScoredColumns(["b", "a"], np.array([0.75, 0.5]))
+    >>> found[0], found[1:]
+    (Scored(id='b', score=0.75), [Scored(id='a', score=0.5)])
     """
-    return list(map(_scored, zip(ids, scores, strict=True)))
+
+    __slots__ = ("ids", "scores")
+
+    def __init__(self, ids: list[str], scores: npt.NDArray[np.float64]) -> None:
+        self.ids, self.scores = ids, scores
+
+    @classmethod
+    def of(cls, hits: Sequence[tuple[str, float]]) -> ScoredColumns:
+        """Any results in columns."""
+        if isinstance(hits, ScoredColumns):
+            return hits
+        return cls([each for each, _ in hits], np.array([score for _, score in hits], np.float64))
+
+    def by_id(self) -> dict[str, float]:
+        """The scores by their ids."""
+        return dict(zip(self.ids, self.scores.tolist(), strict=True))
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def __iter__(self) -> Iterator[Scored]:
+        return map(_scored, zip(self.ids, self.scores.tolist(), strict=True))
+
+    @overload
+    def __getitem__(self, place: int) -> Scored: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> ScoredColumns: ...
+
+    def __getitem__(self, place: int | slice) -> Scored | ScoredColumns:
+        if isinstance(place, slice):
+            return ScoredColumns(self.ids[place], self.scores[place])
+        return Scored(self.ids[place], float(self.scores[place]))
+
+    def __eq__(self, other: object) -> bool:
+        return list(self) == list(other) if isinstance(other, Sequence) else NotImplemented
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        return repr(list(self))
 
 
 _scored: Callable[[tuple[str, float]], Scored] = partial(tuple.__new__, Scored)
@@ -41,13 +82,13 @@ def check_k(k: int) -> int:
     return k
 
 
-def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> list[Scored]:
+def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> ScoredColumns:
     """The k best of scored ids, best first, equal ones by id.
 
     >>> best(["b", "a", "c"], [0.5, 0.5, 0.75], 2)
     [Scored(id='c', score=0.75), Scored(id='a', score=0.5)]
     """
-    rounded = np.round(np.asarray(scores, np.float64), DECIMALS) + 0.0
+    rounded = np.round(np.asarray(scores, np.float64), DECIMALS).astype(np.float64) + 0.0
     order = np.argsort(-rounded, kind="stable")
     ranked = rounded[order]
     names = list(map(ids.__getitem__, order.tolist()))
@@ -59,4 +100,4 @@ def best(ids: Sequence[str], scores: npt.ArrayLike, k: int) -> list[Scored]:
         if start >= done:
             done = int(np.searchsorted(-ranked, -ranked[start], side="right"))
             names[start:done] = sorted(names[start:done])
-    return paired(names[:k], ranked[:k].tolist())
+    return ScoredColumns(names[:k], ranked[:k])

@@ -93,7 +93,7 @@ class BareName:
         """What the person should know about the words."""
         return [f"no post has {word!r}; searched for {right!r} too" for word, right in self.corrected.items()]
 
-    def first(self, hits: Sequence[Scored], posts: Posts) -> tuple[list[Scored], dict[str, float]]:
+    def first(self, hits: Sequence[Scored], posts: Posts) -> tuple[Sequence[Scored], dict[str, float]]:
         """Hits with what has the name first, and how much of it each has, up to 1.
 
         First come titles with the whole name, the shorter the earlier, then posts with a word that hardly any has. The

@@ -77,11 +77,11 @@ class FormulaRanker(Ranker):
         self._meant: dict[str, Trees] = {}
         """The trees of looks, read as lexical terms are, as far as they were asked for."""
 
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> Sequence[Scored]:
         field = self.engine[leaf.field]
         vectors = self.asked.rows(field.field).vectors
 
-        def search(k: int, where: Filter | None) -> list[Scored]:
+        def search(k: int, where: Filter | None) -> Sequence[Scored]:
             match leaf:
                 case Nearest():
                     return field.search(vectors[0], k, where, demand.exact)
@@ -98,8 +98,8 @@ class FormulaRanker(Ranker):
         return self._gathered(field, search, demand)
 
     def _gathered(
-        self, field: FieldReader, search: Callable[[int, Filter | None], list[Scored]], demand: Demand
-    ) -> list[Scored]:
+        self, field: FieldReader, search: Callable[[int, Filter | None], Sequence[Scored]], demand: Demand
+    ) -> Sequence[Scored]:
         """Looks by their best formula, whose place is remembered: more are asked for until there are enough."""
         total = field.count()
         if not total:
@@ -120,7 +120,7 @@ class FormulaRanker(Ranker):
             self._places[look] = hit.id
         return [Scored(look, hit.score) for look, hit in best.items()][: demand.depth]
 
-    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> list[Scored]:
+    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> Sequence[Scored]:
         return filtered(
             lambda k: lexicon.search(self.asked.terms, k),
             demand,
@@ -134,7 +134,7 @@ class FormulaRanker(Ranker):
             self._places.setdefault(look, place)
         return set(known)
 
-    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
+    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> Sequence[Scored]:
         field = self.engine[name]
         vectors = self.asked.rows(self.engine[asked_by].field).vectors
         if field.field.of == "looks":
@@ -146,7 +146,7 @@ class FormulaRanker(Ranker):
         self._places.update({look: hit.id for look, hit in best.items()})
         return [Scored(look, hit.score) for look, hit in best.items()]
 
-    def _aligned(self, ids: Sequence[str]) -> list[Scored]:
+    def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
         opt, slt = self.asked.meant
         known = self._trees(ids)
         left = ALIGNED_NODES
@@ -164,7 +164,7 @@ class FormulaRanker(Ranker):
             scored.append(Scored(look, similarity((opt, slt), known[look])))
         return sorted(scored, key=lambda each: (-each.score, each.id))
 
-    def _alike(self, ids: Sequence[str], model: str) -> list[Scored]:
+    def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
         known = self._trees(ids)
         left = ALIKE_NODES
         read: list[str] = []

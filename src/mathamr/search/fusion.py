@@ -8,15 +8,16 @@ normalised query by query before they meet.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from operator import itemgetter
+from itertools import chain
 from typing import Protocol
 
 import numpy as np
+import numpy.typing as npt
 
 from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.index.scored import Scored, paired
+from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.registry import Registry
 
 RANK_OFFSET = 60
@@ -24,6 +25,7 @@ RANK_OFFSET = 60
 
 Ranking = Sequence[tuple[str, float]]
 """Ids and scores, best first, such as `Scored`s."""
+Values = npt.NDArray[np.float64]
 
 
 class Fusion(Protocol):
@@ -31,7 +33,7 @@ class Fusion(Protocol):
 
     def __call__(
         self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """Everything that one of the rankings has, best first, or the best `k`; equal scores in the order of their ids.
 
         `weights` say how much each ranking counts, by default all the same. What a ranking lacks it puts last.
@@ -68,7 +70,7 @@ def fuse(
     weights: Sequence[float] | None = None,
     k: int | None = None,
     normalisation: str | None = None,
-) -> list[Scored]:
+) -> Sequence[Scored]:
     """The best `k` of a fusion by name, with its own normalisation unless one is given.
 
     >>> words = [Scored("a", 9.0), Scored("b", 8.0)]
@@ -86,34 +88,32 @@ def fuse(
     return kind(normalisation=normalisation)(rankings, weights, k)
 
 
-def min_max(scores: Sequence[float]) -> list[float]:
+def min_max(scores: Values) -> Values:
     """From 0, the last, to 1, the first; equal scores are all 1."""
-    low, high = min(scores), max(scores)
-    span = high - low
-    return [(score - low) / span for score in scores] if span else [1.0] * len(scores)
+    low = scores.min()
+    span = scores.max() - low
+    return (scores - low) / span if span else np.ones(len(scores))
 
 
-def by_top(scores: Sequence[float]) -> list[float]:
+def by_top(scores: Values) -> Values:
     """Shares of the best score; where none is positive, as `min_max` has it."""
-    high = max(scores)
-    return [score / high if score > 0 else 0.0 for score in scores] if high > 0 else min_max(scores)
+    high = scores.max()
+    return np.where(scores > 0, scores / high, 0.0) if high > 0 else min_max(scores)
 
 
-def lifted(scores: Sequence[float]) -> list[float]:
+def lifted(scores: Values) -> Values:
     """How many standard deviations above the mean of the ranking, lifted so that the last has 0."""
-    values = np.array(scores, np.float64)
-    apart = values - math.fsum(scores) / len(scores)
+    apart = scores - math.fsum(scores.tolist()) / len(scores)
     deviation = math.sqrt(float(apart @ apart) / len(scores))
-    above_last: list[float] = ((values - values.min()) / deviation if deviation > 0 else values**0).tolist()
-    return above_last
+    return (scores - scores.min()) / deviation if deviation > 0 else np.ones(len(scores))
 
 
-def unchanged(scores: Sequence[float]) -> list[float]:
+def unchanged(scores: Values) -> Values:
     """Scores that are comparable already, such as shares of a theoretical maximum."""
-    return list(scores)
+    return scores
 
 
-NORMALISATIONS: dict[str, Callable[[Sequence[float]], list[float]]] = {
+NORMALISATIONS: dict[str, Callable[[Values], Values]] = {
     "min-max": min_max,
     "top": by_top,
     "z": lifted,
@@ -129,13 +129,13 @@ class ReciprocalRankFusion:
 
     def __call__(
         self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """Ranks alone count."""
-        sums: dict[str, float] = {}
-        for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
-            for place, item in enumerate(_unique(ranking)[0], 1):
-                sums[item] = sums.get(item, 0.0) + weight / (self.offset + place)
-        return _ordered(sums, k)
+        joined = _Joined(rankings)
+        sums = np.zeros(len(joined.ids))
+        for places, weight in zip(joined.places, _weights(rankings, weights), strict=True):
+            sums[places] += weight / (self.offset + np.arange(1, len(places) + 1))
+        return _ordered(joined.ids, sums, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,13 +147,13 @@ class ScoredReciprocalRank:
 
     def __call__(
         self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """Ranks count, and among them those with high scores more."""
-        sums: dict[str, float] = {}
-        for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
-            for place, (item, score) in enumerate(_normalised(ranking, self.normalisation).items(), 1):
-                sums[item] = sums.get(item, 0.0) + weight * score / (self.offset + place)
-        return _ordered(sums, k)
+        joined = _Joined(rankings)
+        sums = np.zeros(len(joined.ids))
+        for places, scores, weight in joined.weighed(weights, self.normalisation):
+            sums[places] += weight * scores / (self.offset + np.arange(1, len(places) + 1))
+        return _ordered(joined.ids, sums, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,14 +164,13 @@ class WeightedSum:
 
     def __call__(
         self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """Scores alone count; one that a ranking lacks is 0."""
-        sums: dict[str, float] = {}
-        known = sums.get
-        for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
-            for item, score in _normalised(ranking, self.normalisation).items():
-                sums[item] = known(item, 0.0) + weight * score
-        return _ordered(sums, k)
+        joined = _Joined(rankings)
+        sums = np.zeros(len(joined.ids))
+        for places, scores, weight in joined.weighed(weights, self.normalisation):
+            sums[places] += weight * scores
+        return _ordered(joined.ids, sums, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,7 +181,7 @@ class Mean:
 
     def __call__(
         self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """Scores alone count; one that a ranking lacks is 0."""
         chosen = _weights(rankings, weights)
         total = math.fsum(chosen) or 1.0
@@ -197,13 +196,13 @@ class Maximum:
 
     def __call__(
         self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """Scores alone count."""
-        best: dict[str, float] = {}
-        for ranking, weight in zip(rankings, _weights(rankings, weights), strict=True):
-            for item, score in _normalised(ranking, self.normalisation).items():
-                best[item] = max(best.get(item, 0.0), weight * score)
-        return _ordered(best, k)
+        joined = _Joined(rankings)
+        best = np.zeros(len(joined.ids))
+        for places, scores, weight in joined.weighed(weights, self.normalisation):
+            best[places] = np.maximum(best[places], weight * scores)
+        return _ordered(joined.ids, best, k)
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,11 +216,13 @@ class HarmonicMean:
 
     def __call__(
         self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """Scores alone count."""
         chosen = _weights(rankings, weights)
-        scores = [_normalised(ranking, self.normalisation) for ranking in rankings]
-        counted = [(weight, found) for weight, found in zip(chosen, scores, strict=True) if weight > 0]
+        scores = [_normalised(_unique(ranking), self.normalisation) for ranking in rankings]
+        counted = [
+            (weight, found.by_id()) for weight, found in zip(chosen, scores, strict=True) if weight > 0
+        ]
         total = math.fsum(weight for weight, _ in counted)
         arithmetic = Mean(self.normalisation)(rankings, chosen)
         means = {hit.id: hit.score for hit in arithmetic}
@@ -235,7 +236,25 @@ class HarmonicMean:
         return [Scored(item, harmonic[item]) for item in order[:k]]
 
 
-_id, _score = itemgetter(0), itemgetter(1)
+class _Joined:
+    """Several rankings as columns over the ids of all of them: every id once, and where those of each ranking stand."""
+
+    def __init__(self, rankings: Sequence[Ranking]) -> None:
+        self._rankings = [_unique(ranking) for ranking in rankings]
+        self.ids = list(dict.fromkeys(chain.from_iterable(own.ids for own in self._rankings)))
+        places = dict(zip(self.ids, range(len(self.ids)), strict=True))
+        self.places = [
+            np.fromiter(map(places.__getitem__, own.ids), np.intp, len(own)) for own in self._rankings
+        ]
+
+    def weighed(
+        self, weights: Sequence[float] | None, normalisation: str
+    ) -> Iterator[tuple[npt.NDArray[np.intp], Values, float]]:
+        """For each ranking where its ids stand, its normalised scores, and what it counts."""
+        for own, places, weight in zip(
+            self._rankings, self.places, _weights(self._rankings, weights), strict=True
+        ):
+            yield places, _normalised(own, normalisation).scores, weight
 
 
 def _weights(rankings: Sequence[Ranking], weights: Sequence[float] | None) -> Sequence[float]:
@@ -249,33 +268,33 @@ def _weights(rankings: Sequence[Ranking], weights: Sequence[float] | None) -> Se
     return weights
 
 
-def _unique(ranking: Ranking) -> tuple[list[str], list[float]]:
-    """A ranking with every id once, where it stands first: its ids and their scores."""
-    ids, scores = list(map(_id, ranking)), list(map(_score, ranking))
-    if not all(map(math.isfinite, scores)):
-        item, score = next(hit for hit in ranking if not math.isfinite(hit[1]))
+def _unique(ranking: Ranking) -> ScoredColumns:
+    """A ranking with every id once, where it stands first."""
+    columns = ScoredColumns.of(ranking)
+    finite = np.isfinite(columns.scores)
+    if not finite.all():
+        item, score = columns[int(finite.argmin())]
         raise MathAMRError(f"the score of {item!r} in a ranking is no finite number: {score}")
-    if len(set(ids)) < len(ids):
-        first = dict(zip(reversed(ids), reversed(scores), strict=True))
-        ids = list(dict.fromkeys(ids))
-        scores = [first[each] for each in ids]
-    return ids, scores
+    if len(set(columns.ids)) == len(columns):
+        return columns
+    first = dict(reversed(list(zip(columns.ids, range(len(columns)), strict=True))))
+    places = sorted(first.values())
+    return ScoredColumns([columns.ids[place] for place in places], columns.scores[places])
 
 
-def _normalised(ranking: Ranking, name: str) -> dict[str, float]:
+def _normalised(ranking: ScoredColumns, name: str) -> ScoredColumns:
     if name not in NORMALISATIONS:
         raise UnknownNameError("normalisation", name, list(NORMALISATIONS))
-    ids, scores = _unique(ranking)
-    return dict(zip(ids, NORMALISATIONS[name](scores), strict=True)) if ids else {}
+    return ScoredColumns(ranking.ids, NORMALISATIONS[name](ranking.scores)) if len(ranking) else ranking
 
 
-def _ordered(scores: dict[str, float], k: int | None) -> list[Scored]:
-    ids, values = list(scores), np.array(list(scores.values()), np.float64)
-    order = np.argsort(-values, kind="stable")
-    ranked = values[order]
+def _ordered(ids: list[str], scores: Values, k: int | None) -> ScoredColumns:
+    order = np.argsort(-scores, kind="stable")
+    ranked = scores[order]
     if (ranked[1:] == ranked[:-1])[:k].any():
-        ids.sort()
-        values = np.array([scores[each] for each in ids], np.float64)
-        order = np.argsort(-values, kind="stable")  # equal scores stay in the order of their ids
-        ranked = values[order]
-    return paired(map(ids.__getitem__, order[:k].tolist()), ranked[:k].tolist())
+        by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__), np.intp)
+        order = by_id[
+            np.argsort(-scores[by_id], kind="stable")
+        ]  # equal scores stay in the order of their ids
+        ranked = scores[order]
+    return ScoredColumns([ids[place] for place in order[:k].tolist()], ranked[:k])

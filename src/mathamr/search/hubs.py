@@ -36,7 +36,7 @@ def hubness(vectors: Mapping[str, Floats], neighbours: int) -> dict[str, float]:
     return dict(zip(vectors, means.tolist(), strict=True))
 
 
-def less_for_hubs(hits: Sequence[Scored], near: Mapping[str, float], share: float) -> list[Scored]:
+def less_for_hubs(hits: Sequence[Scored], near: Mapping[str, float], share: float) -> Sequence[Scored]:
     """Hits with a share of their hubness taken off, both in standard deviations, best first.
 
     A hit whose hubness is unknown keeps its score.

@@ -11,7 +11,7 @@ from __future__ import annotations
 import gc
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
@@ -146,7 +146,15 @@ class Index(Closing):
         self.archive.close()
 
     def warm(self) -> None:
-        """Loads everything that a first query would load: the parser beside the model, in a thread of its own."""
+        """Loads everything that a first query would load: the parser beside the model, in a thread of its own.
+
+        Many queries are expected then: parser and text encoder go the quickest way there is on this machine, which takes longer to
+        be ready than a single query should wait.
+        """
+        from mathamr.amr.builtin.batchsize import MANY as SENTENCES
+        from mathamr.layers.language.ways import MANY as POSTS
+        from mathamr.layers.language.ways import going, way_for
+
         failures: list[BaseException] = []
 
         def load(part: Callable[[], object]) -> None:
@@ -158,12 +166,14 @@ class Index(Closing):
         loading = threading.Thread(target=load, args=(lambda: self.archive.system,))
         loading.start()
         if {"graph", "tensor"} & self.archive.system_type.needs:
-            load(lambda: self._parser().parse(["Let FORMULA_0 hold."]))
+            some = [f"Let FORMULA_{number} hold for {number} sets." for number in range(SENTENCES)]
+            load(lambda: self._parser().parse(some))
         loading.join()
         if failures:
             raise failures[0]
         if not self.archive.words_only:
             self.archive.engine.warm()
+        self._analyser.reading = partial(going, way_for(POSTS))
         for task in self.tasks:
             self.search("$x$", task, k=1)
         # What was loaded stays: Python need not look through it for rubbish, which takes a tenth of a query's time.
@@ -269,7 +279,7 @@ class Index(Closing):
         ids: Sequence[str],
         strategy: str | Ranking | None = None,
         task: Task = "answers",
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """Given posts or looks, whoever found them, best first by a strategy; what the index lacks is left out."""
         _, ranking = self.ranking(task, strategy)
         if any(True for _ in fields_of(ranking)):

@@ -31,7 +31,7 @@ class PostRanker(Ranker):
         super().__init__(asked, engine, lexicon, payloads)
         self._posts = posts
 
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> Sequence[Scored]:
         field = self._field(leaf.field)
         vectors = self.asked.rows(field.field).vectors
         match leaf:
@@ -46,7 +46,7 @@ class PostRanker(Ranker):
         """All, where some of them may have the name that was asked for."""
         return demand.depth if self._name is None else None
 
-    def _skimmed(self, ranking: Ranking, demand: Demand) -> list[Scored]:
+    def _skimmed(self, ranking: Ranking, demand: Demand) -> Sequence[Scored]:
         """By MaxSim over numbers that take a quarter of the room."""
         if not isinstance(ranking, MaxSim):
             return []
@@ -56,7 +56,7 @@ class PostRanker(Ranker):
         with self.asked.watch("search"):
             return field.skim_maxsim(self.asked.rows(field.field).vectors, demand.depth, demand.where)
 
-    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> list[Scored]:
+    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> Sequence[Scored]:
         def passing(ids: Sequence[str]) -> set[str]:
             payloads = self._payloads("posts", ids)
             return {
@@ -93,7 +93,7 @@ class PostRanker(Ranker):
         """Words that misspelt ones of the query were taken for."""
         return list(self._name.corrected.values()) if self._name is not None else []
 
-    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
+    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> Sequence[Scored]:
         rows = self.asked.rows(self._field(asked_by).field)
         return self._field(name).score(rows.vectors, ids)
 
@@ -103,10 +103,10 @@ class PostRanker(Ranker):
             raise unsuited(f"by the field {name!r} of {field.field.of}", "answers")
         return field
 
-    def _aligned(self, ids: Sequence[str]) -> list[Scored]:
+    def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
         raise unsuited("that aligns trees of formulas", "answers")
 
-    def _alike(self, ids: Sequence[str], model: str) -> list[Scored]:
+    def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
         raise unsuited("that compares the nodes of formulas", "answers")
 
     def _read_again(self, ids: Sequence[str]) -> dict[str, float]:

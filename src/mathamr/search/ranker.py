@@ -9,14 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import itemgetter
+
+import numpy as np
 
 from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, FieldReader, Filter, Kind, Payload
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
-from mathamr.index.scored import Scored
+from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.asked import Asked
 from mathamr.search.fusion import fuse, looks_at_scores, takes_normalisation
 from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs, standard
@@ -49,7 +50,7 @@ _BEHIND = 0.99
 class FoundHits:
     """Results, best first, and what each component gave them."""
 
-    hits: list[Scored]
+    hits: Sequence[Scored]
     evidence: dict[str, dict[str, float]] = field(default_factory=dict)
     """Scores by the component's name, then by result."""
 
@@ -65,7 +66,7 @@ class FoundHits:
         """The same of some of the hits."""
         if self.shares or not self.hits:
             return self.shares
-        best = max(map(itemgetter(1), self.hits))
+        best = float(ScoredColumns.of(self.hits).scores.max())
         return {
             hit.id: min(1.0, max(0.0, hit.score / best)) if best > 0 else float(hit.score >= best)
             for hit in hits
@@ -122,7 +123,7 @@ class Ranker(ABC):
         with self.asked.watch("rank"):
             return self._finished(found, demand)
 
-    def score(self, ranking: Ranking, ids: Sequence[str]) -> list[Scored]:
+    def score(self, ranking: Ranking, ids: Sequence[str]) -> Sequence[Scored]:
         """Given results, best first, by what a ranking ranks by; those that the index lacks are left out."""
         return self._scored(ranking, ids).hits if ids else []
 
@@ -211,14 +212,14 @@ class Ranker(ABC):
             for part in ranking.asked
         }
         with self.asked.watch("rank"):
-            evidence = {name: dict(hits) for name, hits in parts.items()}
+            evidence = {name: ScoredColumns.of(hits).by_id() for name, hits in parts.items()}
             contenders = _fused(ranking, parts, exactly) if skimmed else []
         for part in ranking.asked:
             if part.name in skimmed:
                 own = evidence[part.name]
                 exact = self._scored(part.ranking, [hit.id for hit in contenders]).hits
                 own.update(hit for hit in exact if hit.id in own)
-                parts[part.name] = list(own.items())
+                parts[part.name] = ScoredColumns([*own], np.fromiter(own.values(), np.float64, len(own)))
         with self.asked.watch("rank"):
             return FoundHits(_fused(ranking, parts, self._kept(demand)), evidence)
 
@@ -226,7 +227,7 @@ class Ranker(ABC):
         """How many results of a fusion are looked at; `None`: all of them."""
         return None
 
-    def _skimmed(self, ranking: Ranking, demand: Demand) -> list[Scored]:
+    def _skimmed(self, ranking: Ranking, demand: Demand) -> Sequence[Scored]:
         """About what a ranking finds, where the index can tell it quicker than exactly; else nothing."""
         return []
 
@@ -269,7 +270,7 @@ class Ranker(ABC):
         evidence = {**found.named(ranking.first), HUBNESS: near}
         return FoundHits(followed(ordered, found.hits[ranking.pool :]), evidence)
 
-    def _mutual_scores(self, name: str, ids: Sequence[str]) -> list[Scored]:
+    def _mutual_scores(self, name: str, ids: Sequence[str]) -> Sequence[Scored]:
         """Given entries by MaxSim both ways, best first; those without rows are left out."""
         field = self.engine[name]
         if field.field.of == "formulas":
@@ -285,23 +286,23 @@ class Ranker(ABC):
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
     @abstractmethod
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> Sequence[Scored]:
         """The best results by vectors."""
 
     @abstractmethod
-    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> list[Scored]:
+    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> Sequence[Scored]:
         """The best results by words."""
 
     @abstractmethod
-    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
+    def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> Sequence[Scored]:
         """Given results by vectors of a field, best first; the query's are those of the field `asked_by`."""
 
     @abstractmethod
-    def _aligned(self, ids: Sequence[str]) -> list[Scored]:
+    def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
         """Given results by how their trees align with the query's, best first."""
 
     @abstractmethod
-    def _alike(self, ids: Sequence[str], model: str) -> list[Scored]:
+    def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
         """Given results by how alike the nodes of their trees are to the query's in a network, best first."""
 
     @abstractmethod
@@ -317,7 +318,7 @@ class Ranker(ABC):
         """Results as they are handed out."""
 
 
-def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> list[Scored]:
+def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> Sequence[Scored]:
     """Results that were ranked again, then those that were not, in their old order, with scores below the first's.
 
     Scores that are positive stay so.
@@ -338,8 +339,8 @@ def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> list[Scored]:
 
 
 def filtered(
-    search: Callable[[int], list[Scored]], demand: Demand, passing: Callable[[Sequence[str]], set[str]]
-) -> list[Scored]:
+    search: Callable[[int], Sequence[Scored]], demand: Demand, passing: Callable[[Sequence[str]], set[str]]
+) -> Sequence[Scored]:
     """The best results of a search that pass the filter: more are asked for until there are enough or no more."""
     if not demand.where:
         return search(demand.depth)
@@ -359,7 +360,7 @@ def filtered(
         asked *= 4
 
 
-def _mean(parts: Iterable[Sequence[Scored]]) -> list[Scored]:
+def _mean(parts: Iterable[Sequence[Scored]]) -> Sequence[Scored]:
     """The mean over the parts that know a result, best first."""
     sums: dict[str, tuple[float, int]] = {}
     for hits in parts:
@@ -372,12 +373,12 @@ def _mean(parts: Iterable[Sequence[Scored]]) -> list[Scored]:
 
 def of_rows(
     field: FieldReader, vectors: Floats, rows: int, where: Filter | None, exact: bool
-) -> list[Scored]:
+) -> Sequence[Scored]:
     """Entries that the rows of a query find, so many nearest rows each; every entry once, by its best row.
 
     An engine that approximates is asked for entries, row by row: it would have to fetch all their rows to say which is nearest.
     """
-    found: list[list[Scored]] = (
+    found: list[Sequence[Scored]] = (
         [[Scored(hit.id, hit.score) for hit in hits] for hits in field.search_rows(vectors, rows, where)]
         if exact
         else [field.search(row, rows, where, exact=False) for row in vectors]
@@ -391,7 +392,7 @@ def of_rows(
 
 def _fused(
     ranking: Fuse, parts: Mapping[str, Sequence[tuple[str, float]]], k: int | None = None
-) -> list[Scored]:
+) -> Sequence[Scored]:
     weights = [part.weight for part in ranking.asked]
     normalisation = ranking.normalisation if takes_normalisation(ranking.fusion) else None
     return fuse(ranking.fusion, list(parts.values()), weights, k, normalisation)

@@ -1,15 +1,48 @@
-"""`RememberedAnswers`: what was answered last, so that a page that is opened again, or a link that many follow, is not searched for again."""
+"""`WrittenAnswer`: an answer as it is sent; `RememberedAnswers`: what was answered last, so that a page that is opened again, or a link
+that many follow, is not searched for again."""
 
 from __future__ import annotations
 
 import json
 import threading
 from collections import OrderedDict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 MOST = 256
-"""Answers that are kept, and the longest of them, in characters: some ten MB in all, since most have forty thousand."""
+"""Answers that are kept, and the longest of them, in bytes: some ten MB in all, since most have forty thousand."""
 LONGEST = 200_000
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenAnswer:
+    """An answer as JSON, written once, but for the seconds that its stages took: these are others when it is given again."""
+
+    rest: bytes
+    seconds: Mapping[str, float]
+
+    @classmethod
+    def of(cls, answer: Mapping[str, Any], seconds: Mapping[str, float]) -> WrittenAnswer:
+        """An answer that says something beside its seconds.
+
+        >>> WrittenAnswer.of({"hits": []}, {"total": 0.5}).body
+        b'{"seconds":{"total":0.5},"hits":[]}'
+        """
+        return cls(_json(answer), seconds)
+
+    def taking(self, seconds: Mapping[str, float]) -> WrittenAnswer:
+        """The same answer, given in another time."""
+        return replace(self, seconds=seconds)
+
+    @property
+    def body(self) -> bytes:
+        """All of it."""
+        return b'{"seconds":' + _json(self.seconds) + b"," + self.rest[1:]
+
+
+def _json(row: Mapping[str, Any]) -> bytes:
+    return json.dumps(row, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
 
 
 class RememberedAnswers:
@@ -20,29 +53,25 @@ class RememberedAnswers:
 
     def __init__(self, most: int = MOST, longest: int = LONGEST) -> None:
         self._most, self._longest = most, longest
-        self._known: OrderedDict[str, str] = OrderedDict()
+        self._known: OrderedDict[str, WrittenAnswer] = OrderedDict()
         self._looking = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._known)
 
-    def get(self, asked: str) -> dict[str, Any] | None:
+    def get(self, asked: str) -> WrittenAnswer | None:
         """The answer, if it is remembered."""
         with self._looking:
-            if asked not in self._known:
-                return None
-            self._known.move_to_end(asked)
-            text = self._known[asked]
-        answer: dict[str, Any] = json.loads(text)
-        return answer
+            if asked in self._known:
+                self._known.move_to_end(asked)
+            return self._known.get(asked)
 
-    def put(self, asked: str, answer: dict[str, Any]) -> None:
+    def put(self, asked: str, answer: WrittenAnswer) -> None:
         """Remembers an answer, unless it is very long."""
-        text = json.dumps(answer, separators=(",", ":"))
-        if len(text) > self._longest:
+        if len(answer.rest) > self._longest:
             return
         with self._looking:
-            self._known[asked] = text
+            self._known[asked] = answer
             self._known.move_to_end(asked)
             while len(self._known) > self._most:
                 self._known.popitem(last=False)

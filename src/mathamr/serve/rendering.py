@@ -26,7 +26,9 @@ from mathamr.serve.sanitiser import NestedTooDeeplyError, place, safe_link, sani
 
 REMEMBERED = 4_000
 LONGEST_REMEMBERED = 200
-"""Formulas that are drawn again and again are short; long ones would fill the memory."""
+LONG_REMEMBERED, LONGEST_LONG = 400, 1_600
+"""Formulas that are drawn again and again are short; long ones would fill the memory, so that few of them are remembered, and none that is
+longer still."""
 
 _BLOCKS = {
     "heading": ("<h4>", "</h4>"),
@@ -54,8 +56,9 @@ def draw(latex: str, macros: tuple[str, ...] = (), display: bool = False, mathml
 
     The page forbids inline styles, so what our renderer would write as a style is a class for its style sheet.
     """
-    remember = len(latex) <= LONGEST_REMEMBERED and not macros and mathml is None
-    return _remembered(latex, display) if remember else _draw(latex, macros, display, mathml)
+    if macros or mathml is not None or len(latex) > LONGEST_LONG:
+        return _draw(latex, macros, display, mathml)
+    return (_remembered if len(latex) <= LONGEST_REMEMBERED else _long_remembered)(latex, display)
 
 
 def draw_formula(formula: Formula, macros: tuple[str, ...] = ()) -> Drawn:
@@ -92,6 +95,11 @@ def _draw(latex: str, macros: tuple[str, ...], display: bool, mathml: str | None
 
 @lru_cache(maxsize=REMEMBERED)
 def _remembered(latex: str, display: bool) -> Drawn:
+    return _draw(latex, (), display, None)
+
+
+@lru_cache(maxsize=LONG_REMEMBERED)
+def _long_remembered(latex: str, display: bool) -> Drawn:
     return _draw(latex, (), display, None)
 
 

@@ -56,10 +56,10 @@ class FilterRequest(Strict):
 
 
 class SearchRequest(Strict):
-    """A search."""
+    """A search; without a task for answers, where the index has them, else for formulas."""
 
     q: str
-    task: Task = "answers"
+    task: Task | None = None
     strategy: Strategy | None = None
     k: int = Field(10, ge=1, le=2**31)
     offset: int = Field(0, ge=0, le=2**31)
@@ -72,7 +72,7 @@ class ExplainRequest(Strict):
 
     q: str
     id: Id
-    task: Task = "answers"
+    task: Task | None = None
 
 
 class RenderRequest(Strict):

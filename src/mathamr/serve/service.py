@@ -108,8 +108,15 @@ class Service:
         gauges[f"{name}_timed_out"] = ("Requests that took too long.", lambda: lane.timed_out)
 
 
-def service_of(request: Request) -> Service:
-    """The service that the application was made for."""
+async def service_of(request: Request) -> Service:
+    """The service that the application was made for.
+
+    Whatever a request needs is told on the event loop: what is not `async` FastAPI would ask of a thread, which takes longer than to tell it.
+    """
+    return _service_of(request)
+
+
+def _service_of(request: Request) -> Service:
     service: Service = request.app.state.service
     return service
 
@@ -118,7 +125,7 @@ _header = APIKeyHeader(name="X-API-Key", auto_error=False, description="the serv
 _bearer = HTTPBearer(auto_error=False, description="the server's key")
 
 
-def given_key(
+async def given_key(
     header: Annotated[str | None, Security(_header)],
     bearer: Annotated[HTTPAuthorizationCredentials | None, Security(_bearer)],
 ) -> str:
@@ -126,16 +133,16 @@ def given_key(
     return header or (bearer.credentials if bearer else "")
 
 
-def reader(request: Request, key: Annotated[str, Depends(given_key)]) -> Service:
+async def reader(request: Request, key: Annotated[str, Depends(given_key)]) -> Service:
     """The service, for a client that may read."""
-    service = service_of(request)
+    service = _service_of(request)
     service.keys.check_read(key)
     return service
 
 
-def writer(request: Request, key: Annotated[str, Depends(given_key)]) -> Service:
+async def writer(request: Request, key: Annotated[str, Depends(given_key)]) -> Service:
     """The service, for a client that may write."""
-    service = service_of(request)
+    service = _service_of(request)
     service.keys.check_write(key)
     service.archive_writer()
     return service

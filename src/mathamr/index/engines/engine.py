@@ -80,13 +80,15 @@ class FieldReader(Protocol):
         """The rows of entries, with what each stands for; unknown ids are left out."""
         ...
 
-    def search(self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True) -> list[Scored]:
+    def search(
+        self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True
+    ) -> Sequence[Scored]:
         """The k entries with the highest cosine of their row; of many rows the best counts."""
         ...
 
     def search_maxsim(
         self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """The k entries with the highest MaxSim, the mean over the query's rows of the best cosine."""
         ...
 
@@ -96,7 +98,7 @@ class FieldReader(Protocol):
         """For each row of the query the k stored rows with the highest cosine, whichever entries they are of."""
         ...
 
-    def score(self, vectors: Floats, ids: Sequence[str]) -> list[Scored]:
+    def score(self, vectors: Floats, ids: Sequence[str]) -> Sequence[Scored]:
         """The exact MaxSim of given entries; unknown ids are left out."""
         ...
 
@@ -105,7 +107,7 @@ class FieldReader(Protocol):
 class SkimsMaxSim(Protocol):
     """A reader that knows about the MaxSim of everything long before it knows it exactly."""
 
-    def skim_maxsim(self, vectors: Floats, k: int, where: Filter | None = None) -> list[Scored]:
+    def skim_maxsim(self, vectors: Floats, k: int, where: Filter | None = None) -> Sequence[Scored]:
         """The k entries with about the highest MaxSim: for whoever asks for the exact score (`score`) of few of them."""
         ...
 

@@ -66,14 +66,16 @@ class NearestField:
         """The rows of entries."""
         return self._collection.fetch(ids, self.field)
 
-    def search(self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True) -> list[Scored]:
+    def search(
+        self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True
+    ) -> Sequence[Scored]:
         """The k nearest entries."""
         query = unit(vector, self.field.size, "the query's vector", dimensions=1)[None]
         return best(*self._nearest(query, check_k(k), where, exact), k)
 
     def search_maxsim(
         self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """The k best entries by MaxSim."""
         return best(*self._nearest(unit_query(vectors, self.field.size), check_k(k), where, exact), k)
 
@@ -102,7 +104,7 @@ class NearestField:
             )
         return found
 
-    def score(self, vectors: Floats, ids: Sequence[str]) -> list[Scored]:
+    def score(self, vectors: Floats, ids: Sequence[str]) -> Sequence[Scored]:
         """The exact MaxSim of given entries."""
         query, rows = self._asked(unit_query(vectors, self.field.size))
         found: list[tuple[str, float]] = []

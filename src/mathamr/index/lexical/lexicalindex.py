@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import threading
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -85,7 +85,7 @@ class LexicalPart:
     def ids(self) -> Iterator[str]:
         """The ids of all entries."""
         state = self._state
-        return state.ids(np.flatnonzero(state.mask(None)))
+        return iter(state.ids(np.flatnonzero(state.mask(None))))
 
     def search(
         self,
@@ -93,7 +93,7 @@ class LexicalPart:
         k: int,
         where: Collection[str] | None = None,
         weighting: Weighting | None = None,
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """The k best entries that share a term with the query, best first, equal ones by id.
 
         A score is the share of the highest that the query's terms allow, so that scores of different queries can be
@@ -106,15 +106,15 @@ class LexicalPart:
         if len(chosen) > k:
             least = np.partition(scores[chosen], -k)[-k]
             chosen = chosen[scores[chosen] >= least - _ROUNDING]
-        return best(list(state.ids(chosen)), scores[chosen], k)
+        return best(state.ids(chosen), scores[chosen], k)
 
-    def score(self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None) -> list[Scored]:
+    def score(
+        self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None
+    ) -> Sequence[Scored]:
         """The scores of given entries, best first, 0 where they share no term; unknown ids are left out."""
         state = self._state
         chosen = np.flatnonzero(state.mask(ids))
-        return best(
-            list(state.ids(chosen)), _total(state, terms, weighting or self.weighting)[chosen], len(chosen)
-        )
+        return best(state.ids(chosen), _total(state, terms, weighting or self.weighting)[chosen], len(chosen))
 
     def frequencies(self, field: str, terms: Collection[str]) -> dict[str, int]:
         """How many entries have each of some terms in a field."""

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.errors import MathAMRError
+from mathamr.index.engines.flat.columns import RaggedArray, Strings
 from mathamr.index.lexical.bags import NUMBER, Bag
 from mathamr.index.lexical.terms import FIELDS
 from mathamr.index.storage.arrays import Array, intact, map_arrays, write_arrays
@@ -106,7 +107,7 @@ class Segment:
     @cached_property
     def ids(self) -> list[str]:
         """The ids of all entries, by number."""
-        return self.ids_of(np.arange(len(self)))
+        return self._names.all()
 
     @cached_property
     def rows(self) -> dict[str, int]:
@@ -115,9 +116,11 @@ class Segment:
 
     def ids_of(self, rows: npt.NDArray[Any]) -> list[str]:
         """The ids of some entries."""
-        data, starts = self.arrays["ids"].data, self.arrays["id_starts"]
-        bounds = zip(starts[rows].tolist(), starts[rows + 1].tolist(), strict=True)
-        return [str(data[begin:end], "utf-8") for begin, end in bounds]
+        return self._names.some(rows)
+
+    @cached_property
+    def _names(self) -> Strings:
+        return Strings(RaggedArray(self.arrays["ids"], self.arrays["id_starts"][1:]))
 
     def lengths(self, field: str) -> Array:
         """How many terms the field of each entry has."""

@@ -8,7 +8,7 @@ as the number of entries has binary digits.
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -100,13 +100,15 @@ class Segments:
             masks.append(alive)
         return np.concatenate(masks)
 
-    def ids(self, rows: Rows) -> Iterator[str]:
+    def ids(self, rows: Rows) -> list[str]:
         """The ids of rows in ascending order; rows are counted through all segments."""
         first = 0
+        found: list[str] = []
         for segment, _ in self.parts:
-            inside = rows[(rows >= first) & (rows < first + len(segment))] - first
-            yield from segment.ids_of(inside)
+            begin, end = np.searchsorted(rows, (first, first + len(segment)))
+            found += segment.ids_of(rows[begin:end] - first)
             first += len(segment)
+        return found
 
 
 class Change:

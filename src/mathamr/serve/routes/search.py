@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import APIRouter, Query, Request
+from fastapi import APIRouter, Query, Request, Response
 
 from mathamr.errors import MathAMRError, ParseError
 from mathamr.index.engines.entry import Filter
@@ -17,6 +17,7 @@ from mathamr.posts.post import Formula, Post
 from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery
+from mathamr.serve.answers import WrittenAnswer
 from mathamr.serve.errors import ApiError
 from mathamr.serve.rendering import (
     draw_marked,
@@ -53,7 +54,7 @@ async def search_link(
     request: Request,
     service: Reader,
     q: Annotated[str, Query(description="text with `$latex$`")],
-    task: Task = "answers",
+    task: Task | None = None,
     strategy: Strategy | None = None,
     k: Annotated[int, Query(ge=1, le=2**31)] = 10,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
@@ -91,7 +92,7 @@ async def search(request: Request, service: Reader, asked: SearchRequest) -> Any
 
 @router.get("/explain", response_model=ExplainAnswer)
 async def explain_link(
-    request: Request, service: Reader, q: str, id: Annotated[Id, Query()], task: Task = "answers"
+    request: Request, service: Reader, q: str, id: Annotated[Id, Query()], task: Task | None = None
 ) -> Any:
     """Why a post is found, as a link that can be shared."""
     return await _explain(request, service, ExplainRequest(q=q, id=id, task=task))
@@ -103,53 +104,59 @@ async def explain(request: Request, service: Reader, asked: ExplainRequest) -> A
     return await _explain(request, service, asked)
 
 
-async def _search(request: Request, service: Service, asked: SearchRequest) -> dict[str, Any]:
+async def _search(request: Request, service: Service, asked: SearchRequest) -> Response:
+    """An answer as it is written: it was made here, and is not checked against its description once more."""
     request.state.query = asked.q
     limits = service.limits
     if asked.k > limits.k:
         raise ApiError("invalid", f"k may be at most {limits.k}", "k")
     if asked.offset + asked.k > limits.depth:
         raise ApiError("invalid", f"offset and k may reach at most place {limits.depth}", "offset")
-    _check_strategy(service, asked)
+    task = asked.task or service.index.tasks[0]
+    _check_strategy(service, asked, task)
     where = _filter(service, asked.filter)
-    answer = await service.search(lambda: _found(service, asked, where))
-    request.state.stages = answer["seconds"]
-    service.metrics.query(answer["seconds"])
-    return answer
+    answer = await service.search(lambda: _found(service, asked, task, where))
+    request.state.stages = answer.seconds
+    service.metrics.query(answer.seconds)
+    return Response(answer.body, media_type="application/json")
 
 
-def _check_strategy(service: Service, asked: SearchRequest) -> None:
+def _check_strategy(service: Service, asked: SearchRequest, task: Task) -> None:
     """Tells the client what the system of the index can do, where it was asked for something else."""
-    if asked.task not in service.index.tasks:
+    if task not in service.index.tasks:
         raise ApiError("invalid", f"this index can look for {', '.join(service.index.tasks)}", "task")
-    known = service.index.strategies(asked.task)
-    if asked.strategy is not None and asked.strategy not in known:
+    if asked.strategy is None:
+        return
+    known = service.index.strategies(task)
+    if asked.strategy not in known:
         raise ApiError("invalid", f"known strategies are {', '.join(known)}", "strategy")
 
 
-def _found(service: Service, asked: SearchRequest, where: Filter) -> dict[str, Any]:
+def _found(service: Service, asked: SearchRequest, task: Task, where: Filter) -> WrittenAnswer:
     """The answer to a query; one that was given of this state of the index before is given again, and took no time but its own."""
     started = time.perf_counter()
     revision = service.archive.settled_revision
     if revision is None:
-        return _searched(service, asked, where, started)
+        return _searched(service, asked, task, where, started)
     key = f"{revision} {asked.model_dump_json()}"
     answer = service.answers.get(key)
     if answer is None:
-        answer = _searched(service, asked, where, started)
+        answer = _searched(service, asked, task, where, started)
         service.answers.put(key, answer)
         return answer
-    again = dict.fromkeys(answer["seconds"], 0.0)
-    return answer | {"seconds": again | _seconds({}, 0.0, time.perf_counter() - started)}
+    again = dict.fromkeys(answer.seconds, 0.0)
+    return answer.taking(again | _seconds({}, 0.0, time.perf_counter() - started))
 
 
-def _searched(service: Service, asked: SearchRequest, where: Filter, started: float) -> dict[str, Any]:
-    query = _query(service, asked.q, asked.task)
+def _searched(
+    service: Service, asked: SearchRequest, task: Task, where: Filter, started: float
+) -> WrittenAnswer:
+    query = _query(service, asked.q, task)
     parse = time.perf_counter() - started
     hits = of_index(
         lambda: service.index.search(
             query,
-            task=asked.task,
+            task=task,
             strategy=asked.strategy,
             k=asked.k,
             offset=asked.offset,
@@ -160,17 +167,17 @@ def _searched(service: Service, asked: SearchRequest, where: Filter, started: fl
     drawing = time.perf_counter()
     posts = _posts(service, hits)
     shown = [_hit(hit, posts) | {"open": service.opened(hit.source, hit.place)} for hit in hits]
-    now = time.perf_counter()
-    return {
+    answer = {
         "query": _query_shown(query, hits.notes),
-        "task": asked.task,
+        "task": task,
         "strategy": hits.strategy,
         "k": asked.k,
         "offset": asked.offset,
         "more": hits.more,
-        "seconds": _seconds({**hits.seconds, "parse": parse}, now - drawing, now - started),
         "hits": shown,
     }
+    now = time.perf_counter()
+    return WrittenAnswer.of(answer, _seconds({**hits.seconds, "parse": parse}, now - drawing, now - started))
 
 
 async def _explain(request: Request, service: Service, asked: ExplainRequest) -> dict[str, Any]:
@@ -183,8 +190,9 @@ async def _explain(request: Request, service: Service, asked: ExplainRequest) ->
 
 def _explained(service: Service, asked: ExplainRequest) -> dict[str, Any]:
     started = time.perf_counter()
-    query = _query(service, asked.q, asked.task)
-    match = of_index(lambda: _formula_match(service, query, asked)) if asked.task == "formulas" else None
+    task = asked.task or service.index.tasks[0]
+    query = _query(service, asked.q, task)
+    match = of_index(lambda: _formula_match(service, query, asked)) if task == "formulas" else None
     parts: dict[str, Any] = {"rows": [], "columns": [], "matrix": [], "best": []}
     post_id, formula_id, score = "", match.formula_id if match else None, 0.0
     drawing = time.perf_counter()

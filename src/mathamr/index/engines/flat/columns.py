@@ -67,7 +67,7 @@ class Strings:
     def __init__(self, cells: RaggedArray) -> None:
         self.cells = cells
         self._asked = 0
-        self._read: list[str] = []
+        self._read: npt.NDArray[np.object_] | None = None
 
     @classmethod
     def of(cls, texts: Iterable[str]) -> Strings:
@@ -85,11 +85,13 @@ class Strings:
         if len(self) > _REMEMBERED:
             return Strings(self.cells.take(rows)).all()
         # Read as a whole only when as much of it was asked for already: a single search needs a few.
-        if not self._read and self._asked < len(self):
+        if self._read is None and self._asked < len(self):
             self._asked += len(rows)
             return Strings(self.cells.take(rows)).all()
-        self._read = self._read or self.all()
-        return [self._read[row] for row in rows.tolist()]
+        if self._read is None:
+            self._read = np.array(self.all(), np.object_)
+        texts: list[str] = self._read[rows].tolist()
+        return texts
 
     def all(self) -> list[str]:
         """Every string."""

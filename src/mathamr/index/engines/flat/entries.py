@@ -212,14 +212,16 @@ class FlatField:
             for identifier, vectors in zip(names, rows.fetch(places), strict=True)
         }
 
-    def search(self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True) -> list[Scored]:
+    def search(
+        self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True
+    ) -> Sequence[Scored]:
         """The k nearest entries."""
         query = unit(vector, self.field.size, "the query's vector", dimensions=1)
         return self._merge(lambda rows, passing: rows.search(query, check_k(k), passing), k, where)
 
     def search_maxsim(
         self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """The k best entries by MaxSim."""
         query, options = unit_query(vectors, self.field.size), self._entries.options
         encoding = None if exact else options.encoding(self.field)
@@ -232,7 +234,7 @@ class FlatField:
             lambda rows, passing: rows.search_maxsim(query, check_k(k), passing, options.first_pass), k, where
         )
 
-    def skim_maxsim(self, vectors: Floats, k: int, where: Filter | None = None) -> list[Scored]:
+    def skim_maxsim(self, vectors: Floats, k: int, where: Filter | None = None) -> Sequence[Scored]:
         """The k best entries by MaxSim over whole numbers, where there are so many that this is quicker."""
         query, first_pass = unit_query(vectors, self.field.size), self._entries.options.first_pass
         return self._merge(
@@ -259,7 +261,7 @@ class FlatField:
                 )
         return [best_rows(own, k) for own in found]
 
-    def score(self, vectors: Floats, ids: Sequence[str]) -> list[Scored]:
+    def score(self, vectors: Floats, ids: Sequence[str]) -> Sequence[Scored]:
         """The exact MaxSim of given entries."""
         query = unit_query(vectors, self.field.size)
         found: list[str] = []
@@ -271,7 +273,7 @@ class FlatField:
 
     def _merge(
         self, search: Callable[[FieldRows, Mask | None], tuple[Rows, Floats]], k: int, where: Filter | None
-    ) -> list[Scored]:
+    ) -> Sequence[Scored]:
         """The best of every segment, together."""
         ids: list[str] = []
         scores: list[Floats] = [np.empty(0, np.float32)]
