@@ -26,12 +26,12 @@ import numpy.typing as npt
 from benchmarks.engines import DEPTH, SIZE, made_up, main_directions, of_index, unit
 from mathamr.arrays import Floats
 from mathamr.index.engines.flat import kernel
-from mathamr.index.engines.flat.columns import RaggedArray, Strings
 from mathamr.index.engines.flat.fieldrows import ManyRows
 from mathamr.index.engines.flat.quantised import Quantised
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import maxsim
 from mathamr.index.storage.arrays import map_arrays, write_arrays
+from mathamr.index.storage.strings import RaggedArray, Strings
 
 POSTS = int(os.environ.get("MATHAMR_POSTS", "1370000"))
 QUERIES = 20

@@ -43,10 +43,11 @@ from mathamr.arrays import Floats
 from mathamr.index.engines.engine import Engine, Entry, create_engine, open_engine
 from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding
-from mathamr.index.engines.flat.columns import RaggedArray, Rows
+from mathamr.index.engines.flat.columns import Rows
 from mathamr.index.engines.flat.fieldrows import ManyRows, scanned
 from mathamr.index.engines.flat.nearest import best
 from mathamr.index.engines.flat.quantised import Quantised
+from mathamr.index.storage.strings import RaggedArray
 from mathamr.settings import POSTGRES_URL
 from mathamr.workers import processors
 

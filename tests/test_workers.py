@@ -48,6 +48,14 @@ def test_a_hanging_worker_is_ended() -> None:
     assert answers[1] == 2
 
 
+def test_one_request_is_asked_without_others_however_long_it_is_and_whoever_was_lost_before() -> None:
+    long = "x" * 300_000
+    with WorkerPool(FACTORY, ["hi"], workers=1, allowance=Allowance(2)) as pool:
+        assert pool.ask(long) == 2 * long
+        assert pool.ask("die") == Lost("worker died", "the process ended with exit code 7")
+        assert pool.ask(21) == 42
+
+
 def test_an_error_of_the_work_reaches_the_caller() -> None:
     with pytest.raises(MathAMRError, match="install one"):
         WorkerPool(FACTORY, ["fail"])

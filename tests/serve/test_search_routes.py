@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
 
+from mathamr.index.making.builder import BuildOptions, build_index
 from mathamr.index.making.writer import IndexWriter
 from mathamr.posts.post import Place
 from mathamr.search.hits import Hits
@@ -13,6 +15,8 @@ from mathamr.search.library import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
 from mathamr.serve.service import Service
+from mathamr.systems.modelfolder import box
+from tests.models import sample_posts
 from tests.serve.conftest import READ_KEY, WRITE_KEY, Serving
 from tests.serve.test_sanitiser import inspected
 
@@ -307,3 +311,25 @@ def test_a_folder_narrows_a_search_and_one_that_is_not_there_is_told(client: Tes
     wrong = client.get("/v1/search", params=asked | {"folder": "nowhere"})
     assert (wrong.status_code, error(wrong)["code"]) == (422, "invalid")
     assert "nowhere" in error(wrong)["message"]
+
+
+def test_without_a_task_an_index_looks_for_what_it_has(
+    client: TestClient, serving: Serving, tmp_path: Path
+) -> None:
+    assert client.get("/v1/search", params={"q": QUERY, "k": 1}).json()["task"] == "answers"
+    posts = tmp_path / "posts.jsonl"
+    posts.write_text("\n".join(post.to_json() for post in sample_posts(3)), encoding="utf-8")
+    build_index([posts], tmp_path / "formulas", BuildOptions(model=box() / "formula-graph", device="cpu"))
+    with Index.open(tmp_path / "formulas") as formulas:
+        alone = serving(over=formulas)
+        for answer in (
+            alone.get("/v1/search", params={"q": QUERY}),
+            alone.post("/v1/search", json={"q": QUERY}),
+        ):
+            assert answer.status_code == 200, answer.text
+            assert answer.json()["task"] == "formulas"
+        found = answer.json()["hits"][0]["formula"]["id"]
+        explained = alone.get("/v1/explain", params={"q": QUERY, "id": found})
+        assert explained.json()["formula"] == found
+        wrong = alone.get("/v1/search", params={"q": QUERY, "task": "answers"})
+        assert (wrong.status_code, error(wrong)["field"]) == (422, "task")

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.errors import MathAMRError
-from mathamr.index.engines.flat.columns import RaggedArray, Strings
 from mathamr.index.lexical.bags import NUMBER, Bag
 from mathamr.index.lexical.terms import FIELDS
 from mathamr.index.storage.arrays import Array, intact, map_arrays, write_arrays
+from mathamr.index.storage.strings import RaggedArray, Strings
 
 Numbers = npt.NDArray[np.int64]
 

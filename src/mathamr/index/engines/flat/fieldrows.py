@@ -17,7 +17,7 @@ import numpy.typing as npt
 from mathamr.arrays import Floats
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.fixedencoding import FixedEncoding
-from mathamr.index.engines.flat.columns import Mask, RaggedArray, Rows, Strings
+from mathamr.index.engines.flat.columns import Mask, Rows
 from mathamr.index.engines.flat.kernel import pays
 from mathamr.index.engines.flat.nearest import TIE, BestRows, best, top
 from mathamr.index.engines.flat.options import FlatOptions
@@ -25,6 +25,7 @@ from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised, worthwh
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import products
 from mathamr.index.storage.arrays import Array
+from mathamr.index.storage.strings import RaggedArray, Strings
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 
