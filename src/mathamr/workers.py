@@ -27,6 +27,7 @@ from typing import Any, Protocol
 
 from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
+from mathamr.rubbish import collect_rarely
 
 TIMEOUT = 600.0
 _LOOK_AHEAD = 4
@@ -338,6 +339,8 @@ def _work(factory: str, arguments: str, allowance: str) -> None:
     try:
         module, _, attribute = factory.partition(":")
         work: Work = getattr(import_module(module), attribute)(*json.loads(arguments))
+        gc.freeze()  # what was loaded stays
+        collect_rarely()
         answer({"answer": work.hello})
         gc.collect()
         gc.freeze()  # what was loaded stays: no request need wait while it is looked through for rubbish

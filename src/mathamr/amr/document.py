@@ -120,15 +120,15 @@ def join(graphs: Sequence[Amr]) -> tuple[Amr, tuple[tuple[str, ...], ...]]:
     alignments: list[tuple[str, tuple[int, ...]]] = []
     variables: list[tuple[str, ...]] = []
     for number, graph in enumerate(graphs, start=1):
-        renamed = graph.renamed({variable: names.fresh(concept) for variable, concept in graph.instances})
-        edges.append((top, f":snt{number}", renamed.top))
-        instances += renamed.instances
-        edges += renamed.edges
-        attributes += renamed.attributes
-        alignments += (
-            (variable, tuple(n + len(tokens) for n in numbers)) for variable, numbers in renamed.alignments
-        )
-        tokens += renamed.tokens
-        variables.append(tuple(variable for variable, _ in renamed.instances))
+        new = {variable: names.fresh(concept) for variable, concept in graph.instances}
+        edges.append((top, f":snt{number}", new[graph.top]))
+        instances += [(new[variable], concept) for variable, concept in graph.instances]
+        edges += [(new[source], role, new[target]) for source, role, target in graph.edges]
+        attributes += [(new[source], role, constant) for source, role, constant in graph.attributes]
+        alignments += [
+            (new[variable], tuple(n + len(tokens) for n in numbers)) for variable, numbers in graph.alignments
+        ]
+        tokens += graph.tokens
+        variables.append(tuple(new.values()))
     joined = Amr(top, tuple(instances), tuple(edges), tuple(attributes), tuple(tokens), tuple(alignments))
     return joined, tuple(variables)

@@ -13,10 +13,8 @@ from typer.core import TyperGroup
 
 from mathamr import __version__
 from mathamr.errors import MathAMRError, MissingExtraError, did_you_mean
+from mathamr.rubbish import collect_rarely
 from mathamr.terminal import visible
-
-COLLECTED_AFTER = (200_000, 20, 20)
-"""New objects after which Python looks for rubbish, and how often it looks among older ones."""
 
 # verb (a module under mathamr.cli) -> one line of help; the order is that of a post's way through the rooms.
 VERBS = {
@@ -108,9 +106,8 @@ _EXTRAS = {"torch": "torch", "bm25s": "research"}
 
 def main() -> None:
     """Entry point: a `MathAMRError` is printed as one clear message and ends with exit code 1."""
-    # Models are many small objects that stay: to look through them for rubbish again and again takes a tenth of a first query's time.
-    gc.set_threshold(*COLLECTED_AFTER)
-    atexit.register(gc.freeze)  # and an eighth of it to look once more when it ends
+    collect_rarely()
+    atexit.register(gc.freeze)  # to look once more when it ends takes an eighth of a first query's time
     try:
         app()
     except MathAMRError as error:

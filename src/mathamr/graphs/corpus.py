@@ -10,7 +10,7 @@ import base64
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from mathamr.errors import MathAMRError
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker, MadeGraph, digest
-from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import tensorise
 from mathamr.graphs.virtual import flatten
@@ -189,14 +188,14 @@ class GraphWork:
 
     def __call__(self, request: list[str]) -> list[dict[str, Any]]:
         """One row a post."""
-        return [row for row, _, _ in self.made(request)]
+        return [row for row, _ in self.made(request)]
 
-    def made(self, request: list[str]) -> Iterator[tuple[dict[str, Any], Post, MathGraph]]:
-        """One row a post, the post, and the graph as it will be read from the store."""
+    def made(self, request: list[str]) -> Iterator[tuple[dict[str, Any], MadeGraph]]:
+        """One row a post, and what it was made of, the graph as it will be read from the store."""
         maker = self._minimal if request and request[0].startswith(MINIMAL) else self.maker
         for made in maker.make(Post.from_json(line.removeprefix(MINIMAL)) for line in request):
-            row, graph = _row(made, self.hello)
-            yield row, made.post, graph
+            text, graph = notation.write_and_read(made.graph)
+            yield _row(made, text, self.hello), replace(made, graph=graph)
 
 
 class CountWork:
@@ -298,9 +297,8 @@ def _one_by_one(crew: _Crew, chunk: list[str], counts: BuildCounts) -> list[dict
     return rows
 
 
-def _row(made: MadeGraph, fingerprint: str) -> tuple[dict[str, Any], MathGraph]:
+def _row(made: MadeGraph, text: str, fingerprint: str) -> dict[str, Any]:
     post, graph = made.post, made.graph
-    text, read = notation.write_and_read(graph)
     row = StoredPost(
         post.id,
         post.kind,
@@ -314,7 +312,7 @@ def _row(made: MadeGraph, fingerprint: str) -> tuple[dict[str, Any], MathGraph]:
         StoredPost.packed(text),
     )
     fields = asdict(row)
-    return fields | {name: base64.b64encode(fields[name]).decode() for name in ("digest", "graph")}, read
+    return fields | {name: base64.b64encode(fields[name]).decode() for name in ("digest", "graph")}
 
 
 def stored_post(row: dict[str, Any]) -> StoredPost:

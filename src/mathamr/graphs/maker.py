@@ -19,9 +19,10 @@ from mathamr.posts.post import Post
 
 @dataclass(frozen=True, slots=True)
 class MadeGraph:
-    """A post's graph, and how often something on the way needed a fallback, by cause."""
+    """A post's graph, the sentences it was made of, and how often something on the way needed a fallback, by cause."""
 
     post: Post
+    passage: Passage
     graph: MathGraph
     fallbacks: Counter[str] = field(default_factory=Counter)
 
@@ -55,7 +56,7 @@ class GraphMaker:
             trees = _trees(post, read, fallbacks, self._reading)
             texts = [sentence.text for sentence in read.sentences]
             graph = unify(post.id, document, texts, read.formula_map, trees)
-            yield MadeGraph(post, graph, fallbacks)
+            yield MadeGraph(post, read, graph, fallbacks)
 
 
 def _trees(post: Post, read: Passage, fallbacks: Counter[str], reading: str) -> dict[str, Trees]:

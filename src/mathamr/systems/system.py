@@ -15,6 +15,7 @@ from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
+from mathamr.posts.passage import Passage
 from mathamr.posts.post import Formula, Post
 from mathamr.registry import Registry
 from mathamr.systems.field import Field
@@ -42,6 +43,8 @@ class Item:
     post: Post
     graph: MathGraph | None = None
     tensor: GraphTensor | None = None
+    passage: Passage | None = None
+    """Its sentences, where they are known already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from mathamr.index.archive import Archive
 from mathamr.index.making import encoding
 from mathamr.index.making.builder import build_index
 from mathamr.index.making.encoding import Encoders, NewPost, portions
+from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.workers import Lost, WorkerPool
 from tests.conftest import ROOT
@@ -69,6 +70,9 @@ def test_a_kill_loses_what_was_not_written_and_the_rest_is_what_nobody_disturbed
     with Archive.open(index, device="cpu") as archive:
         for stage in ("graph", "vectors"):
             assert archive.catalogue.count_pending(stage) == COUNT - WRITTEN
+        # Who parsed a post has cut it into sentences: nobody does so again.
+        kept = archive.catalogue.passages([post.id for post in posts])
+        assert kept == {post.id: passage(post) for post in posts[:WRITTEN]}
     made: list[str] = []
     new = Encoders.new
 

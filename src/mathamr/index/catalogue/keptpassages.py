@@ -8,17 +8,18 @@ whoever asks makes them.
 from __future__ import annotations
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import islice
 from typing import get_args
 
 from mathamr.errors import MathAMRError
-from mathamr.index.catalogue.journal import unpacked
+from mathamr.index.catalogue.journal import PendingPost, unpacked
 from mathamr.index.storage.database import Database
 from mathamr.posts.passage import Passage, passage, passage_fingerprint
-from mathamr.posts.post import Markup
+from mathamr.posts.post import Markup, Post
 from mathamr.sqlite import inflated
 
 PASSAGES_SCHEMA = """
@@ -29,10 +30,25 @@ REMEMBERED = 512
 """Passages that were read last: good posts are found again and again."""
 MARKUPS: tuple[Markup, ...] = get_args(Markup)
 _AT_A_TIME = 200
+_INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
+
+
+@dataclass(frozen=True, slots=True)
+class KeptPassage:
+    """The sentences of a post as they are kept: by which rules they were cut, and packed."""
+
+    rules: str
+    packed: bytes
 
 
 class KeptPassages(Database):
     """Passages of posts by the posts' ids."""
+
+    def put_passages(self, made: Iterable[tuple[PendingPost, KeptPassage]]) -> None:
+        """Keeps passages that somebody made of posts as they were then; the next keeping finds those that have changed since."""
+        self._db.executemany(
+            _INSERT, ((each.number, each.digest, kept.rules, kept.packed) for each, kept in made)
+        )
 
     def passages(self, ids: Sequence[str]) -> dict[str, Passage]:
         """What is kept of some posts as they are now; damaged rows are taken for none."""
@@ -63,7 +79,7 @@ class KeptPassages(Database):
             sql = "SELECT number, digest, post FROM posts WHERE deleted = 0 AND number IN "
             kept = [row for each in self._chosen(sql, numbers) for row in _kept(*each)]
             with self.transaction():
-                self._db.executemany("INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)", kept)
+                self._db.executemany(_INSERT, kept)
             made += len(kept)
             told(len(kept))
         return made
@@ -83,12 +99,18 @@ def in_force(rules: str) -> bool:
     return any(rules.startswith(f"{markup}:") and rules == rules_of(markup) for markup in MARKUPS)
 
 
+def kept_passage(post: Post, read: Passage) -> KeptPassage:
+    """The passage of a post, to be kept."""
+    content = read.to_json().encode("utf-8", "surrogatepass")
+    return KeptPassage(rules_of(post.markup), zlib.compress(content, 6))
+
+
 def _kept(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int, bytes, str, bytes]]:
     """The row of a post; none of one that cannot be read, which a check of the index tells."""
     with suppress(MathAMRError):
         post = unpacked(blob)
-        read = passage(post).to_json().encode("utf-8", "surrogatepass")
-        yield number, digest, rules_of(post.markup), zlib.compress(read, 6)
+        kept = kept_passage(post, passage(post))
+        yield number, digest, kept.rules, kept.packed
 
 
 @lru_cache(maxsize=REMEMBERED)

@@ -28,6 +28,7 @@ from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.archive import GRAPHS, Archive, needs_graphs, recorded_model
+from mathamr.index.catalogue.keptpassages import KeptPassage, kept_passage
 from mathamr.index.making.crew import FEW, Crew, understood
 from mathamr.layers.language.reading import computes_on_processor
 from mathamr.layers.language.ways import ONNX, going, way_for
@@ -48,8 +49,9 @@ ReadFormula = tuple[Formula, tuple[str, ...]]
 
 @dataclass(frozen=True, slots=True)
 class NewPost:
-    """What was made of a post that had nothing yet: its graph, its tensor where one is read, and its vectors."""
+    """What was made of a post that had nothing yet: its sentences, its graph, its tensor where one is read, and its vectors."""
 
+    passage: KeptPassage
     graph: StoredPost
     tensor: bytes | None
     encoded: Encoded
@@ -237,16 +239,22 @@ class EncodingWork:
         return [_row(encoded) for encoded in self._system.encode(map(self._item, posts))]
 
     def _new(self, lines: list[str]) -> list[Any]:
-        """The graphs of posts as rows of the store, their tensors, and their vectors."""
+        """The sentences of posts, their graphs as rows of the store, their tensors, and their vectors."""
         rows, items = [], []
         needs, graphs = self._system.needs, self._system.graphs
-        for row, post, graph in self._graphs.made(lines):
-            tensor = made_tensor(graph, graphs) if "tensor" in needs and graphs else None
-            rows.append(row)
-            items.append(Item(post=post, graph=graph if "graph" in needs else None, tensor=tensor))
+        for row, made in self._graphs.made(lines):
+            rows.append((_passage_row(kept_passage(made.post, made.passage)), row))
+            items.append(
+                Item(
+                    post=made.post,
+                    graph=made.graph if "graph" in needs else None,
+                    tensor=made_tensor(made.graph, graphs) if "tensor" in needs and graphs else None,
+                    passage=made.passage,
+                )
+            )
         blobs = [item.tensor and base64.b64encode(item.tensor.to_bytes()).decode() for item in items]
         encoded = map(_row, self._system.encode(items))
-        return list(zip(rows, blobs, encoded, strict=True))
+        return [(*row, blob, vectors) for row, blob, vectors in zip(rows, blobs, encoded, strict=True)]
 
     def _item(self, post: Post) -> Item:
         store, needs = self._store, self._system.needs
@@ -305,9 +313,14 @@ def _row(encoded: Encoded) -> list[Any]:
     ]
 
 
+def _passage_row(kept: KeptPassage) -> tuple[str, str]:
+    return kept.rules, base64.b64encode(kept.packed).decode()
+
+
 def _new_post(row: list[Any]) -> NewPost:
-    graph, tensor, encoded = row
-    return NewPost(stored_post(graph), base64.b64decode(tensor) if tensor else None, _encoded(encoded))
+    (rules, passage), graph, tensor, encoded = row
+    kept = KeptPassage(str(rules), base64.b64decode(passage))
+    return NewPost(kept, stored_post(graph), base64.b64decode(tensor) if tensor else None, _encoded(encoded))
 
 
 def _encoded(row: list[Any]) -> Encoded:

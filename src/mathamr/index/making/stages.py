@@ -143,6 +143,7 @@ class IndexStages:
                     store.put_tensors(graphs.configuration, [(each.id, new.tensor)])
         store.flush()
         with catalogue.transaction():
+            catalogue.put_passages((each, new.passage) for each, new in made)
             catalogue.mark("graph", [each for each, _ in made if has_graph(store, each, fingerprint)])
         entries = self._entry_maker([each for each, _ in made])
         self._write_vectors([(each, entries(each, new.encoded)) for each, new in made])

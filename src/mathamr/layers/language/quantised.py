@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from importlib.util import find_spec
-from itertools import islice
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -105,10 +105,15 @@ class QuantisedText:
 
     def _vectors(self, post: Pieces, states: list[Floats]) -> TextVectors:
         """Means over spans, projected, of length one; a span over the whole post takes in the marks."""
-        size = self.configuration.size
-        sums = np.zeros((len(post) + 1, size))
-        np.cumsum(np.concatenate([own[1:-1] for own in states]), axis=0, out=sums[1:])
-        totals, counts = sums[post.ends] - sums[post.starts], (post.ends - post.starts).astype(np.float64)
+        # Between two places where a span begins or ends states are added as rows; of these few sums spans are made.
+        cuts = np.unique(np.concatenate([post.starts, post.ends]))
+        inside = np.concatenate([own[1:-1] for own in states])
+        sums = np.zeros((len(cuts), self.configuration.size))
+        for number, (start, end) in enumerate(pairwise(cuts.tolist()), start=1):
+            sums[number] = inside[start:end].sum(axis=0)
+        np.cumsum(sums, axis=0, out=sums)
+        totals = sums[np.searchsorted(cuts, post.ends)] - sums[np.searchsorted(cuts, post.starts)]
+        counts = (post.ends - post.starts).astype(np.float64)
         whole = counts == len(post)
         totals[whole] += sum(own[0] + own[-1] for own in states)
         counts[whole] += 2 * len(states)

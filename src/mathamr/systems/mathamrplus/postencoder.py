@@ -12,7 +12,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +24,7 @@ from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.virtual import Level
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.layers.textvectors import TextVectors
+from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post
 from mathamr.systems.mathamrplus.graphreading import GraphReader, exact_graph_encoder, load_graph_reader
 from mathamr.systems.modelfolder import CONFIG, GRAPH, TEXT, described, part_of
@@ -94,17 +95,19 @@ class PostEncoder:
             parts.append(json.dumps(self.shares.to_json(), sort_keys=True))
         return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
-    def encode(self, items: Iterable[tuple[Post, GraphTensor]]) -> Iterator[Vectors]:
-        """The vectors of every post, in the order of the posts."""
+    def encode(
+        self, items: Iterable[tuple[Post, GraphTensor]], passages: Iterable[Passage | None] | None = None
+    ) -> Iterator[Vectors]:
+        """The vectors of every post, in the order of the posts; their passages, where they are known already, are not made again."""
         if self.text is None:
             yield from self.graph.encode(tensor for _, tensor in items)
             return
         from mathamr.layers.language.wording import wording
 
-        stream = iter(items)
+        stream = zip(items, repeat(None) if passages is None else passages, strict=False)
         while chosen := list(islice(stream, AT_A_TIME)):
-            tensors = [tensor for _, tensor in chosen]
-            texts = list(self.text.encode(wording(post, tensor) for post, tensor in chosen))
+            tensors = [tensor for (_, tensor), _ in chosen]
+            texts = list(self.text.encode(wording(post, tensor, read) for (post, tensor), read in chosen))
             if not self._side_by_side:
                 yield from self.graph.encode(tensors, texts)
                 continue

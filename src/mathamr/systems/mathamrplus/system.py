@@ -130,8 +130,10 @@ class MathAMRPlusSystem:
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """The vectors of every post, in the order of the posts."""
-        ours, theirs = tee(items)
-        vectors = self.encoder.encode((item.post, _tensor(item)) for item in theirs)
+        ours, theirs, passages = tee(items, 3)
+        vectors = self.encoder.encode(
+            ((item.post, _tensor(item)) for item in theirs), (item.passage for item in passages)
+        )
         for item, found in zip(ours, vectors, strict=True):
             yield encoded(item.post, found)
 
