@@ -1,8 +1,9 @@
 """A whole index by the command, watched: seconds and memory of every stage, how busy the processors are, what a kill loses.
 
 `MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 300; 0: all), the model in the box, as many workers as this process
-may use processors (`taskset` says how many). The catalogue is looked at ten times a second: what was marked when is
-what a kill at that moment would have kept. Then the command is killed once in the middle, by the clock, and finishes.
+may use processors (`taskset` says how many). Every process is looked at ten times a second, and the catalogue: what was
+marked when is what a kill at that moment would have kept. Then the command is killed once in the middle, by the clock,
+and finishes, which takes as long again; `MATHAMR_BENCH_KILLED=0` leaves that out.
 """
 
 from __future__ import annotations
@@ -17,9 +18,11 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
+from typing import Any
 
 from benchmarks._data import data_folder
 from mathamr.posts.reader import read_posts
@@ -27,15 +30,27 @@ from mathamr.posts.report import Report
 from mathamr.workers import processors
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "300")) or None
+KILLED = os.environ.get("MATHAMR_BENCH_KILLED", "1") != "0"
 PAUSE = 0.1
+ENDING = 0.3
+WORTH_TELLING = 0.5
+"""Seconds between two stages from which on they are told: workers are loaded there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """What was seen of one process at a moment: its own memory (bytes of private pages) and its seconds of a processor."""
+
+    memory: int
+    spent: float
 
 
 @dataclass(slots=True)
 class Watch:
     """What was seen of one run of the command, each with its second since the start."""
 
-    memory: list[tuple[float, int]] = field(default_factory=list)
-    """Bytes of all processes together that no other process has (private pages)."""
+    processes: list[tuple[float, dict[str, Sight]]] = field(default_factory=list)
+    """By name: the first process, and the others by what they do and their number."""
     marked: list[tuple[float, int]] = field(default_factory=list)
     """Posts whose graph and vectors a kill would not take."""
     seconds: float = 0.0
@@ -53,6 +68,8 @@ def run() -> None:
         calm, told = _watched(source, folder / "calm")
         used = _spent() - used
         _show(count, calm, json.loads(told), used)
+        if not KILLED:
+            return
         after = random.Random(4).uniform(0.5, 0.8) * calm.seconds
         hunted, _ = _watched(source, folder / "hunted", kill_after=after)
         kept = hunted.marked[-1][1] if hunted.marked else 0
@@ -66,20 +83,44 @@ def run() -> None:
         )
 
 
-def _show(count: int, watch: Watch, built: dict[str, dict[str, float]], used: float) -> None:
+def _show(count: int, watch: Watch, built: dict[str, Any], used: float) -> None:
     print(
         f"  index of {count:,} posts on {processors()} processors: {watch.seconds:.1f} s, {used:.1f} s of processors,"
-        f" {used / watch.seconds / processors():.0%} of them busy, {count / watch.seconds:.1f} posts/s"
+        f" {used / watch.seconds / processors():.0%} of them busy, {count / watch.seconds:.1f} posts/s,"
+        f" {1e3 * used / count:.1f} ms of processors a post"
     )
-    stages = built["seconds_by_stage"]
-    ends = watch.seconds - 0.3  # the last moments are those of the interpreter
-    begins = max(0.0, ends - sum(stages.values()))
-    print(f"    loading: {begins:.1f} s, {_most(watch, 0, begins):.0f} MiB")
-    for stage, seconds in stages.items():
-        print(f"    {stage}: {seconds:.1f} s, {_most(watch, begins, begins + seconds):.0f} MiB")
-        begins += seconds
+    # The last moments are those of the interpreter.
+    start = max(0.0, watch.seconds - ENDING - built["seconds"])
+    begins = {stage: start + began for stage, began in built["began_by_stage"].items()}
+    ends = {stage: begins[stage] + seconds for stage, seconds in built["seconds_by_stage"].items()}
+    _row("loading", watch, 0.0, min(begins.values(), default=watch.seconds))
+    for stage, following in pairwise([*begins, ""]):
+        _row(stage, watch, begins[stage], ends[stage])
+        after = begins.get(following, watch.seconds)
+        if after - ends[stage] > WORTH_TELLING:
+            _row("workers load" if following else "closing", watch, ends[stage], after)
     print(
         f"  longest time between two writes {_longest(watch):.1f} s, {len({n for _, n in watch.marked}):,} writes"
+    )
+
+
+def _row(stage: str, watch: Watch, start: float, end: float) -> None:
+    """The time of a stage, what all processes spent on it, and the most memory of all together and of each."""
+    before = [sights for when, sights in watch.processes if when < start][-1:]
+    seen = before + [sights for when, sights in watch.processes if start <= when <= end]
+    together = max((sum(sight.memory for sight in sights.values()) for sights in seen), default=0)
+    peaks, firsts, lasts = dict[str, int](), dict[str, float](), dict[str, float]()
+    for sights in seen:
+        for name, sight in sights.items():
+            peaks[name] = max(peaks.get(name, 0), sight.memory)
+            firsts.setdefault(name, sight.spent if sights is seen[0] else 0.0)
+            lasts[name] = sight.spent
+    each = ", ".join(
+        f"{name} {peak / 2**20:.0f} MiB {lasts[name] - firsts[name]:.1f} s" for name, peak in peaks.items()
+    )
+    spent = sum(lasts.values()) - sum(firsts.values())
+    print(
+        f"    {stage}: {end - start:.1f} s, {spent:.1f} s of processors, at most {together / 2**20:.0f} MiB together; {each}"
     )
 
 
@@ -96,10 +137,6 @@ def _longest(watch: Watch) -> float:
     ]
     changes = [when for when in changes if when >= _began(watch)]
     return max((after - before for before, after in pairwise(changes)), default=0.0)
-
-
-def _most(watch: Watch, start: float, end: float) -> float:
-    return max((size for when, size in watch.memory if start <= when <= end), default=0) / 2**20
 
 
 def _watched(source: Path, out: Path, kill_after: float = float("inf")) -> tuple[Watch, str]:
@@ -119,7 +156,7 @@ def _watched(source: Path, out: Path, kill_after: float = float("inf")) -> tuple
             process.wait()
             watch.killed = True
             time.sleep(1.0)  # its workers see their pipes closed
-        watch.memory.append((now, _memory(process.pid)))
+        watch.processes.append((now, _sights(process.pid)))
         marked = _marked(out)
         if marked is not None:
             watch.marked.append((now, marked))
@@ -138,19 +175,33 @@ def _marked(out: Path) -> int | None:
         return None
 
 
-def _memory(first: int) -> int:
-    """The bytes that a process and all below it have for themselves, where the system tells."""
-    total, waiting = 0, [first]
+def _sights(first: int) -> dict[str, Sight]:
+    """A process and all below it, by name, where the system tells; one that ends meanwhile is left out."""
+    found: dict[str, Sight] = {}
+    counts = Counter[str]()
+    waiting = [first]
     while waiting:
-        number = waiting.pop()
+        number = waiting.pop(0)
+        folder = Path(f"/proc/{number}")
         try:
-            fields = Path(f"/proc/{number}/statm").read_text(encoding="ascii").split()
-            below = Path(f"/proc/{number}/task/{number}/children").read_text(encoding="ascii")
+            fields = (folder / "statm").read_text(encoding="ascii").split()
+            times = (folder / "stat").read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
+            command = (folder / "cmdline").read_bytes().decode("utf-8", "replace").split("\0")
+            below = (folder / "task" / str(number) / "children").read_text(encoding="ascii")
         except OSError:
             continue
-        total += (int(fields[1]) - int(fields[2])) * resource.getpagesize()
+        work = next(
+            (word.rpartition(":")[2] for word in command if word.startswith("mathamr.") and ":" in word), ""
+        )
+        if times[0] == "Z":  # it has ended already
+            continue
+        name = "first process" if number == first else work or "another"
+        counts[name] += 1
+        memory = (int(fields[1]) - int(fields[2])) * resource.getpagesize()
+        spent = (int(times[11]) + int(times[12])) / os.sysconf("SC_CLK_TCK")
+        found[name if number == first else f"{name} {counts[name]}"] = Sight(memory, spent)
         waiting += map(int, below.split())
-    return total
+    return found
 
 
 def _spent() -> float:

@@ -16,9 +16,12 @@ class BuildLog:
     """Seconds and posts by stage, and what needed a fallback on the way to a graph."""
 
     seconds: dict[str, float] = field(default_factory=dict)
+    began: dict[str, float] = field(default_factory=dict)
+    """When each stage began first, in seconds since there is this log."""
     posts: Counter[str] = field(default_factory=Counter)
     fallbacks: Counter[str] = field(default_factory=Counter)
     show: bool = False
+    _since: float = field(default_factory=time.perf_counter, repr=False)
 
     @contextmanager
     def stage(
@@ -30,6 +33,7 @@ class BuildLog:
     ) -> Iterator[Progress | None]:
         """Times a stage and shows how far it has come."""
         started = time.perf_counter()
+        self.began.setdefault(name, started - self._since)
         try:
             with Progress(name, unit, total, share) if self.show else nullcontext() as progress:
                 yield progress
