@@ -40,7 +40,7 @@ from mathamr.workers import Lost, Pool
 
 CHUNK = 48
 """Posts that a worker gets at a time, if they are short: enough to parse their sentences together."""
-LETTERS = 72_000
+LETTERS = 84_000
 """Characters of such posts together, about a second's work, so that progress is seen and little is lost."""
 LOOKS = 64
 ReadFormula = tuple[Formula, tuple[str, ...]]

@@ -1,0 +1,98 @@
+"""Where the time of a post goes in a process that makes graphs and vectors for an index, in ms of a processor.
+
+`MATHAMR_BENCH_POSTS` posts of arqmath-mini drawn at random (default 150), in portions as a build hands them out, the model in
+the box, text by the way that is the quickest here. The first portion is not counted: parser and code are loaded over it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+from collections import Counter
+from collections.abc import Callable
+from time import process_time
+from typing import Any
+
+from benchmarks._data import data_folder
+from mathamr.amr import document
+from mathamr.graphs import corpus, maker
+from mathamr.graphs.store import StoredPost
+from mathamr.graphs.tensor import GraphTensor
+from mathamr.index.making import encoding
+from mathamr.index.making.encoding import EncodingWork, portions
+from mathamr.layers.language import wording
+from mathamr.layers.language.quantised import QuantisedText
+from mathamr.layers.language.ways import quickest_here
+from mathamr.layers.language.wordpieces import WordPieces
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.rubbish import collect_rarely
+from mathamr.systems.mathamrplus.plainnetwork import PlainNetwork
+from mathamr.systems.modelfolder import model_folder
+
+POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "150"))
+PARTS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
+    ("text encoder", ((QuantisedText, "encode_pieces"),)),
+    ("AMR", ((document, "parse_each"), (document, "_document"))),
+    ("graph network", ((PlainNetwork, "__call__"),)),
+    ("formulas", ((maker, "trees_of"),)),
+    ("graphs written", ((corpus.notation, "write_and_read"), (StoredPost, "packed"), (corpus, "_row"))),
+    ("tensors", ((encoding, "made_tensor"), (GraphTensor, "to_bytes"))),
+    (
+        "sentences, wordings, pieces",
+        ((maker, "passage"), (wording, "wording"), (WordPieces, "cut"), (encoding, "kept_passage")),
+    ),
+)
+"""What is told, and the functions whose time it is, less that of what they call and is told elsewhere."""
+
+
+class Clock:
+    """The processor's time by part, each function's own."""
+
+    def __init__(self) -> None:
+        self.spent = Counter[str]()
+        self._inner: list[float] = []
+
+    def timed(self, part: str, function: Callable[..., Any]) -> Callable[..., Any]:
+        """The same function; what it takes is counted for a part."""
+
+        def call(*values: Any, **named: Any) -> Any:
+            started = process_time()
+            self._inner.append(0.0)
+            try:
+                return function(*values, **named)
+            finally:
+                spent = process_time() - started
+                self.spent[part] += spent - self._inner.pop()
+                if self._inner:
+                    self._inner[-1] += spent
+
+        return call
+
+
+def run() -> None:
+    every = list(read_posts(data_folder() / "arqmath-mini" / "Posts.xml", Report()))
+    posts = random.Random(5).sample(every, min(POSTS, len(every)))
+    collect_rarely()
+    work = EncodingWork("", str(model_folder(None)), "builtin", None, "cpu", quickest_here())
+    first, *others = portions(posts)
+    work(["new", *first])
+    clock, kept = Clock(), []
+    for part, functions in PARTS:
+        for owner, name in functions:
+            kept.append((owner, name, vars(owner)[name]))
+            found = clock.timed(part, getattr(owner, name))
+            setattr(owner, name, staticmethod(found) if isinstance(kept[-1][2], classmethod) else found)
+    try:
+        started = process_time()
+        for portion in others:
+            json.dumps(work(["new", *portion]))
+        total = process_time() - started
+    finally:
+        for owner, name, function in kept:
+            setattr(owner, name, function)
+    count = sum(map(len, others))
+    rows = [*clock.spent.most_common(), ("all else", total - clock.spent.total())]
+    print(f"  {count:,} posts, {len(others)} portions, ms a post: {1e3 * total / count:.1f}")
+    print("    " + ", ".join(f"{part} {1e3 * spent / count:.1f}" for part, spent in rows))
