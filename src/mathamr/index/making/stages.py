@@ -15,6 +15,7 @@ from hashlib import blake2b
 from mathamr.amr.parser import check_recorded
 from mathamr.batches import batches, every
 from mathamr.graphs.corpus import use_vocabularies
+from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.journal import PendingPost, Sketch
@@ -31,7 +32,6 @@ from mathamr.index.making.entries import (
 )
 from mathamr.index.making.graphstages import (
     graph_input,
-    has_graph,
     make_graphs,
     make_tensors,
     parser_of,
@@ -112,14 +112,17 @@ class IndexStages:
         ):
             self._use_vocabularies(store)
             for batch in batches(catalogue.pending("graph"), BATCH * encoders.scale):
-                new = [
-                    each
+                digests = {
+                    each.id: digest(each.post, parser.fingerprint)
                     for each in self._without_anything(batch)
-                    if not has_graph(store, each, parser.fingerprint)
+                    if each.post is not None
+                }
+                new = [
+                    each for each in batch if each.id in digests and store.digest(each.id) != digests[each.id]
                 ]
                 made = zip(new, encoders.new(each.post for each in new if each.post is not None), strict=True)
                 for part in every(SECONDS, progress.each(made) if progress else made):
-                    self._write_new(store, part, log)
+                    self._write_new(store, part, digests, log)
 
     def _without_anything(self, batch: list[PendingPost]) -> Iterator[PendingPost]:
         """Of posts that wait for a graph, those that also wait for vectors and have none that still hold."""
@@ -130,11 +133,17 @@ class IndexStages:
                 yield each
 
     def _write_new(
-        self, store: GraphStore, part: list[tuple[PendingPost, NewPost | Lost]], log: BuildLog
+        self,
+        store: GraphStore,
+        part: list[tuple[PendingPost, NewPost | Lost]],
+        digests: Mapping[str, bytes],
+        log: BuildLog,
     ) -> None:
-        """Writes, flushes and marks what was made of some posts; those over which processes were lost are taken out."""
+        """Writes, flushes and marks what was made of some posts, given the digests that their graphs must have.
+
+        Those over which processes were lost are taken out.
+        """
         archive, catalogue, graphs = self._archive, self._archive.catalogue, self._archive.system.graphs
-        fingerprint = parser_of(archive).fingerprint
         made = [(each, new) for each, new in part if isinstance(new, NewPost)]
         with store.transaction():
             for each, new in made:
@@ -144,7 +153,7 @@ class IndexStages:
         store.flush()
         with catalogue.transaction():
             catalogue.put_passages((each, new.passage) for each, new in made)
-            catalogue.mark("graph", [each for each, _ in made if has_graph(store, each, fingerprint)])
+            catalogue.mark("graph", [each for each, new in made if new.graph.digest == digests[each.id]])
         entries = self._entry_maker([each for each, _ in made])
         self._write_vectors([(each, entries(each, new.encoded)) for each, new in made])
         for stage in ("graphs", "vectors"):
