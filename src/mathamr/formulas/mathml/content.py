@@ -94,6 +94,10 @@ _SYMBOLS = {
 }
 _DELIMITED = "delimited-"
 _SCRIPTS = ("O!SUP", "O!SUB")
+_COLLECTIONS = {"vector": "M!V-", "list": "M!L-", "set": "M!S-"}
+_BUILT = frozenset(["math", "semantics", "matrix", "cerror", "share"])
+"""Elements whose children are looked at before they are operands."""
+_TWO, _WHITE = Element("cn", "2"), Element("ci")
 
 
 class _Operation:
@@ -118,6 +122,9 @@ def opt(element: Element, limit: int = MOST_ELEMENTS) -> Opt:
     >>> opt(Element("apply", "", [Element("plus"), x, Element("cn", "1")])).labels
     ('U!plus', 'V!x', 'N!1')
     """
+    plain = _plain(element, limit)
+    if plain is not None:
+        return plain
     elements = [element]
     counts: list[int] = []
     for item in elements:
@@ -160,6 +167,120 @@ def opt(element: Element, limit: int = MOST_ELEMENTS) -> Opt:
     if shares:
         _resolve(elements, converted, shares)
     return _flatten(converted[-1], limit)
+
+
+def _plain(element: Element, limit: int) -> Opt | None:
+    """The tree, written down in one pass from the root; `None` where what stands below decides what stands above.
+
+    Most formulas are symbols applied to each other, which need no operations under construction.
+    """
+    labels: list[str] = []
+    parents: list[int] = []
+    edges: list[str] = []
+    stack = [(element, -1, "-")]
+    count = 1
+    while stack:
+        item, parent, edge = stack.pop()
+        tag = item.tag
+        operands: Sequence[Element] = ()
+        if tag == "ci":
+            text = clean(item.text)
+            labels.append(f"V!{text}" if text else "W!")
+        elif tag == "cn":
+            text = clean(item.text)
+            labels.append(f"N!{text}" if text else "W!")
+        elif tag in _BUILT:
+            return None
+        elif tag in _LEAVES or not item.children:
+            labels.append(_label(item))
+        else:
+            operands = item.children
+            count += len(operands)
+            if count > limit:
+                raise SpentError
+            if tag != "apply":
+                labels.append(_label(item))
+            elif operands[0].children and operands[0].tag not in _LEAVES:
+                label = _compound(operands)
+                if label is None:
+                    return None
+                labels.append(label)
+            else:
+                head, operands = operands[0], operands[1:]
+                if head.tag in _BUILT:
+                    return None
+                label = _applied(head)
+                labels.append(label)
+                if label == "O!root":
+                    operands = _root_operands(operands)
+                elif label == "O!int":
+                    operands = _integral_operands(operands)
+        parents.append(parent)
+        edges.append(edge)
+        if operands:
+            node, place = len(labels) - 1, len(operands)
+            if place > len(OPT_EDGES):
+                return None
+            if node > limit:
+                raise SpentError
+            while place:
+                place -= 1
+                stack.append((operands[place], node, OPT_EDGES[place]))
+    return Opt(tuple(labels), tuple(parents), "".join(edges))
+
+
+def _label(item: Element) -> str:
+    """The label of an element that is a symbol by itself, or by its name and the number of its children."""
+    tag = item.tag
+    known = _LABELS.get(tag)
+    if known is not None:
+        return known
+    if tag == "ci" or tag == "cn":
+        text = clean(item.text)
+        return "W!" if not text else f"V!{text}" if tag == "ci" else f"N!{text}"
+    if tag == "csymbol":
+        return _symbol_label(item)
+    if tag in _COLLECTIONS:
+        return f"{_COLLECTIONS[tag]}{len(item.children)}"
+    if tag == "apply":
+        return "W!"
+    return _CONVERTERS[tag](item, []).label if tag in _CONVERTERS else f"O!{tag}"
+
+
+def _applied(head: Element) -> str:
+    """The label of a symbol that is applied: a variable is a function."""
+    label = _label(head)
+    return f"F!{label[2:]}" if label[:2] == "V!" else label
+
+
+def _compound(children: Sequence[Element]) -> str | None:
+    """The label over an operator that is a tree itself, where a look at it says what it is: `+!O!sum` of `\\sum_i`."""
+    head = children[0]
+    if len(children) < 2 or head.tag != "apply" or len(head.children) < 2:
+        return None
+    sign, base = head.children[:2]
+    if sign.children or sign.tag in _BUILT:
+        return None
+    if _label(sign) not in _SCRIPTS:
+        return "+!"
+    if base.tag == "apply" and base.children:
+        base = base.children[0]
+        return None if base.children or base.tag in _BUILT else f"+!{_applied(base)}"
+    return None if base.tag in _BUILT else f"+!{_label(base)}"
+
+
+def _root_operands(operands: Sequence[Element]) -> Sequence[Element]:
+    """Radicand and degree, which is 2 unless given."""
+    degrees = [operand for operand in operands if operand.tag == "degree" and operand.children]
+    radicand = [operand for operand in operands if operand.tag != "degree"]
+    return [*radicand, degrees[0].children[0] if degrees else _TWO]
+
+
+def _integral_operands(operands: Sequence[Element]) -> Sequence[Element]:
+    """What is integrated, then the two limits, white where there are none."""
+    limits = {operand.tag: operand.children[0] for operand in operands if operand.children}
+    integrand = [operand for operand in operands if operand.tag not in _TEMPORARY]
+    return [*integrand, *(limits.get(name, _WHITE) for name in ("lowlimit", "uplimit"))]
 
 
 def _flatten(root: _Operation, limit: int) -> Opt:
@@ -233,10 +354,14 @@ def _only_child(item: Element, operands: list[_Operation]) -> _Operation:
 
 
 def _symbol(item: Element, operands: list[_Operation]) -> _Operation:
+    return _Operation(_symbol_label(item), [])
+
+
+def _symbol_label(item: Element) -> str:
     dictionary = item.attributes.get("cd", "")
     text = clean(item.text)
     if dictionary == "unknown":
-        return _Operation(f"-!{text.lower()}", [])
+        return f"-!{text.lower()}"
     label = _SYMBOLS.get((dictionary, text.lower()))
     if label is None and text.startswith(_DELIMITED):
         label = f"M!D-{text[len(_DELIMITED) + 1 :]}"
@@ -245,19 +370,11 @@ def _symbol(item: Element, operands: list[_Operation]) -> _Operation:
             label = f"N!{float(text)}"
         except ValueError:
             label = None
-    return _Operation(label or (f"O!{text.lower()}" if text else "W!"), [])
+    return label or (f"O!{text.lower()}" if text else "W!")
 
 
-def _vector(item: Element, operands: list[_Operation]) -> _Operation:
-    return _Operation(f"M!V-{len(operands)}", operands)
-
-
-def _list(item: Element, operands: list[_Operation]) -> _Operation:
-    return _Operation(f"M!L-{len(operands)}", operands)
-
-
-def _set(item: Element, operands: list[_Operation]) -> _Operation:
-    return _Operation(f"M!S-{len(operands)}", operands)
+def _collection(item: Element, operands: list[_Operation]) -> _Operation:
+    return _Operation(f"{_COLLECTIONS[item.tag]}{len(operands)}", operands)
 
 
 def _interval(item: Element, operands: list[_Operation]) -> _Operation:
@@ -321,9 +438,7 @@ _CONVERTERS: dict[str, Callable[[Element, list[_Operation]], _Operation]] = {
     "math": _only_child,
     "semantics": _only_child,
     "csymbol": _symbol,
-    "vector": _vector,
-    "list": _list,
-    "set": _set,
+    **dict.fromkeys(_COLLECTIONS, _collection),
     "interval": _interval,
     "matrix": _matrix,
     "matrixrow": _matrix_row,
