@@ -8,6 +8,7 @@ import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,12 @@ from mathamr.formulas.notation import opt_from_string, slt_from_string, to_strin
 from mathamr.formulas.parse import FormulaError, FormulaParser, ParsedFormula, parse
 from mathamr.formulas.tree import Tree
 from mathamr.formulas.tuples import mean_tuple_f1
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+
+POSTS = 300
+"""Posts whose formulas are taken through the stages of an index."""
 
 
 def run() -> None:
@@ -31,6 +38,8 @@ def run() -> None:
     _collection(data / "arqmath-mini/formulas.tsv")
     _speed([row["latex"] for row in pool])
     _versus_first_release([row["latex"] for row in pool])
+    posts = islice(read_posts(data / "arqmath-mini", Report()), POSTS)
+    _stages_versus_first_release(list(posts))
 
 
 def _parsed(latex: str) -> ParsedFormula | None:
@@ -159,6 +168,66 @@ def _versus_first_release(formulas: Sequence[str]) -> None:
     now, then = compared(_PARSING, list(formulas))
     if then is not None:
         print(f"speed: {then / now:.2f} times as fast as the first release, which reads less of LaTeX")
+
+
+_STAGES = """
+from dataclasses import replace
+from mathamr.posts.post import Post
+posts = [replace(Post.from_json(line), title="", body="") for line in given]  # formulas alone: no words
+def once(post, keys, seen):
+    return [place for place, key in enumerate(keys) if key not in seen and not seen.add(key)]
+try:
+    from mathamr.formulas.trees import REMEMBERED, trees_of
+    from mathamr.index.making.crew import Crew
+    forget = REMEMBERED.clear
+    def looks_and_terms(posts):
+        crew, seen = Crew(), set()
+        chosen = [(post, once(post, keys, seen)) for post, keys in zip(posts, crew.taken_in(posts))]
+        list(crew.post_bags(chosen))
+except ImportError:
+    from mathamr.graphs.maker import _trees_of_latex, trees_of
+    from mathamr.index.bags import formula_bag, post_bag
+    from mathamr.index.entries import visual_keys
+    forget = _trees_of_latex.cache_clear
+    def looks_and_terms(posts):
+        keys, seen = [visual_keys(post) for post in posts], set()
+        forget()
+        for post, own in zip(posts, keys):
+            post_bag(post)
+            for place in once(post, own, seen):
+                formula_bag(post.formulas[place], post.macros)
+looks_and_terms(posts[:5])
+forget()
+started = time.process_time()
+looks_and_terms(posts)
+between = time.process_time()
+forget()
+for post in posts:
+    for formula in post.formulas:
+        trees_of(formula, post.macros)
+ended = time.process_time()
+print({wanted})
+"""
+
+
+def _stages_versus_first_release(posts: Sequence[Post]) -> None:
+    """All that an index makes of formulas: the keys of looks, the terms of posts and looks, the trees of graphs.
+
+    Each stage goes over the whole collection before the next one begins. The first release parsed in all three: when
+    terms were made, what had been parsed for the looks was forgotten in any collection of more than ten thousand
+    formulas, and graphs are made by other processes, then and now.
+    """
+    given = [post.to_json() for post in posts]
+    formulas = [formula.latex for post in posts for formula in post.formulas]
+    print(f"index: {len(posts)} posts with {len(formulas)} formulas, {len(set(formulas))} of them different")
+    for stage, wanted in (
+        ("looks and terms", "between - started"),
+        ("trees of graphs", "ended - between"),
+        ("all stages", "ended - started"),
+    ):
+        now, then = compared(_STAGES.replace("{wanted}", wanted), given, rounds=2)
+        share = "" if then is None else f", {then / now:.2f} times as fast as the first release"
+        print(f"index, {stage}: {1000 * now / len(posts):.2f} ms a post for its formulas{share}")
 
 
 def _converted(convert: Callable[[str], str], formula: str) -> str | None:

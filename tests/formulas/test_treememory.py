@@ -7,14 +7,14 @@ import tracemalloc
 import pytest
 
 from mathamr.formulas import trees
-from mathamr.formulas.parse import EMPTY, context_of, parse
+from mathamr.formulas.parse import context_of, parse
 from mathamr.formulas.treememory import LARGEST_SHARE, Readings, TreeMemory
 from mathamr.formulas.trees import trees_of
 from mathamr.posts.post import Formula
 
 
-def asked(latex: str, *macros: str) -> tuple[str, tuple[str, ...], object]:
-    return latex, macros, EMPTY
+def asked(latex: str, *macros: str) -> tuple[str, tuple[str, ...]]:
+    return latex, macros
 
 
 def read(latex: str) -> Readings:

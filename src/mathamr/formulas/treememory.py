@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from sys import getsizeof
 from typing import NamedTuple
 
 from mathamr.formulas.meaning.decision import Context
@@ -12,11 +11,13 @@ from mathamr.formulas.tree import Opt, Slt, Tree
 
 LARGEST_SHARE = 50
 """One formula takes at most this part of a memory: the trees of a long one would drive out hundreds of short ones."""
-_ENTRY = 400
-"""Bytes of what is kept with the trees of a formula."""
+_ENTRY, _TREE, _NODE, _LETTER = 500, 250, 100, 4
+"""Bytes at most of what is kept with the trees of a formula, of a tree, of each of its nodes, of each letter of labels."""
+_SMALL, _NUMBER = 250, 32
+"""Python has the small numbers once; each other one takes bytes of its own."""
 
-Asked = tuple[str, tuple[str, ...], Context]
-"""LaTeX, the macros that it is read with, and what its post says about its letters."""
+Asked = tuple[str, tuple[str, ...]] | tuple[str, tuple[str, ...], Context]
+"""LaTeX, the macros that it is read with, and what its post says about its letters, if anything."""
 
 
 class Readings(NamedTuple):
@@ -58,8 +59,7 @@ class TreeMemory:
 
     def put(self, asked: Asked, readings: Readings) -> None:
         """Remembers trees, unless they are very large."""
-        latex, macros, _ = asked
-        size = readings.size + sum(map(getsizeof, (latex, *macros)))
+        size = readings.size + _LETTER * (len(asked[0]) + sum(map(len, asked[1])))
         with self._looking:
             self.size -= self._known.pop(asked, (None, 0))[1]
             if size * LARGEST_SHARE > self.limit:
@@ -79,10 +79,6 @@ class TreeMemory:
 def _size(tree: Tree | None) -> int:
     if tree is None:
         return 0
-    return (
-        sum(map(getsizeof, tree.labels))
-        + getsizeof(tree.labels)
-        + getsizeof(tree.parents)
-        + getsizeof(tree.edges)
-        + getsizeof(tree)
-    )
+    count = len(tree.labels)
+    numbers = 0 if count < _SMALL else count * _NUMBER
+    return _TREE + count * _NODE + _LETTER * sum(map(len, tree.labels)) + numbers

@@ -25,11 +25,12 @@ def trees_of(
     MathML says itself what is applied to what: there is nothing to be read in another way.
     """
     if formula.latex.strip():
-        check_reading(reading)
         if reading == "published":
-            found = _readings((formula.latex, macros, EMPTY), False)
+            found = _readings((formula.latex, macros), False)
             return (found.opt, found.slt), found.repaired
-        found = _readings((formula.latex, macros, context), True)
+        check_reading(reading)
+        alone = context is EMPTY or context == EMPTY
+        found = _readings((formula.latex, macros) if alone else (formula.latex, macros, context), True)
         return (found.meant, found.slt), found.repaired
     opt = slt = None
     try:
@@ -52,12 +53,11 @@ def _readings(asked: Asked, with_meaning: bool) -> Readings:
 
 
 def _read(asked: Asked, with_meaning: bool) -> Readings:
-    latex, macros, context = asked
     try:
         if not with_meaning:
-            parsed = parse(latex, macros)
+            parsed = parse(*asked[:2])
             return Readings(parsed.opt, parsed.slt, bool(parsed.repairs))
-        parsed, meant = both_readings(latex, macros, context)
+        parsed, meant = both_readings(*asked)
     except MathAMRError:
         return Readings(None, None, True)
     return Readings(parsed.opt, parsed.slt, bool(parsed.repairs), meant.opt)
