@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
 
@@ -210,7 +210,10 @@ def _meant(published: ParsedFormula, node: Node, context: Context) -> ParsedForm
             tree = opt(mean(found.node), budget.elements)
         except (MathMLError, SpentError, RecursionError):
             decisions = (KEPT,)
-    return replace(published, opt=tree, reading="mathematician", decisions=decisions)
+    return ParsedFormula(
+        published.latex, published.slt, tree, published.repairs, published.presentation,
+        "mathematician", decisions, published.macros,
+    )  # fmt: skip
 
 
 def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[Node, tuple[Repair, ...]]:

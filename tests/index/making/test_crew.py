@@ -53,7 +53,7 @@ def test_no_more_terms_are_kept_than_there_is_room_for(monkeypatch: pytest.Monke
         for _ in range(2):  # what was written makes room again
             assert list(own.taken_in(posts)) == [look_keys(post) for post in posts]
             assert 0 < len(own._kept) < len(posts)
-            assert sum(bags.size for bags in own._kept.values()) + own._room == crew.KEPT
+            assert sum(bags.size for _, bags in own._kept.values()) + own._room == crew.KEPT
             assert list(own.post_bags([(post, []) for post in posts])) == [
                 (post_bag(post), []) for post in posts
             ]

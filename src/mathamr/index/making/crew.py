@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 from mathamr.batches import batches
 from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
-from mathamr.index.catalogue.catalogue import digest_of
 from mathamr.index.lexical.bags import Bag, PostBags, formula_bag, from_json, to_json
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.making.lookkeys import look_keys
@@ -66,7 +65,8 @@ class Crew(Closing):
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
         """Processes on this machine."""
-        self._kept: dict[bytes, PostBags] = {}
+        self._kept: dict[str, tuple[int, PostBags]] = {}
+        """By the post's id, a hash of the post as it was read, and its terms."""
         self._room = KEPT
 
     @property
@@ -99,15 +99,14 @@ class Crew(Closing):
             lambda answer: ([*map(str, answer[0])], PostBags.from_json(answer[1])),
         )
         for post, (keys, bags) in zip(posts, made, strict=True):
-            if bags.size <= self._room:
+            if bags.size <= self._room and post.id not in self._kept:
                 self._room -= bags.size
-                self._kept[digest_of(post)] = bags
+                self._kept[post.id] = hash(post), bags
             yield keys
 
     def post_bags(self, chosen: Sequence[Chosen]) -> Iterator[tuple[Bag, list[Bag]]]:
         """The terms of each post, and those of its chosen formulas."""
-        kept = [self._kept.pop(digest_of(post), None) for post, _ in chosen]
-        self._room += sum(bags.size for bags in kept if bags is not None)
+        kept = [self._taken(post) for post, _ in chosen]
         made = self._made(
             "posts",
             [each for each, bags in zip(chosen, kept, strict=True) if bags is None],
@@ -117,6 +116,13 @@ class Crew(Closing):
         )
         for (_, places), bags in zip(chosen, kept, strict=True):
             yield next(made) if bags is None else (bags.whole(), [bags.formulas[place] for place in places])
+
+    def _taken(self, post: Post) -> PostBags | None:
+        """What was kept of this very post, which makes room for others."""
+        known, bags = self._kept.pop(post.id, (0, None))
+        if bags is not None:
+            self._room += bags.size
+        return bags if known == hash(post) else None
 
     def formula_bags(self, looks: Sequence[ReadFormula]) -> Iterator[Bag]:
         """The terms of each formula."""
