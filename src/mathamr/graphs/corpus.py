@@ -21,6 +21,7 @@ from mathamr.amr.parser import AmrParser, load_parser
 from mathamr.batches import batches
 from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
+from mathamr.formulas.trees import remember_trees
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.maker import GraphMaker, MadeGraph, digest
@@ -174,6 +175,20 @@ MINIMAL = "minimal "
 """Before a post that is to get minimal graphs of its sentences, without the AMR parser."""
 
 
+def with_trees(line: str, trees: str) -> str:
+    """A post as JSON, and beside it the trees of its formulas that are known, for `GraphWork`."""
+    return f"{line}\n{trees}" if trees else line
+
+
+def _post(line: str) -> Post:
+    """The post of a line; the trees that came with it need not be made."""
+    text, _, trees = line.partition("\n")
+    post = Post.from_json(text)
+    if trees:
+        remember_trees(trees, post.macros)
+    return post
+
+
 class GraphWork:
     """Makes graphs: a list of posts as JSON lines becomes a list of rows of the store."""
 
@@ -193,7 +208,7 @@ class GraphWork:
     def made(self, request: list[str]) -> Iterator[tuple[dict[str, Any], MadeGraph]]:
         """One row a post, and what it was made of, the graph as it will be read from the store."""
         maker = self._minimal if request and request[0].startswith(MINIMAL) else self.maker
-        for made in maker.make(Post.from_json(line.removeprefix(MINIMAL)) for line in request):
+        for made in maker.make(_post(line.removeprefix(MINIMAL)) for line in request):
             text, graph = notation.write_and_read(made.graph)
             yield _row(made, text, self.hello), replace(made, graph=graph)
 

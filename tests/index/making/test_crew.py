@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mathamr.errors import MathAMRError
-from mathamr.index.lexical.bags import PostBags, formula_bag, post_bag
+from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.making import crew
 from mathamr.index.making.crew import FEW, Crew, understood
 from mathamr.index.making.encoding import _encoded, _fields, _new_post
@@ -37,30 +37,15 @@ def test_what_was_taken_in_is_not_made_again(workers: int, monkeypatch: pytest.M
         for post, places in chosen
     ]
     with Crew(workers) as own:
+        own.keeps_trees = True
         assert list(own.taken_in(posts)) == [look_keys(post) for post in posts]
+        assert bool(own.kept.trees(posts[0])) == (workers > 1)
         known, changed = chosen[:-1], replace(posts[-1], body=posts[-1].body + " More words.")
         monkeypatch.setattr(crew, "_bags", None)  # nothing is left to be made
         assert list(own.post_bags(known)) == expected[:-1]
         monkeypatch.undo()
         assert list(own.post_bags([(changed, [])])) == [(post_bag(changed), [])]
         assert list(own.post_bags(known[:3])) == expected[:3]
-
-
-def test_no_more_terms_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    posts = sample_posts(12)
-    monkeypatch.setattr(crew, "KEPT", 3 * PostBags.of(posts[0]).size)
-    with Crew() as own:
-        for _ in range(2):  # what was written makes room again
-            assert list(own.taken_in(posts)) == [look_keys(post) for post in posts]
-            assert 0 < len(own._kept) < len(posts)
-            assert sum(bags.size for _, bags in own._kept.values()) + own._room == crew.KEPT
-            assert list(own.post_bags([(post, []) for post in posts])) == [
-                (post_bag(post), []) for post in posts
-            ]
-            assert own._room == crew.KEPT
-        list(own.taken_in(posts))
-        own.dismiss()
-        assert not own._kept
 
 
 def test_a_few_posts_start_no_worker() -> None:

@@ -143,6 +143,7 @@ def build_index(
             read_posts(path, Report(), record.format, options.beside)
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
     with crew or _crew(options) as crew, _opened(out, options, bool(inputs), crew) as archive:
+        crew.keeps_trees = archive.has_graphs
         for path, record in inputs:
             report = Report()
             with log.stage("read", share=report.share) as progress:

@@ -12,6 +12,7 @@ from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
 from mathamr.index.lexical.bags import Bag, PostBags, formula_bag, from_json, to_json
 from mathamr.index.lexical.terms import terms_fingerprint
+from mathamr.index.making.firstlook import FirstLook, KeptLooks
 from mathamr.index.making.lookkeys import look_keys
 from mathamr.posts.post import Formula, Post
 from mathamr.workers import Allowance, Lost, Pool, WorkerPool
@@ -19,8 +20,6 @@ from mathamr.workers import Allowance, Lost, Pool, WorkerPool
 CHUNK = 24
 FEW = 64
 """So few posts are not worth processes of their own."""
-KEPT = 64 << 20
-"""Bytes of terms that are kept from the intake, where formulas are parsed for their looks, until they are written."""
 T = TypeVar("T")
 ReadFormula = tuple[Formula, tuple[str, ...]]
 """A formula, and the macros it is read with."""
@@ -43,9 +42,9 @@ class CrewWork:
             return [to_json(formula_bag(Formula(**formula), tuple(macros))) for formula, macros in items]
         if wanted == "keys":
             return [look_keys(Post.from_json(line)) for line in items]
-        if wanted == "intake":
-            seen = map(_first_look, map(Post.from_json, items))
-            return [(keys, bags.to_json()) for keys, bags in seen]
+        if wanted in ("intake", "intake and trees"):
+            with_trees = wanted != "intake"
+            return [FirstLook.of(Post.from_json(line), with_trees).to_json() for line in items]
         made = (_bags((Post.from_json(line), places)) for line, places in items)
         return [(to_json(bag), [*map(to_json, bags)]) for bag, bags in made]
 
@@ -61,13 +60,14 @@ class Crew(Closing):
     """Where those who encode elsewhere do so."""
     has_index = True
     """Whether all who work see the folder of the index."""
+    keeps_trees = False
+    """Whether graphs will be made of posts that are taken in."""
 
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
         """Processes on this machine."""
-        self._kept: dict[str, tuple[int, PostBags]] = {}
-        """By the post's id, a hash of the post as it was read, and its terms."""
-        self._room = KEPT
+        self.kept = KeptLooks()
+        """What was made when posts were taken in."""
 
     @property
     def is_alone(self) -> bool:
@@ -90,23 +90,22 @@ class Crew(Closing):
         yield from self._made("keys", posts, Post.to_json, look_keys, list)
 
     def taken_in(self, posts: Sequence[Post]) -> Iterator[list[str]]:
-        """The looks of the formulas of each post; its terms, which come of the same trees, are kept for `post_bags`."""
+        """The looks of the formulas of each post; what else is made of the same parse is kept for the stages to come."""
+        with_trees = self.keeps_trees and self.has_index and not self.is_alone
         made = self._made(
-            "intake",
+            "intake and trees" if with_trees else "intake",
             posts,
             Post.to_json,
-            _first_look,
-            lambda answer: ([*map(str, answer[0])], PostBags.from_json(answer[1])),
+            lambda post: FirstLook.of(post, with_trees),
+            FirstLook.from_json,
         )
-        for post, (keys, bags) in zip(posts, made, strict=True):
-            if bags.size <= self._room and post.id not in self._kept:
-                self._room -= bags.size
-                self._kept[post.id] = hash(post), bags
-            yield keys
+        for post, look in zip(posts, made, strict=True):
+            self.kept.put(post, look)
+            yield look.keys
 
     def post_bags(self, chosen: Sequence[Chosen]) -> Iterator[tuple[Bag, list[Bag]]]:
         """The terms of each post, and those of its chosen formulas."""
-        kept = [self._taken(post) for post, _ in chosen]
+        kept = [self.kept.bags(post) for post, _ in chosen]
         made = self._made(
             "posts",
             [each for each, bags in zip(chosen, kept, strict=True) if bags is None],
@@ -116,13 +115,6 @@ class Crew(Closing):
         )
         for (_, places), bags in zip(chosen, kept, strict=True):
             yield next(made) if bags is None else (bags.whole(), [bags.formulas[place] for place in places])
-
-    def _taken(self, post: Post) -> PostBags | None:
-        """What was kept of this very post, which makes room for others."""
-        known, bags = self._kept.pop(post.id, (0, None))
-        if bags is not None:
-            self._room += bags.size
-        return bags if known == hash(post) else None
 
     def formula_bags(self, looks: Sequence[ReadFormula]) -> Iterator[Bag]:
         """The terms of each formula."""
@@ -158,12 +150,12 @@ class Crew(Closing):
         return self.pool("mathamr.index.making.crew:CrewWork")
 
     def close(self) -> None:
-        """Ends the workers and whatever they ran on."""
+        """Ends the workers and whatever they ran on, and forgets what was kept."""
+        self.kept = KeptLooks()
         self.dismiss()
 
     def dismiss(self) -> None:
-        """Ends the workers, and forgets what was kept; others may be called for."""
-        self._kept, self._room = {}, KEPT
+        """Ends the workers; others may be called for."""
         pool = self.__dict__.pop("_pool", None)
         if pool is not None:
             pool.close()
@@ -181,12 +173,6 @@ def understood(convert: Callable[[Any], T], request: Sequence[Any], answer: Any)
             " the shards are, name another place with --shards"
         ) from error
     yield from made
-
-
-def _first_look(post: Post) -> tuple[list[str], PostBags]:
-    """The looks and the terms of a post; terms first, whose parse has the trees of both readings."""
-    bags = PostBags.of(post)
-    return look_keys(post), bags
 
 
 def _bags(chosen: Chosen) -> tuple[Bag, list[Bag]]:

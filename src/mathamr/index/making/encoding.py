@@ -23,7 +23,7 @@ from mathamr.closing import Closing
 from mathamr.formulas.trees import trees_of
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork, stored_post
+from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork, stored_post, with_trees
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import GraphTensor, tensorise
@@ -103,7 +103,7 @@ class Encoders(Closing):
         if self._pool is None:
             raise AssertionError("graphs are made by processes of their own")
         for request, answer in self._pool.map(
-            ["new", *chunk] for chunk in portions(posts, self._crew.portion)
+            ["new", *chunk] for chunk in portions(posts, self._crew.portion, self._crew.kept.trees)
         ):
             if isinstance(answer, Lost):
                 for line in request[1:]:
@@ -166,8 +166,10 @@ class Encoders(Closing):
             self._pool.close()
 
 
-def portions(posts: Iterable[Post], seconds: int = 1) -> Iterator[list[str]]:
-    """Posts as JSON, as many together as are about a second's work, or several.
+def portions(
+    posts: Iterable[Post], seconds: int = 1, trees: Callable[[Post], str] = lambda _: ""
+) -> Iterator[list[str]]:
+    """Posts as JSON, as many together as are about a second's work, or several; the trees that are known go with them.
 
     Long portions also end where a post itself says so, whatever stood before: who begins anew somewhere in the middle
     comes to the same portions again.
@@ -181,7 +183,7 @@ def portions(posts: Iterable[Post], seconds: int = 1) -> Iterator[list[str]]:
         if portion and (full or ends):
             yield portion
             portion, letters = [], 0
-        portion.append(line)
+        portion.append(with_trees(line, trees(post)))
         letters += len(line)
         ends = seconds > 1 and _is_end(line, seconds)
     if portion:
