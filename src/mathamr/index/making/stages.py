@@ -8,6 +8,7 @@ changes nothing, so a kill at any moment costs no more than the work on what was
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import nullcontext
 from hashlib import blake2b
@@ -111,18 +112,22 @@ class IndexStages:
             GraphStore(archive.folder / GRAPHS, create=True) as store,
         ):
             self._use_vocabularies(store)
-            for batch in batches(catalogue.pending("graph"), BATCH * encoders.scale):
-                digests = {
-                    each.id: digest(each.post, parser.fingerprint)
-                    for each in self._without_anything(batch)
-                    if each.post is not None
-                }
-                new = [
-                    each for each in batch if each.id in digests and store.digest(each.id) != digests[each.id]
-                ]
-                made = zip(new, encoders.new(each.post for each in new if each.post is not None), strict=True)
-                for part in every(SECONDS, progress.each(made) if progress else made):
-                    self._write_new(store, part, digests, log)
+            waiting: deque[tuple[PendingPost, bytes]] = deque()
+
+            def posts() -> Iterator[Post]:
+                """One stream: at the end of every batch somebody would have nothing to do while others finish."""
+                for batch in batches(catalogue.pending("graph"), BATCH * encoders.scale):
+                    for each in self._without_anything(batch):
+                        if each.post is None:
+                            continue
+                        wanted = digest(each.post, parser.fingerprint)
+                        if store.digest(each.id) != wanted:
+                            waiting.append((each, wanted))
+                            yield each.post
+
+            made = ((*waiting.popleft(), new) for new in encoders.new(posts()))
+            for part in every(SECONDS, progress.each(made) if progress else made):
+                self._write_new(store, part, log)
 
     def _without_anything(self, batch: list[PendingPost]) -> Iterator[PendingPost]:
         """Of posts that wait for a graph, those that also wait for vectors and have none that still hold."""
@@ -133,18 +138,15 @@ class IndexStages:
                 yield each
 
     def _write_new(
-        self,
-        store: GraphStore,
-        part: list[tuple[PendingPost, NewPost | Lost]],
-        digests: Mapping[str, bytes],
-        log: BuildLog,
+        self, store: GraphStore, part: list[tuple[PendingPost, bytes, NewPost | Lost]], log: BuildLog
     ) -> None:
-        """Writes, flushes and marks what was made of some posts, given the digests that their graphs must have.
+        """Writes, flushes and marks what was made of some posts, each with the digest that its graph must have.
 
         Those over which processes were lost are taken out.
         """
         archive, catalogue, graphs = self._archive, self._archive.catalogue, self._archive.system.graphs
-        made = [(each, new) for each, new in part if isinstance(new, NewPost)]
+        made = [(each, new) for each, _, new in part if isinstance(new, NewPost)]
+        wanted = {each.id: digest for each, digest, _ in part}
         with store.transaction():
             for each, new in made:
                 store.put([new.graph])
@@ -153,14 +155,16 @@ class IndexStages:
         store.flush()
         with catalogue.transaction():
             catalogue.put_passages((each, new.passage) for each, new in made)
-            catalogue.mark("graph", [each for each, new in made if new.graph.digest == digests[each.id]])
+            catalogue.mark("graph", [each for each, new in made if new.graph.digest == wanted[each.id]])
         entries = self._entry_maker([each for each, _ in made])
         self._write_vectors([(each, entries(each, new.encoded)) for each, new in made])
         for stage in ("graphs", "vectors"):
             log.posts[stage] += len(made)
         for _, new in made:
             log.fallbacks.update(new.graph.fallbacks)
-        quarantine(archive, {each.id: new.message for each, new in part if isinstance(new, Lost)}, store, log)
+        quarantine(
+            archive, {each.id: new.message for each, _, new in part if isinstance(new, Lost)}, store, log
+        )
 
     def _use_vocabularies(self, store: GraphStore) -> None:
         """Lets the store number its tensors as the model does."""

@@ -88,7 +88,7 @@ def test_an_index_built_on_several_nodes_is_byte_for_byte_that_of_one_machine(
     cluster = ClusterOptions(address=nodes.address, shards=str(tmp_path / "shards"))
     spread = build_index([path], tmp_path / "spread", replace(chosen, cluster=cluster))
     assert spread.cluster is not None
-    assert spread.cluster.made > 2
+    assert spread.cluster.made >= 2  # what is taken in, and graphs with vectors
     assert json.loads(json.dumps(spread.to_json()))["cluster"]["made"] == spread.cluster.made
     assert spread.cluster.started_workers == 2
     assert _hashes(tmp_path / "own") == _hashes(tmp_path / "spread")
