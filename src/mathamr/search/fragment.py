@@ -12,6 +12,7 @@ from mathamr.posts.post import Formula, Post
 FragmentKind = Literal["text", "formula", "gap"]
 
 ELLIPSIS = "…"
+_UNNAMED = "[formula]"
 LONGEST_SHOWN = 2000
 """A formula with more characters is never shown in a shortened sentence."""
 
@@ -28,16 +29,25 @@ class Fragment:
 
     def __str__(self) -> str:
         if self.kind == "formula":
-            return f"${' '.join(self.text.split())}$" if self.text else "[formula]"
+            return f"${' '.join(self.text.split())}$" if self.text else _UNNAMED
         return self.text
 
     def __len__(self) -> int:
-        return len(str(self))
+        return formula_length(self.text) if self.kind == "formula" else len(self.text)
 
     def to_json(self) -> dict[str, Any]:
         """For JSON: kind, text and, for formulas, id and display."""
         row: dict[str, Any] = {"kind": self.kind, "text": self.text, "matched": self.matched}
         return row | {"formula": self.formula, "display": self.display} if self.kind == "formula" else row
+
+
+def formula_length(latex: str) -> int:
+    """How many characters a formula has where it is printed.
+
+    >>> formula_length("x  + 1") == len(str(Fragment("formula", "x  + 1")))
+    True
+    """
+    return len(" ".join(latex.split())) + 2 if latex else len(_UNNAMED)
 
 
 GAP = Fragment("gap", f" {ELLIPSIS} ")

@@ -8,10 +8,11 @@ normalised query by query before they meet.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
-from itertools import chain
-from typing import Protocol
+from itertools import count
+from typing import Protocol, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -121,6 +122,85 @@ NORMALISATIONS: dict[str, Callable[[Values], Values]] = {
 }
 
 
+class JoinedRankings(Sequence[ScoredColumns]):
+    """Several rankings as columns over the ids of all of them: every id once, and where those of each ranking stand.
+
+    To look up thousands of ids takes longer than to add their scores: who fuses the same rankings twice joins them once.
+    """
+
+    def __init__(
+        self,
+        rankings: Sequence[ScoredColumns],
+        numbers: Mapping[str, int],
+        places: Sequence[npt.NDArray[np.intp]],
+    ) -> None:
+        self._rankings, self._numbers, self.places = rankings, numbers, places
+        self.ids = list(numbers)
+
+    @classmethod
+    def of(cls, rankings: Sequence[Ranking]) -> JoinedRankings:
+        """Any rankings; an id that one of them has several times counts where it stands first."""
+        if isinstance(rankings, JoinedRankings):
+            return rankings
+        numbers: defaultdict[str, int] = defaultdict(count().__next__)
+        columns = [_finite(ScoredColumns.of(ranking)) for ranking in rankings]
+        places = [np.fromiter(map(numbers.__getitem__, own.ids), np.intp, len(own)) for own in columns]
+        for number, (own, standing) in enumerate(zip(columns, places, strict=True)):
+            if len(own) and np.bincount(standing).max() > 1:
+                first = np.sort(np.unique(standing, return_index=True)[1])
+                places[number] = standing[first]
+                columns[number] = ScoredColumns([own.ids[each] for each in first.tolist()], own.scores[first])
+        return cls(columns, numbers, places)
+
+    def __len__(self) -> int:
+        return len(self._rankings)
+
+    @overload
+    def __getitem__(self, number: int) -> ScoredColumns: ...
+
+    @overload
+    def __getitem__(self, number: slice) -> Sequence[ScoredColumns]: ...
+
+    def __getitem__(self, number: int | slice) -> ScoredColumns | Sequence[ScoredColumns]:
+        return self._rankings[number]
+
+    def rescored(self, number: int, hits: Iterable[tuple[str, float]]) -> JoinedRankings:
+        """The same with other scores for some results of one ranking; it is not put into another order."""
+        own, standing = self._rankings[number], self._standing(number)
+        scores = own.scores.copy()
+        for each, score in hits:
+            if (place := standing[self._numbers[each]]) >= 0:
+                scores[place] = score
+        changed = [*self._rankings]
+        changed[number] = ScoredColumns(own.ids, scores)
+        return JoinedRankings(changed, self._numbers, self.places)
+
+    def scores_of(self, ids: Iterable[str]) -> list[dict[str, float]]:
+        """What each ranking gave to some of the results, as far as it has them."""
+        chosen = {each: self._numbers[each] for each in ids}
+        found = []
+        for number, own in enumerate(self._rankings):
+            standing = self._standing(number)
+            places = {each: standing[place] for each, place in chosen.items()}
+            found.append({each: float(own.scores[place]) for each, place in places.items() if place >= 0})
+        return found
+
+    def _standing(self, number: int) -> list[int]:
+        """For every id of all which place it has in one ranking; -1: none."""
+        standing = np.full(len(self.ids), -1)
+        standing[self.places[number]] = np.arange(len(self.places[number]))
+        return standing.tolist()
+
+    def weighed(
+        self, weights: Sequence[float] | None, normalisation: str
+    ) -> Iterator[tuple[npt.NDArray[np.intp], Values, float]]:
+        """For each ranking where its ids stand, its normalised scores, and what it counts."""
+        for own, places, weight in zip(
+            self._rankings, self.places, _weights(self._rankings, weights), strict=True
+        ):
+            yield places, _normalised(own.scores, normalisation), weight
+
+
 @dataclass(frozen=True, slots=True)
 class ReciprocalRankFusion:
     """Σ w / (60 + rank): Cormack, Clarke and Büttcher, SIGIR 2009."""
@@ -131,7 +211,7 @@ class ReciprocalRankFusion:
         self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
     ) -> Sequence[Scored]:
         """Ranks alone count."""
-        joined = _Joined(rankings)
+        joined = JoinedRankings.of(rankings)
         sums = np.zeros(len(joined.ids))
         for places, weight in zip(joined.places, _weights(rankings, weights), strict=True):
             sums[places] += weight / (self.offset + np.arange(1, len(places) + 1))
@@ -149,7 +229,7 @@ class ScoredReciprocalRank:
         self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
     ) -> Sequence[Scored]:
         """Ranks count, and among them those with high scores more."""
-        joined = _Joined(rankings)
+        joined = JoinedRankings.of(rankings)
         sums = np.zeros(len(joined.ids))
         for places, scores, weight in joined.weighed(weights, self.normalisation):
             sums[places] += weight * scores / (self.offset + np.arange(1, len(places) + 1))
@@ -166,7 +246,7 @@ class WeightedSum:
         self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
     ) -> Sequence[Scored]:
         """Scores alone count; one that a ranking lacks is 0."""
-        joined = _Joined(rankings)
+        joined = JoinedRankings.of(rankings)
         sums = np.zeros(len(joined.ids))
         for places, scores, weight in joined.weighed(weights, self.normalisation):
             sums[places] += weight * scores
@@ -198,7 +278,7 @@ class Maximum:
         self, rankings: Sequence[Ranking], weights: Sequence[float] | None = None, k: int | None = None
     ) -> Sequence[Scored]:
         """Scores alone count."""
-        joined = _Joined(rankings)
+        joined = JoinedRankings.of(rankings)
         best = np.zeros(len(joined.ids))
         for places, scores, weight in joined.weighed(weights, self.normalisation):
             best[places] = np.maximum(best[places], weight * scores)
@@ -219,12 +299,14 @@ class HarmonicMean:
     ) -> Sequence[Scored]:
         """Scores alone count."""
         chosen = _weights(rankings, weights)
-        scores = [_normalised(_unique(ranking), self.normalisation) for ranking in rankings]
+        joined = JoinedRankings.of(rankings)
         counted = [
-            (weight, found.by_id()) for weight, found in zip(chosen, scores, strict=True) if weight > 0
+            (weight, ScoredColumns(own.ids, _normalised(own.scores, self.normalisation)).by_id())
+            for weight, own in zip(chosen, joined, strict=True)
+            if weight > 0
         ]
         total = math.fsum(weight for weight, _ in counted)
-        arithmetic = Mean(self.normalisation)(rankings, chosen)
+        arithmetic = Mean(self.normalisation)(joined, chosen)
         means = {hit.id: hit.score for hit in arithmetic}
         harmonic = {
             item: total / math.fsum(weight / found[item] for weight, found in counted)
@@ -234,27 +316,6 @@ class HarmonicMean:
         }
         order = sorted(means, key=lambda item: (-harmonic[item], -means[item], item))
         return [Scored(item, harmonic[item]) for item in order[:k]]
-
-
-class _Joined:
-    """Several rankings as columns over the ids of all of them: every id once, and where those of each ranking stand."""
-
-    def __init__(self, rankings: Sequence[Ranking]) -> None:
-        self._rankings = [_unique(ranking) for ranking in rankings]
-        self.ids = list(dict.fromkeys(chain.from_iterable(own.ids for own in self._rankings)))
-        places = dict(zip(self.ids, range(len(self.ids)), strict=True))
-        self.places = [
-            np.fromiter(map(places.__getitem__, own.ids), np.intp, len(own)) for own in self._rankings
-        ]
-
-    def weighed(
-        self, weights: Sequence[float] | None, normalisation: str
-    ) -> Iterator[tuple[npt.NDArray[np.intp], Values, float]]:
-        """For each ranking where its ids stand, its normalised scores, and what it counts."""
-        for own, places, weight in zip(
-            self._rankings, self.places, _weights(self._rankings, weights), strict=True
-        ):
-            yield places, _normalised(own, normalisation).scores, weight
 
 
 def _weights(rankings: Sequence[Ranking], weights: Sequence[float] | None) -> Sequence[float]:
@@ -268,24 +329,18 @@ def _weights(rankings: Sequence[Ranking], weights: Sequence[float] | None) -> Se
     return weights
 
 
-def _unique(ranking: Ranking) -> ScoredColumns:
-    """A ranking with every id once, where it stands first."""
-    columns = ScoredColumns.of(ranking)
-    finite = np.isfinite(columns.scores)
+def _finite(ranking: ScoredColumns) -> ScoredColumns:
+    finite = np.isfinite(ranking.scores)
     if not finite.all():
-        item, score = columns[int(finite.argmin())]
+        item, score = ranking[int(finite.argmin())]
         raise MathAMRError(f"the score of {item!r} in a ranking is no finite number: {score}")
-    if len(set(columns.ids)) == len(columns):
-        return columns
-    first = dict(reversed(list(zip(columns.ids, range(len(columns)), strict=True))))
-    places = sorted(first.values())
-    return ScoredColumns([columns.ids[place] for place in places], columns.scores[places])
+    return ranking
 
 
-def _normalised(ranking: ScoredColumns, name: str) -> ScoredColumns:
+def _normalised(scores: Values, name: str) -> Values:
     if name not in NORMALISATIONS:
         raise UnknownNameError("normalisation", name, list(NORMALISATIONS))
-    return ScoredColumns(ranking.ids, NORMALISATIONS[name](ranking.scores)) if len(ranking) else ranking
+    return NORMALISATIONS[name](scores) if len(scores) else scores
 
 
 def _ordered(ids: list[str], scores: Values, k: int | None) -> ScoredColumns:

@@ -7,10 +7,8 @@ What a ranking means is written here once, for every task; what its leaves ask a
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-
-import numpy as np
 
 from mathamr.arrays import Floats
 from mathamr.errors import MathAMRError
@@ -19,7 +17,7 @@ from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.asked import Asked
-from mathamr.search.fusion import fuse, looks_at_scores, takes_normalisation
+from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_normalisation
 from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs, standard
 from mathamr.search.ranked import Demand, Ranked
 from mathamr.systems.ranking import (
@@ -142,7 +140,7 @@ class Ranker(ABC):
                 evidence = {
                     name: {hit.id: hit.score for hit in hits if hit.score} for name, hits in parts.items()
                 }
-                return FoundHits(_fused(ranking, parts), evidence)
+                return FoundHits(_fused(ranking, list(parts.values())), evidence)
             case Promote(inner):
                 return self._promoted(self._scored(inner, ids))
             case Lexical():
@@ -207,21 +205,18 @@ class Ranker(ABC):
             for part in ranking.asked
             if skims and (found := self._skimmed(part.ranking, deep))
         }
-        parts: dict[str, Sequence[tuple[str, float]]] = {
-            part.name: skimmed[part.name] if part.name in skimmed else self._found(part.ranking, deep).hits
-            for part in ranking.asked
-        }
+        hits = [skimmed.get(part.name) or self._found(part.ranking, deep).hits for part in ranking.asked]
         with self.asked.watch("rank"):
-            evidence = {name: ScoredColumns.of(hits).by_id() for name, hits in parts.items()}
+            parts = JoinedRankings.of(hits)
             contenders = _fused(ranking, parts, exactly) if skimmed else []
-        for part in ranking.asked:
+        for number, part in enumerate(ranking.asked):
             if part.name in skimmed:
-                own = evidence[part.name]
                 exact = self._scored(part.ranking, [hit.id for hit in contenders]).hits
-                own.update(hit for hit in exact if hit.id in own)
-                parts[part.name] = ScoredColumns([*own], np.fromiter(own.values(), np.float64, len(own)))
+                parts = parts.rescored(number, exact)
         with self.asked.watch("rank"):
-            return FoundHits(_fused(ranking, parts, self._kept(demand)), evidence)
+            fused = _fused(ranking, parts, self._kept(demand))
+            evidence = parts.scores_of(hit.id for hit in fused)
+            return FoundHits(fused, dict(zip((part.name for part in ranking.asked), evidence, strict=True)))
 
     def _kept(self, demand: Demand) -> int | None:
         """How many results of a fusion are looked at; `None`: all of them."""
@@ -391,11 +386,11 @@ def of_rows(
 
 
 def _fused(
-    ranking: Fuse, parts: Mapping[str, Sequence[tuple[str, float]]], k: int | None = None
+    ranking: Fuse, parts: Sequence[Sequence[tuple[str, float]]], k: int | None = None
 ) -> Sequence[Scored]:
     weights = [part.weight for part in ranking.asked]
     normalisation = ranking.normalisation if takes_normalisation(ranking.fusion) else None
-    return fuse(ranking.fusion, list(parts.values()), weights, k, normalisation)
+    return fuse(ranking.fusion, parts, weights, k, normalisation)
 
 
 def unsuited(ranking: str, task: str) -> MathAMRError:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from itertools import chain, groupby, pairwise
+from itertools import chain, pairwise
 
 from mathamr.index.lexical.terms import latex_tokens, stems, word_tokens, words
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
 from mathamr.posts.post import Formula, Markup, Post
-from mathamr.search.fragment import GAP, Fragment, formulas_by_id, fragments, shortened
+from mathamr.search.fragment import GAP, Fragment, formula_length, formulas_by_id, fragments, shortened
 from mathamr.search.query import Query
 from mathamr.search.stopwords import STOP_WORDS
 
@@ -38,7 +38,7 @@ class WantedFormula:
 
     def __init__(self, latex: str) -> None:
         tokens = _tokens(latex)
-        self._runs = Counter(_runs(tokens))
+        self._runs = dict(Counter(_runs(tokens)))
         self._known = frozenset(tokens)
         self._size = _count_runs(len(tokens))
 
@@ -48,11 +48,12 @@ class WantedFormula:
         total = self._size + size
         if not total or 2 * min(self._size, size) <= above * total or self._known.isdisjoint(tokens):
             return 0.0
-        shared: Counter[tuple[str, ...]] = Counter()
-        for is_known, stretch in groupby(tokens, self._known.__contains__):
-            if is_known:  # no other run can be one of the query's
-                shared.update(filter(self._runs.__contains__, _runs(tuple(stretch))))
-        return 2 * sum(min(count, self._runs[run]) for run, count in shared.items()) / total
+        left, shared = self._runs.copy(), 0
+        for run in filter(left.__contains__, _runs(tokens)):
+            if left[run]:
+                left[run] -= 1
+                shared += 1
+        return 2 * shared / total
 
 
 class Wanted:
@@ -66,7 +67,9 @@ class Wanted:
         self._stems = frozenset(stem for text in said for stem in _stems(text))
         self._initials = frozenset(stem[0] for stem in self._stems)
         initials = "".join(map(re.escape, sorted(self._initials)))
-        self._beginning = re.compile(rf"(?<![^\W_])(?!formula_\d)[{initials}][^\W_]*") if initials else None
+        pattern = rf"(?<![^\W_])(?!formula_\d)[{initials}][^\W_]*"
+        self._beginning = re.compile(pattern, re.IGNORECASE) if initials else None
+        self._known_stems = _KnownStems(self._stems)
         distinct = list(dict.fromkeys(formula.latex for formula in query.formulas))
         self._formulas = [WantedFormula(latex) for latex in distinct[:FORMULAS_COMPARED]]
         self._known: dict[str, float] = {}
@@ -95,7 +98,11 @@ class Wanted:
             return ()
         if not _is_plain(text):
             return _stems(text)
-        return stems([word for word in self._beginning.findall(text.lower()) if word not in STOP_WORDS])
+        return map(self._known_stems.__getitem__, self._beginning.findall(text))
+
+    def words_in(self, text: str) -> Iterable[re.Match[str]]:
+        """Where a text may have words of the query; where its words are not plain, all of them are told."""
+        return self._beginning.finditer(text) if self._beginning and _is_plain(text) else _WORD.finditer(text)
 
     def formula(self, formula: Formula) -> float:
         """How much of a formula is in one of the query's, from 0 to 1."""
@@ -107,6 +114,19 @@ class Wanted:
                 best = max(best, wanted.alike(tokens, above=best))
             self._known[formula.latex] = best
         return self._known[formula.latex]
+
+
+class _KnownStems(dict[str, str]):
+    """The stem of a word if a query has it, and nothing otherwise: each word is stemmed once for a query."""
+
+    def __init__(self, wanted: Collection[str]) -> None:
+        self._wanted = wanted
+
+    def __missing__(self, word: str) -> str:
+        small = word.lower()
+        (stem,) = stems([small])
+        self[word] = stem if stem in self._wanted and small not in STOP_WORDS else ""
+        return self[word]
 
 
 def snippet(
@@ -148,9 +168,12 @@ def snippet(
 
 def _length(sentence: Sentence, formulas: Mapping[str, Formula]) -> int:
     """How many characters the fragments of a sentence have, without making them: most sentences are not shown."""
-    shown = ((place.name, formulas.get(place.formula)) for place in sentence.placeholders)
-    more = (len(Fragment("formula", formula.latex)) - len(name) for name, formula in shown if formula)
-    return len(sentence.text) + sum(more)
+    length = len(sentence.text)
+    for place in sentence.placeholders:
+        formula = formulas.get(place.formula)
+        if formula:
+            length += formula_length(formula.latex) - len(place.name)
+    return length
 
 
 def title(post: Post, wanted: Wanted | None = None) -> tuple[Fragment, ...]:
@@ -193,7 +216,8 @@ def _marked(sentence: Sequence[Fragment], wanted: Wanted, alike: Mapping[str, fl
     found: list[Fragment] = []
     for fragment in sentence:
         if fragment.kind == "formula":
-            found.append(replace(fragment, matched=alike.get(fragment.formula or "", 0.0) >= ALIKE))
+            matched = alike.get(fragment.formula or "", 0.0) >= ALIKE
+            found.append(Fragment("formula", fragment.text, fragment.formula, fragment.display, matched))
         else:
             found.extend(_split(fragment, wanted))
     return found
@@ -203,7 +227,7 @@ def _split(fragment: Fragment, wanted: Wanted) -> list[Fragment]:
     """A text cut so that the words of the query are fragments of their own."""
     found: list[Fragment] = []
     done = 0
-    for match in _WORD.finditer(fragment.text):
+    for match in wanted.words_in(fragment.text):
         if wanted.word(match.group()):
             if match.start() > done:
                 found.append(Fragment("text", fragment.text[done : match.start()]))

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 from typing import Any, Self
 
 import numpy as np
@@ -119,14 +120,11 @@ class FieldRows(ABC):
     def fetch(self, places: Rows) -> list[Vectors]:
         """The rows of entries."""
         counts = self.counts[places]
-        bounds = np.cumsum(counts)[:-1]
         where = _spread(self.starts[places], counts)
-        vectors = np.split(self._gather(places), bounds)
-        levels = np.split(self.levels[where], bounds)
-        references = iter(self.references.some(where))
+        vectors, levels, references = self._gather(places), self.levels[where], self.references.some(where)
         return [
-            Vectors(rows, level, tuple(next(references) for _ in range(len(rows))))
-            for rows, level in zip(vectors, levels, strict=True)
+            Vectors(vectors[begin:end], levels[begin:end], tuple(references[begin:end]))
+            for begin, end in pairwise([0, *np.cumsum(counts).tolist()])
         ]
 
     @abstractmethod
