@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -15,7 +14,7 @@ import pytest
 
 from mathamr.errors import MathAMRError
 from mathamr.serve.processes import process_count
-from mathamr.serve.sockets import bound, shared
+from mathamr.serve.sockets import bound
 from mathamr.workers import processors
 
 
@@ -27,12 +26,11 @@ def test_an_index_is_served_by_all_processors_unless_something_is_in_the_way(sma
         process_count(2, small_index, writes=True)
 
 
-def test_only_a_port_that_was_free_is_shared() -> None:
-    with bound("127.0.0.1", 0, shares=True) as first, shared(first) as second:
-        assert first.getsockname() == second.getsockname()
+def test_a_port_that_is_taken_is_not_taken_again() -> None:
+    with bound("127.0.0.1", 0) as first:
         first.listen()
         with pytest.raises(MathAMRError, match="cannot listen"):
-            bound("127.0.0.1", first.getsockname()[1], shares=True)
+            bound("127.0.0.1", first.getsockname()[1])
 
 
 def within(seconds: float, holds: Callable[[], bool]) -> bool:
@@ -44,7 +42,6 @@ def within(seconds: float, holds: Callable[[], bool]) -> bool:
     return True
 
 
-@pytest.mark.skipif(not hasattr(socket, "SO_REUSEPORT"), reason="ports cannot be shared here")
 def test_processes_answer_side_by_side_count_together_and_end_together(small_index: Path) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "mathamr", "serve", str(small_index), "--port", "0", "-q", "--processes", "2"],

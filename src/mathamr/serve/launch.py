@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import signal
-import socket
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, closing, nullcontext
@@ -19,6 +18,7 @@ from mathamr.search.library import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
 from mathamr.serve.descriptors import fitting
+from mathamr.serve.fairshare import ConnectionCounts, FairListener
 from mathamr.serve.journal import set_up_log
 from mathamr.serve.limits import Limits
 from mathamr.serve.metrics import Metrics
@@ -26,7 +26,7 @@ from mathamr.serve.presence import announced
 from mathamr.serve.processes import process_count, siblings
 from mathamr.serve.server import address, server, warning
 from mathamr.serve.service import Service
-from mathamr.serve.sockets import bound, handed_over, shared
+from mathamr.serve.sockets import bound, handed_over
 from mathamr.serve.tracing import tracer
 from mathamr.settings import API_KEY, READ_KEY
 from mathamr.workers import Allowance
@@ -77,30 +77,40 @@ def serve(
     tell_siblings: list[Callable[[], None]] = []
 
     with (
-        closing(handed or bound(host, port, shares=count > 1)) as listening,
+        closing(handed or bound(host, port)) as listening,
         TemporaryDirectory(prefix="mathamr-serve-") as folder,
     ):
         where = address(*listening.getsockname()[:2] if handed else (host, listening.getsockname()[1]))
         told = Path(folder) if count > 1 else None
+        counts = ConnectionCounts(count)
 
-        def run(own: socket.socket, started: Callable[[], None]) -> None:
-            with _opened(path, keys, device, model) as index, _parser(index, allowed) as parser:
+        def run(started: Callable[[], None]) -> None:
+            with (
+                closing(FairListener(listening, counts)) as own,
+                _opened(path, keys, device, model) as index,
+                _parser(index, allowed) as parser,
+            ):
                 if parser is not None:
                     index.use_parser(parser)
                 index.warm()
                 metrics = Metrics(told)
                 service = Service(index, allowed, keys, metrics, editor=editor)
                 app = create_app(service, allowed_hosts(host, hosts), log_queries, tracer())
+
+                def listens() -> None:
+                    counts.tell(0)
+                    started()
+
                 try:
-                    server(app, allowed, started, drain, tell_siblings).run([own])
+                    server(app, allowed, listens, drain, tell_siblings, counts.tell).run([own])
                 finally:
+                    counts.leave()
                     metrics.close()
                     service.close()
 
-        def sibling() -> None:
-            with closing(listening.dup() if handed else shared(listening)) as own:
-                listening.close()  # or it would hold connections that nobody takes when the first process is gone
-                run(own, lambda: None)
+        def sibling(number: int) -> None:
+            counts.own = number
+            run(lambda: None)
 
         _say(f"loading the model of {path}" + (f" in {count} processes" if count > 1 else ""))
         with siblings(count - 1, sibling) if count > 1 else nullcontext() as stop, announced(path, where):
@@ -109,7 +119,7 @@ def serve(
             if warned := warning(host, bool(keys.read)):
                 _say(warned)
             try:
-                run(listening, lambda: announce(where))
+                run(lambda: announce(where))
             except (KeyboardInterrupt, SystemExit):
                 _say("stopped")
 

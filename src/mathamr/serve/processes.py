@@ -1,18 +1,18 @@
 """Several processes that serve one index: each reads the same files through the system's memory, and answers on the same port.
 
-Python runs one thread at a time, so that one process uses one processor however many queries wait. Whoever changes the
-index does so alone: a server with a key for writing is one process.
+Python runs one thread at a time, so that one process uses one processor however many queries wait. They take connections
+from one queue, in turns (`fairshare`). Whoever changes the index does so alone: a server with a key for writing is one process.
 """
 
 from __future__ import annotations
 
 import os
 import signal
-import socket
 import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 
 from mathamr.errors import MathAMRError
@@ -26,7 +26,7 @@ MOST = 8
 
 def process_count(asked: int | None, index: Path, *, writes: bool) -> int:
     """How many processes serve an index: as many as asked for, or as there are processors; one where more cannot be."""
-    if not hasattr(os, "fork") or not hasattr(socket, "SO_REUSEPORT"):
+    if not hasattr(os, "fork"):
         reason = "this system cannot share a port between processes"
     elif writes:
         reason = "a server that takes writes is one process"
@@ -40,19 +40,19 @@ def process_count(asked: int | None, index: Path, *, writes: bool) -> int:
 
 
 @contextmanager
-def siblings(count: int, run: Callable[[], None]) -> Iterator[Callable[[], None]]:
-    """While this lasts, so many other processes do the same; they end with this one, however it ends.
+def siblings(count: int, run: Callable[[int], None]) -> Iterator[Callable[[], None]]:
+    """While this lasts, so many other processes do the same, numbered from one; they end with this one, however it ends.
 
     They are forked, so that nothing but what they need is loaded when they begin; call it before there are threads.
     What is given tells them all to stop.
     """
     alive, held = os.pipe()
     started: list[int] = []
-    for _ in range(count):
+    for number in range(1, count + 1):
         child = os.fork()
         if not child:
             os.close(held)
-            _live(alive, run)
+            _live(alive, partial(run, number))
         started.append(child)
     os.close(alive)
 

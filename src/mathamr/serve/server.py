@@ -19,14 +19,17 @@ STOPPING_SECONDS = 5
 FIRST_REQUEST_SECONDS = 1.0
 """A stopping server waits so long for the request of a client that has connected already."""
 SETTLING_SECONDS = 0.05
-AT_ONCE = 16
-"""Connections taken in one go: each needs a file descriptor before the one that makes room for it is closed."""
+AT_ONCE = 1
+"""Connections taken in one go: each needs a file descriptor before the one that makes room for it is closed, and another process may have
+the time for the next."""
 WAITING = 1024
 """Connections that the operating system keeps until they are taken."""
 
 
-def protocol(limits: Limits, gate: Gate) -> type[H11Protocol]:
-    """The protocol of one connection to the application behind that gate, under these limits."""
+def protocol(
+    limits: Limits, gate: Gate, counted: Callable[[int], None] = lambda count: None
+) -> type[H11Protocol]:
+    """The protocol of one connection to the application behind that gate, under these limits; `counted` is told how many there are."""
 
     class LimitedProtocol(H11Protocol):
         """Closes connections whose request does not arrive or whose answer is not taken, and those above the limit.
@@ -42,6 +45,7 @@ def protocol(limits: Limits, gate: Gate) -> type[H11Protocol]:
 
         def connection_made(self, transport: Any) -> None:
             super().connection_made(transport)
+            counted(len(self.connections))
             if len(self.connections) > limits.connections and not self._make_room():
                 transport.close()
             else:
@@ -73,6 +77,7 @@ def protocol(limits: Limits, gate: Gate) -> type[H11Protocol]:
 
         def connection_lost(self, exc: Exception | None) -> None:
             super().connection_lost(exc)
+            counted(len(self.connections))
             self._cancel()
             if self._taking is not None:
                 self._taking.cancel()
@@ -183,14 +188,15 @@ def server(
     started: Callable[[], None],
     drain: float = 0.0,
     stopping: Iterable[Callable[[], None]] = (),
+    counted: Callable[[int], None] = lambda count: None,
 ) -> Server:
-    """A server for the application, not yet running; `started` is called when it answers.
+    """A server for the application, not yet running; `started` is called when it answers, `counted` with the number of its connections.
 
     Told to stop, it calls what is in `stopping` and goes on for `drain` seconds, unready.
     """
     config = Config(
         app,
-        http=protocol(limits, app),
+        http=protocol(limits, app, counted),
         loop="asyncio",
         ws="none",
         lifespan="off",

@@ -1,4 +1,4 @@
-"""The socket of a server: bound here, shared between processes, or handed over by whoever started it."""
+"""The socket of a server: bound here, or handed over by whoever started it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,8 @@ FIRST_HANDED = 3
 """The first file descriptor behind the three standard ones: what systemd hands over begins there."""
 
 
-def bound(host: str, port: int, *, shares: bool = False) -> socket.socket:
-    """A socket at that address, not yet listening: a port that is taken is known before anything is loaded.
-
-    With `shares` other sockets of this user may join it there.
-    """
+def bound(host: str, port: int) -> socket.socket:
+    """A socket at that address, not yet listening: a port that is taken is known before anything is loaded."""
     try:
         family, kind, protocol, _, place = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -24,28 +21,12 @@ def bound(host: str, port: int, *, shares: bool = False) -> socket.socket:
         listening = socket.socket(family, kind, protocol)
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listening.bind(place)
-        if shares:  # only a port that was free alone is shared: no other server's is joined by mistake
-            taken = listening.getsockname()
-            listening.close()
-            listening = socket.socket(family, kind, protocol)
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-            listening.bind(taken)
     except (OSError, UnicodeError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise MathAMRError(
             f"cannot listen on {host} port {port}: {reason}; choose another with --port"
         ) from error
     return listening
-
-
-def shared(listening: socket.socket) -> socket.socket:
-    """Another socket at the same address, which gets a share of its connections."""
-    other = socket.socket(listening.family, listening.type, listening.proto)
-    other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    other.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
-    other.bind(listening.getsockname())
-    return other
 
 
 def handed_over(environment: MutableMapping[str, str] = os.environ) -> socket.socket | None:
