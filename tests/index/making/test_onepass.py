@@ -12,13 +12,14 @@ from pathlib import Path
 import pytest
 
 from benchmarks._kills import content, differences
+from mathamr.formulas.trees import trees_of, written_trees
 from mathamr.graphs.corpus import MINIMAL
 from mathamr.index.archive import Archive
 from mathamr.index.making import encoding
 from mathamr.index.making.builder import build_index
 from mathamr.index.making.encoding import Encoders, NewPost, portions
 from mathamr.posts.passage import passage
-from mathamr.posts.post import Post
+from mathamr.posts.post import Formula, Post
 from mathamr.workers import Lost, WorkerPool
 from tests.conftest import ROOT
 from tests.index.small import build, note, options
@@ -93,17 +94,24 @@ def test_a_post_over_which_processes_are_lost_costs_nobody_else_anything(
     model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     posts = [note(f"note-{number}", f"The number ${number}$ is one of many here.") for number in range(6)]
-    whole = WorkerPool.map
+    whole, trees = WorkerPool.map, set()
 
     def losing(pool: WorkerPool, requests: Iterable[list[str]]) -> Iterator[tuple[list[str], object]]:
         for request, answer in whole(pool, requests):
             is_hard = any('"note-2"' in line and not line.startswith(MINIMAL) for line in request[1:])
             is_hopeless = any('"note-4"' in line for line in request[1:])
+            trees.update(line.partition("\n")[2] for line in request[1:] if request[0] == "new")
             lost = request[0] == "new" and (is_hard or is_hopeless)
             yield request, Lost("worker died", "too heavy") if lost else answer
 
     monkeypatch.setattr(WorkerPool, "map", losing)
     summary = build(tmp_path / "index", posts, model_folder, workers=2)
+    # The trees of its formula go with every post, whatever becomes of it.
+    assert trees == {
+        written_trees([Formula("", str(number))], ())
+        for number in range(6)
+        if trees_of(Formula("", str(number)))
+    }
     assert summary.log.fallbacks["post: worker died"] == 1
     assert summary.log.fallbacks["post 'note-4' is left out: too heavy"] == 1
     with Archive.open(tmp_path / "index", device="cpu") as archive:
