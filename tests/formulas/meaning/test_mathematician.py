@@ -7,11 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.formulas.budget import Budget
+from mathamr.formulas.latex.content import mean
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.symbols import SYMBOLS
-from mathamr.formulas.meaning.mathematician import KEPT, meaning
+from mathamr.formulas.mathml.content import opt
+from mathamr.formulas.meaning.mathematician import KEPT, Mathematician, meaning
 from mathamr.formulas.parse import NO_MACROS, FormulaError, _read, parse
 from mathamr.formulas.term import term
+from tests.formulas.meaning.gold import gold
 
 PIECES = [
     *"abdfxyPA01(),.[]|^_{}+-=<!'/ :", "\\int", "\\sum", "\\lim", "\\frac{d}{dx}", "\\partial", "\\forall", "\\exists", "\\to",
@@ -87,3 +90,24 @@ def test_shared_nodes_are_read_once() -> None:
     budget = Budget(12)
     meaning(root, budget)
     assert budget.limit - budget.left < 200
+
+
+def test_a_list_of_one_symbol_means_and_costs_what_its_long_way_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    def read() -> list[tuple[object, ...]]:
+        found: list[tuple[object, ...]] = []
+        for row in gold("seen")[::2]:
+            budget = Budget(len(row.latex))
+            made = meaning(nodes(row.latex), budget)
+            found.append((opt(mean(made.node)), made.decisions, made.functions, made.variables, budget.left))
+        return found
+
+    short = read()
+    calls: list[Node] = []
+    own = Mathematician._is_itself
+    monkeypatch.setattr(
+        Mathematician,
+        "_is_itself",
+        lambda self, node, steps: calls.append(node) if own(self, node, 0) else None,
+    )
+    assert read() == short
+    assert calls

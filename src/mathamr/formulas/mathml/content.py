@@ -6,7 +6,7 @@ same spirit: see `docs/mathml.md`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 
 from mathamr.formulas.budget import MOST_ELEMENTS, SpentError
 from mathamr.formulas.label import clean
@@ -97,7 +97,12 @@ _SCRIPTS = ("O!SUP", "O!SUB")
 _COLLECTIONS = {"vector": "M!V-", "list": "M!L-", "set": "M!S-"}
 _BUILT = frozenset(["math", "semantics", "matrix", "cerror", "share"])
 """Elements whose children are looked at before they are operands."""
-_TWO, _WHITE = Element("cn", "2"), Element("ci")
+_WHITE = Element("ci")
+_ARRANGED: dict[str, tuple[Container[str], dict[str, Element]]] = {
+    "O!root": (("degree",), {"degree": Element("cn", "2")}),
+    "O!int": (_TEMPORARY, {"lowlimit": _WHITE, "uplimit": _WHITE}),
+}
+"""Operators whose qualifiers are no operands: which these are, and what stands behind the operands where they are not."""
 
 
 class _Operation:
@@ -211,10 +216,14 @@ def _plain(element: Element, limit: int) -> Opt | None:
                     return None
                 label = _applied(head)
                 labels.append(label)
-                if label == "O!root":
-                    operands = _root_operands(operands)
-                elif label == "O!int":
-                    operands = _integral_operands(operands)
+                if label in _ARRANGED:
+                    arranged = _arranged(label, operands)
+                    if arranged is None:
+                        return None
+                    operands, unwrapped = arranged
+                    count += unwrapped
+                    if count > limit:
+                        raise SpentError
         parents.append(parent)
         edges.append(edge)
         if operands:
@@ -269,18 +278,30 @@ def _compound(children: Sequence[Element]) -> str | None:
     return None if base.tag in _BUILT else f"+!{_label(base)}"
 
 
-def _root_operands(operands: Sequence[Element]) -> Sequence[Element]:
-    """Radicand and degree, which is 2 unless given."""
-    degrees = [operand for operand in operands if operand.tag == "degree" and operand.children]
-    radicand = [operand for operand in operands if operand.tag != "degree"]
-    return [*radicand, degrees[0].children[0] if degrees else _TWO]
+def _arranged(label: str, operands: Sequence[Element]) -> tuple[Sequence[Element], int] | None:
+    """The operands of a root or an integral in the order of the tree, and how many elements their qualifiers hold.
 
-
-def _integral_operands(operands: Sequence[Element]) -> Sequence[Element]:
-    """What is integrated, then the two limits, white where there are none."""
-    limits = {operand.tag: operand.children[0] for operand in operands if operand.children}
-    integrand = [operand for operand in operands if operand.tag not in _TEMPORARY]
-    return [*integrand, *(limits.get(name, _WHITE) for name in ("lowlimit", "uplimit"))]
+    A root has its degree behind it, which is 2 unless given, an integral its limits, white where there are none, and
+    not its variable. `None` where qualifiers are more than that.
+    """
+    left, qualifiers = _ARRANGED[label]
+    kept: list[Element] = []
+    found: dict[str, Element] = {}
+    count = 0
+    for operand in operands:
+        if operand.tag not in left:
+            kept.append(operand)
+        elif operand.children:
+            inner = operand.children[0]
+            count += len(operand.children)
+            is_left_out = operand.tag not in qualifiers
+            if len(operand.children) > 1 or operand.tag in found:
+                return None
+            if is_left_out and (inner.children or inner.tag in _BUILT):
+                return None
+            if not is_left_out:
+                found[operand.tag] = inner
+    return [*kept, *(found.get(name, default) for name, default in qualifiers.items())], count
 
 
 def _flatten(root: _Operation, limit: int) -> Opt:

@@ -17,6 +17,7 @@ from mathamr.formulas.meaning.logic import formula
 from mathamr.formulas.meaning.neighbours import joined
 from mathamr.formulas.meaning.products import multiplied
 from mathamr.formulas.meaning.sums import summed
+from mathamr.formulas.meaning.traits import SYMBOL, told
 
 MAX_DEPTH = 60
 """Lists within each other; a formula nested deeper keeps its published tree."""
@@ -26,6 +27,8 @@ _ACCENTS = {
 }  # fmt: skip
 _DOTS = frozenset("…⋯")
 _SAME_DOTS = Node(TOKEN, "ID", "…")
+_AS_SUM, _AS_PRODUCT = 6, 3
+"""What it costs to read a list of one item as a sum, and as a product."""
 _TRANSPARENT = frozenset(["⏞", "⏟", "⎴", "⎵"])
 """Braces above and below change nothing."""
 
@@ -103,6 +106,8 @@ class Mathematician:
 
     def sum(self, items: Sequence[Item]) -> Node:
         """What a list without relations means."""
+        if len(items) == 1 and isinstance(only := items[0], Node) and self._is_itself(only, _AS_SUM):
+            return self.node(only)
         self._descend()
         node = summed(items, self)
         self._depth -= 1
@@ -110,6 +115,8 @@ class Mathematician:
 
     def product(self, items: Sequence[Item]) -> Node:
         """What a list without signs between terms means."""
+        if len(items) == 1 and isinstance(only := items[0], Node) and self._is_itself(only, _AS_PRODUCT):
+            return self.node(only)
         self._descend()
         node = multiplied(items, self)
         self._depth -= 1
@@ -133,6 +140,13 @@ class Mathematician:
                 items = [self.settled(_closed(node))]
             known = self._lists[id(node)] = (node, items)
         return known[1]
+
+    def _is_itself(self, node: Node, steps: int) -> bool:
+        """Whether a list of one node means just that symbol, as it does after so many steps, which are paid for."""
+        if node.kind != TOKEN or not told(node) & SYMBOL or self._depth + 2 > MAX_DEPTH:
+            return False
+        self.notes.budget.spend(steps)
+        return True
 
     def _descend(self) -> None:
         self.notes.budget.spend()
