@@ -1,6 +1,6 @@
 """Where the time of a post goes in a process that makes graphs and vectors for an index, in ms of a processor.
 
-`MATHAMR_BENCH_POSTS` posts of arqmath-mini drawn at random (default 150), in portions as a build hands them out, the model in
+`MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 150; as many short and long ones as there are in all), in portions as a build hands them out, the model in
 the box, text by the way that is the quickest here. The first portion is not counted: parser and code are loaded over it.
 """
 
@@ -14,6 +14,8 @@ from collections.abc import Callable
 from time import process_time
 from typing import Any
 
+import numpy as np
+
 from benchmarks._data import data_folder
 from mathamr.amr import document
 from mathamr.graphs import corpus, maker
@@ -25,10 +27,13 @@ from mathamr.layers.language import wording
 from mathamr.layers.language.quantised import QuantisedText
 from mathamr.layers.language.ways import quickest_here
 from mathamr.layers.language.wordpieces import WordPieces
+from mathamr.layers.stack import GraphStack
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.rubbish import collect_rarely
+from mathamr.systems.mathamrplus import plainnetwork
 from mathamr.systems.mathamrplus.plainnetwork import PlainNetwork
+from mathamr.systems.mathamrplus.refinement import Refinement
 from mathamr.systems.modelfolder import model_folder
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "150"))
@@ -73,7 +78,9 @@ class Clock:
 
 def run() -> None:
     every = list(read_posts(data_folder() / "arqmath-mini" / "Posts.xml", Report()))
-    posts = random.Random(5).sample(every, min(POSTS, len(every)))
+    every.sort(key=lambda post: (len(post.body), post.id))
+    posts = every[:: max(1, len(every) // POSTS)][:POSTS]
+    random.Random(5).shuffle(posts)
     collect_rarely()
     work = EncodingWork("", str(model_folder(None)), "builtin", None, "cpu", quickest_here())
     first, *others = portions(posts)
@@ -84,6 +91,9 @@ def run() -> None:
             kept.append((owner, name, vars(owner)[name]))
             found = clock.timed(part, getattr(owner, name))
             setattr(owner, name, staticmethod(found) if isinstance(kept[-1][2], classmethod) else found)
+    seen = Counter[str]()
+    kept.append((plainnetwork, "refined", plainnetwork.refined))
+    plainnetwork.refined = _counting(plainnetwork.refined, seen)
     try:
         started = process_time()
         for portion in others:
@@ -95,4 +105,21 @@ def run() -> None:
     count = sum(map(len, others))
     rows = [*clock.spent.most_common(), ("all else", total - clock.spent.total())]
     print(f"  {count:,} posts, {len(others)} portions, ms a post: {1e3 * total / count:.1f}")
+    told = ", ".join(f"{what} {number / count:.0f}" for what, number in seen.items())
+    print(f"    graph network, a post: {told}")
     print("    " + ", ".join(f"{part} {1e3 * spent / count:.1f}" for part, spent in rows))
+
+
+def _counting(refine: Callable[..., Refinement], seen: Counter[str]) -> Callable[..., Refinement]:
+    """The same, counting what the graphs have and what each layer computes of it."""
+
+    def call(stack: GraphStack, *values: int) -> Refinement:
+        found = refine(stack, *values)
+        groups = np.unique(stack.relations.astype(np.int64) * len(stack.node_ids) + stack.targets)
+        seen.update({"nodes": len(stack.node_ids), "groups of edges": len(groups)})
+        for number, step in enumerate(found.steps, start=1):
+            seen[f"nodes of layer {number}"] += len(step.own)
+            seen[f"its groups ({number})"] += sum(len(part.relations) for part in step.parts)
+        return found
+
+    return call
