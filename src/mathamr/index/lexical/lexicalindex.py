@@ -23,6 +23,7 @@ from mathamr.closing import Closing
 from mathamr.errors import MathAMRError, UnknownNameError
 from mathamr.index.identifiers import check_id
 from mathamr.index.lexical.bags import Bag, bag_of, term_number
+from mathamr.index.lexical.impacts import Impacts
 from mathamr.index.lexical.segments import Change, Segments, create, tidy
 from mathamr.index.lexical.terms import FIELDS, Terms
 from mathamr.index.scored import Scored, best, check_k
@@ -76,7 +77,11 @@ class LexicalPart:
         if not read_only:
             create(folder)
             tidy(folder)
-        self._state = Segments.read(folder)
+        self._impacts = Impacts(Segments.read(folder))
+
+    @property
+    def _state(self) -> Segments:
+        return self._impacts.state
 
     def count(self) -> int:
         """How many entries there are."""
@@ -100,8 +105,9 @@ class LexicalPart:
         compared. `where` are the ids that may be found.
         """
         check_k(k)
-        state = self._state
-        scores = _total(state, terms, weighting or self.weighting)
+        impacts = self._impacts
+        state = impacts.state
+        scores = _total(impacts, terms, weighting or self.weighting)
         chosen = np.flatnonzero((scores > 0) & state.mask(where))
         if len(chosen) > k:
             least = np.partition(scores[chosen], -k)[-k]
@@ -112,9 +118,10 @@ class LexicalPart:
         self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None
     ) -> Sequence[Scored]:
         """The scores of given entries, best first, 0 where they share no term; unknown ids are left out."""
-        state = self._state
-        chosen = np.flatnonzero(state.mask(ids))
-        return best(state.ids(chosen), _total(state, terms, weighting or self.weighting)[chosen], len(chosen))
+        impacts = self._impacts
+        chosen = np.flatnonzero(impacts.state.mask(ids))
+        scores = _total(impacts, terms, weighting or self.weighting)
+        return best(impacts.state.ids(chosen), scores[chosen], len(chosen))
 
     def frequencies(self, field: str, terms: Collection[str]) -> dict[str, int]:
         """How many entries have each of some terms in a field."""
@@ -151,10 +158,10 @@ class LexicalPart:
         self, terms: Terms, ids: Collection[str], weighting: Weighting | None = None
     ) -> dict[str, dict[str, float]]:
         """How much each field adds to the scores of given entries; unknown ids are left out."""
-        state = self._state
-        chosen = np.flatnonzero(state.mask(ids))
-        found: dict[str, dict[str, float]] = {identifier: {} for identifier in state.ids(chosen)}
-        for field, scores in _by_field(state, terms, weighting or self.weighting):
+        impacts = self._impacts
+        chosen = np.flatnonzero(impacts.state.mask(ids))
+        found: dict[str, dict[str, float]] = {identifier: {} for identifier in impacts.state.ids(chosen)}
+        for field, scores in _by_field(impacts, terms, weighting or self.weighting):
             for row, score in zip(found.values(), scores[chosen].tolist(), strict=True):
                 row[field] = score
         return found
@@ -181,7 +188,7 @@ class LexicalPart:
                         check_id(identifier)
                     change.add(batch)
                 if not change.is_empty:
-                    self._state = change.publish()
+                    self._impacts = Impacts(change.publish())
             finally:
                 tidy(self._folder)
 
@@ -189,7 +196,7 @@ class LexicalPart:
         """Sees what another process has written since."""
         state = Segments.read(self._folder)
         if state.generation != self._state.generation:
-            self._state = state
+            self._impacts = Impacts(state)
 
     def verify(self) -> list[str]:
         """What is damaged, in words; nothing when all is well."""
@@ -201,7 +208,7 @@ class LexicalPart:
 
     def close(self) -> None:
         """Lets go of the files; closing twice is no error."""
-        self._state = Segments()
+        self._impacts = Impacts(Segments())
 
 
 class LexicalIndex(Closing):
@@ -231,50 +238,36 @@ class LexicalIndex(Closing):
         self.formulas.close()
 
 
-def _total(state: Segments, terms: Terms, weighting: Weighting) -> Values:
-    total: Values = np.zeros(len(state))
-    for _, scores in _by_field(state, terms, weighting):
+def _total(impacts: Impacts, terms: Terms, weighting: Weighting) -> Values:
+    total: Values = np.zeros(len(impacts.state))
+    for _, scores in _by_field(impacts, terms, weighting):
         total += scores
     return total
 
 
-def _by_field(state: Segments, terms: Terms, weighting: Weighting) -> list[tuple[str, Values]]:
+def _by_field(impacts: Impacts, terms: Terms, weighting: Weighting) -> list[tuple[str, Values]]:
     """What each field adds to every entry, as shares of the highest score there can be."""
     found: list[tuple[str, Values]] = []
     highest = 0.0
     for field, weight in weighting.fields.items():
         if weight and terms.get(field):
-            scores, bound = _of_field(state, field, terms[field], weighting)
+            scores, bound = _of_field(impacts, field, terms[field], weighting)
             found.append((field, weight * scores))
             highest += weight * bound
     return [(field, scores / highest) for field, scores in found] if highest > 0 else []
 
 
 def _of_field(
-    state: Segments, field: str, terms: Iterable[str], weighting: Weighting
+    impacts: Impacts, field: str, terms: Iterable[str], weighting: Weighting
 ) -> tuple[Values, float]:
     """What a field adds to every entry, and what it would add to one that had every term endlessly often."""
     counts = Counter(map(term_number, terms))
-    numbers = np.array(list(counts), np.int64)
-    found = [segment.postings(field, numbers) for segment, _ in state.parts]
-    holding = np.zeros(len(numbers))
-    for each, (_, alive), whole in zip(found, state.parts, state.whole, strict=True):
-        if whole:
-            holding[each.found] += each.sizes
-        else:
-            holding += np.bincount(each.terms[alive[each.rows]], minlength=len(numbers))
-    rarity = np.log1p((state.count - holding + 0.5) / (holding + 0.5)) ** weighting.rarity
+    found = impacts.of(field, list(counts), weighting.k1, weighting.b)
+    holding = np.array([each.living for each in found], np.float64)
+    rarity = np.log1p((impacts.state.count - holding + 0.5) / (holding + 0.5)) ** weighting.rarity
     weights = rarity * np.log1p(np.array(list(counts.values()), np.float64))
-    total: Values = np.zeros(len(state))
-    scale = weighting.k1 * weighting.b / max(state.averages[field], 1e-9)
-    first = 0
-    for each, (segment, _) in zip(found, state.parts, strict=True):
-        shortness = weighting.k1 * (1 - weighting.b) + scale * segment.lengths(field)
-        often = each.counts.astype(np.float64)
-        added = shortness.take(each.rows)
-        added += often
-        np.divide(often, added, out=added)
-        added *= np.repeat(weights[each.found], each.sizes)
-        total[first : first + len(segment)] = np.bincount(each.rows, added, minlength=len(segment))
-        first += len(segment)
-    return total, float(weights.sum())
+    rows = np.concatenate([each.rows for each in found])
+    added = np.concatenate([each.shares for each in found])
+    added *= np.repeat(weights, [len(each.rows) for each in found])
+    scores: Values = np.bincount(rows, added, minlength=len(impacts.state))  # type: ignore[assignment]
+    return scores, float(weights.sum())

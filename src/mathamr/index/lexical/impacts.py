@@ -1,0 +1,99 @@
+"""`Impacts`: what a term adds to every entry that has it, remembered for the terms that queries have again and again.
+
+Most of the postings that a query reads are those of words that most queries have. What they come to depends on the
+state of the index alone, so that it is computed once a state, and weighed by each query.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.index.lexical.segment import Numbers
+from mathamr.index.lexical.segments import Segments
+
+MOST = 1 << 20
+"""Postings of one state that are remembered: sixteen MB."""
+
+Values = npt.NDArray[np.float64]
+Key = tuple[str, int, float, float]
+
+
+class Impact(NamedTuple):
+    """The rows of the entries that have a term, counted through all segments, and what it adds to each before it is weighed."""
+
+    rows: npt.NDArray[np.intp]
+    shares: Values
+    """f / (f + k1 · (1 - b + b · length / average length)), where it occurs f times."""
+    living: int
+    """How many of the entries are alive."""
+
+
+class Impacts:
+    """The impacts of terms in one state of an index; safe from several threads."""
+
+    def __init__(self, state: Segments, most: int = MOST) -> None:
+        self.state, self._most = state, most
+        self._known: OrderedDict[Key, Impact] = OrderedDict()
+        self._held = 0
+        self._looking = threading.Lock()
+
+    def of(self, field: str, terms: Sequence[int], k1: float, b: float) -> list[Impact]:
+        """The impact of each of some terms, which are numbers and all different."""
+        keys = [(field, term, k1, b) for term in terms]
+        with self._looking:
+            found = {key: self._known[key] for key in keys if key in self._known}
+            for key in found:
+                self._known.move_to_end(key)
+        if missing := [key for key in keys if key not in found]:
+            numbers = np.array([term for _, term, _, _ in missing], np.int64)
+            made = dict(zip(missing, self._made(field, numbers, k1, b), strict=True))
+            found |= made
+            self._remember(made)
+        return [found[key] for key in keys]
+
+    def _remember(self, made: dict[Key, Impact]) -> None:
+        with self._looking:
+            for key, impact in made.items():
+                if key not in self._known:
+                    self._known[key] = impact
+                    self._held += len(impact.rows) + 1
+            while self._held > self._most:
+                self._held -= len(self._known.popitem(last=False)[1].rows) + 1
+
+    def _made(self, field: str, terms: Numbers, k1: float, b: float) -> list[Impact]:
+        state = self.state
+        scale = k1 * b / max(state.averages[field], 1e-9)
+        parts: list[list[tuple[npt.NDArray[np.intp], Values]]] = [[] for _ in range(len(terms))]
+        living, first = np.zeros(len(terms), np.int64), 0
+        for (segment, alive), whole in zip(state.parts, state.whole, strict=True):
+            held = segment.postings(field, terms)
+            if whole:
+                living[held.found] += held.sizes
+            else:
+                living += np.bincount(held.terms[alive[held.rows]], minlength=len(terms))
+            often = held.counts.astype(np.float64)
+            shares = (k1 * (1 - b) + scale * segment.lengths(field)).take(held.rows)
+            shares += often
+            np.divide(often, shares, out=shares)
+            rows = held.rows.astype(np.intp)
+            rows += first
+            bounds = pairwise([0, *np.cumsum(held.sizes).tolist()])
+            for term, (begin, end) in zip(held.found.tolist(), bounds, strict=True):
+                parts[term].append((rows[begin:end], shares[begin:end]))
+            first += len(segment)
+        return [Impact(*_joined(own), count) for own, count in zip(parts, living.tolist(), strict=True)]
+
+
+def _joined(parts: Sequence[tuple[npt.NDArray[np.intp], Values]]) -> tuple[npt.NDArray[np.intp], Values]:
+    """Stretches one after another; a copy, so that nothing else of what they were cut from is held on to."""
+    if not parts:
+        return np.empty(0, np.intp), np.empty(0)
+    rows, shares = zip(*parts, strict=True)
+    return np.concatenate(rows), np.concatenate(shares)
