@@ -98,6 +98,9 @@ class Rerank:
             raise MathAMRError(f"reranking needs a pool of at least 1, not {self.pool}")
 
 
+QueryKind = Literal["name", "formula", "words", "question"]
+"""What people ask with: no more than a name, a formula alone, a few words, or whole sentences."""
+
 REREAD = 20
 """Posts that are read again with the query: what two cores read in a fifth of a second."""
 
@@ -106,22 +109,20 @@ REREAD = 20
 class Reread:
     """The first `pool` of a ranking, each read again together with the query by a cross-encoder; the rest follows behind.
 
-    Both scores are taken in standard deviations over the pool; the cross-encoder's counts `weight` beside the ranking's.
+    Both scores are taken in standard deviations over the pool; the cross-encoder's counts `weight` beside the ranking's. Other
+    kinds of queries than `kinds` stay as they are ranked.
     """
 
     first: Ranking
     pool: int = REREAD
     weight: float = 1.0
+    kinds: tuple[QueryKind, ...] = get_args(QueryKind)
 
     def __post_init__(self) -> None:
         if not 1 <= self.pool <= 1000 or not self.weight > 0:
             raise MathAMRError(
                 f"1 to 1,000 posts are read again, with a weight above 0, not {self.pool} with {self.weight}"
             )
-
-
-QueryKind = Literal["name", "formula", "words", "question"]
-"""What people ask with: no more than a name, a formula alone, a few words, or whole sentences."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,15 +252,21 @@ def with_reranker(strategy: str | None, reranker: str) -> str:
     return f"{strategy or ''}+{reranker}"
 
 
-def read_again(ranking: Ranking, pool: int = REREAD, weight: float = 1.0) -> Ranking:
-    """A ranking whose first results are read again; what is promoted stays first.
+AGAIN_WEIGHT = 0.4
+"""What the cross-encoder counts beside the ranking."""
+AGAIN_KINDS: tuple[QueryKind, ...] = ("name", "words")
+"""Queries whose results are read again: those that vectors know little of. Whole questions gain nothing by it."""
 
-    >>> read_again(Promote(Lexical())) == Promote(Reread(first=Lexical()))
+
+def read_again(ranking: Ranking) -> Ranking:
+    """A ranking whose first results are read again, with the weight and for the kinds of queries that were chosen; what is promoted stays first.
+
+    >>> read_again(Promote(Lexical())) == Promote(read_again(Lexical()))
     True
     """
     if isinstance(ranking, Promote):
-        return Promote(read_again(ranking.ranking, pool, weight))
-    return Reread(first=ranking, pool=pool, weight=weight)
+        return Promote(read_again(ranking.ranking))
+    return Reread(first=ranking, weight=AGAIN_WEIGHT, kinds=AGAIN_KINDS)
 
 
 def fields_of(ranking: Ranking) -> Iterator[str]:
