@@ -43,7 +43,7 @@ from mathamr.search.ranked import PLACES, POOL, Demand, Placed, Ranked
 from mathamr.search.ranker import Ranker
 from mathamr.search.snippet import Wanted, title
 from mathamr.search.stopwatch import Stopwatch
-from mathamr.systems.cross.reranker import has_reranker
+from mathamr.systems.cross.reranker import check_reranker, has_reranker
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import (
     AGAIN,
@@ -114,7 +114,7 @@ class Index(Closing):
     def ranking(self, task: Task, strategy: str | Ranking | None = None) -> tuple[str, Ranking]:
         """A ranking and what it is called: by name, as it is given, or the usual one.
 
-        `hybrid+cross` is `hybrid` with its first posts read again together with the query.
+        `hybrid+cross` is `hybrid` with its first posts read again together with the query, where that is a name or a few words.
         """
         if strategy is not None and not isinstance(strategy, str):
             return type(strategy).__name__.lower(), strategy
@@ -131,6 +131,7 @@ class Index(Closing):
             raise MathAMRError(f"only posts are read again: there is no strategy {name!r} for {task}")
         if again != AGAIN:
             raise UnknownNameError("reranker", again, [AGAIN])
+        check_reranker()
         return name, read_again(named[first])
 
     def strategies(self, task: Task = "answers") -> list[str]:

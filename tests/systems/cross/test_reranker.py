@@ -79,6 +79,16 @@ def test_any_strategy_can_be_read_again(named: Path, index: Index) -> None:
     assert all({"cross", "lexical"} <= hit.evidence.keys() for hit in hits)
 
 
+def test_whole_questions_are_not_read_again(named: Path, index: Index) -> None:
+    query = (
+        "Why does the series $\\sum 1/n$ diverge? I have tried to compare it with an integral, and found no bound. "
+        * 2
+    )
+    first, again = (index.search(query, strategy=name, k=9) for name in ("lexical", "lexical+cross"))
+    assert [(hit.id, hit.score) for hit in again] == [(hit.id, hit.score) for hit in first]
+    assert "reread" not in again.seconds
+
+
 def test_the_usual_strategy_read_again_is_offered_where_there_is_a_reranker(
     named: Path, index: Index
 ) -> None:
@@ -93,8 +103,9 @@ def test_a_reranker_that_is_not_there_is_told_with_the_way_out(
     monkeypatch.setenv("MATHAMR_RERANKER", str(tmp_path))
     assert not has_reranker()
     assert "hybrid+cross" not in index.strategies()
-    with pytest.raises(MathAMRError, match="mathamr train cross"):
-        index.search("series", strategy="lexical+cross")
+    for query in ("series", "Why does it diverge? " * 20):
+        with pytest.raises(MathAMRError, match="mathamr train cross"):
+            index.search(query, strategy="lexical+cross")
     with pytest.raises(UnknownNameError, match="reranker"):
         index.search("series", strategy="lexical+cros")
     with pytest.raises(MathAMRError, match="only posts are read again"):

@@ -65,8 +65,8 @@ def has_reranker() -> bool:
     return (reranker_folder() / CONFIG).is_file() and find_spec(RUNTIME) is not None
 
 
-def load_reranker() -> Reranker:
-    """The reranker, loaded once a process."""
+def check_reranker() -> None:
+    """Says what to do where there is none that can be loaded."""
     folder = reranker_folder()
     if not (folder / CONFIG).is_file():
         raise MathAMRError(
@@ -75,7 +75,12 @@ def load_reranker() -> Reranker:
         )
     if find_spec(RUNTIME) is None:
         raise MissingExtraError("ONNX Runtime, which the reranker needs", "pip install onnxruntime")
-    return _loaded(folder)
+
+
+def load_reranker() -> Reranker:
+    """The reranker, loaded once a process."""
+    check_reranker()
+    return _loaded(reranker_folder())
 
 
 @lru_cache(maxsize=1)
