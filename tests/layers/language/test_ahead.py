@@ -74,3 +74,13 @@ def test_damaged_files_are_refused(tmp_path: Path) -> None:
     path.write_bytes(content[: len(content) // 2])
     with pytest.raises(MathAMRError, match="no vectors made ahead"):
         VectorsAhead.load(path)
+
+
+def test_joined_vectors_are_found_like_each_part_and_those_of_two_encoders_are_not_joined() -> None:
+    encoder = small_text_encoder(seed=0)
+    parts = [ahead_of(encoder, WORDINGS[:1]), ahead_of(encoder, WORDINGS[1:])]
+    joined = VectorsAhead.joined(parts)
+    for part, text in zip([0, 1, 1], encoder.pieces.cut(WORDINGS), strict=True):
+        np.testing.assert_array_equal(joined.find(text), parts[part].find(text))
+    with pytest.raises(MathAMRError, match="one and the same encoder"):
+        VectorsAhead.joined([parts[0], ahead_of(small_text_encoder(seed=1), WORDINGS)])

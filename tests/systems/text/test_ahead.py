@@ -21,18 +21,21 @@ POSTS = [
 ]
 
 
-def test_vectors_made_elsewhere_are_those_of_the_system(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("files", [1, 2])
+def test_vectors_made_elsewhere_of_one_file_of_texts_or_several_are_those_of_the_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, files: int
 ) -> None:
     monkeypatch.setattr("mathamr.layers.language.minilm.packaged_minilm", lambda: small_text_encoder())
     save_text_encoder(tmp_path / "model" / "text", small_text_encoder(projection=8))
     save_text_system(tmp_path / "model", "tiny")
-    source = write_posts(tmp_path / "posts.jsonl", POSTS)
-    texts, vectors = tmp_path / "texts.npz", tmp_path / "vectors"
+    texts, vectors = [], tmp_path / "vectors"
     vectors.mkdir()
-    assert main(["texts", str(source), "--out", str(texts)]) == 0
+    for number in range(files):
+        source = write_posts(tmp_path / f"posts{number}.jsonl", POSTS[number::files])
+        texts.append(str(tmp_path / f"texts{number}.npz"))
+        assert main(["texts", str(source), "--out", texts[-1]]) == 0
     made = vectors / "posts.npz"
-    assert main(["vectors", str(texts), "--model", str(tmp_path / "model" / "text"), "--out", str(made)]) == 0
+    assert main(["vectors", *texts, "--model", str(tmp_path / "model" / "text"), "--out", str(made)]) == 0
     plain = TextSystem.load(tmp_path / "model", "cpu")
     monkeypatch.setenv("MATHAMR_VECTORS", str(vectors))
     knowing = TextSystem.load(tmp_path / "model", "cpu")
@@ -50,3 +53,16 @@ def test_a_damaged_file_of_texts_is_a_clear_error(tmp_path: Path, capsys: pytest
     arguments = [str(tmp_path / "texts.npz"), "--model", str(tmp_path / "text"), "--out", str(tmp_path / "v")]
     assert main(["vectors", *arguments]) == 1
     assert "no corpus of texts" in capsys.readouterr().err
+
+
+def test_vectors_that_cannot_be_written_are_a_clear_error(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("mathamr.layers.language.minilm.packaged_minilm", lambda: small_text_encoder())
+    source = write_posts(tmp_path / "posts.jsonl", POSTS)
+    assert main(["texts", str(source), "--out", str(tmp_path / "texts.npz")]) == 0
+    save_text_encoder(tmp_path / "text", small_text_encoder())
+    out = tmp_path / "missing" / "vectors.npz"
+    arguments = [str(tmp_path / "texts.npz"), "--model", str(tmp_path / "text"), "--out", str(out)]
+    assert main(["vectors", *arguments]) == 1
+    assert f"cannot write the vectors made ahead to {out}" in capsys.readouterr().err

@@ -71,11 +71,22 @@ class VectorsAhead:
             scales[:, 0],
         )
 
+    @classmethod
+    def joined(cls, parts: Sequence[VectorsAhead]) -> VectorsAhead:
+        """Those of several collections of texts as one; all are of one encoder."""
+        if len({part.fingerprint for part in parts}) != 1:
+            raise MathAMRError("vectors made ahead are joined where they are of one and the same encoder")
+        columns = (np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS)
+        return cls(parts[0].fingerprint, *columns)
+
     def save(self, path: Path) -> None:
         """One `.npz` without pickles."""
         arrays = {name: getattr(self, name) for name in _COLUMNS}
-        with path.open("wb") as file:
-            np.savez(file, allow_pickle=False, fingerprint=np.array(self.fingerprint), **arrays)
+        try:
+            with path.open("wb") as file:
+                np.savez(file, allow_pickle=False, fingerprint=np.array(self.fingerprint), **arrays)
+        except OSError as error:
+            raise MathAMRError(f"cannot write the vectors made ahead to {path}: {error}") from error
 
     @classmethod
     def load(cls, path: Path) -> VectorsAhead:

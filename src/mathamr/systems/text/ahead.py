@@ -1,7 +1,7 @@
 """Encoding elsewhere: posts are cut into word pieces here, encoded on a machine with a GPU, and indexed here.
 
 python -m mathamr.systems.text.ahead texts PATH… --out texts.npz       # here: reads posts or topics
-python -m mathamr.systems.text.ahead vectors texts.npz --model FOLDER --out vectors.npz    # there: torch and numpy
+python -m mathamr.systems.text.ahead vectors texts.npz… --model FOLDER --out vectors.npz   # there: torch and numpy
 MATHAMR_VECTORS=FOLDER mathamr index PATH --model …                       # here: with the folder that has vectors.npz
 """
 
@@ -82,8 +82,8 @@ def main(arguments: list[str] | None = None) -> int:
             from mathamr.layers.language.files import load_text_encoder
 
             encoder = load_text_encoder(given.model, given.device)
-            for path in given.paths:
-                encoded_ahead(encoder, TextCorpus.load(path)).save(given.out)
+            corpora = [TextCorpus.load(path) for path in given.paths]
+            VectorsAhead.joined([encoded_ahead(encoder, corpus) for corpus in corpora]).save(given.out)
     except MathAMRError as error:
         print(f"mathamr: {error}", file=sys.stderr)
         return 1
