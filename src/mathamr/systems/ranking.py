@@ -254,8 +254,8 @@ def with_reranker(strategy: str | None, reranker: str) -> str:
 
 AGAIN_WEIGHT = 0.4
 """What the cross-encoder counts beside the ranking."""
-AGAIN_KINDS: tuple[QueryKind, ...] = ("name", "words")
-"""Queries whose results are read again: those that vectors know little of. Whole questions gain nothing by it."""
+AGAIN_KINDS: tuple[QueryKind, ...] = ("words",)
+"""Queries whose results are read again. Whole questions and bare names gain nothing by it; formulas alone were not measured."""
 
 
 def read_again(ranking: Ranking) -> Ranking:

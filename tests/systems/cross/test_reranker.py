@@ -115,7 +115,7 @@ def test_a_reranker_that_is_not_there_is_told_with_the_way_out(
 def test_the_command_line_reads_again_what_any_strategy_found(
     named: Path, sample_index: Path, index: Index, tmp_path: Path
 ) -> None:
-    query = "when does a series diverge"
+    query = "when does a series of positive numbers diverge"
     asked = ["search", str(sample_index), query, "--strategy", "lexical", "--local", "--json", "-k", "4"]
     result = CliRunner().invoke(app, [*asked, "--rerank", "cross"])
     assert result.exit_code == 0, result.output
