@@ -46,11 +46,12 @@ def test_pointing_at_a_node_says_what_it_met_and_how_well() -> None:
     assert said[1].endswith("met 𝑎, 0.60")
 
 
-def test_of_several_nodes_that_met_one_the_best_gives_it_its_number() -> None:
+def test_several_nodes_that_met_one_share_its_colour_and_it_names_the_best() -> None:
     query, found = parse("a+b").opt, parse("c").opt
     met = [Met(0, 0, 0.1), Met(1, 0, 0.9), Met(2, 0, 0.5)]
     drawn = boxes(match_svg([TreePair("operators", query, found, met)]))
-    assert drawn[3][2] == COLOURS[1]
+    assert [colour for _, _, colour in drawn] == [COLOURS[0]] * 4
+    assert drawn[3][1].endswith("met 𝑎, 0.90")
 
 
 def test_labels_are_text_and_trees_without_end_are_refused() -> None:

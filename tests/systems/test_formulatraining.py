@@ -27,7 +27,7 @@ from mathamr.systems.training.formulaorders import OrderSettings, SharedParts, m
 from mathamr.systems.training.prepared import prepare, train_prepared
 from mathamr.systems.training.recipe import TrainingSettings, TrainingSources
 from mathamr.training.resources import Resources
-from tests.systems.formulamodels import LATEX, shard
+from tests.systems.formulamodels import LATEX, shard, tiny_formula_graph, tiny_ssemb
 from tests.training.contract import check_trainer
 
 CPU = torch.device("cpu")
@@ -110,7 +110,7 @@ def long_sum(terms: int) -> tuple[Slt, Opt]:
     return layout, Opt(tuple(labels), tuple(parents), edges)
 
 
-def test_graphs_of_one_two_and_two_thousand_nodes_train_and_are_encoded() -> None:
+def test_graphs_of_one_two_and_two_thousand_nodes_train_and_are_encoded(tmp_path: Path) -> None:
     small = [(parsed.slt, parsed.opt) for parsed in map(parse, ("x", "-x", "x^2", "a+b", "y"))]
     formulas = FormulaShard.of([*small, long_sum(2000)])
     for make in (NodeTrainer, StructTrainer):
@@ -128,11 +128,11 @@ def test_graphs_of_one_two_and_two_thousand_nodes_train_and_are_encoded() -> Non
         Look(key=str(place), formula=Formula(str(place), ""), opt=opt, slt=slt)
         for place, (slt, opt) in enumerate([*small, long_sum(2000)])
     ]
-    from tests.systems.formulamodels import tiny_formula_graph
-
     rows = list(tiny_formula_graph().encode_looks(looks))
     assert [len(row["layout"]) for row in rows] == [1, 2, 2, 3, 1, 2000]
     assert all(np.isfinite(row["operators"].vectors).all() for row in rows)
+    structures = tiny_ssemb(tmp_path).structures([look.opt for look in looks if look.opt is not None])
+    np.testing.assert_allclose(np.linalg.norm(structures, axis=1), np.ones(len(looks)), atol=1e-5)
 
 
 def test_formulas_that_share_more_parts_come_first_and_renaming_costs_little() -> None:

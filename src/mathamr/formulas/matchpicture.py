@@ -49,11 +49,13 @@ def match_svg(pairs: Sequence[TreePair], title: str = "") -> str:
 
 
 def _marks(pair: TreePair) -> tuple[dict[int, NodeMark], dict[int, NodeMark]]:
-    """The marks of both trees; a found node that several met has the number of the best."""
+    """The marks of both trees; all that met one found node share its number, and it names the best of them."""
     ours: dict[int, NodeMark] = {}
     theirs: dict[int, NodeMark] = {}
     best: dict[int, float] = {}
-    for number, each in enumerate(sorted(pair.met, key=lambda met: met.node), 1):
+    numbers: dict[int, int] = {}
+    for each in sorted(pair.met, key=lambda met: met.node):
+        number = numbers.setdefault(each.other, len(numbers) + 1)
         colour = COLOURS[(number - 1) % len(COLOURS)]
         label, other = pair.query.labels[each.node], pair.found.labels[each.other]
         differs = label != other

@@ -10,11 +10,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
+import numpy as np
+
+from mathamr.arrays import Floats
 from mathamr.formulas.alignment import Met
 from mathamr.systems.system import Look
 
 View = Literal["opt", "slt"]
 """Which tree of a formula: operators or layout."""
+SAME = 1e-4
+"""Cosines that differ by less are equal: rounding alone keeps vectors of equal parts apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +42,21 @@ class MatchesNodes(Protocol):
     def match_nodes(self, query: Look, found: Look) -> Sequence[TreeMatch]:
         """The pairs of nodes by view, for the views that the system compares."""
         ...
+
+
+def most_similar(similar: Floats) -> tuple[Met, ...]:
+    """What each node of the query (a row of cosines) is most like; nodes that are like nothing are left out.
+
+    Of found nodes that are equally similar, say all the places of one variable, the first that the fewest have met is taken,
+    so that equal parts meet side by side and none looks as if it had been missed.
+    """
+    taken = np.zeros(similar.shape[1], dtype=np.int64)
+    met: list[Met] = []
+    for node, row in enumerate(similar):
+        best = float(row.max())
+        if best > 0:
+            equals = np.flatnonzero(row > best - SAME)
+            other = int(equals[taken[equals].argmin()])
+            taken[other] += 1
+            met.append(Met(node, other, best))
+    return tuple(met)

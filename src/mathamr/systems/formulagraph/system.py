@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
-from mathamr.formulas.alignment import Met
 from mathamr.formulas.tree import Tree
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 from mathamr.graphs.virtual import Level
@@ -21,7 +20,7 @@ from mathamr.systems.formulafolder import fingerprint, read_network, save_formul
 from mathamr.systems.formulagraph.batch import batch_of, whole
 from mathamr.systems.formulagraph.network import FormulaGraphConfiguration, FormulaGraphNetwork
 from mathamr.systems.formulahead import LABELS, FormulaModelHead, read_formula_head
-from mathamr.systems.nodematch import TreeMatch, View
+from mathamr.systems.nodematch import TreeMatch, View, most_similar
 from mathamr.systems.ranking import (
     Aligned,
     Component,
@@ -188,14 +187,9 @@ class FormulaGraphSystem:
                 continue
             rows, others = (each.vectors for each in self.node_vectors(view, [ours, theirs]))
             similar = rows @ others.T
-            met = tuple(
-                Met(node, int(row.argmax()), float(row.max()))
-                for node, row in enumerate(similar)
-                if row.max() > 0
-            )
             there, back = float(similar.max(axis=1).mean()), float(similar.max(axis=0).mean())
             score = 2 * there * back / (there + back) if there > 0 and back > 0 else 0.0
-            matches.append(TreeMatch(view, score, met))
+            matches.append(TreeMatch(view, score, most_similar(similar)))
         return matches
 
     @property

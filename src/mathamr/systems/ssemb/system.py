@@ -14,7 +14,6 @@ import numpy.typing as npt
 import torch
 from torch.nn import functional
 
-from mathamr.formulas.alignment import Met
 from mathamr.formulas.tree import Opt
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 from mathamr.graphs.virtual import Level
@@ -23,7 +22,7 @@ from mathamr.layers.unfilled import unfilled
 from mathamr.systems.field import Field
 from mathamr.systems.formulafolder import fingerprint, read_network, save_formula_model
 from mathamr.systems.formulahead import LABELS, FormulaModelHead, read_formula_head
-from mathamr.systems.nodematch import TreeMatch
+from mathamr.systems.nodematch import TreeMatch, most_similar
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings, Rerank, Task
 from mathamr.systems.ssemb.context import OWN, TEXT, ContextReader
 from mathamr.systems.ssemb.graphs import OperatorGraphs, shared_nodes
@@ -158,12 +157,7 @@ class SsembSystem:
             states = functional.normalize(self.network.eval().states(batch).float(), dim=-1).cpu().numpy()
         rows, others = np.split(states[shared_nodes(numbers)], [len(query.opt)])
         ours, theirs = self.structures(trees)
-        met = tuple(
-            Met(node, int(row.argmax()), float(row.max()))
-            for node, row in enumerate(rows @ others.T)
-            if row.max() > 0
-        )
-        return [TreeMatch("opt", float(ours @ theirs), met)]
+        return [TreeMatch("opt", float(ours @ theirs), most_similar(rows @ others.T))]
 
     @property
     def _head(self) -> FormulaModelHead:
