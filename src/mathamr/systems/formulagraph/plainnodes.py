@@ -49,11 +49,15 @@ class PlainNodes:
         return self._views[view](numbers), numbers.starts
 
     def alike(self, query: Trees, others: Sequence[Trees]) -> list[float]:
-        """How much of the query is in each of the others: MaxSim over nodes, of the view where that is more (Amador and Zanibbi, equation 4).
+        """How much of the query is in each of the others: of the view where that is more."""
+        return [float(each) for each in self.by_view(query, others).max(axis=0)]
 
-        A view that one of both formulas lacks counts nothing.
+    def by_view(self, query: Trees, others: Sequence[Trees]) -> Floats:
+        """MaxSim over nodes (Amador and Zanibbi, equation 4): a row a view, a column for each of the others.
+
+        A view that one of both formulas lacks counts nothing, and a formula that is like nothing of the query no less.
         """
-        best = np.zeros(len(others), np.float32)
+        found = np.zeros((len(VIEWS), len(others)), np.float32)
         for place, view in enumerate(VIEWS):
             there = [number for number, trees in enumerate(others) if trees[place] is not None]
             asked = query[place]
@@ -63,8 +67,8 @@ class PlainNodes:
             rows, starts = self.vectors(view, [asked, *trees])
             ours, theirs = rows[: starts[1]], rows[starts[1] :]
             similar = np.maximum.reduceat(ours @ theirs.T, starts[1:-1] - starts[1], axis=1)
-            best[there] = np.maximum(best[there], similar.mean(axis=0))
-        return [float(each) for each in best]
+            found[place, there] = np.maximum(similar.mean(axis=0), 0)
+        return found
 
 
 @lru_cache(maxsize=4)
