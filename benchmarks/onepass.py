@@ -1,7 +1,7 @@
 """A whole index by the command, watched: seconds and memory of every stage, how busy the processors are, what a kill loses.
 
 `MATHAMR_BENCH_POSTS` posts of arqmath-mini (default 300; 0: all), the model in the box, as many workers as this process
-may use processors (`taskset` says how many). Every process is looked at ten times a second, and the catalogue: what was
+may use processors (`taskset` says how many). Every process is looked at five times a second, and the catalogue: what was
 marked when is what a kill at that moment would have kept. Then the command is killed once in the middle, by the clock,
 and finishes, which takes as long again; `MATHAMR_BENCH_KILLED=0` leaves that out.
 """
@@ -31,7 +31,7 @@ from mathamr.workers import processors
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "300")) or None
 KILLED = os.environ.get("MATHAMR_BENCH_KILLED", "1") != "0"
-PAUSE = 0.1
+PAUSE = 0.2
 ENDING = 0.3
 WORTH_TELLING = 0.5
 """Seconds between two stages from which on they are told: workers are loaded there."""
