@@ -36,7 +36,7 @@ class RaggedArray:
 
     def take(self, rows: Rows) -> RaggedArray:
         """Some of the lists, in that order."""
-        starts = np.concatenate([np.zeros(1, np.int64), self.ends])[rows]
+        starts = np.where(rows > 0, self.ends[rows - 1], 0)
         lengths = self.ends[rows] - starts
         ends = np.cumsum(lengths)
         where = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + lengths, lengths)
