@@ -1,8 +1,9 @@
 """What the graph adds to the text it stands beside: known items, by collection and kind of query, by topic, with intervals.
 
 `MATHAMR_RUNS` is a folder with runs called COLLECTION.KIND.MODEL.STRATEGY.run, COLLECTION being `arq` (arqmath-mini) or
-`pairs`, KIND `known` (whole questions) or `titles` (their titles alone), and MODEL a model and the same with `-text` behind
-it: `mathamr run INDEX --task answers --topics TOPICS --strategy hybrid --out arq.known.mathamr-2.hybrid.run`.
+`pairs`, KIND `known` (whole questions), `titles` (their titles alone), `t2020` or `t2021` (Task 1, counted year by year and
+together; topics without a relevant answer are left out), and MODEL a model and the same with `-text` behind it:
+`mathamr run INDEX --task answers --topics TOPICS --strategy hybrid --out arq.known.mathamr-2.hybrid.run`.
 Intervals are of the difference, by the bootstrap over topics; nothing is chosen here.
 """
 
@@ -10,6 +11,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from statistics import fmean
 
 from benchmarks._data import data_folder
 from mathamr.errors import MathAMRError
@@ -29,7 +31,10 @@ QRELS = {
     ("arq", "t2021"): "arqmath-mini/qrels/task1-2021.qrels",
     ("pairs", "known"): "pairs/known-items.qrels",
 }
+YEARS = ("t2020", "t2021")
 TEXT = "-text"
+Values = dict[str, list[tuple[float, float]]]
+"""By measure, for every topic the value with the graph and without."""
 
 
 def run() -> None:
@@ -38,35 +43,52 @@ def run() -> None:
         raise MathAMRError(
             "this benchmark needs MATHAMR_RUNS, a folder of runs; see benchmarks/graph_adds.py"
         )
-    rows = [["", "with", "without", "difference", "95 %", "p"]]
+    rows = [["", "topics", "with", "without", "difference", "95 %", "p"]]
+    years: dict[str, list[Values]] = {}
     for path in sorted(Path(place).glob("*.run")):
         collection, kind, rest = path.stem.split(".", 2)
         model, _, strategy = rest.rpartition(".")
         beside = path.with_name(f"{collection}.{kind}.{model}{TEXT}.{strategy}.run")
         if not beside.exists() or (collection, kind) not in QRELS:
             continue
-        rows += _compared(path, beside, (collection, kind), f"{collection} {kind}, {model}, {strategy}")
+        found = _by_topic(path, beside, (collection, kind))
+        rows += _told(found, f"{collection} {kind}, {model}, {strategy}")
+        if kind in YEARS:
+            years.setdefault(f"{collection} both years, {model}, {strategy}", []).append(found)
+    for name, parts in years.items():
+        if len(parts) == len(YEARS):
+            rows += _told({measure: [*parts[0][measure], *parts[1][measure]] for measure in parts[0]}, name)
     if len(rows) == 1:
         raise MathAMRError(f"{place} has no run of a model beside one of its text alone")
     print(aligned(rows))
 
 
-def _compared(ours: Path, theirs: Path, of: tuple[str, str], name: str) -> list[list[str]]:
-    qrels = read_qrels(data_folder() / QRELS[of])
-    chosen = measures(MEASURES if of[1] in ("known", "titles") else JUDGED)
-    found, text = (evaluate(read_run(path), qrels, chosen) for path in (ours, theirs))
+def _by_topic(ours: Path, theirs: Path, of: tuple[str, str]) -> Values:
+    qrels = read_qrels(data_folder() / QRELS[of]).with_relevant()
+    chosen = measures(JUDGED if of[1] in YEARS else MEASURES)
+    found, text = (evaluate(read_run(path), qrels, chosen).values for path in (ours, theirs))
+    return {
+        measure: [
+            (found[measure][topic], text[measure][topic])
+            for topic in sorted(found[measure].keys() & text[measure].keys())
+        ]
+        for measure in found
+    }
+
+
+def _told(values: Values, name: str) -> list[list[str]]:
     rows = []
-    for measure in found.measures:
-        topics = found.values[measure].keys() & text.values[measure].keys()
-        pairs = [(found.values[measure][topic], text.values[measure][topic]) for topic in sorted(topics)]
-        low, high = bootstrap_interval([a - b for a, b in pairs]) or (0.0, 0.0)
-        test = paired_t_test([a for a, _ in pairs], [b for _, b in pairs])
+    for measure, pairs in values.items():
+        ours, theirs = [own for own, _ in pairs], [other for _, other in pairs]
+        low, high = bootstrap_interval([own - other for own, other in pairs]) or (0.0, 0.0)
+        test = paired_t_test(ours, theirs)
         rows.append(
             [
                 f"{name}: {measure}",
-                f"{found.mean(measure):.4f}",
-                f"{text.mean(measure):.4f}",
-                f"{found.mean(measure) - text.mean(measure):+.4f}",
+                f"{len(pairs)}",
+                f"{fmean(ours):.4f}",
+                f"{fmean(theirs):.4f}",
+                f"{fmean(ours) - fmean(theirs):+.4f}",
                 f"{low:+.4f} to {high:+.4f}",
                 "–" if test.p_value is None else f"{test.p_value:.2g}",
             ]
