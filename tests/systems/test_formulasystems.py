@@ -127,6 +127,18 @@ def test_the_weighted_sum_is_that_of_structure_and_context(tmp_path: Path) -> No
             assert hit.score == pytest.approx((structure[latex] + context[latex]) / 2, abs=2e-3)
 
 
+def test_a_formula_without_words_is_ranked_by_its_structure_alone(tmp_path: Path) -> None:
+    tiny_ssemb(tiny_base(tmp_path / "base")).save(tmp_path / "model")
+    (tmp_path / "notes.md").write_text(NOTES, encoding="utf-8")
+    with opened(tmp_path / "notes.md", tmp_path / "index", tmp_path / "model") as index:
+
+        def parts(query: str) -> list[set[str]]:
+            return [set(hit.evidence) for hit in index.search(query, task="formulas", strategy="both", k=5)]
+
+        assert parts("$x^2+1$") == [{"structure"}] * 5
+        assert parts("the square in $x^2+1$ and words") == [{"structure", "context"}] * 5
+
+
 def test_rows_of_a_look_stand_for_its_nodes() -> None:
     (rows,) = tiny_formula_graph().encode_looks([look("a^2+b^2=c^2")])
     assert rows["layout"].references == tuple(map(str, range(len(parse("a^2+b^2=c^2").slt))))

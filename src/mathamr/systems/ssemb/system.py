@@ -23,7 +23,7 @@ from mathamr.systems.field import Field
 from mathamr.systems.formulafolder import fingerprint, read_network, save_formula_model
 from mathamr.systems.formulahead import LABELS, FormulaModelHead, read_formula_head
 from mathamr.systems.nodematch import TreeMatch, most_similar
-from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings, Rerank, Task
+from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, QueryKind, Rankings, Rerank, Task
 from mathamr.systems.ssemb.context import OWN, TEXT, ContextReader
 from mathamr.systems.ssemb.graphs import OperatorGraphs, shared_nodes
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
@@ -42,9 +42,12 @@ LOOKS = 512
 _STRUCTURE = Nearest(STRUCTURE)
 
 
-def _with_context(share: float) -> Rerank:
-    """The first by structure, ordered again by the weighted sum with the context (section 2.3)."""
-    parts = (Component(STRUCTURE, _STRUCTURE, share), Component(CONTEXT, Nearest(CONTEXT), 1 - share))
+def _with_context(share: float, *weights: tuple[QueryKind, float]) -> Rerank:
+    """The first by structure, ordered again by the weighted sum with the context (section 2.3); `weights` are the context's for some kinds of queries."""
+    parts = (
+        Component(STRUCTURE, _STRUCTURE, share),
+        Component(CONTEXT, Nearest(CONTEXT), 1 - share, weights),
+    )
     return Rerank(
         first=_STRUCTURE,
         then=Fuse(parts=parts, fusion="weighted-sum", normalisation="none"),
@@ -60,7 +63,7 @@ class SsembSystem:
     needs: ClassVar[frozenset[Need]] = frozenset({"trees", "wording"})
     rankings: ClassVar[Rankings] = {
         "formulas": {
-            "both": _with_context(LAMBDA),
+            "both": _with_context(LAMBDA, ("formula", 0.0)),
             "paper": _with_context(0.5),
             "structure": _STRUCTURE,
             "context": Nearest(CONTEXT),
