@@ -9,7 +9,7 @@ import pytest
 
 from benchmarks._kills import content, differences
 from mathamr.errors import MathAMRError
-from mathamr.index.archive import Archive
+from mathamr.index.archive import Archive, check_model
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.making.builder import build_index
 from mathamr.index.making.writer import IndexWriter
@@ -58,6 +58,19 @@ def test_a_model_that_moved_is_named_again(
         pytest.raises(MathAMRError, match="was made with the model"),
     ):
         _ = archive.system
+
+
+def test_a_model_of_the_box_whose_weights_changed_is_told_as_such(index: Path) -> None:
+    manifest = Manifest.read(index)
+    with Archive.open(index, device="cpu") as archive:
+        system = archive.system
+    before = replace(manifest, model=replace(manifest.model, folder=None, fingerprint="before"))
+    with pytest.raises(
+        MathAMRError,
+        match=r"made with other weights of \S+ \(before\).*: mathamr index --out \S+ --rebuild \(",
+    ):
+        check_model(before, system, index)
+    check_model(manifest, system, index)
 
 
 def test_a_read_only_folder_can_be_read_and_says_why_it_cannot_be_written(

@@ -400,6 +400,13 @@ def check_model(manifest: Manifest, system: System, folder: Path) -> None:
     """Refuses a model that did not make the vectors of an index."""
     recorded = manifest.model
     if system.fingerprint != recorded.fingerprint or system.kind != recorded.system:
+        if recorded.folder is None and recorded.name == system.name:
+            raise MathAMRError(
+                f"the vectors of the index {folder} were made with other weights of {recorded.name}"
+                f" ({recorded.fingerprint}) than this version of mathamr brings ({system.fingerprint}); make them anew"
+                f" with: mathamr index --out {folder} --rebuild (graphs and words are kept; until then --strategy"
+                " lexical searches by words)"
+            )
         raise MathAMRError(
             f"the index {folder} was made with the model {recorded.name} ({recorded.fingerprint}), not with"
             f" {system.name} ({system.fingerprint}); name its own model with --model"
