@@ -11,6 +11,7 @@ from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.making import crew
 from mathamr.index.making.crew import FEW, Crew, understood
 from mathamr.index.making.encoding import _encoded, _fields, _new_post
+from mathamr.index.making.firstlook import REFUSED, FirstLook, KeptLooks
 from mathamr.index.making.lookkeys import look_keys
 from tests.models import sample_posts
 
@@ -46,6 +47,18 @@ def test_what_was_taken_in_is_not_made_again(workers: int, monkeypatch: pytest.M
         monkeypatch.undo()
         assert list(own.post_bags([(changed, [])])) == [(post_bag(changed), [])]
         assert list(own.post_bags(known[:3])) == expected[:3]
+
+
+def test_terms_that_cannot_be_kept_are_not_made_when_posts_are_taken_in(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    posts = sample_posts(REFUSED)
+    with Crew() as own:
+        own.kept = KeptLooks(1)
+        assert list(own.taken_in(posts)) == [look_keys(post) for post in posts]
+        monkeypatch.setattr(FirstLook, "of", None)
+        assert list(own.taken_in(posts)) == [look_keys(post) for post in posts]
+        assert list(own.post_bags([(posts[0], [])])) == [(post_bag(posts[0]), [])]
 
 
 def test_a_few_posts_start_no_worker() -> None:

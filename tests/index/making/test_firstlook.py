@@ -82,6 +82,7 @@ def test_no_more_is_kept_than_there_is_room_for() -> None:
         for post, look in zip(posts, looks, strict=True):
             kept.put(post, look)
             assert kept.room >= 0
+        assert kept.is_full
         found = [(kept.bags(post), kept.trees(post)) for post in posts]
         assert 0 < sum(own is not None for own, _ in found) < len(posts)
         assert kept.room == 3 * looks[0].bags.size

@@ -12,7 +12,7 @@ from mathamr.closing import Closing
 from mathamr.errors import MathAMRError
 from mathamr.index.lexical.bags import Bag, PostBags, formula_bag, from_json, to_json
 from mathamr.index.lexical.terms import terms_fingerprint
-from mathamr.index.making.firstlook import FirstLook, KeptLooks
+from mathamr.index.making.firstlook import KEPT, MOST_KEPT, FirstLook, KeptLooks
 from mathamr.index.making.lookkeys import look_keys
 from mathamr.posts.post import Formula, Post
 from mathamr.workers import Allowance, Lost, Pool, WorkerPool
@@ -66,7 +66,7 @@ class Crew(Closing):
     def __init__(self, workers: int = 1) -> None:
         self.workers = workers
         """Processes on this machine."""
-        self.kept = KeptLooks()
+        self.kept = self._nothing_kept()
         """What was made when posts were taken in."""
 
     @property
@@ -90,7 +90,13 @@ class Crew(Closing):
         yield from self._made("keys", posts, Post.to_json, look_keys, list)
 
     def taken_in(self, posts: Sequence[Post]) -> Iterator[list[str]]:
-        """The looks of the formulas of each post; what else is made of the same parse is kept for the stages to come."""
+        """The looks of the formulas of each post; what else is made of the same parse is kept for the stages to come.
+
+        Where no more can be kept, looks alone are made.
+        """
+        if self.kept.is_full:
+            yield from self.look_keys(posts)
+            return
         with_trees = self.keeps_trees and self.has_index and not self.is_alone
         made = self._made(
             "intake and trees" if with_trees else "intake",
@@ -151,8 +157,11 @@ class Crew(Closing):
 
     def close(self) -> None:
         """Ends the workers and whatever they ran on, and forgets what was kept."""
-        self.kept = KeptLooks()
+        self.kept = self._nothing_kept()
         self.dismiss()
+
+    def _nothing_kept(self) -> KeptLooks:
+        return KeptLooks(min(KEPT * self.workers, MOST_KEPT))
 
     def dismiss(self) -> None:
         """Ends the workers; others may be called for."""

@@ -15,8 +15,11 @@ from mathamr.index.lexical.bags import PostBags
 from mathamr.index.making.lookkeys import look_keys
 from mathamr.posts.post import Post
 
-KEPT = 96 << 20
-"""Bytes that are kept of first looks: those of ten thousand posts with a dozen formulas each."""
+KEPT, MOST_KEPT = 12 << 20, 96 << 20
+"""Bytes that are kept of first looks for every process that makes them, and altogether. They are in memory alone: a kill
+loses them, and a process makes those of a thousand posts with a dozen formulas each in less than five seconds."""
+REFUSED = 5
+"""Posts for which there was no room before no more of them are tried."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,7 @@ class KeptLooks:
 
     def __init__(self, size: int = KEPT) -> None:
         self.room = size
+        self._refused = 0
         self._bags: dict[str, tuple[int, PostBags]] = {}
         self._trees: dict[str, tuple[int, str]] = {}
         # by the post's id, with a hash of the post as it was read
@@ -57,11 +61,18 @@ class KeptLooks:
     def put(self, post: Post, look: FirstLook) -> None:
         """Keeps what fits; a post that comes again was changed, and is made anew."""
         size = look.bags.size + len(look.trees)
-        if size <= self.room and post.id not in self._bags and post.id not in self._trees:
+        if size > self.room:
+            self._refused += 1
+        elif post.id not in self._bags and post.id not in self._trees:
             self.room -= size
             self._bags[post.id] = hash(post), look.bags
             if look.trees:
                 self._trees[post.id] = hash(post), look.trees
+
+    @property
+    def is_full(self) -> bool:
+        """Whether so many posts found no room that it is not the size of some of them: more need not be made."""
+        return self._refused >= REFUSED
 
     def bags(self, post: Post) -> PostBags | None:
         """The terms that were kept of this very post."""

@@ -87,7 +87,7 @@ def carry_over(folder: Path, crew: Crew) -> None:
         rows = old.execute("SELECT input, post FROM posts WHERE deleted = 0 ORDER BY number")
         for batch in batches(rows, _BATCH):
             posts = _posts([blob for _, blob in batch], path)
-            looks = list(crew.look_keys(posts))
+            looks = list(crew.taken_in(posts))
             with new.transaction():
                 for (source, _), post, own in zip(batch, posts, looks, strict=True):
                     new.put(post, source, own)
