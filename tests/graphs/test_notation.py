@@ -26,14 +26,14 @@ def key(graph: MathGraph) -> tuple[object, ...]:
     return graph.post_id, triples, graph.sentences, graph.formulas, graph.texts
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=80, deadline=None)
 @given(math_graphs())
 def test_text_reads_back_to_the_same_graph(graph: MathGraph) -> None:
     for one_line in (False, True):
         assert key(notation.read(notation.write(graph, one_line=one_line))) == key(graph)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=60, deadline=None)
 @given(math_graphs())
 def test_what_is_written_is_the_unified_graph_and_is_known_as_it_will_be_read(graph: MathGraph) -> None:
     for mode in ("both", "opt", "slt"):
