@@ -249,14 +249,6 @@ def test_what_is_promoted_stays_first_though_it_is_read_again() -> None:
     assert not uses_words(ranking)
 
 
-def test_only_some_kinds_of_queries_are_read_again() -> None:
-    ranking = Reread(first=MaxSim("many"), pool=2, weight=3.0, kinds=("formula",))
-    found = {text: Listed(text).rank(ranking, Demand(3), "many") for text in ("$x^2$", "nowhere dense")}
-    assert [each.id for each in found["$x^2$"]] == ["c", "b", "d"]
-    assert [(each.id, each.score) for each in found["nowhere dense"]] == [("b", 0.8), ("c", 0.5), ("d", 0.1)]
-    assert "cross" not in found["nowhere dense"][0].evidence
-
-
 def test_no_posts_are_read_again_for_nothing() -> None:
     for wrong in ({"pool": 0}, {"pool": 2000}, {"weight": 0.0}, {"weight": float("nan")}):
         with pytest.raises(MathAMRError, match="read again"):

@@ -114,7 +114,7 @@ class Index(Closing):
     def ranking(self, task: Task, strategy: str | Ranking | None = None) -> tuple[str, Ranking]:
         """A ranking and what it is called: by name, as it is given, or the usual one.
 
-        `hybrid+cross` is `hybrid` with its first posts read again together with the query, where that is a few words.
+        `hybrid+cross` is `hybrid` with its first posts read again together with the query.
         """
         if strategy is not None and not isinstance(strategy, str):
             return type(strategy).__name__.lower(), strategy

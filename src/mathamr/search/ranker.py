@@ -239,8 +239,6 @@ class Ranker(ABC):
 
     def _reread(self, ranking: Reread, found: FoundHits) -> FoundHits:
         """The first of what was found in the order of both scores, the rest behind."""
-        if self.asked.query.kind not in ranking.kinds:
-            return found
         pooled = found.hits[: ranking.pool]
         with self.asked.watch("reread"):
             read = self._read_again([hit.id for hit in pooled])

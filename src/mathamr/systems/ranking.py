@@ -109,14 +109,12 @@ REREAD = 20
 class Reread:
     """The first `pool` of a ranking, each read again together with the query by a cross-encoder; the rest follows behind.
 
-    Both scores are taken in standard deviations over the pool; the cross-encoder's counts `weight` beside the ranking's. Other
-    kinds of queries than `kinds` stay as they are ranked.
+    Both scores are taken in standard deviations over the pool; the cross-encoder's counts `weight` beside the ranking's.
     """
 
     first: Ranking
     pool: int = REREAD
-    weight: float = 1.0
-    kinds: tuple[QueryKind, ...] = get_args(QueryKind)
+    weight: float = 0.3
 
     def __post_init__(self) -> None:
         if not 1 <= self.pool <= 1000 or not self.weight > 0:
@@ -252,21 +250,15 @@ def with_reranker(strategy: str | None, reranker: str) -> str:
     return f"{strategy or ''}+{reranker}"
 
 
-AGAIN_WEIGHT = 0.4
-"""What the cross-encoder counts beside the ranking."""
-AGAIN_KINDS: tuple[QueryKind, ...] = ("words",)
-"""Queries whose results are read again. Whole questions and bare names gain nothing by it; formulas alone were not measured."""
-
-
 def read_again(ranking: Ranking) -> Ranking:
-    """A ranking whose first results are read again, with the weight and for the kinds of queries that were chosen; what is promoted stays first.
+    """A ranking whose first results are read again; what is promoted stays first.
 
     >>> read_again(Promote(Lexical())) == Promote(read_again(Lexical()))
     True
     """
     if isinstance(ranking, Promote):
         return Promote(read_again(ranking.ranking))
-    return Reread(first=ranking, weight=AGAIN_WEIGHT, kinds=AGAIN_KINDS)
+    return Reread(first=ranking)
 
 
 def fields_of(ranking: Ranking) -> Iterator[str]:

@@ -79,16 +79,6 @@ def test_any_strategy_can_be_read_again(named: Path, index: Index) -> None:
     assert all({"cross", "lexical"} <= hit.evidence.keys() for hit in hits)
 
 
-def test_whole_questions_are_not_read_again(named: Path, index: Index) -> None:
-    query = (
-        "Why does the series $\\sum 1/n$ diverge? I have tried to compare it with an integral, and found no bound. "
-        * 2
-    )
-    first, again = (index.search(query, strategy=name, k=9) for name in ("lexical", "lexical+cross"))
-    assert [(hit.id, hit.score) for hit in again] == [(hit.id, hit.score) for hit in first]
-    assert "reread" not in again.seconds
-
-
 def test_the_usual_strategy_read_again_is_offered_where_there_is_a_reranker(
     named: Path, index: Index
 ) -> None:
