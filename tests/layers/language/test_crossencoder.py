@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from mathamr.errors import MathAMRError
-from mathamr.layers.language.crossencoder import CrossEncoder
+from mathamr.layers.language.crossencoder import CrossEncoder, in_groups
 from mathamr.layers.language.crossfiles import load_cross_encoder, save_cross_encoder
 from mathamr.layers.language.pairlengths import PairLengths
 from mathamr.layers.language.quantised import is_available
@@ -45,6 +45,10 @@ def test_many_rows_score_as_each_by_itself(folder: Path) -> None:
     model = load_cross_encoder(folder)
     rows = [model.row(QUERY, document) for document in DOCUMENTS]
     assert model.scored(rows).tolist() == pytest.approx(exact_scores(model), abs=1e-5)
+    groups, places = in_groups(rows, PIECES.pad, groups=2)
+    with torch.inference_mode():
+        found = torch.cat([model(numbers, lengths) for numbers, lengths in groups])[places]
+    assert found.tolist() == pytest.approx(exact_scores(model), abs=1e-5)
 
 
 @pytest.mark.skipif(not is_available(), reason="ONNX Runtime is not installed")

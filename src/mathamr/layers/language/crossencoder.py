@@ -67,3 +67,14 @@ def padded(rows: Sequence[Numbers], pad: int) -> tuple[Tensor, Tensor]:
     for place, row in enumerate(rows):
         numbers[place, : len(row)] = row
     return torch.from_numpy(numbers), torch.tensor([len(row) for row in rows])
+
+
+def in_groups(
+    rows: Sequence[Numbers], pad: int, groups: int = 6
+) -> tuple[list[tuple[Tensor, Tensor]], Tensor]:
+    """Rows in groups of about the same length, each padded for itself; and where each row's result stands then."""
+    order = np.array(sorted(range(len(rows)), key=lambda place: len(rows[place])))
+    parts = [part for part in np.array_split(order, min(groups, len(rows))) if len(part)]
+    places = torch.empty(len(rows), dtype=torch.long)
+    places[torch.from_numpy(order)] = torch.arange(len(rows))
+    return [padded([rows[place] for place in part], pad) for part in parts], places

@@ -14,16 +14,14 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from mathamr.layers.language.crossencoder import CrossEncoder
+from mathamr.layers.language.crossencoder import CrossEncoder, in_groups
 from mathamr.systems.cross.training.candidates import Candidates, rows_of
 from mathamr.systems.cross.training.configuration import CrossTraining
-from mathamr.systems.cross.training.piecetable import PieceTable, RowGroup
 from mathamr.systems.mathamrplus.training.text.corpus import TextCorpus
 from mathamr.training.pairs import Numbers
 from mathamr.training.plain import PlainTrainer
 from mathamr.training.trainer import TrainingSubject, Validation, ValidationFigure
 
-Rows = list[tuple[Tensor, Tensor]]
 MEASURED = (
     ValidationFigure("mrr", "MRR@10 reranked"),
     ValidationFigure("mrr_both", "MRR@10 with the finder's scores"),
@@ -33,9 +31,9 @@ MEASURED = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CrossStep:
-    """Which rows are read, in groups, where their results stand, and for each question what the teacher says of its texts."""
+    """Rows in groups, where their results stand, and for each question what the teacher says of its texts."""
 
-    groups: list[RowGroup]
+    groups: list[tuple[Tensor, Tensor]]
     places: Tensor
     taught: Tensor
 
@@ -66,8 +64,6 @@ class CrossTrainer(PlainTrainer[CrossStep]):
         self.cross, self.training = model, configuration
         self.texts = corpus.numbered_for(model.pieces).texts.posts
         self.lists, self.held, self._save = learned, held, save
-        most = max(lengths.width for lengths in configuration.reads())
-        self.table = PieceTable(self.texts, model.pieces, most, device)
         self.teacher = None if teacher is None else teacher.to(device).eval()
 
     def identity(self) -> dict[str, Any]:
@@ -101,38 +97,39 @@ class CrossTrainer(PlainTrainer[CrossStep]):
         columns = np.stack([np.append(0, 1 + chance.permutation(width - 1)[: taken - 1]) for _ in batch])
         texts = np.take_along_axis(self.lists.texts[batch], columns, 1)
         reads = self.training.reads()
-        groups, places = self.table.groups(
-            np.repeat(self.lists.questions[batch], taken),
-            texts.ravel(),
-            reads[int(chance.integers(len(reads)))],
-        )
+        lengths = reads[int(chance.integers(len(reads)))]
+        rows = [
+            lengths.row(self.texts[question].numbers, self.texts[text].numbers, self.cross.pieces)
+            for question, own in zip(self.lists.questions[batch], texts, strict=True)
+            for text in own
+        ]
+        groups, places = in_groups(rows, self.cross.pieces.pad)
         taught = np.take_along_axis(self.lists.scores[batch], columns, 1)
         return CrossStep(groups, places, torch.from_numpy(taught))
 
     def loss(self, step: CrossStep) -> Tensor:
         """The contrast of the right text with the others, and the divergence from the teacher."""
-        rows = [self.table.rows(group) for group in step.groups]
-        scores = self._scores(self.cross, rows, step)
+        scores = self._scores(self.cross, step)
         loss = scores.new_zeros(())
         if self.training.labels:
             target = torch.zeros(len(scores), dtype=torch.long, device=self.device)
             loss = loss + self.training.labels * functional.cross_entropy(scores, target)
         if self.training.lessons:
-            taught = functional.log_softmax(self._taught(rows, step), -1)
+            taught = functional.log_softmax(self._taught(step), -1)
             loss = loss + self.training.lessons * functional.kl_div(
                 functional.log_softmax(scores, -1), taught, reduction="batchmean", log_target=True
             )
         return loss
 
-    def _scores(self, model: CrossEncoder, rows: Rows, step: CrossStep) -> Tensor:
-        found = torch.cat([model(numbers, lengths) for numbers, lengths in rows])
+    def _scores(self, model: CrossEncoder, step: CrossStep) -> Tensor:
+        found = torch.cat([model(n.to(self.device), k.to(self.device)) for n, k in step.groups])
         return found[step.places.to(self.device)].view(step.taught.shape)
 
-    def _taught(self, rows: Rows, step: CrossStep) -> Tensor:
+    def _taught(self, step: CrossStep) -> Tensor:
         if self.teacher is None:
             return step.taught.to(self.device)
         with torch.no_grad():
-            return self._scores(self.teacher, rows, step)
+            return self._scores(self.teacher, step)
 
     def validate(self) -> Validation | None:
         """MRR@10 of what was found, as it is, ordered again, and by both scores together."""
