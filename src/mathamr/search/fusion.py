@@ -99,7 +99,9 @@ def min_max(scores: Values) -> Values:
 def by_top(scores: Values) -> Values:
     """Shares of the best score; where none is positive, as `min_max` has it."""
     high = scores.max()
-    return np.where(scores > 0, scores / high, 0.0) if high > 0 else min_max(scores)
+    if high <= 0:
+        return min_max(scores)
+    return np.divide(scores, high, out=np.zeros(len(scores)), where=scores > 0)
 
 
 def lifted(scores: Values) -> Values:
