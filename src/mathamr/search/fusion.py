@@ -101,7 +101,9 @@ def by_top(scores: Values) -> Values:
     high = scores.max()
     if high <= 0:
         return min_max(scores)
-    return np.divide(scores, high, out=np.zeros(len(scores)), where=scores > 0)
+    shares = np.zeros(len(scores))
+    np.divide(scores, high, out=shares, where=scores > 0)
+    return shares
 
 
 def lifted(scores: Values) -> Values:
