@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -38,7 +38,7 @@ RANKINGS = st.lists(
 )
 
 
-def scores(hits: list[Scored]) -> dict[str, float]:
+def scores(hits: Sequence[Scored]) -> dict[str, float]:
     return {hit.id: hit.score for hit in hits}
 
 
