@@ -23,10 +23,12 @@ def test_workers_give_what_is_made_here_in_the_same_order() -> None:
     with Crew(2) as own:
         assert list(own.look_keys(posts)) == [look_keys(post) for post in posts]
         assert list(own.formula_bags(looks)) == [formula_bag(*look) for look in looks]
-        assert list(own.post_bags(chosen)) == [
+        expected = [
             (post_bag(post), [formula_bag(post.formulas[place], post.macros) for place in places])
             for post, places in chosen
         ]
+        assert list(own.post_bags(chosen)) == expected
+        assert list(own.post_bags(chosen)) == expected  # the same workers, with the next posts of a large collection
 
 
 @pytest.mark.parametrize("workers", [1, 2])
