@@ -28,7 +28,9 @@ def test_workers_give_what_is_made_here_in_the_same_order() -> None:
             for post, places in chosen
         ]
         assert list(own.post_bags(chosen)) == expected
-        assert list(own.post_bags(chosen)) == expected  # the same workers, with the next posts of a large collection
+        assert (
+            list(own.post_bags(chosen)) == expected
+        )  # the same workers, with the next posts of a large collection
 
 
 @pytest.mark.parametrize("workers", [1, 2])

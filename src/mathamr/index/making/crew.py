@@ -121,7 +121,9 @@ class Crew(Closing):
         )
         missing = iter([*made])  # all of them: workers whose last answer nobody takes are ended
         for (_, places), bags in zip(chosen, kept, strict=True):
-            yield next(missing) if bags is None else (bags.whole(), [bags.formulas[place] for place in places])
+            yield (
+                next(missing) if bags is None else (bags.whole(), [bags.formulas[place] for place in places])
+            )
 
     def formula_bags(self, looks: Sequence[ReadFormula]) -> Iterator[Bag]:
         """The terms of each formula."""
