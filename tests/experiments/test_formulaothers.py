@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.baselines.bm25 import Bm25OfLatex
+from mathamr.evaluation.baselines.bm25 import LatexBm25
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.scores import Scores
@@ -49,7 +49,7 @@ def collection() -> FormulaCollection:
 def test_bm25_over_latex_is_the_baseline_s(collection: FormulaCollection) -> None:
     found = other_scores("BM25, LaTeX n-grams", collection)
     assert found is not None
-    baseline = Bm25OfLatex([Candidate(str(n), "", (latex,), "") for n, latex in enumerate(LATEX)])
+    baseline = LatexBm25([Candidate(str(n), "", (latex,), "") for n, latex in enumerate(LATEX)])
     for row, hits in zip(
         found, baseline.rank([Candidate("", "", (latex,), "") for latex in QUERIES.values()], 99), strict=True
     ):

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from mathamr.errors import MathAMRError
-from mathamr.evaluation.baselines.bm25 import Bm25, Bm25OfLatex
+from mathamr.evaluation.baselines.bm25 import Bm25, LatexBm25
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.experiments.formulacollection import FormulaCollection
 from mathamr.experiments.formulascores import Matrix
@@ -43,9 +43,7 @@ class _ListedTokens(Bm25):
 def _of_latex(collection: FormulaCollection) -> Matrix | None:
     if not collection.written:
         return None
-    return _bm25(
-        collection, Bm25OfLatex, [Candidate("", "", (each.latex,), "") for each in collection.written]
-    )
+    return _bm25(collection, LatexBm25, [Candidate("", "", (each.latex,), "") for each in collection.written])
 
 
 def _of_tuples(view: int) -> Callable[[FormulaCollection], Matrix]:

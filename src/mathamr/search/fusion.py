@@ -352,8 +352,7 @@ def _ordered(ids: list[str], scores: Values, k: int | None) -> ScoredColumns:
     ranked = scores[order]
     if (ranked[1:] == ranked[:-1])[:k].any():
         by_id = np.array(sorted(range(len(ids)), key=ids.__getitem__), np.intp)
-        order = by_id[
-            np.argsort(-scores[by_id], kind="stable")
-        ]  # equal scores stay in the order of their ids
+        # Equal scores stay in the order of their ids.
+        order = by_id[np.argsort(-scores[by_id], kind="stable")]
         ranked = scores[order]
     return ScoredColumns([ids[place] for place in order[:k].tolist()], ranked[:k])

@@ -30,8 +30,8 @@ BASELINES: Registry[type[Baseline]] = Registry(
     {
         "random": "mathamr.evaluation.baselines.shuffle:Shuffle",
         "bm25": "mathamr.evaluation.baselines.bm25:Bm25",
-        "bm25-words": "mathamr.evaluation.baselines.bm25:Bm25OfWords",
-        "latex-ngrams": "mathamr.evaluation.baselines.bm25:Bm25OfLatex",
+        "bm25-words": "mathamr.evaluation.baselines.bm25:WordsBm25",
+        "latex-ngrams": "mathamr.evaluation.baselines.bm25:LatexBm25",
         "minilm": "mathamr.evaluation.baselines.minilm:MiniLM",
     },
 )

@@ -78,13 +78,13 @@ class Bm25:
         return list(ordered(RunHit(self._ids[place], float(scores[place])) for place in chosen)[:depth])
 
 
-class Bm25OfWords(Bm25):
+class WordsBm25(Bm25):
     """BM25 over words alone: formulas are not seen."""
 
     has_latex = False
 
 
-class Bm25OfLatex(Bm25):
+class LatexBm25(Bm25):
     """BM25 over the LaTeX 1- to 3-grams alone: words are not seen."""
 
     has_words = False
