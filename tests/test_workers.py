@@ -31,6 +31,22 @@ def test_requests_are_read_only_a_little_ahead() -> None:
         answers.close()
 
 
+def test_who_asks_for_nothing_behind_the_last_answer_may_ask_again() -> None:
+    with WorkerPool(FACTORY, ["hi"], workers=2) as pool:
+        answers = pool.map([1, 2])
+        assert [next(answers), next(answers)] == [(1, 2), (2, 4)]
+        answers.close()
+        assert list(pool.map([3])) == [(3, 6)]
+
+
+def test_answers_that_nobody_waits_for_are_not_made_to_their_end() -> None:
+    with WorkerPool(FACTORY, ["hi"], workers=1) as pool:
+        answers = pool.map([1, "sleep"])
+        next(answers)
+        answers.close()
+        assert pool.closed
+
+
 def test_a_dying_worker_costs_only_its_own_request() -> None:
     with WorkerPool(FACTORY, ["hi"], workers=2) as pool:
         answers = dict(pool.map([1, "die", 2, 3, "print", 4]))

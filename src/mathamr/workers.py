@@ -122,6 +122,7 @@ class WorkerPool(Closing):
         """(request, answer) in the order of the requests, which are read a little ahead, in the caller's thread."""
         waiting: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
         done: SimpleQueue[tuple[int, Any, Any]] = SimpleQueue()
+        under_way: set[int] = set()
         threads = [
             threading.Thread(target=_serve, args=(worker.ask, waiting, done), daemon=True)
             for worker in self._workers
@@ -129,10 +130,12 @@ class WorkerPool(Closing):
         for thread in threads:
             thread.start()
         try:
-            yield from _in_order(iter(requests), waiting, done, window=_LOOK_AHEAD * len(threads))
-        except BaseException:
+            yield from _in_order(iter(requests), waiting, done, under_way, window=_LOOK_AHEAD * len(threads))
+        except BaseException as error:
             _empty(waiting)
-            self.close()
+            # Who wants no further answer, when all that was asked is answered, may ask the same processes again.
+            if under_way or not isinstance(error, GeneratorExit):
+                self.close()
             raise
         finally:
             for _ in threads:
@@ -172,6 +175,7 @@ def _in_order(
     requests: Iterator[Any],
     waiting: SimpleQueue[tuple[int, Any] | None],
     done: SimpleQueue[tuple[int, Any, Any]],
+    under_way: set[int],
     window: int,
 ) -> Iterator[tuple[Any, Any]]:
     answers: dict[int, tuple[Any, Any]] = {}
@@ -184,12 +188,14 @@ def _in_order(
             except StopIteration:
                 exhausted = True
             else:
+                under_way.add(taken)
                 waiting.put((taken, request))
                 taken += 1
         if given == taken:
             return
         while given not in answers:
             number, request, answer = done.get()
+            under_way.discard(number)
             if isinstance(answer, BaseException):
                 raise answer
             answers[number] = (request, answer)

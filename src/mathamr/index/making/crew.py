@@ -119,11 +119,8 @@ class Crew(Closing):
             _bags,
             lambda answer: (from_json(answer[0]), [*map(from_json, answer[1])]),
         )
-        missing = iter([*made])  # all of them: workers whose last answer nobody takes are ended
         for (_, places), bags in zip(chosen, kept, strict=True):
-            yield (
-                next(missing) if bags is None else (bags.whole(), [bags.formulas[place] for place in places])
-            )
+            yield next(made) if bags is None else (bags.whole(), [bags.formulas[place] for place in places])
 
     def formula_bags(self, looks: Sequence[ReadFormula]) -> Iterator[Bag]:
         """The terms of each formula."""
