@@ -7,7 +7,7 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 
 def names() -> list[str]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mathamr.errors import MathAMRError
-from mathamr.settings import DATA
+from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import DATA
 
 
 def data_folder() -> Path:

@@ -9,7 +9,7 @@ from functools import cache
 from importlib.resources import files
 
 from benchmarks._data import data_folder
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.latex.environments import ENVIRONMENTS, TRANSPARENT
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.macros import DEFINING

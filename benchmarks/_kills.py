@@ -140,7 +140,7 @@ def content(folder: Path) -> dict[str, Any]:
     """Everything in an index that a search could depend on."""
     from mathamr.graphs.store import GraphStore
     from mathamr.index.archive import Archive
-    from mathamr.index.making.check import check_index
+    from mathamr.index.admin.check import check_index
 
     report = check_index(folder, repair=False)
     with Archive.open(folder, device="cpu") as archive:

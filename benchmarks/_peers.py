@@ -14,7 +14,7 @@ from pathlib import Path
 
 from latex2mathml.converter import convert
 
-from mathamr.errors import MissingExtraError
+from mathamr.core.errors import MissingExtraError
 
 INSTALL = "npm install --prefix FOLDER katex temml mathjax-full@3, and set MATHAMR_PEERS=FOLDER (outside the project)"
 _SCRIPT = Path(__file__).with_name("_peers.cjs")

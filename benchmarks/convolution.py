@@ -18,18 +18,18 @@ import torch
 from torch import Tensor, nn
 
 from benchmarks._synthetic import synthetic_shard
-from mathamr.errors import MissingExtraError
+from mathamr.core.errors import MissingExtraError
 from mathamr.graphs.shard import Shard
-from mathamr.layers.batch import ahead
-from mathamr.layers.convolution import RelationalConvolution
-from mathamr.layers.groups import EdgeGroups
+from mathamr.systems.layers.batch import ahead
+from mathamr.systems.layers.convolution import RelationalConvolution
+from mathamr.systems.layers.groups import EdgeGroups
 from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.network import MathAMRPlus
-from mathamr.systems.mathamrplus.training.graph.configuration import TRAININGS
-from mathamr.systems.mathamrplus.training.graph.materials import GraphMaterials
-from mathamr.systems.mathamrplus.training.graph.trainer import GraphTrainer
-from mathamr.training.pairs import batches
+from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS
+from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
+from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
+from mathamr_lab.training.pairs import batches
 
 RELATIONS, BASES = 532, 64
 

@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks._release import compared
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import Engine, Entry, Field, Payload, create_engine, open_engine
 from mathamr.index.engines.flat.engine import FlatEngine

@@ -26,7 +26,7 @@ from itertools import islice
 from pathlib import Path
 from urllib.parse import urlencode
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.markup import pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.reader import read_posts

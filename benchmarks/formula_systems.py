@@ -18,10 +18,10 @@ import numpy as np
 import torch
 
 from benchmarks._data import data_folder
-from benchmarks._near import near
-from benchmarks._nodelists import nodelists
+from mathamr_lab.studies.near import near
+from mathamr_lab.studies.nodelists import nodelists
 from mathamr.evaluation.table import aligned
-from mathamr.experiments.judgedpool import JudgedPool
+from mathamr_lab.experiments.judgedpool import JudgedPool
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.maxsim import mutual_maxsim

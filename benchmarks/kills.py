@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from benchmarks._kills import content, differences
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from tests.models import graph_store, sample_posts, tiny_model
 
 ENGINES = os.environ.get("MATHAMR_BENCH_ENGINES", "flat edge").split()

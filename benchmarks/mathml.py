@@ -14,7 +14,7 @@ from typing import Any
 from lxml import etree
 
 from benchmarks._data import data_folder
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
 from mathamr.formulas.mathml.presentation import slt

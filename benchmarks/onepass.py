@@ -27,7 +27,7 @@ from typing import Any
 from benchmarks._data import data_folder
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.workers import processors
+from mathamr.core.workers import processors
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "300")) or None
 KILLED = os.environ.get("MATHAMR_BENCH_KILLED", "1") != "0"

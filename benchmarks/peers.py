@@ -18,7 +18,7 @@ from html import unescape
 from importlib.resources import files
 
 from benchmarks._peers import Peer, peers
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.label import value
 from mathamr.formulas.mathml.markup import slt_from_mathml
 from mathamr.formulas.parse import FormulaError, ParsedFormula, parse

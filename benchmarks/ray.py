@@ -23,8 +23,8 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._data import data_folder
-from mathamr.index.making.cluster.raycluster import RayCluster
-from mathamr.index.making.cluster.worktodo import WorkToDo
+from mathamr.index.build.cluster.raycluster import RayCluster
+from mathamr.index.build.cluster.worktodo import WorkToDo
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 

@@ -22,7 +22,7 @@ from mathamr.evaluation.baselines.bm25 import Bm25
 from mathamr.evaluation.baselines.candidate import candidates
 from mathamr.evaluation.baselines.candidate import query as candidate
 from mathamr.evaluation.topics import Topic, read_topics
-from mathamr.index.making.builder import BuildOptions, build_index
+from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.sample import folder
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Task

@@ -31,17 +31,17 @@ import numpy as np
 from benchmarks import serve
 from benchmarks._data import data_folder
 from benchmarks._release import ROOT, first_release
-from mathamr.layers.language.files import load_text_encoder
-from mathamr.layers.language.reading import load_quantised
-from mathamr.layers.language.ways import ONNX, going, quickest_here
-from mathamr.layers.language.windows import WINDOW, WINDOWS
-from mathamr.layers.language.wording import Span, Wording
+from mathamr.text.files import load_text_encoder
+from mathamr.text.reading import load_quantised
+from mathamr.text.ways import ONNX, going, quickest_here
+from mathamr.text.windows import WINDOW, WINDOWS
+from mathamr.text.wording import Span, Wording
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.modelfolder import TEXT, box
-from mathamr.workers import processors
+from mathamr.core.workers import processors
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "120")) or None
 PARTS = os.environ.get("MATHAMR_BENCH_PARTS", "text index queries").split()

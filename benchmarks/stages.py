@@ -39,7 +39,7 @@ from benchmarks.engines import (
     recall,
     unit,
 )
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.index.engines.engine import Engine, Entry, create_engine, open_engine
 from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding
@@ -47,9 +47,9 @@ from mathamr.index.engines.flat.columns import Rows
 from mathamr.index.engines.flat.fieldrows import ManyRows, scanned
 from mathamr.index.engines.flat.nearest import best
 from mathamr.index.engines.flat.quantised import Quantised
-from mathamr.index.storage.strings import RaggedArray
-from mathamr.settings import POSTGRES_URL
-from mathamr.workers import processors
+from mathamr.core.storage.strings import RaggedArray
+from mathamr.core.settings import POSTGRES_URL
+from mathamr.core.workers import processors
 
 SIZES = (33_771, 300_000)
 QUERIES = 20

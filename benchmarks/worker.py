@@ -21,16 +21,16 @@ from mathamr.amr import document
 from mathamr.graphs import corpus, maker
 from mathamr.graphs.store import StoredPost
 from mathamr.graphs.tensor import GraphTensor
-from mathamr.index.making import encoding
-from mathamr.index.making.encoding import EncodingWork, portions
-from mathamr.layers.language import wording
-from mathamr.layers.language.quantised import QuantisedText
-from mathamr.layers.language.ways import quickest_here
-from mathamr.layers.language.wordpieces import WordPieces
-from mathamr.layers.stack import GraphStack
+from mathamr.index.build import encoding
+from mathamr.index.build.encoding import EncodingWork, portions
+from mathamr.text import wording
+from mathamr.text.quantised import QuantisedText
+from mathamr.text.ways import quickest_here
+from mathamr.text.wordpieces import WordPieces
+from mathamr.systems.layers.stack import GraphStack
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.rubbish import collect_rarely
+from mathamr.core.garbage import collect_rarely
 from mathamr.systems.mathamrplus import plainnetwork
 from mathamr.systems.mathamrplus.plainnetwork import PlainNetwork
 from mathamr.systems.mathamrplus.refinement import Refinement

@@ -3,7 +3,7 @@
 Prints Smatch (smatchpp, ILP solver, generic standardisation, micro average) on the held-out parts of the gold graphs, with
 precision and recall of concepts and relations; Smatch against the MathAMR authors' graphs with formulas collapsed;
 and sentences per second. The shipped weights have seen the held-out parts: for a fair figure train with
-`python -m mathamr.amr.builtin.training --out FILE` and give FILE as `--model`.
+`python -m mathamr_lab.amr --out FILE` and give FILE as `--model`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import penman
 from penman.models.amr import model as amr_model
 
 from mathamr.amr.builtin import BuiltinParser
-from mathamr.amr.builtin.training.corpus import amr_folder, split
+from mathamr_lab.amr.corpus import amr_folder, split
 from mathamr.amr.document import parse_documents
 from mathamr.amr.parser import AmrParser
 from mathamr.posts.sentences import sentences as sentence_spans

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from mathamr.settings import DATA
+from mathamr.core.settings import DATA
 from tests.models import (  # noqa: F401  (fixtures)
     model_folder,
     other_model_folder,

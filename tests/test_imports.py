@@ -22,7 +22,7 @@ ROOMS = (
 """A room imports only from those before it."""
 WINGS = ("storage", "catalogue", "engines", "lexical", "making")
 """The wings of the index; those before `making` do not know each other, but all know `storage`."""
-FRONT_DOORS = {"mathamr", "mathamr.__main__", "mathamr.environment"}
+FRONT_DOORS = {"mathamr", "mathamr.__main__", "mathamr.cli.environment"}
 """Modules that stand beside the rooms and look into them: the package's own names, the command, what is installed."""
 
 

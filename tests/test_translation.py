@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.loops import Flags, Ints, MachineCode, sqrt
 from mathamr.machinecode import has_llvm
 

@@ -8,7 +8,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 
 class Doubling:

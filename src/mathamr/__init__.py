@@ -9,10 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from mathamr.errors import MathAMRError
+    from mathamr.core.errors import MathAMRError
     from mathamr.index.engines.entry import Filter
-    from mathamr.index.making.builder import BuildOptions, build_index
-    from mathamr.index.making.writer import IndexWriter
+    from mathamr.index.build.builder import BuildOptions, build_index
+    from mathamr.index.build.writer import IndexWriter
     from mathamr.posts.post import Formula, Post
     from mathamr.posts.reader import read_posts
     from mathamr.search.hits import Hit, Hits
@@ -37,17 +37,17 @@ __all__ = [
 ]
 
 _HOMES = {
-    "BuildOptions": "mathamr.index.making.builder",
+    "BuildOptions": "mathamr.index.build.builder",
     "Filter": "mathamr.index.engines.entry",
     "Formula": "mathamr.posts.post",
     "Hit": "mathamr.search.hits",
     "Hits": "mathamr.search.hits",
     "Index": "mathamr.search.library",
-    "IndexWriter": "mathamr.index.making.writer",
-    "MathAMRError": "mathamr.errors",
+    "IndexWriter": "mathamr.index.build.writer",
+    "MathAMRError": "mathamr.core.errors",
     "Post": "mathamr.posts.post",
     "Query": "mathamr.search.query",
-    "build_index": "mathamr.index.making.builder",
+    "build_index": "mathamr.index.build.builder",
     "read_posts": "mathamr.posts.reader",
 }
 

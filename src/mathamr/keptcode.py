@@ -13,7 +13,7 @@ from contextlib import suppress
 from pathlib import Path
 from uuid import uuid4
 
-from mathamr.settings import CACHE
+from mathamr.core.settings import CACHE
 
 FOLDER, MOST, LARGEST = "code", 100, 8_000_000
 """Where the files are, how many stay, and how large one may be."""

@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from mathamr.adapters.reading import readable
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Filter
 from mathamr.search.library import Index
 

@@ -12,7 +12,7 @@ from mathamr.amr.amrlib import AmrlibParser
 from mathamr.amr.document import parse_document
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Failure, PartialParseError
-from mathamr.errors import MathAMRError, MissingExtraError
+from mathamr.core.errors import MathAMRError, MissingExtraError
 from tests.amr.stand_ins import amrlib, amrlib_model
 
 __all__ = ["amrlib"]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from mathamr.amr.batch import parse_each
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Failure, PartialParseError
-from mathamr.errors import MissingExtraError
+from mathamr.core.errors import MissingExtraError
 from tests.amr.rule_parser import RuleParser
 
 CAUSES = {

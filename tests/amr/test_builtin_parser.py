@@ -13,7 +13,7 @@ from penman.models.amr import model
 
 from mathamr.amr.builtin import BuiltinParser, describe
 from mathamr.amr.graph import Amr
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +196,7 @@ def test_the_description_says_that_everything_is_here() -> None:
 def test_gold_graphs_score_far_above_a_rule_converter(parser: BuiltinParser, data: Path) -> None:
     """The shipped weights have seen these graphs: this guards against a broken model, it measures nothing."""
     smatchpp = pytest.importorskip("smatchpp")
-    from mathamr.amr.builtin.training.corpus import read_part
+    from mathamr_lab.amr.corpus import read_part
 
     for part, least in (("little-prince", 65.0), ("bio-dev", 55.0)):
         gold = read_part(part)[10:60]

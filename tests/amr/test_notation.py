@@ -13,7 +13,7 @@ from penman.models.amr import model
 
 from mathamr.amr.graph import OF_ROLES, Amr
 from mathamr.amr.notation import depth, layout
-from mathamr.errors import ParseError
+from mathamr.core.errors import ParseError
 from tests.amr.strategies import graphs
 
 BOY = """\

@@ -15,7 +15,7 @@ from mathamr.amr.document import parse_documents
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import PARSERS, AmrParser, load_parser, recorded_parser, vouch_for_parser
 from mathamr.amr.workers import ParallelParser
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from tests.amr.rule_parser import RuleParser
 from tests.amr.stand_ins import amrlib, amrlib_model, transition
 

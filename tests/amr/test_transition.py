@@ -11,7 +11,7 @@ import pytest
 from mathamr.amr.document import parse_document
 from mathamr.amr.parser import Failure, PartialParseError
 from mathamr.amr.transition import TransitionParser
-from mathamr.errors import MathAMRError, MissingExtraError
+from mathamr.core.errors import MathAMRError, MissingExtraError
 from tests.amr.stand_ins import transition
 
 __all__ = ["transition"]

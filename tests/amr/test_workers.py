@@ -12,8 +12,8 @@ from mathamr.amr.batch import parse_each
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Failure, PartialParseError
 from mathamr.amr.workers import ParallelParser
-from mathamr.errors import MathAMRError
-from mathamr.workers import Allowance
+from mathamr.core.errors import MathAMRError
+from mathamr.core.workers import Allowance
 from tests.amr.rule_parser import RuleParser
 
 ROOT = Path(__file__).resolve().parents[2]

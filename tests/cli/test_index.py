@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from mathamr.cli import app
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import Archive
 from tests.index.small import PARSER, note, write_posts
 from tests.models import sample_posts

@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mathamr.cli import app
-from mathamr.errors import MissingExtraError
+from mathamr.core.errors import MissingExtraError
 
 
 @pytest.mark.parametrize(

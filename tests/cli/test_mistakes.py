@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 
 from mathamr.cli import app
 from mathamr.cli.mistakes import check_order, eaten_by_shell
-from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.index.making.builder import build_index
+from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.index.build.builder import build_index
 
 
 def test_a_misspelt_command_or_name_is_answered_with_the_nearest() -> None:

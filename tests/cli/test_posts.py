@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from mathamr.cli import app
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.post import Post
 
 DUMP = """<?xml version="1.0" encoding="utf-8"?>

@@ -13,7 +13,7 @@ from mathamr.cli.asking import Asking
 from mathamr.cli.console import Console
 from mathamr.evaluation.runs import read_run
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.making.builder import BuildOptions, build_index
+from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.sample import folder
 from mathamr.search.library import Index
 from mathamr.systems.system import SYSTEMS

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mathamr import sample
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.assessment import AssessmentSources, assess
 from mathamr.evaluation.measures import measures
 

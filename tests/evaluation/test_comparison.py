@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import paired_t_test

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.fusedruns import fuse_runs, rerank_run
 from mathamr.evaluation.runs import Run, read_run, write_run
 from mathamr.index.scored import Scored

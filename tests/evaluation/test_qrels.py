@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import FULL, PARTIAL, Qrels, read_qrels, write_qrels
 from mathamr.evaluation.rows import FormatError
 

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.randomorder import known_items, random_scores

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.rows import FormatError
 from mathamr.evaluation.runs import Run, RunHit, read_run, run_lines, write_run
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr import sample
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.rows import FormatError
 from mathamr.evaluation.topics import read_topics
 from mathamr.posts.passage import passage

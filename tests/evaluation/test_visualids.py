@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from mathamr import sample
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.visualids import read_visual_ids
 from mathamr.posts.report import Report
 

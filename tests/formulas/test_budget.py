@@ -15,7 +15,7 @@ import resource, sys
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
 from mathamr.formulas.mathml.writing import sanitised
 from mathamr.formulas.parse import FormulaError, parse
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 resource.setrlimit(resource.RLIMIT_CPU, (6, 6))
 resource.setrlimit(resource.RLIMIT_AS, (500 << 20, 500 << 20))

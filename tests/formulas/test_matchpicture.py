@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lxml import etree
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.alignment import Met, parts
 from mathamr.formulas.matchpicture import COLOURS, TreePair, match_svg
 from mathamr.formulas.parse import parse

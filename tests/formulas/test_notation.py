@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.errors import ParseError
+from mathamr.core.errors import ParseError
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.tree import Opt, Slt
 from tests.formulas.generated import OPTS, SLTS

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.errors import ParseError
+from mathamr.core.errors import ParseError
 from mathamr.formulas.latex.grammar.rules import MAX_DEPTH
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.notation import to_string

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.notation import opt_from_string, slt_from_string
 from mathamr.formulas.picture import MAX_NODES, svg
 from mathamr.formulas.tree import Opt, Slt

@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, settings
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.tree import Opt, Slt
 from tests.formulas.generated import OPTS, SLTS

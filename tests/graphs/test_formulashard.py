@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.operatorgraph import formula_graph
 from mathamr.formulas.parse import parse
 from mathamr.graphs.formulahashes import subtree_hashes

@@ -9,7 +9,7 @@ import pytest
 from mathamr.graphs.corpus import GraphWork
 from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
 from mathamr.posts.post import Post
-from mathamr.workers import Allowance, Lost
+from mathamr.core.workers import Allowance, Lost
 
 PARSER = "tests.graphs.parsers:WordChain"
 SMALL = Allowance(timeout=60, processor=1, memory=1 << 30)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.posts.post import Formula, Post

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from benchmarks.mathamr import agreement, published, readable
-from mathamr.errors import ParseError
+from mathamr_lab.studies.mathamr import agreement, published, readable
+from mathamr.core.errors import ParseError
 from mathamr.formulas.notation import opt_from_string
 from mathamr.graphs.mathamr import linearise, linearised_tree, mathamr
 from tests.graphs.small import small_graph

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from penman.models.amr import model
 
 from mathamr.amr.graph import Amr
-from mathamr.errors import ParseError
+from mathamr.core.errors import ParseError
 from mathamr.formulas.tree import Slt
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration

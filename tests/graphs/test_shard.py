@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs import shard
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.store import GraphStore

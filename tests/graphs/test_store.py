@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs import notation
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import tensorise

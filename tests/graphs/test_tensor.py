@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor, tensorise

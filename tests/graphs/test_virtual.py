@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.virtual import FlatGraph, Level, NodePart, flatten
 from tests.graphs.small import small_graph

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.virtual import VIRTUAL_EDGES, FlatGraph, NodePart, flatten
 from mathamr.graphs.vocabulary import SPECIAL, RelationVocabulary, Vocabulary, VocabularyCounts, normalise
 from tests.graphs.small import small_graph

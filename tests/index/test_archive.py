@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from benchmarks._kills import content, differences
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import Archive, check_model
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.making.builder import build_index
-from mathamr.index.making.writer import IndexWriter
+from mathamr.index.build.builder import build_index
+from mathamr.index.build.writer import IndexWriter
 from mathamr.index.manifest import Manifest
 from tests.models import sample_posts
 

@@ -11,12 +11,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from mathamr.errors import MathAMRError
-from mathamr.index.making.check import check_index
-from mathamr.index.making.writer import IndexWriter
-from mathamr.index.storage import durable
+from mathamr.core.errors import MathAMRError
+from mathamr.index.admin.check import check_index
+from mathamr.index.build.writer import IndexWriter
+from mathamr.core.storage import durable
 from mathamr.search.library import Index
-from mathamr.sqlite import DamagedDatabaseError
+from mathamr.core.sqlite import DamagedDatabaseError
 from tests.bounded import full_disk
 from tests.index.small import note, options
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.manifest import EngineRecord, InputRecord, Manifest, ModelRecord, ParserRecord
 from mathamr.systems.field import Field
 

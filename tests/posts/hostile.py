@@ -12,7 +12,7 @@ _READ = """
 import json, sys
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 report = Report()
 try:
     found = [[post.id, post.kind, len(post.body), len(post.formulas)] for post in read_posts(sys.argv[1], report)]

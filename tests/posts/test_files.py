@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import zstandard
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.posts import files
 from mathamr.posts.files import STDIN, Input, bare_name, head, read_bytes, read_text, walk
 from mathamr.posts.report import Report

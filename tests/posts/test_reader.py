@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.reader import READERS, Collection, detect, read_posts

@@ -6,7 +6,7 @@ from xml.sax.saxutils import quoteattr
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.post import Link, Post
 from mathamr.posts.reader import detect, read_posts
 from mathamr.posts.report import Report

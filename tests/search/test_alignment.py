@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.virtual import Level
 from mathamr.index.engines.maxsim import maxsim
 from mathamr.posts.markup import formulas_of

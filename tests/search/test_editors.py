@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 from mathamr.search.editors import EDITORS, address_in
 
 

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.lexical.terms import reading_in_force

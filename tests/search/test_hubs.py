@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from mathamr.arrays import Floats
-from mathamr.errors import MathAMRError
+from mathamr.core.arrays import Floats
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import Engine, create_engine
 from mathamr.index.engines.entry import Entry

@@ -12,8 +12,8 @@ import pytest
 
 from mathamr import Filter, Index, Query
 from mathamr.amr.graph import Amr
-from mathamr.arrays import Floats
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.arrays import Floats
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
 from mathamr.graphs.virtual import Level

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.post import Place, Post

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.parse import FormulaError
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Post

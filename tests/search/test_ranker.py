@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.lexical.lexicalindex import LexicalPart

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.errors import MathAMRError
-from mathamr.index.making.check import check_index
-from mathamr.index.making.stages import IndexStages
-from mathamr.index.making.writer import IndexWriter
+from mathamr.core.errors import MathAMRError
+from mathamr.index.admin.check import check_index
+from mathamr.index.build.stages import IndexStages
+from mathamr.index.build.writer import IndexWriter
 from mathamr.search.library import Index
 from tests.index.small import build, note, options
 from tests.models import sample_posts

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.errors import MathAMRError, VectorsMissingError
+from mathamr.core.errors import MathAMRError, VectorsMissingError
 from mathamr.index import snapshot
-from mathamr.index.making.builder import build_index
-from mathamr.index.making.check import check_index
-from mathamr.index.making.stages import IndexStages
+from mathamr.index.build.builder import build_index
+from mathamr.index.admin.check import check_index
+from mathamr.index.build.stages import IndexStages
 from mathamr.search.hits import Hits
 from mathamr.search.library import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem

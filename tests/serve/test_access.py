@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.serve.access import Keys, allowed_hosts, host_name, is_loopback
 from mathamr.serve.errors import ApiError
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.search.library import Index
 from mathamr.search.query import Query
 from mathamr.serve.client import ServerGoneError, search_at

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.index.making.writer import IndexWriter
+from mathamr.index.build.writer import IndexWriter
 from mathamr.search.library import Index
 from mathamr.serve.descriptors import OWN, fitting
 from mathamr.serve.limits import Limits

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mathamr.errors import MathAMRError, VectorsMissingError
+from mathamr.core.errors import MathAMRError, VectorsMissingError
 from mathamr.formulas.parse import FormulaError
 from mathamr.serve.errors import CODES, ApiError, from_error, from_status, from_validation
 from tests.conftest import ROOT

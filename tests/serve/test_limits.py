@@ -4,7 +4,7 @@ from dataclasses import fields
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.serve.limits import Limits
 from tests.conftest import ROOT
 

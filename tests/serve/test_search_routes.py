@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from mathamr.index.making.builder import BuildOptions, build_index
-from mathamr.index.making.writer import IndexWriter
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.post import Place
 from mathamr.search.hits import Hits
 from mathamr.search.library import Index
@@ -282,7 +282,7 @@ def test_a_query_beyond_its_time_is_answered_and_the_next_one_served(
 def test_trouble_with_the_index_is_told_without_its_files(
     client: TestClient, index: Index, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from mathamr.errors import MathAMRError
+    from mathamr.core.errors import MathAMRError
 
     def failing(*_: Any, **__: Any) -> Hits:
         raise MathAMRError("cannot use /home/ada/secret/catalogue.db")

@@ -15,7 +15,7 @@ from contextlib import closing, contextmanager
 
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.serve.access import allowed_hosts
 from mathamr.serve.gate import Gate, Receive, Scope, Send
 from mathamr.serve.limits import Limits

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mathamr.errors import MissingExtraError
+from mathamr.core.errors import MissingExtraError
 from mathamr.search.library import Index
 from mathamr.serve.app import create_app
 from mathamr.serve.service import Service

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tests.layers.conftest import _one_thread, shard
+from tests.systems.layers.conftest import _one_thread, shard
 
 __all__ = ["_one_thread", "shard"]

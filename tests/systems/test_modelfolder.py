@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError
-from mathamr.layers.language.files import save_text_encoder
+from mathamr.core.errors import MathAMRError
+from mathamr.text.files import save_text_encoder
 from mathamr.posts.post import Post
 from mathamr.systems import modelfolder
 from mathamr.systems.modelfolder import boxed, checked_model, default_model, load_system, part_of
 from mathamr.systems.system import Item
 from mathamr.systems.text.system import TextSystem
-from tests.layers.language.small import small_text_encoder
+from tests.text.small import small_text_encoder
 
 
 @pytest.fixture

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr.errors import MathAMRError
-from mathamr.index.making.builder import BuildOptions, build_index
-from mathamr.layers.language.transformer import Transformer, TransformerConfiguration
-from mathamr.layers.tensorfile import tensor_bytes
+from mathamr.core.errors import MathAMRError
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.text.transformer import Transformer, TransformerConfiguration
+from mathamr.core.tensorfile import tensor_bytes
 from mathamr.search.library import Index
 from mathamr.systems.marf.system import REPRESENTATIONS, MarfSystem
 from mathamr.systems.mathamr.system import MathAMRSystem

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import torch
 
-from mathamr.layers.language.encoder import TextEncoder
-from mathamr.layers.language.files import load_text_encoder, save_text_encoder
-from mathamr.layers.language.transformer import Transformer, TransformerConfiguration
-from mathamr.layers.language.wordpieces import WordPieces
-from mathamr.layers.lowrank import add_changes, changes_of
+from mathamr.text.encoder import TextEncoder
+from mathamr.text.files import load_text_encoder, save_text_encoder
+from mathamr.text.transformer import Transformer, TransformerConfiguration
+from mathamr.text.wordpieces import WordPieces
+from mathamr.systems.layers.lowrank import add_changes, changes_of
 from mathamr.systems.marf.configuration import CONFIGURATIONS
 from mathamr.systems.marf.files import MarfVocabularies, fresh_network, made_model, stored_weights
 from mathamr.systems.marf.mathtokens import MathTokens

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mathamr.adapters.reading import LONGEST_TEXT, provenance, readable
-from mathamr.errors import MissingExtraError
+from mathamr.core.errors import MissingExtraError
 from mathamr.index.engines.entry import Filter
 from mathamr.search.library import Index
 

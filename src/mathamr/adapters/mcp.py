@@ -17,7 +17,7 @@ from pydantic import Field
 
 from mathamr import __version__
 from mathamr.adapters.reading import LONGEST_TEXT, explanation, provenance, readable
-from mathamr.errors import MathAMRError, MissingExtraError
+from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.index.engines.entry import Filter
 from mathamr.search.library import Index
 

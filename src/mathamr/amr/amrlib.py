@@ -11,7 +11,7 @@ from typing import Any
 
 from mathamr.amr.graph import Amr
 from mathamr.amr.model import model_fingerprint, results_of
-from mathamr.errors import MathAMRError, MissingExtraError
+from mathamr.core.errors import MathAMRError, MissingExtraError
 
 _MODELS = "https://github.com/bjascob/amrlib-models"
 

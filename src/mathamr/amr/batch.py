@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from mathamr.amr.graph import Amr
 from mathamr.amr.notation import depth
 from mathamr.amr.parser import AmrParser, Failure, PartialParseError
-from mathamr.errors import MissingExtraError
+from mathamr.core.errors import MissingExtraError
 
 MAX_DEPTH = 150
 """A graph nested deeper is refused: no sentence means it, and readers that recurse (`penman`) could not read it."""

@@ -13,7 +13,7 @@ from typing import TypeVar
 
 from mathamr.amr.graph import Amr, InvalidAmrError
 from mathamr.amr.parser import AmrParser, Failure, PartialParseError
-from mathamr.settings import CACHE
+from mathamr.core.settings import CACHE
 
 MAX_ENTRIES = 2_000_000
 """About 1.5 GB of short sentences; the oldest entries make room for new ones."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from mathamr.amr import notation
 from mathamr.amr.notation import Triple
-from mathamr.errors import MathAMRError, ParseError
+from mathamr.core.errors import MathAMRError, ParseError
 
 # What Penman's lexer takes as one bare symbol; ``#`` would open a comment and the last seven characters end a
 # line for `str.splitlines`, so that text holding any of them has to be quoted.

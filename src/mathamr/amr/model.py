@@ -8,7 +8,7 @@ from pathlib import Path
 
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Failure, PartialParseError
-from mathamr.errors import ParseError
+from mathamr.core.errors import ParseError
 
 
 def results_of(texts: Iterable[str | None]) -> list[Amr]:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from heapq import heappop, heappush
 from typing import NamedTuple, Protocol
 
-from mathamr.errors import ParseError
+from mathamr.core.errors import ParseError
 
 _INDENT, _MAX_COLUMN = 4, 200  # deeper levels share a column, or a long chain would be mostly blanks
 _FORWARD_COST, _INVERSE_COST = 2, 3  # an inverse role is written only where it makes the text much flatter

@@ -8,8 +8,8 @@ from importlib import import_module
 from typing import Any, Literal, Protocol, cast, runtime_checkable
 
 from mathamr.amr.graph import Amr
-from mathamr.errors import MathAMRError
-from mathamr.registry import Registry
+from mathamr.core.errors import MathAMRError
+from mathamr.core.registry import Registry
 
 Cause = Literal[
     "exception", "no graph", "wrong number of graphs", "invalid graph", "too deep", "time-out", "worker died"

@@ -8,8 +8,8 @@ from typing import cast
 from mathamr.amr.batch import parse_each
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import Cause, Failure, PartialParseError, load_parser
-from mathamr.closing import Closing
-from mathamr.workers import Allowance, Lost, WorkerPool
+from mathamr.core.closing import Closing
+from mathamr.core.workers import Allowance, Lost, WorkerPool
 
 BATCH, BUILTIN_BATCH = 32, 256
 """Sentences that a worker gets at a time: the built-in parser is at its quickest with hundreds, others take seconds each."""

@@ -12,9 +12,9 @@ import typer
 from typer.core import TyperGroup
 
 from mathamr import __version__
-from mathamr.errors import MathAMRError, MissingExtraError, did_you_mean
-from mathamr.rubbish import collect_rarely
-from mathamr.terminal import visible
+from mathamr.core.errors import MathAMRError, MissingExtraError, did_you_mean
+from mathamr.core.garbage import collect_rarely
+from mathamr.core.terminal import visible
 
 # verb (a module under mathamr.cli) -> one line of help; the order is that of a post's way through the rooms.
 VERBS = {

@@ -17,7 +17,7 @@ from mathamr.amr.parser import PARSERS, AmrParser, load_parser
 from mathamr.amr.picture import svg as draw
 from mathamr.amr.stream import Tally, answer_lines, arriving, parse_sentences
 from mathamr.amr.workers import ParallelParser
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 BATCH = 256
 

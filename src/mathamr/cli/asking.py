@@ -8,7 +8,7 @@ from rich.text import Text
 
 from mathamr.cli.console import Console
 from mathamr.cli.found import show_hits
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.kinds import KINDS
 from mathamr.search.library import Index

@@ -18,7 +18,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="What was written as one JSON object.")] = False,
 ) -> None:
     """Write an index into one file, while it is searched and changed; mathamr restore makes an index of it again."""
-    from mathamr.index.making.backup import backup
+    from mathamr.index.admin.backup import backup
 
     made = backup(folder, path)
     if as_json:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from rich import console
 from rich.segment import Segment
 
-from mathamr.terminal import visible
+from mathamr.core.terminal import visible
 
 
 class Console(console.Console):

@@ -47,7 +47,7 @@ def command(
     """Read the bundled forum, index it, answer three queries, and show why a hit was found."""
     from mathamr.cli.console import Console
     from mathamr.search.library import Index
-    from mathamr.settings import CACHE
+    from mathamr.core.settings import CACHE
 
     console = Console()
     target = out or CACHE.path / "demo"
@@ -82,7 +82,7 @@ def _read(console: Console, target: Path, limit: int | None) -> tuple[list[Post]
     from itertools import islice
 
     from mathamr.cli.reading import show_reading
-    from mathamr.errors import MathAMRError
+    from mathamr.core.errors import MathAMRError
     from mathamr.posts.reader import read_posts
     from mathamr.posts.report import Report
     from mathamr.posts.summary import Summary
@@ -118,7 +118,7 @@ def _show_parts(console: Console, post: Post) -> None:
 
 
 def _build(console: Console, source: Path, folder: Path, model: Path | str | None, workers: int) -> None:
-    from mathamr.index.making.builder import BuildOptions, build_index
+    from mathamr.index.build.builder import BuildOptions, build_index
 
     options = BuildOptions(model=model, workers=workers, show_progress=True)
     built = build_index([source], folder, options)

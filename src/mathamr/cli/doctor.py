@@ -13,7 +13,7 @@ def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
     """Says what this installation has and what it lacks; exit code 1 when something needed is missing."""
-    from mathamr.environment import examine
+    from mathamr.cli.environment import examine
 
     checkup = examine()
     if as_json:

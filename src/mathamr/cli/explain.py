@@ -41,7 +41,7 @@ def command(
 ) -> None:
     """Show which part of a post, or which node of a formula, met which of the query, and how well."""
     from mathamr.amr.parser import vouch_for_parser
-    from mathamr.errors import MathAMRError
+    from mathamr.core.errors import MathAMRError
     from mathamr.search.library import Index
 
     text = sys.stdin.read() if query == "-" else query

@@ -9,8 +9,8 @@ from typing import Annotated
 
 import typer
 
-from mathamr.errors import MathAMRError
-from mathamr.terminal import visible
+from mathamr.core.errors import MathAMRError
+from mathamr.core.terminal import visible
 
 
 def command(

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from mathamr.posts.reader import READERS
-from mathamr.terminal import visible
+from mathamr.core.terminal import visible
 
 if TYPE_CHECKING:
-    from mathamr.index.making.builder import BuildSummary
-    from mathamr.index.making.cluster.clustercrew import ClusterOptions
-    from mathamr.index.making.inspection import CheckReport
+    from mathamr.index.build.builder import BuildSummary
+    from mathamr.index.build.cluster.clustercrew import ClusterOptions
+    from mathamr.index.admin.inspection import CheckReport
 
 
 def command(
@@ -107,8 +107,8 @@ def command(
 
     Without a path the inputs that the index knows are read again.
     """
-    from mathamr.index.making.builder import BuildOptions, build_index
-    from mathamr.workers import processors
+    from mathamr.index.build.builder import BuildOptions, build_index
+    from mathamr.core.workers import processors
 
     if check and out is None and paths and len(paths) == 1:
         out, paths = paths[0], None
@@ -133,7 +133,7 @@ def command(
         cluster=_cluster(ray, shards, out, workers, device),
     )
     if check:
-        from mathamr.index.making.check import check_index
+        from mathamr.index.admin.check import check_index
 
         report = check_index(out, options, repair=repair)
         _show_check(report, as_json)
@@ -144,7 +144,7 @@ def command(
     _sweep(options.cluster, shards)
     _print(summary, as_json)
     if watch:
-        from mathamr.index.making.watching import changes
+        from mathamr.index.build.watching import changes
 
         for names in changes([Path(record.path) for record in summary.manifest.inputs], out):
             print(f"changed: {visible(', '.join(names))}", file=sys.stderr, flush=True)
@@ -160,8 +160,8 @@ def _cluster(
         if shards is not None:
             raise typer.BadParameter("--shards are of a build on a cluster: name it with --ray")
         return None
-    from mathamr.index.making.cluster.clustercrew import ClusterOptions
-    from mathamr.index.making.cluster.raycluster import LOCAL
+    from mathamr.index.build.cluster.clustercrew import ClusterOptions
+    from mathamr.index.build.cluster.raycluster import LOCAL
 
     if shards is None:
         if address != LOCAL:
@@ -203,7 +203,7 @@ def _show(summary: BuildSummary) -> None:
     from rich.table import Table
 
     from mathamr.cli.console import Console
-    from mathamr.progress import duration
+    from mathamr.core.progress import duration
 
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(justify="left")

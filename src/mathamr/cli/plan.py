@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from mathamr.index.making.plan import BuildPlan
+    from mathamr.index.admin.plan import BuildPlan
 
 
 def command(
@@ -49,12 +49,12 @@ def command(
 
     The figures are projected from what one post costs, measured where the plan says.
     """
-    from mathamr.index.making.constants import KnownConstants
-    from mathamr.index.making.plan import plan_build
-    from mathamr.workers import processors
+    from mathamr.index.admin.constants import KnownConstants
+    from mathamr.index.admin.plan import plan_build
+    from mathamr.core.workers import processors
 
     if measure:
-        from mathamr.index.making.measuring import measure as measured
+        from mathamr.index.admin.measuring import measure as measured
         from mathamr.sample import folder
 
         row = measured(like or folder(), model=model, engine=engine, device=device)
@@ -81,7 +81,7 @@ def _show(plan: BuildPlan) -> None:
     from rich.table import Table
 
     from mathamr.cli.console import Console
-    from mathamr.progress import duration
+    from mathamr.core.progress import duration
 
     console = Console()
     console.print(

@@ -55,7 +55,7 @@ def command(
 ) -> None:
     """Search the topics of ARQMath and write a TREC run: answers by id, formulas by visual id, each look once."""
     from mathamr.amr.parser import vouch_for_parser
-    from mathamr.errors import UnknownNameError
+    from mathamr.core.errors import UnknownNameError
     from mathamr.evaluation.retrieval import rerank_results, retrieve
     from mathamr.evaluation.runs import read_run, run_lines, write_lines
     from mathamr.evaluation.topics import read_topics

@@ -109,7 +109,7 @@ def command(
     Where a server of the index runs on this machine, it is asked, and nothing has to be loaded.
     """
     from mathamr.cli.mistakes import check_order, eaten_by_shell
-    from mathamr.errors import UnknownNameError
+    from mathamr.core.errors import UnknownNameError
     from mathamr.search.editors import check_editor
     from mathamr.search.query import Query
     from mathamr.systems.ranking import TASKS, with_reranker

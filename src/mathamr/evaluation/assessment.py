@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines import BASELINES, candidates
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.comparison import Comparison, compare

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import (
     LEVEL,

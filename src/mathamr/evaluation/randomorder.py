@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures.measure import Measure
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import DEPTH, Run

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures.measure import Measure
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run

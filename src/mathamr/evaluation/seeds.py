@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.scores import Scores
 
 

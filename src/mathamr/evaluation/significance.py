@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 LEVEL = 0.05
 """The probability of a false alarm that a family of tests may have."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.companions import kind_of, table
 from mathamr.posts.files import head, walk
 from mathamr.posts.report import Report

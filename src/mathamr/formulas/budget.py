@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 FREE = 3_000
 PER_CHARACTER = 10

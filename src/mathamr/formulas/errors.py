@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mathamr.errors import ParseError
+from mathamr.core.errors import ParseError
 
 
 class FormulaError(ParseError):

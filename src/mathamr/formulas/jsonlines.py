@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import FormulaParser

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.alignment import Met
 from mathamr.formulas.label import node_type, value
 from mathamr.formulas.picture import MAX_NODES, NodeMark, document, drawn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from mathamr.errors import ParseError
+from mathamr.core.errors import ParseError
 from mathamr.formulas.tree import OPT_EDGES, SLT_EDGES, Opt, Slt, Tree
 
 NEXT = "n"

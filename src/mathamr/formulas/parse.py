@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Self
 
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError, Repair
 from mathamr.formulas.latex.content import mean

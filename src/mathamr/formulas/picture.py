@@ -12,7 +12,7 @@ from html import escape
 from typing import NamedTuple
 from unicodedata import combining, east_asian_width
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.label import TYPES, node_type, value
 from mathamr.formulas.tree import Opt, Slt, Tree
 

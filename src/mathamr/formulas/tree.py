@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from reprlib import repr as shortened
 from typing import Any, Self
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 SLT_EDGES = "nabcdouwe"
 """Edges of a layout tree, in the order of a node's children: next on the base line, above, below, above and

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 
 FormulaMode = Literal["both", "opt", "slt", "none", "absent"]
 """Which trees hang on formulas; with `none` their placeholders stay as plain concepts, with `absent` they go, too."""

@@ -18,9 +18,9 @@ from typing import Any
 from mathamr.amr.fallback import minimal_graph
 from mathamr.amr.graph import Amr
 from mathamr.amr.parser import AmrParser, load_parser
-from mathamr.batches import batches
-from mathamr.closing import Closing
-from mathamr.errors import MathAMRError
+from mathamr.core.batches import batches
+from mathamr.core.closing import Closing
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.trees import remember_trees
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
@@ -30,8 +30,8 @@ from mathamr.graphs.tensor import tensorise
 from mathamr.graphs.virtual import flatten
 from mathamr.graphs.vocabulary import Coverage, RelationVocabulary, Vocabulary, VocabularyCounts
 from mathamr.posts.post import Post
-from mathamr.progress import Progress
-from mathamr.workers import Allowance, Lost, Work, WorkerPool
+from mathamr.core.progress import Progress
+from mathamr.core.workers import Allowance, Lost, Work, WorkerPool
 
 CHUNK = 24
 ALLOWANCE = Allowance(timeout=900.0, processor=300.0, memory=6 << 30)

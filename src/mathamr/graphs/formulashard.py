@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.tree import OPT_EDGES, SLT_EDGES, Opt, Slt, Tree
 
 Numbers = npt.NDArray[Any]

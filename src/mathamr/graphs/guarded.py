@@ -7,9 +7,9 @@ import threading
 from collections import OrderedDict
 from typing import Any
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.corpus import ALLOWANCE, MINIMAL
-from mathamr.workers import Allowance, Lost, WorkerPool
+from mathamr.core.workers import Allowance, Lost, WorkerPool
 
 REMEMBERED = 256
 

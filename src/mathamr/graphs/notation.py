@@ -13,7 +13,7 @@ from typing import Any
 
 from mathamr.amr.graph import Amr, string, unquoted, upright
 from mathamr.amr.notation import Triple, branches, by_source, layout, write_branches
-from mathamr.errors import ParseError
+from mathamr.core.errors import ParseError
 from mathamr.formulas.tree import Tree
 from mathamr.graphs.configuration import TREELESS, FormulaMode
 from mathamr.graphs.mathgraph import FormulaPart, MathGraph

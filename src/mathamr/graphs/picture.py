@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 from mathamr.amr.graph import unquoted
 from mathamr.amr.notation import layout
-from mathamr.drawing import ROW, Drawing, shortened, text_width
+from mathamr.core.drawing import ROW, Drawing, shortened, text_width
 from mathamr.graphs.configuration import TREELESS, FormulaMode
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.unify import TREE_VARIABLE, unified

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import GraphTensor, Ints, with_inverse
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary

@@ -11,7 +11,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.virtual import VIRTUAL_EDGES, VIRTUAL_LABELS, FlatGraph, NodePart
 
 UNKNOWN = "UNK"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 LONGEST_ID = 4096
 """Characters an id may have."""

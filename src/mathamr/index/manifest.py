@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from mathamr import __version__
-from mathamr.errors import MathAMRError
-from mathamr.index.storage.durable import write_whole
+from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.durable import write_whole
 from mathamr.systems.field import Field
 
 FORMAT = 2

@@ -9,7 +9,7 @@ from typing import NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 DECIMALS = 6
 """Scores that agree to so many decimals are equal: rounding of sums must not decide an order."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.companions import CompanionKind, kind_of
 from mathamr.posts.files import STDIN, Head, head
 from mathamr.posts.stackexchange import StackExchangeReader

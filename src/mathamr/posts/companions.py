@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Literal
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.files import STDIN, Head, Input, bare_name, head, shown, walk
 from mathamr.posts.report import Report
 from mathamr.posts.text import decoded

@@ -11,7 +11,7 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, cast
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.compression import BREAKS, SUFFIXES, Readable, decompressed
 from mathamr.posts.report import Report
 from mathamr.posts.text import decoded

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mathamr.terminal import visible
+from mathamr.core.terminal import visible
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import zstandard
 
-from mathamr.batches import batches
-from mathamr.closing import Closing
-from mathamr.errors import MathAMRError
+from mathamr.core.batches import batches
+from mathamr.core.closing import Closing
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.companions import CompanionKind, table
 from mathamr.posts.files import Input, bare_name, shown
 from mathamr.posts.post import Formula, Link, LinkType

@@ -10,8 +10,8 @@ from typing import Any
 
 from lxml import etree
 
-from mathamr.closing import Closing
-from mathamr.errors import MathAMRError
+from mathamr.core.closing import Closing
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.files import read_bytes
 from mathamr.posts.report import Report
 

@@ -6,7 +6,7 @@ import re
 from pathlib import PurePath
 from urllib.parse import quote
 
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 
 EDITORS = {
     "vscode": "vscode://file/{path}:{line}",

@@ -17,9 +17,9 @@ from typing import Protocol, overload
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.scored import Scored, ScoredColumns
-from mathamr.registry import Registry
+from mathamr.core.registry import Registry
 
 RANK_OFFSET = 60
 """Cormack's constant: how little the first ranks differ."""

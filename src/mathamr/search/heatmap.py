@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.fragment import Fragment, shortened
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.index.scored import DECIMALS, Scored
 
 HUBNESS = "hubness"

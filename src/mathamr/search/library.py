@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Concatenate, ParamSpec, TypeVar
 
 from mathamr.amr.parser import AmrParser, recorded_parser
-from mathamr.closing import Closing
-from mathamr.errors import MathAMRError, UnknownNameError, VectorsMissingError
+from mathamr.core.closing import Closing
+from mathamr.core.errors import MathAMRError, UnknownNameError, VectorsMissingError
 from mathamr.formulas.trees import trees_of
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
@@ -153,8 +153,8 @@ class Index(Closing):
         be ready than a single query should wait.
         """
         from mathamr.amr.builtin.batchsize import MANY as SENTENCES
-        from mathamr.layers.language.ways import MANY as POSTS
-        from mathamr.layers.language.ways import going, way_for
+        from mathamr.text.ways import MANY as POSTS
+        from mathamr.text.ways import going, way_for
 
         failures: list[BaseException] = []
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import PurePosixPath
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.entry import Filter, Payload
 from mathamr.posts.post import Post

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms

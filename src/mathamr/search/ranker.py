@@ -10,8 +10,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from mathamr.arrays import Floats
-from mathamr.errors import MathAMRError
+from mathamr.core.arrays import Floats
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, FieldReader, Filter, Kind, Payload
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart

@@ -11,7 +11,7 @@ from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 
 from mathamr import __version__
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.serve.errors import ApiError, from_error, from_status, from_validation
 from mathamr.serve.gate import PREFIX, Gate
 from mathamr.serve.pagefiles import PageFiles

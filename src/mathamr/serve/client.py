@@ -9,13 +9,13 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.posts.post import Place
 from mathamr.search.fragment import Fragment
 from mathamr.search.hits import FormulaHit, Hit, Hits
 from mathamr.search.query import Query
-from mathamr.settings import READ_KEY
+from mathamr.core.settings import READ_KEY
 
 SECONDS = 60
 _NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from mathamr.errors import MathAMRError, ParseError, VectorsMissingError
+from mathamr.core.errors import MathAMRError, ParseError, VectorsMissingError
 
 CODES: dict[str, int] = {
     "bad_request": 400,

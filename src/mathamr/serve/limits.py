@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 
 
 def _limit(default: float, help_text: str) -> Any:
@@ -47,7 +47,7 @@ class Limits:
         20
         >>> Limits().changed(["speed=9"])
         Traceback (most recent call last):
-        mathamr.errors.UnknownNameError: unknown limit 'speed'; known: body_bytes, body_seconds, head_seconds, \
+        mathamr.core.errors.UnknownNameError: unknown limit 'speed'; known: body_bytes, body_seconds, head_seconds, \
 send_seconds, connections, query_characters, formulas, sentences, k, depth, filters, seconds, parsing, workers, waiting, waiting_writes, \
 posts, drawn_nodes, shown_characters
         """

@@ -11,7 +11,7 @@ from pathlib import PurePath
 from typing import Any
 from urllib.parse import quote
 
-from mathamr.errors import MathAMRError, ParseError
+from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.formulas.latex.display.formula import display_mathml, displayed
 from mathamr.formulas.latex.macros import Macros
 from mathamr.formulas.marking import drawn_with_marks

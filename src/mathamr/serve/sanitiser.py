@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 from urllib.parse import urlsplit
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.text import UNWANTED
 
 MARK = "\ufdd0"

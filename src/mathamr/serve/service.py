@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 from fastapi import Depends, Request, Security
 from fastapi.security import APIKeyHeader, HTTPAuthorizationCredentials, HTTPBearer
 
-from mathamr.errors import MathAMRError, VectorsMissingError
-from mathamr.index.making.writer import IndexWriter
+from mathamr.core.errors import MathAMRError, VectorsMissingError
+from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.post import Place
 from mathamr.search.editors import address_in
 from mathamr.serve.access import Keys

@@ -6,7 +6,7 @@ import os
 import socket
 from collections.abc import MutableMapping
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 FIRST_HANDED = 3
 """The first file descriptor behind the three standard ones: what systemd hands over begins there."""

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from mathamr import __version__
-from mathamr.errors import MissingExtraError
+from mathamr.core.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from mathamr.configured import known_fields
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.configured import known_fields
+from mathamr.core.errors import MathAMRError, UnknownNameError
 
 Kind = Literal["posts", "formulas", "looks"]
 """What an entry of a field is: a post, a formula at its place in a post, or a look (formulas that look the same)."""

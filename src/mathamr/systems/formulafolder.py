@@ -16,11 +16,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaLabels
-from mathamr.integrity import file_hash
-from mathamr.layers.tensorfile import read_tensors, tensor_bytes
-from mathamr.layers.weights import CONFIG, WEIGHTS, use_weights
+from mathamr.core.integrity import file_hash
+from mathamr.core.tensorfile import read_tensors, tensor_bytes
+from mathamr.systems.weights import CONFIG, WEIGHTS, use_weights
 from mathamr.systems.formulahead import FORMAT, LABELS, FormulaModelHead
 
 

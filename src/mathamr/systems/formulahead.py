@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mathamr.configured import describing
-from mathamr.errors import MathAMRError
-from mathamr.integrity import checked_file
-from mathamr.layers.modelhead import CONFIG, WEIGHTS
+from mathamr.core.configured import describing
+from mathamr.core.errors import MathAMRError
+from mathamr.core.integrity import checked_file
+from mathamr.systems.modelhead import CONFIG, WEIGHTS
 
 FORMAT = 1
 LABELS = "labels.txt"

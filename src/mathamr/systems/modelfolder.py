@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mathamr.errors import MathAMRError, UnknownNameError
-from mathamr.integrity import checked_file
+from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.integrity import checked_file
 from mathamr.systems.system import SYSTEMS, System
 
 CONFIG, TEXT, GRAPH = "config.json", "text", "graph"

@@ -12,7 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.formulas.alignment import Met
 from mathamr.systems.system import Look
 

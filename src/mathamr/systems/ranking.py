@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 Task = Literal["answers", "formulas"]
 """What is searched for: posts, or formulas by their looks."""

@@ -17,7 +17,7 @@ from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.posts.passage import Passage
 from mathamr.posts.post import Formula, Post
-from mathamr.registry import Registry
+from mathamr.core.registry import Registry
 from mathamr.systems.field import Field
 from mathamr.systems.ranking import Rankings, Task
 from mathamr.systems.vectors import Vectors

@@ -5,14 +5,14 @@ from __future__ import annotations
 from hashlib import sha256
 from pathlib import Path
 
-from mathamr.errors import MathAMRError
-from mathamr.integrity import file_hash
-from mathamr.layers.language.encoder import TextEncoder
-from mathamr.layers.language.files import load_text_encoder
-from mathamr.layers.language.minilm import packaged_minilm
-from mathamr.layers.language.published import MODEL, published_encoder
-from mathamr.layers.language.publisheddecoder import KINDS, decoder_files, published_decoder
-from mathamr.layers.weights import CONFIG
+from mathamr.core.errors import MathAMRError
+from mathamr.core.integrity import file_hash
+from mathamr.text.encoder import TextEncoder
+from mathamr.text.files import load_text_encoder
+from mathamr.text.minilm import packaged_minilm
+from mathamr.text.published import MODEL, published_encoder
+from mathamr.text.publisheddecoder import KINDS, decoder_files, published_decoder
+from mathamr.systems.weights import CONFIG
 from mathamr.systems.modelfolder import FIRST, box, described
 
 BOX, MINILM = "box", "minilm"

@@ -9,7 +9,7 @@ from importlib.util import find_spec
 import pytest
 
 from mathamr import sample
-from mathamr.errors import MathAMRError, MissingExtraError, UnknownNameError
+from mathamr.core.errors import MathAMRError, MissingExtraError, UnknownNameError
 from mathamr.evaluation.baselines import BASELINES, Candidate, candidates, query, run
 from mathamr.evaluation.baselines.bm25 import Bm25
 from mathamr.evaluation.measures import measures

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.evaluation.measures import MEASURES, SUITES, measure, measures
 
 

@@ -8,7 +8,7 @@ import pytest
 from lxml import html
 
 from mathamr import sample
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.assessment import Assessment, AssessmentSources, assess
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.measures import measures

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.errors import ParseError
+from mathamr.core.errors import ParseError
 from mathamr.formulas.mathml.element import TEXT, Element
 from mathamr.formulas.mathml.reading import MAX_CHARACTERS, MAX_DEPTH, read
 

@@ -7,7 +7,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.mathml.core import core
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.presentation import slt

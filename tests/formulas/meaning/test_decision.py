@@ -6,7 +6,7 @@ import pickle
 
 import pytest
 
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 from mathamr.formulas.parse import Context, FormulaParser, context_of, parse
 from mathamr.formulas.term import term
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from benchmarks._postgres import PostgresServer, missing
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.index.engines.engine import (
     Engine,
     Entry,

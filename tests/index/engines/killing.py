@@ -18,10 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks._kills import content, differences, in_child
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import Archive
-from mathamr.index.making.builder import BuildOptions, build_index
-from mathamr.index.making.writer import IndexWriter
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.post import Post
 from mathamr.systems.system import SYSTEMS
 from tests.models import sample_posts

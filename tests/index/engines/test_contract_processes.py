@@ -20,7 +20,7 @@ def in_a_process(folder: Path, program: str) -> subprocess.CompletedProcess[str]
     head = """
         import mmap, os, resource, signal, sys
         from pathlib import Path
-        from mathamr.errors import MathAMRError
+        from mathamr.core.errors import MathAMRError
         from mathamr.index.engines.engine import ENGINES, EngineHead, open_engine
         from tests.index.engines.entries import *
         import qdrant_edge

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.engines.engine import ENGINES, Engine, Entry, Field, Filter, Kind, Scored
 from tests.index.engines.entries import (
     FIELDS,

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, Entry, Filter, create_engine, open_engine
 from tests.index.engines.entries import (
     FIELDS,

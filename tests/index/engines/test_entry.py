@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.virtual import Level
 from mathamr.index.engines.entry import Entry, Filter, Payload, checked, seconds
 from mathamr.index.scored import Scored, best

@@ -7,8 +7,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mathamr.arrays import Floats
-from mathamr.errors import MathAMRError
+from mathamr.core.arrays import Floats
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.maxsim import maxsim
 from tests.index.engines.entries import units

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.errors import MathAMRError, MissingExtraError
+from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.index.engines.library import Library
 
 LIBRARY = Library("no_such_module", "The dancer", "a dancer", "pip install dancer")

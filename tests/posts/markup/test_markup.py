@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 from mathamr.posts.markup import formulas_of, pieces
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Tree
 from mathamr.graphs.formulashard import FormulaShard

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.trees import Trees
 from mathamr.systems.formulagraph.plainnodes import VIEWS, PlainNodes, nodes_of

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from mathamr.amr.parser import load_parser
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 from mathamr.graphs.maker import GraphMaker
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post

@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.graphs.virtual import Level
-from mathamr.layers import convolution
-from mathamr.layers.device import chosen_device
-from mathamr.layers.textvectors import TextVectors
+from mathamr.systems.layers import convolution
+from mathamr.systems.layers.device import chosen_device
+from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr.systems.mathamrplus.graphencoder import BUDGET, GraphEncoder
 from mathamr.systems.mathamrplus.network import MathAMRPlus

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
-from mathamr.layers.textvectors import TextVectors
+from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.mathamrplus import plainnetwork, refinement
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.graphreading import (

@@ -8,11 +8,11 @@ import pytest
 import torch
 from torch.nn import functional
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.graphs.virtual import Level
-from mathamr.layers.batch import GraphBatch
-from mathamr.layers.stack import GraphStack
+from mathamr.systems.layers.batch import GraphBatch
+from mathamr.systems.layers.stack import GraphStack
 from mathamr.systems.mathamrplus.configuration import MODELS, ModelConfiguration, VirtualStart
 from mathamr.systems.mathamrplus.network import GATHERING, VIRTUAL_IDS, MathAMRPlus
 

@@ -6,14 +6,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.virtual import Level
-from mathamr.layers.language.files import save_text_encoder
-from mathamr.layers.language.wording import wording
+from mathamr.text.files import save_text_encoder
+from mathamr.text.wording import wording
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares, load_post_encoder, save_joined
-from tests.layers.language.small import small_text_encoder
+from tests.text.small import small_text_encoder
 from tests.models import graph_store, sample_posts, tiny_model
 
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.graphs.shard import Shard
-from mathamr.layers.stack import GraphStack
+from mathamr.systems.layers.stack import GraphStack
 from mathamr.systems.mathamrplus import refinement
 from mathamr.systems.mathamrplus.refinement import Refinement, Sums, refined
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.notation import opt_from_string
 from mathamr.formulas.operatorgraph import operator_graph
 from mathamr.formulas.parse import parse

@@ -7,7 +7,7 @@ sentence, and the number behind the last is none.
 from __future__ import annotations
 
 from mathamr.amr.builtin.parsestate import BREAK, LEFT, REDUCE, RIGHT, SHIFT
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.loops import Flags, Ints, MachineCode
 
 ROWS, FLAGS, BEYOND = 6, 2, 8

@@ -6,7 +6,7 @@ of a text is a polynomial of its bytes modulo 2^64 (`TextHashes`), so that what 
 
 from __future__ import annotations
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.loops import Ints, MachineCode
 
 ABSENT = 0

@@ -5,7 +5,7 @@ Bias, greatest piece, layer norm and the sum with what went in are one pass over
 
 from __future__ import annotations
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.loops import Ints, MachineCode, sqrt
 
 SMALL = 1e-8

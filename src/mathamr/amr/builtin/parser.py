@@ -21,7 +21,7 @@ from mathamr.amr.builtin.network import Weights
 from mathamr.amr.builtin.relations import RelationModel
 from mathamr.amr.builtin.syntax import MODELS, SyntaxAnalyser, SyntaxSentence
 from mathamr.amr.graph import Amr
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 WEIGHTS = Path(__file__).parent / "data" / "parser.npz"
 BATCH_WORDS = 6000
@@ -57,7 +57,7 @@ class BuiltinParser:
         if not self.path.is_file():
             raise MathAMRError(
                 f"no weights of the built-in parser at {self.path}; "
-                "train them with `python -m mathamr.amr.builtin.training` or give the path of a trained file"
+                "train them with `python -m mathamr_lab.amr` or give the path of a trained file"
             )
         self.analyser = SyntaxAnalyser()
         self.thresholds = Thresholds()
@@ -77,7 +77,7 @@ class BuiltinParser:
         except (OSError, ValueError, KeyError, BadZipFile) as error:
             raise MathAMRError(
                 f"the weights of the built-in parser at {self.path} cannot be read ({error}); "
-                "train them again with `python -m mathamr.amr.builtin.training`"
+                "train them again with `python -m mathamr_lab.amr`"
             ) from error
 
     def parse(self, sentences: Sequence[str]) -> list[Amr]:

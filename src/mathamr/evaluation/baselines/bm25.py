@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mathamr.errors import MissingExtraError
+from mathamr.core.errors import MissingExtraError
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.runs import RunHit, ordered
 from mathamr.index.lexical.terms import LONGEST_NGRAM, latex_tokens, ngrams, word_tokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.markup import pieces, title_pieces
 from mathamr.posts.markup.piece import Piece

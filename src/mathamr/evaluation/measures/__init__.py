@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures.measure import Measure
 from mathamr.evaluation.qrels import FULL, PARTIAL
-from mathamr.registry import Registry
+from mathamr.core.registry import Registry
 
 MEASURES: Registry[type[Measure]] = Registry(
     "measure",
@@ -46,7 +46,7 @@ def measure(name: str, relevant: int | None = None) -> Measure:
     ("nDCG'", 'P(rel=3)@5')
     >>> measure("accuracy")
     Traceback (most recent call last):
-    mathamr.errors.UnknownNameError: unknown measure 'accuracy'; known: nDCG, MAP, P, Bpref, recall, MRR, judged
+    mathamr.core.errors.UnknownNameError: unknown measure 'accuracy'; known: nDCG, MAP, P, Bpref, recall, MRR, judged
     """
     match = _NAME.fullmatch(name.strip())
     if match is None:

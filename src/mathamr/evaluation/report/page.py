@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from urllib.parse import quote
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.assessment import Assessment, skipped_lines
 from mathamr.evaluation.comparison import Comparison
 from mathamr.evaluation.report.case import Case, Texts, case, differing, find_texts, hardest

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from html import escape
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.latex.display.formula import display_mathml
 from mathamr.formulas.mathml.writing import sanitised
 from mathamr.posts.markup import pieces, title_pieces

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 
 NO_ATTRIBUTES: Mapping[str, str] = MappingProxyType({})
 """What an element without attributes shares with all others."""

@@ -12,7 +12,7 @@ from hashlib import blake2b
 from itertools import chain, count
 from pathlib import Path
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.journal import Journal, packed, unpacked, unpacked_with_content
 from mathamr.index.catalogue.keptpassages import PASSAGES_SCHEMA, KeptPassages
 from mathamr.index.catalogue.occurrences import Occurrences

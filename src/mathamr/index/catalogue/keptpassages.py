@@ -15,12 +15,12 @@ from functools import cached_property, lru_cache
 from itertools import islice
 from typing import get_args
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.journal import PendingPost, unpacked
-from mathamr.index.storage.database import Database
+from mathamr.core.storage.database import Database
 from mathamr.posts.passage import Passage, passage, passage_fingerprint
 from mathamr.posts.post import Markup, Post
-from mathamr.sqlite import inflated
+from mathamr.core.sqlite import inflated
 
 PASSAGES_SCHEMA = """
 CREATE TABLE IF NOT EXISTS passages (

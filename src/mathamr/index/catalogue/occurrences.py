@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.journal import LookStage, unpacked
-from mathamr.index.storage.database import Database
+from mathamr.core.storage.database import Database
 from mathamr.posts.post import Formula
 
 _PLACES = "FROM formulas f JOIN posts p ON p.number = f.post"

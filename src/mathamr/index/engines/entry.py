@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mathamr.arrays import Floats
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.arrays import Floats
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.identifiers import check_id
 from mathamr.index.scored import DECIMALS
 from mathamr.systems.field import Field

@@ -18,8 +18,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.arrays import Floats
-from mathamr.errors import MathAMRError
+from mathamr.core.arrays import Floats
+from mathamr.core.errors import MathAMRError
 
 Rows = npt.NDArray[np.int64]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.engines.entry import Entry, Payload
 from mathamr.systems.field import Field, Kind
 

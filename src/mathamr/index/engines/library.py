@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 
-from mathamr.errors import MathAMRError, MissingExtraError
+from mathamr.core.errors import MathAMRError, MissingExtraError
 
 
 @dataclass(frozen=True, slots=True)

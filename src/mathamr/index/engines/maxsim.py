@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 
 BLOCK = 2048
 """Vectors that are multiplied at a time: their similarities with a query stay in the cache."""

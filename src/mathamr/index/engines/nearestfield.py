@@ -7,8 +7,8 @@ from typing import Protocol
 
 import numpy as np
 
-from mathamr.arrays import Floats
-from mathamr.batches import batches
+from mathamr.core.arrays import Floats
+from mathamr.core.batches import batches
 from mathamr.index.engines.entry import Filter, ScoredRow, best_rows, unit, unit_query
 from mathamr.index.scored import DECIMALS, Scored, best, check_k
 from mathamr.systems.field import Field

@@ -19,8 +19,8 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.closing import Closing
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.closing import Closing
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.identifiers import check_id
 from mathamr.index.lexical.bags import Bag, bag_of, term_number
 from mathamr.index.lexical.impacts import Impacts

@@ -16,11 +16,11 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.lexical.bags import NUMBER, Bag
 from mathamr.index.lexical.terms import FIELDS
-from mathamr.index.storage.arrays import Array, intact, map_arrays, write_arrays
-from mathamr.index.storage.strings import RaggedArray, Strings
+from mathamr.core.storage.arrays import Array, intact, map_arrays, write_arrays
+from mathamr.core.storage.strings import RaggedArray, Strings
 
 Numbers = npt.NDArray[np.int64]
 

@@ -18,12 +18,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.lexical.bags import Bag
 from mathamr.index.lexical.segment import Segment
 from mathamr.index.lexical.terms import FIELDS
-from mathamr.index.storage.arrays import map_arrays, write_arrays
-from mathamr.index.storage.durable import write_whole
+from mathamr.core.storage.arrays import map_arrays, write_arrays
+from mathamr.core.storage.durable import write_whole
 
 FORMAT = 1
 LIST = "segments.json"

@@ -31,7 +31,7 @@ from mathamr.posts.markup import formulas_of, pieces, title_pieces
 from mathamr.posts.markup.labels import label_words
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
-from mathamr.settings import READING
+from mathamr.core.settings import READING
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer

@@ -10,7 +10,7 @@ from functools import cached_property
 from operator import itemgetter
 from pathlib import Path
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.posts.files import STDIN, read_text
 from mathamr.posts.latex.definitions import TheoremStyle, commands_in, macros_in, theorems_in
 from mathamr.posts.report import Report

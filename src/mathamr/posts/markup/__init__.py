@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from importlib import import_module
 
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 from mathamr.posts.markup.piece import Note, Piece, ignore
 from mathamr.posts.post import Formula
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Path, Query, Response
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.outline import outline
 from mathamr.formulas.parse import ParsedFormula, parse

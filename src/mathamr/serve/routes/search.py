@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import APIRouter, Query, Request, Response
 
-from mathamr.errors import MathAMRError, ParseError
+from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.kinds import Kind
 from mathamr.posts.markup import pieces

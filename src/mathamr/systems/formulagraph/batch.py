@@ -10,10 +10,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaTrees
-from mathamr.layers.batch import moved_together
-from mathamr.layers.groups import EdgeGroups
+from mathamr.systems.layers.batch import moved_together
+from mathamr.systems.layers.groups import EdgeGroups
 
 Numbers = npt.NDArray[Any]
 

@@ -9,9 +9,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.configured import check_ranges, known_fields
+from mathamr.core.configured import check_ranges, known_fields
 from mathamr.graphs.formulashard import EDGES, FormulaLabels
-from mathamr.layers.convolution import RelationalConvolution
+from mathamr.systems.layers.convolution import RelationalConvolution
 from mathamr.systems.formulagraph.batch import FormulaBatch
 
 VIEWS = ("slt", "opt")

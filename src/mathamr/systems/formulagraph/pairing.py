@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 
 
 class Pair(NamedTuple):

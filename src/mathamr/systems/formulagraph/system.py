@@ -13,8 +13,8 @@ import torch
 from mathamr.formulas.tree import Tree
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 from mathamr.graphs.virtual import Level
-from mathamr.layers.device import chosen_device
-from mathamr.layers.unfilled import unfilled
+from mathamr.systems.layers.device import chosen_device
+from mathamr.systems.layers.unfilled import unfilled
 from mathamr.systems.field import Field
 from mathamr.systems.formulafolder import fingerprint, read_network, save_formula_model
 from mathamr.systems.formulagraph.batch import batch_of, whole

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mathamr.configured import changed, check_ranges, known_fields
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.configured import changed, check_ranges, known_fields
+from mathamr.core.errors import MathAMRError, UnknownNameError
 
 SCORINGS = ("token", "passage")
 """How formulas are compared while their encoder learns: token by token (MaxSim), or as one mean vector."""

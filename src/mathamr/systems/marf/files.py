@@ -17,22 +17,22 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mathamr.configured import describing
-from mathamr.errors import MathAMRError
-from mathamr.integrity import checked_file, file_hash
-from mathamr.layers.language.encoder import TextEncoder
-from mathamr.layers.language.wordpieces import UNKNOWN, WordPieces
-from mathamr.layers.lowrank import add_changes, merge
-from mathamr.layers.tensorfile import read_tensors, tensor_bytes
-from mathamr.layers.unfilled import unfilled
-from mathamr.layers.weights import CONFIG, WEIGHTS, use_weights
+from mathamr.core.configured import describing
+from mathamr.core.errors import MathAMRError
+from mathamr.core.integrity import checked_file, file_hash
+from mathamr.text.encoder import TextEncoder
+from mathamr.text.wordpieces import UNKNOWN, WordPieces
+from mathamr.systems.layers.lowrank import add_changes, merge
+from mathamr.core.tensorfile import read_tensors, tensor_bytes
+from mathamr.systems.layers.unfilled import unfilled
+from mathamr.systems.weights import CONFIG, WEIGHTS, use_weights
 from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork, with_added_pieces
 from mathamr.systems.marf.postinput import InputReader, LatexVocabulary
 from mathamr.systems.modelfolder import described
 from mathamr.systems.textbase import checked_base
-from mathamr.training.learner import under
+from mathamr_lab.training.learner import under
 
 FORMAT = 1
 MATH_TOKENS, LATEX_TOKENS = "mathtokens.txt", "latextokens.txt"

@@ -8,7 +8,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from mathamr.layers.language.encoder import precision
+from mathamr.text.encoder import precision
 from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.postinput import PostInput, padded
 

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from mathamr.layers.language.wordpieces import WordPieces
+from mathamr.text.wordpieces import WordPieces
 
 _COMMAND = re.compile(r"\\([a-zA-Z]{2,20})")
 

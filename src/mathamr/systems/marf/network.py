@@ -8,7 +8,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.layers.language.transformer import Transformer, TransformerConfiguration
+from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.fusion import GatedFusion
 

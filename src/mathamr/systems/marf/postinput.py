@@ -12,9 +12,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from mathamr.errors import MathAMRError
-from mathamr.layers.language.wording import Span, Wording, written_sentences
-from mathamr.layers.language.wordpieces import WordPieces
+from mathamr.core.errors import MathAMRError
+from mathamr.text.wording import Span, Wording, written_sentences
+from mathamr.text.wordpieces import WordPieces
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr.systems.marf.mathtokens import MathTokens

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from mathamr.configured import check_ranges, known_fields
+from mathamr.core.configured import check_ranges, known_fields
 from mathamr.systems.mathamr.context import check_context
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Literal, get_args
 
-from mathamr.errors import UnknownNameError
+from mathamr.core.errors import UnknownNameError
 from mathamr.formulas.tree import Opt
 from mathamr.graphs.mathamr import linearise, linearised_tree, mathamr
 from mathamr.graphs.mathgraph import MathGraph

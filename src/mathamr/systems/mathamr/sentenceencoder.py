@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.layers.language.encoder import TextEncoder
-from mathamr.layers.language.wording import Span, Wording
-from mathamr.layers.language.wordpieces import PieceNumbers, Pieces, WordPieces
+from mathamr.text.encoder import TextEncoder
+from mathamr.text.wording import Span, Wording
+from mathamr.text.wordpieces import PieceNumbers, Pieces, WordPieces
 
 
 def line_pieces(lines: Sequence[str], pieces: WordPieces, length: int) -> list[Pieces]:

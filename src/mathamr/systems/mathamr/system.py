@@ -12,14 +12,14 @@ from typing import Any, ClassVar, Self, cast
 import torch
 from torch import Tensor
 
-from mathamr.configured import describing
-from mathamr.errors import MathAMRError
+from mathamr.core.configured import describing
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.virtual import Level
-from mathamr.integrity import checked_file, file_hash
-from mathamr.layers.language.encoder import TextEncoder
-from mathamr.layers.lowrank import merge
-from mathamr.layers.tensorfile import read_tensors, tensor_bytes
-from mathamr.layers.weights import CONFIG, WEIGHTS
+from mathamr.core.integrity import checked_file, file_hash
+from mathamr.text.encoder import TextEncoder
+from mathamr.systems.layers.lowrank import merge
+from mathamr.core.tensorfile import read_tensors, tensor_bytes
+from mathamr.systems.weights import CONFIG, WEIGHTS
 from mathamr.systems.field import Field
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.context import ContextName, contexts

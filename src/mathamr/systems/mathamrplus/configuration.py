@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, get_args
 
-from mathamr.configured import known_fields
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.configured import known_fields
+from mathamr.core.errors import MathAMRError, UnknownNameError
 
 VirtualStart = Literal[
     "zero", "zero-embedding", "random-embedding", "mean", "mean-projection", "mean-typed-projection"

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import torch
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
-from mathamr.layers.batch import GraphBatch
-from mathamr.layers.device import chosen_device
-from mathamr.layers.stack import GraphStack, check_numbers, cost, packed
-from mathamr.layers.textvectors import TextVectors
-from mathamr.layers.unfilled import unfilled
-from mathamr.layers.weights import (
+from mathamr.systems.layers.batch import GraphBatch
+from mathamr.systems.layers.device import chosen_device
+from mathamr.systems.layers.stack import GraphStack, check_numbers, cost, packed
+from mathamr.systems.mathamrplus.textvectors import TextVectors
+from mathamr.systems.layers.unfilled import unfilled
+from mathamr.systems.weights import (
     ModelHead,
     read_head,
     read_vocabularies,

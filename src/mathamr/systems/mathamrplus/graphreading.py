@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
-from mathamr.integrity import checked_file
-from mathamr.layers.arrayfile import read_arrays
-from mathamr.layers.language.reading import computes_on_processor
-from mathamr.layers.modelhead import WEIGHTS, ModelHead, read_head, read_vocabularies
-from mathamr.layers.stack import GraphStack, check_numbers, cost, packed
-from mathamr.layers.textvectors import TextVectors
+from mathamr.core.integrity import checked_file
+from mathamr.core.arrayfile import read_arrays
+from mathamr.text.reading import computes_on_processor
+from mathamr.systems.modelhead import WEIGHTS, ModelHead, read_head, read_vocabularies
+from mathamr.systems.layers.stack import GraphStack, check_numbers, cost, packed
+from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 from mathamr.systems.mathamrplus.plainnetwork import PlainNetwork, is_plain
 from mathamr.systems.vectors import Vectors

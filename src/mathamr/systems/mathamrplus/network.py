@@ -6,13 +6,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.virtual import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, VIRTUAL_LABELS
 from mathamr.graphs.vocabulary import SPECIAL
-from mathamr.layers.attention import VirtualAttention, spans
-from mathamr.layers.batch import GraphBatch
-from mathamr.layers.convolution import RelationalConvolution, group_means
-from mathamr.layers.groups import EdgeGroups
+from mathamr.systems.layers.attention import VirtualAttention, spans
+from mathamr.systems.layers.batch import GraphBatch
+from mathamr.systems.layers.convolution import RelationalConvolution, group_means
+from mathamr.systems.layers.groups import EdgeGroups
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 
 VIRTUAL_IDS = tuple(SPECIAL.index(label) for label in VIRTUAL_LABELS)

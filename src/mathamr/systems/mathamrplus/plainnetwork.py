@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.arrays import Floats
-from mathamr.errors import MathAMRError
-from mathamr.layers.stack import GraphStack
+from mathamr.core.arrays import Floats
+from mathamr.core.errors import MathAMRError
+from mathamr.systems.layers.stack import GraphStack
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 from mathamr.systems.mathamrplus.refinement import Step, refined
 

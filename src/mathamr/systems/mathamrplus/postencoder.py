@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.virtual import Level
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
-from mathamr.layers.textvectors import TextVectors
+from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post
 from mathamr.systems.mathamrplus.graphreading import GraphReader, exact_graph_encoder, load_graph_reader
@@ -31,7 +31,7 @@ from mathamr.systems.modelfolder import CONFIG, GRAPH, TEXT, described, part_of
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
-    from mathamr.layers.language.reading import TextReader
+    from mathamr.text.reading import TextReader
 
 FORMAT = 1
 JOINED = "joined"
@@ -102,7 +102,7 @@ class PostEncoder:
         if self.text is None:
             yield from self.graph.encode(tensor for _, tensor in items)
             return
-        from mathamr.layers.language.wording import wording
+        from mathamr.text.wording import wording
 
         stream = zip(items, repeat(None) if passages is None else passages, strict=False)
         while chosen := list(islice(stream, AT_A_TIME)):
@@ -136,7 +136,7 @@ def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
         shares = Shares(**row["shares"])
     except (KeyError, TypeError) as error:
         raise MathAMRError(f"{folder / CONFIG} does not say how vectors are joined: {error}") from error
-    from mathamr.layers.language.reading import load_text_reader
+    from mathamr.text.reading import load_text_reader
 
     graph = load_graph_reader(part_of(folder, GRAPH), device)
     text = load_text_reader(part_of(folder, TEXT), device)
@@ -148,8 +148,8 @@ def save_post_encoder(folder: Path, encoder: PostEncoder) -> None:
     if encoder.text is None:
         exact_graph_encoder(encoder.graph).save(folder)
         return
-    from mathamr.layers.language.files import save_text_encoder
-    from mathamr.layers.language.reading import exact_encoder
+    from mathamr.text.files import save_text_encoder
+    from mathamr.text.reading import exact_encoder
 
     exact_graph_encoder(encoder.graph).save(folder / GRAPH)
     save_text_encoder(folder / TEXT, exact_encoder(encoder.text))

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.layers.stack import GraphStack
+from mathamr.systems.layers.stack import GraphStack
 
 Array = npt.NDArray[Any]
 Mask = npt.NDArray[np.bool_]

@@ -7,7 +7,7 @@ from itertools import tee
 from pathlib import Path
 from typing import ClassVar, Self
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.virtual import Level
 from mathamr.posts.post import Post

@@ -8,7 +8,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from mathamr.errors import MathAMRError, UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 
 Augmenting = Literal["both", "substitution", "attribute-node-edge", "attribute"]

@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.graphs.virtual import Level
-from mathamr.layers.language.wording import Span, Wording, written
-from mathamr.layers.weights import CONFIG
+from mathamr.text.wording import Span, Wording, written
+from mathamr.systems.weights import CONFIG
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.systems.modelfolder import boxed, boxed_folder
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
-    from mathamr.layers.language.reading import TextReader
+    from mathamr.text.reading import TextReader
 
 OWN, TEXT = "own", "text"
 """What a model with a text encoder of its own says of it, and the folder it has it in."""
@@ -43,8 +43,8 @@ class ContextReader:
     @cached_property
     def encoder(self) -> TextReader:
         """The text encoder, loaded when it is first needed: by the quickest way there is, but for MiniLM itself, whose numbers are not rounded."""
-        from mathamr.layers.language.minilm import packaged_minilm
-        from mathamr.layers.language.reading import load_text_reader
+        from mathamr.text.minilm import packaged_minilm
+        from mathamr.text.reading import load_text_reader
 
         if self.name == MINILM:
             return packaged_minilm(self._device)

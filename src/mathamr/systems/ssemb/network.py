@@ -10,8 +10,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.configured import known_fields
-from mathamr.errors import MathAMRError
+from mathamr.core.configured import known_fields
+from mathamr.core.errors import MathAMRError
 from mathamr.systems.ssemb.augmentation import WILDCARDS
 from mathamr.systems.ssemb.graphs import OperatorGraphs
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.system import DOCUMENT, FORMULA, PARTS, MathAMRPlusSystem, encoded
 from mathamr.systems.modelfolder import CONFIG, TEXT, described, part_of
@@ -24,7 +24,7 @@ from mathamr.systems.system import Encoded, Item, Look, Need
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
-    from mathamr.layers.language.reading import TextReader
+    from mathamr.text.reading import TextReader
 
 FORMAT = 1
 AT_A_TIME = 256
@@ -68,7 +68,7 @@ class TextSystem:
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         """The vectors of every post, in the order of the posts."""
-        from mathamr.layers.language.wording import wording_alone
+        from mathamr.text.wording import wording_alone
 
         stream = iter(items)
         while chosen := list(islice(stream, AT_A_TIME)):
@@ -91,8 +91,8 @@ class TextSystem:
 
     def save(self, folder: Path) -> None:
         """Writes the model folder."""
-        from mathamr.layers.language.files import save_text_encoder
-        from mathamr.layers.language.reading import exact_encoder
+        from mathamr.text.files import save_text_encoder
+        from mathamr.text.reading import exact_encoder
 
         save_text_encoder(folder / TEXT, exact_encoder(self.encoder))
         save_text_system(folder, self._name)
@@ -105,7 +105,7 @@ class TextSystem:
             raise MathAMRError(
                 f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}"
             )
-        from mathamr.layers.language.reading import load_text_reader
+        from mathamr.text.reading import load_text_reader
 
         return cls(load_text_reader(part_of(folder, TEXT), device), str(row.get("name") or folder.name))
 

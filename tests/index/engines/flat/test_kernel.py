@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.flat import fieldrows, kernel, slots
 from mathamr.index.engines.flat.fieldrows import ManyRows
 from mathamr.index.engines.flat.kernel import PackedQuery, Places, arithmetic

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr.index.engines.postgres import copying
-from mathamr.settings import POSTGRES_URL
+from mathamr.core.settings import POSTGRES_URL
 from tests.index.engines.entries import postgres_server
 
 

@@ -13,10 +13,10 @@ import numpy as np
 import pytest
 
 from benchmarks._postgres import PostgresServer
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, EngineHead, Entry, Payload, create_engine, open_engine
 from mathamr.index.engines.postgres.engine import PostgresEngine
-from mathamr.settings import POSTGRES_URL
+from mathamr.core.settings import POSTGRES_URL
 from tests.index.engines.entries import (
     FIELDS,
     naive_search,

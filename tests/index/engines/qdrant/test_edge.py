@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import create_engine, open_engine
 from mathamr.index.engines.qdrant import edge
 from tests.index.engines.entries import FIELDS, naive_search, some_posts, units

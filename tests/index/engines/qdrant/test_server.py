@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import EngineHead, Entry, create_engine, open_engine
 from mathamr.index.engines.qdrant.server import ServerEngine, origin
 from mathamr.systems.vectors import Vectors

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.index.engines.entry import Filter, Payload
-from mathamr.index.storage.arrays import Array
-from mathamr.index.storage.strings import RaggedArray, Strings
+from mathamr.core.storage.arrays import Array
+from mathamr.core.storage.strings import RaggedArray, Strings
 
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mathamr.arrays import Floats
-from mathamr.errors import MathAMRError
+from mathamr.core.arrays import Floats
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import (
     Entry,
     Filter,

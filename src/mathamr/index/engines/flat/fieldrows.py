@@ -15,7 +15,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.flat.columns import Mask, Rows
@@ -25,8 +25,8 @@ from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised, worthwhile
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import products
-from mathamr.index.storage.arrays import Array
-from mathamr.index.storage.strings import RaggedArray, Strings
+from mathamr.core.storage.arrays import Array
+from mathamr.core.storage.strings import RaggedArray, Strings
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 

@@ -19,8 +19,8 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.arrays import Floats
-from mathamr.errors import MathAMRError
+from mathamr.core.arrays import Floats
+from mathamr.core.errors import MathAMRError
 from mathamr.machinecode import NUMBER, POINTER, Program, is_arm, loop, processor_features
 
 Rows = npt.NDArray[np.int64]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.index.engines.flat.columns import Rows
 from mathamr.index.scored import DECIMALS
 

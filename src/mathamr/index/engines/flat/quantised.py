@@ -19,13 +19,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.index.engines.flat.kernel import PackedQuery, multiplied, pays
 from mathamr.index.engines.flat.slots import BLOCK, Slots, scanned
 from mathamr.index.engines.flat.threads import share
 from mathamr.index.engines.maxsim import similarities
-from mathamr.index.storage.arrays import Array
-from mathamr.layers.language.onnxfile import OnnxGraph
+from mathamr.core.storage.arrays import Array
+from mathamr.core.onnxfile import OnnxGraph
 
 _LARGEST = 127
 _ROUNDING = 2.0**-23

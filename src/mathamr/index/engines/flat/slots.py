@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.index.engines.flat.kernel import PackedQuery, Places, multiplied, pays
 from mathamr.index.engines.flat.threads import share
 from mathamr.index.engines.maxsim import similarities
-from mathamr.index.storage.arrays import Array
+from mathamr.core.storage.arrays import Array
 
 Rows = npt.NDArray[np.int64]
 

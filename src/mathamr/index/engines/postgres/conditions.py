@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.index.engines.entry import Filter
 from mathamr.index.engines.postgres import copying
 from mathamr.systems.field import Field

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from mathamr.errors import MathAMRError
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.library import Library
-from mathamr.settings import POSTGRES_URL
+from mathamr.core.settings import POSTGRES_URL
 
 if TYPE_CHECKING:
     import psycopg

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 
 HEAD = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0)
 END = struct.pack(">h", -1)

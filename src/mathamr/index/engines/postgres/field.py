@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.index.engines.entry import Filter, ScoredRow, best_rows, unit_query
 from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.postgres.table import PostgresTable

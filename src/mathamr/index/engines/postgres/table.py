@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mathamr.arrays import Floats
-from mathamr.batches import batches
-from mathamr.errors import MathAMRError
+from mathamr.core.arrays import Floats
+from mathamr.core.batches import batches
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow, checked
 from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding

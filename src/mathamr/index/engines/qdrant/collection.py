@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, NamedTuple
 
-from mathamr.arrays import Floats
-from mathamr.batches import batches
-from mathamr.errors import MathAMRError
+from mathamr.core.arrays import Floats
+from mathamr.core.batches import batches
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Entry, Filter, Payload, checked
 from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mathamr.arrays import Floats
+from mathamr.core.arrays import Floats
 from mathamr.index.engines.entry import Entry, Payload
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.systems.field import Field

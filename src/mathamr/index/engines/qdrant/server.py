@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
-from mathamr.arrays import Floats
-from mathamr.errors import MathAMRError
+from mathamr.core.arrays import Floats
+from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.firststage import FirstStage, check_number
@@ -36,7 +36,7 @@ from mathamr.index.engines.qdrant.collection import (
     links,
 )
 from mathamr.index.engines.qdrant.record import FIELDS, encoded_name, named_vectors, payload_row, point_uuid
-from mathamr.settings import QDRANT_API_KEY, QDRANT_URL
+from mathamr.core.settings import QDRANT_API_KEY, QDRANT_URL
 from mathamr.systems.field import Field, Kind
 
 LIBRARY = Library("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')

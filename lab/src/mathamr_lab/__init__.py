@@ -1,0 +1,1 @@
+"""The laboratory of mathamr: training, recipes, the papers' experiments and studies."""

@@ -1,0 +1,183 @@
+"""`Example`: what the models should have said about a sentence, taken from its aligned gold graph."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import combinations
+
+from mathamr.amr.builtin.features import WordNode
+from mathamr.amr.builtin.frames import is_frame
+from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, number_value
+from mathamr.amr.builtin.syntax import SyntaxSentence
+from mathamr.amr.builtin.templates import PLAIN, Template
+from mathamr_lab.amr.alignment import AlignedGraph, Aligner, tree_distances
+from mathamr.amr.builtin.vocabulary import PRONOUNS
+
+SAME = "="
+_NUMBERED = re.compile(r"^:(op|snt)[0-9]+$")
+
+
+@dataclass
+class Example:
+    """Cores per word, templates per core (word, core, template), and the graph over the nodes they make."""
+
+    sentence: SyntaxSentence
+    cores: list[str]
+    templates: list[tuple[int, str, str]]
+    nodes: list[WordNode]
+    edges: dict[tuple[int, int], str]
+    root: int
+    corpus: str = ""
+
+
+@dataclass
+class _Group:
+    """The gold nodes of one word."""
+
+    anchor: int
+    core: str
+    members: list[int]
+    template: Template
+
+
+def groups_of(sentence: SyntaxSentence, graph: AlignedGraph, aligner: Aligner) -> list[_Group]:
+    """The gold nodes by word, each group with its core first."""
+    by_token: dict[int, list[int]] = defaultdict(list)
+    for node, token in enumerate(graph.tokens):
+        if token >= 0:
+            by_token[token].append(node)
+    inner = {t for first, last in graph.spans.values() for t in range(first, last + 1)}
+    anchors = {graph.tokens[node] for node in graph.spans}
+    groups = []
+    for token, members in sorted(by_token.items()):
+        if token in inner and token not in anchors:
+            continue
+        named = [n for n in members if n in graph.names]
+
+        def fitness(node: int, token: int = token) -> tuple[float, bool, bool]:
+            concept, constant = graph.concepts[node], graph.constant[node]
+            literal = constant and concept == f'"{sentence.words[token]}"'
+            similarity = aligner.similarity(sentence, token, concept, constant)
+            return 2.0 if literal else similarity, is_frame(concept), not constant
+
+        core = named[0] if named else max(members, key=fitness)
+        concept = graph.concepts[core]
+        if named:
+            label = NAME
+        elif graph.constant[core]:
+            word = sentence.words[token]
+            label = (
+                NUMBER
+                if concept == number_value(word)
+                else STRING
+                if concept == f'"{word}"'
+                else "=" + concept
+            )
+        else:
+            label = concept
+        others = [n for n in members if n != core and n not in graph.names]
+        groups.append(_Group(token, label, [core, *others], make_template(graph, core, others)))
+    return groups
+
+
+def make_template(graph: AlignedGraph, core: int, others: list[int]) -> Template:
+    """The template that a core and further nodes form; sorts `others` in place into its order."""
+    others.sort(key=lambda n: (graph.concepts[n], sorted(r for s, r, t in graph.edges if n in (s, t))))
+    place = {node: number for number, node in enumerate([core, *others])}
+    names = ["*"] + [("=" if graph.constant[n] else "") + graph.concepts[n] for n in others]
+    edges = sorted((place[s], role, place[t]) for s, role, t in graph.edges if s in place and t in place)
+    return Template(tuple(names), tuple(edges))
+
+
+def shrink(graph: AlignedGraph, group: _Group, known: set[str]) -> None:
+    """Leaves nodes out of a group until its template is a known one."""
+    core, others = group.members[0], group.members[1:]
+    for size in range(len(others), -1, -1):
+        for kept in combinations(others, size):
+            chosen = list(kept)
+            template = make_template(graph, core, chosen)
+            if template.text in known or size == 0:
+                group.members, group.template = [core, *chosen], template
+                return
+
+
+def build(
+    pairs: list[tuple[SyntaxSentence, AlignedGraph]],
+    aligner: Aligner,
+    known: set[str] | None = None,
+    least: int = 3,
+) -> tuple[list[Example], set[str]]:
+    """Examples of all pairs, and the templates that occur at least `least` times (or the ones already `known`)."""
+    grouped = [groups_of(sentence, graph, aligner) for sentence, graph in pairs]
+    if known is None:
+        counts = Counter(group.template.text for groups in grouped for group in groups)
+        known = {text for text, count in counts.items() if count >= least} | {PLAIN}
+    examples = []
+    for (sentence, graph), groups in zip(pairs, grouped, strict=True):
+        for group in groups:
+            shrink(graph, group, known)
+        examples.append(_example(sentence, graph, groups))
+    return examples, known
+
+
+def _example(sentence: SyntaxSentence, graph: AlignedGraph, groups: Iterable[_Group]) -> Example:
+    cores = [NONE] * len(sentence)
+    templates: list[tuple[int, str, str]] = []
+    nodes: list[WordNode] = []
+    number: dict[int, int] = {}
+    internal = set()
+    for group in groups:
+        core = group.members[0]
+        start = graph.spans[core][0] if core in graph.spans else group.anchor
+        cores[start] = group.core
+        if core in graph.spans:
+            for token in range(start + 1, graph.spans[core][1] + 1):
+                cores[token] = INSIDE
+        templates.append((group.anchor, group.core, group.template.text))
+        for place, member in enumerate(group.members):
+            number[member] = len(nodes)
+            text = tuple(graph.names[member]) if member in graph.names else ()
+            nodes.append(WordNode(graph.concepts[member], graph.constant[member], group.anchor, place, text))
+        internal |= {(a, b) for a in group.members for b in group.members}
+    mentions: dict[int, list[int]] = defaultdict(list)
+    edges: dict[tuple[int, int], str] = {}
+    for token, node in graph.mentions:
+        if node in number and cores[token] == NONE:
+            pronoun = PRONOUNS[sentence.words[token].lower()]
+            cores[token] = pronoun
+            templates.append((token, pronoun, PLAIN))
+            mentions[node].append(len(nodes))
+            edges[len(nodes), number[node]] = SAME
+            nodes.append(WordNode(pronoun, False, token))
+    distances = tree_distances(sentence)
+
+    def nearest(node: int, other: int) -> int:
+        return min(
+            [number[node], *mentions[node]], key=lambda n: distances[nodes[n].token][graph.tokens[other]]
+        )
+
+    for source, role, target in graph.edges:
+        if source in number and target in number and (source, target) not in internal:
+            label = _NUMBERED.sub(r":\1", role)
+            edges.setdefault((nearest(source, target), nearest(target, source)), label)
+    return Example(sentence, cores, templates, nodes, edges, number.get(graph.top, -1))
+
+
+def general_tables(examples: Iterable[Example]) -> dict[str, object]:
+    """The cores of each lemma and the templates that occur outside the graphs on biology."""
+    examples = list(examples)
+    cores = {lemma: sorted(counts) for lemma, counts in sorted(lexicon_counts(examples).items())}
+    templates = sorted({text for example in examples for _, _, text in example.templates} | {PLAIN})
+    return {"general": cores, "general templates": templates}
+
+
+def lexicon_counts(examples: Iterable[Example]) -> dict[str, Counter[str]]:
+    """How often each lemma had each core."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for example in examples:
+        for lemma, core in zip(example.sentence.lemmas, example.cores, strict=True):
+            counts[lemma][core] += 1
+    return counts

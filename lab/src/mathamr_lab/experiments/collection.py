@@ -1,0 +1,229 @@
+"""`TestCollection`: the posts an experiment searches, and the sets of judged topics it searches them for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from hashlib import blake2b
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.measures.measure import Measure
+from mathamr.evaluation.qrels import Qrels, read_qrels
+from mathamr.evaluation.runs import DEPTH
+from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.posts.files import walk
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.systems.ranking import Task
+
+_YEAR = re.compile(r"[-_]?(19|20)\d\d$")
+
+
+@dataclass(frozen=True)
+class TestSet:
+    """Topics with judgments, of one task; several years of a task make one set.
+
+    Topics without a relevant item are left out, as ARQMath did: `left_out` counts them.
+    """
+
+    __test__ = False  # no test of pytest's
+
+    name: str
+    files: tuple[tuple[Path, Path], ...]
+    topics: tuple[Topic, ...]
+    qrels: Qrels
+    left_out: int
+
+    @cached_property
+    def task(self) -> Task:
+        """Formulas are searched for where the topics name some."""
+        return "formulas" if any(topic.formula_id for topic in self.topics) else "answers"
+
+    @cached_property
+    def is_known_items(self) -> bool:
+        """Whether a topic's own answers are the relevant ones: then only what was found counts, not its grade."""
+        return all(len(set(grades.values())) == 1 for grades in self.qrels.grades.values())
+
+    @property
+    def measures(self) -> list[Measure]:
+        """The measures that fit, the one that chooses the best seed first."""
+        from mathamr.evaluation.measures import measures
+
+        return measures(["known-items"] if self.is_known_items else ["nDCG'", "MAP'", "P'@10", "Bpref"])
+
+    @property
+    def depth(self) -> int:
+        """How many results of a topic can count: no measure looks further."""
+        return max(measure.cutoff or DEPTH for measure in self.measures)
+
+    def posts(self) -> Iterator[tuple[str, Post]]:
+        """(id in the store of topics, post) of every topic."""
+        for topic in self.topics:
+            yield self.key(topic), topic.post
+
+    def key(self, topic: Topic) -> str:
+        """A topic's id among the topics of all sets."""
+        return f"{self.name}/{topic.id}"
+
+    @cached_property
+    def digest(self) -> str:
+        """Equal for equal topics and judgments."""
+        return _digest(path.read_bytes() for pair in self.files for path in pair)
+
+
+@dataclass(frozen=True)
+class TestCollection:
+    """Posts to search, test sets, further posts to learn from, and ids of posts whose pairs are never trained on.
+
+    `options` are those of the command that name it.
+    """
+
+    __test__ = False  # no test of pytest's
+
+    paths: tuple[Path, ...]
+    tests: tuple[TestSet, ...]
+    without: frozenset[str] = frozenset()
+    further: tuple[Path, ...] = ()
+    options: tuple[str, ...] = ()
+
+    def posts(self, report: Report | None = None) -> Iterator[Post]:
+        """All posts that are searched, one at a time."""
+        return _read(self.paths, report)
+
+    def further_posts(self, report: Report | None = None) -> Iterator[Post]:
+        """The posts that are only learned from, one at a time."""
+        return _read(self.further, report)
+
+    def topic_posts(self) -> Iterator[Post]:
+        """The posts of the topics of all test sets, named by their keys."""
+        for test in self.tests:
+            yield from (replace(post, id=key) for key, post in test.posts())
+
+    @cached_property
+    def digest(self) -> str:
+        """Changes with the files: their names, sizes and times, so that a large dump need not be read."""
+        return _digest(
+            f"{file.name} {file.stat().st_size} {file.stat().st_mtime_ns}".encode()
+            for path in (*self.paths, *self.further)
+            for file in (walk(path, Report()) if path.is_dir() else [path])
+        )
+
+
+def collection_of(
+    paths: Sequence[Path],
+    topics: Sequence[Path] = (),
+    qrels: Sequence[Path] = (),
+    without: Sequence[Path] = (),
+    further: Sequence[Path] = (),
+) -> TestCollection:
+    """The collection of some paths, with `further` posts to learn from.
+
+    Without `topics` and `qrels` the folders ``topics`` and ``qrels`` beside the posts are looked through: files of the
+    same name belong together. Without `without`, files ``heldout*.txt`` beside posts, searched or only learned from,
+    name those that are not trained on.
+    """
+    for path in (*paths, *further):
+        if not path.exists():
+            raise MathAMRError(f"{path}: no such file or folder")
+    if len(topics) != len(qrels):
+        raise MathAMRError(f"{len(topics)} files of topics and {len(qrels)} of judgments: give one for each")
+    folder = _folder(paths[0])
+    chosen = list(zip(topics, qrels, strict=True)) or _beside(folder)
+    if not chosen:
+        raise MathAMRError(
+            f"{folder} has no topics/NAME.xml with qrels/NAME.qrels beside it; give --topics and --qrels"
+        )
+    posts = tuple(paths) if topics else tuple(_posts_of(path) for path in paths)
+    beside = dict.fromkeys(map(_folder, (paths[0], *further)))
+    unwanted = list(without) or [file for each in beside for file in sorted(each.glob("heldout*.txt"))]
+    options = {"corpus": paths, "topics": topics, "qrels": qrels, "without": without, "train": further}
+    return TestCollection(
+        posts,
+        tuple(_sets(chosen)),
+        frozenset(_ids(unwanted)),
+        tuple(map(_posts_of, further)),
+        tuple(word for name, given in options.items() for path in given for word in (f"--{name}", str(path))),
+    )
+
+
+def collection_named(options: Sequence[str]) -> TestCollection:
+    """The collection that the `options` of another one name."""
+    given: dict[str, list[Path]] = {}
+    for name, path in zip(options[::2], options[1::2], strict=True):
+        given.setdefault(name.removeprefix("--"), []).append(Path(path))
+    names = ("corpus", "topics", "qrels", "without", "train")
+    return collection_of(*(given.get(name, []) for name in names))
+
+
+def _read(paths: Iterable[Path], report: Report | None) -> Iterator[Post]:
+    for path in paths:
+        yield from read_posts(path, report if report is not None else Report())
+
+
+def _folder(path: Path) -> Path:
+    return path if path.is_dir() else path.parent
+
+
+def _posts_of(path: Path) -> Path:
+    """A folder in ARQMath's form has topics beside its posts, which are no posts to search."""
+    return path / "Posts.xml" if (path / "Posts.xml").is_file() else path
+
+
+def _beside(folder: Path) -> list[tuple[Path, Path]]:
+    return [
+        (topics, qrels)
+        for topics in sorted((folder / "topics").glob("*.xml"))
+        if (qrels := folder / "qrels" / f"{topics.stem}.qrels").is_file()
+    ]
+
+
+def _sets(files: Iterable[tuple[Path, Path]]) -> Iterator[TestSet]:
+    groups: dict[str, list[tuple[Path, Path]]] = {}
+    for topics, qrels in files:
+        groups.setdefault(_YEAR.sub("", topics.stem), []).append((topics, qrels))
+    # Judged answers first: their tables are the thesis's.
+    yield from sorted((_set(name, group) for name, group in groups.items()), key=_order)
+
+
+def _order(each: TestSet) -> tuple[bool, bool, str]:
+    return each.task == "formulas", each.is_known_items, each.name
+
+
+def _set(name: str, files: Sequence[tuple[Path, Path]]) -> TestSet:
+    topics: dict[str, Topic] = {}
+    grades: dict[str, dict[str, int]] = {}
+    left_out = 0
+    for topics_path, qrels_path in files:
+        every = read_qrels(qrels_path)
+        judged = every.with_relevant()
+        left_out += len(every.topics) - len(judged.topics)
+        for topic in read_topics(topics_path):
+            if topic.id not in judged.grades:
+                continue
+            if topic.id in topics:
+                raise MathAMRError(f"{topics_path}: the topic {topic.id!r} is in another file of {name}, too")
+            topics[topic.id] = topic
+            grades[topic.id] = dict(judged.grades[topic.id])
+    if not topics:
+        raise MathAMRError(f"{name}: no topic of {files[0][0]} has a relevant item in {files[0][1]}")
+    return TestSet(name, tuple(files), tuple(topics.values()), Qrels(grades), left_out)
+
+
+def _ids(files: Iterable[Path]) -> Iterator[str]:
+    for path in files:
+        try:
+            text = path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise MathAMRError(f"cannot read the ids in {path}: {error}") from error
+        yield from (line.strip() for line in text.splitlines() if line.strip())
+
+
+def _digest(parts: Iterable[bytes]) -> str:
+    check = blake2b(digest_size=16)
+    for part in parts:
+        check.update(len(part).to_bytes(8, "little") + part)
+    return check.hexdigest()

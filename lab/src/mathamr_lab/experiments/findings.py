@@ -1,0 +1,182 @@
+"""`Findings`: what the measured runs of an experiment say, before it is written as tables or drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from mathamr.evaluation.comparison import Difference
+from mathamr.evaluation.randomorder import random_scores
+from mathamr.evaluation.scores import Scores
+from mathamr.evaluation.seeds import SeedSummary, Spread, summarise
+from mathamr.evaluation.significance import paired_t_test
+from mathamr_lab.experiments.collection import TestSet
+from mathamr_lab.experiments.experiment import Column, Variant
+from mathamr_lab.experiments.plan import Measured, Plan
+from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.stage import Figures
+
+
+@dataclass(frozen=True)
+class VariantFindings:
+    """A variant on one test set: its scores by seed, none where it cannot do the task."""
+
+    variant: Variant
+    scores: Mapping[int, Scores]
+
+    @cached_property
+    def summary(self) -> SeedSummary | None:
+        """The best seed and all seeds together."""
+        return summarise(self.scores) if self.scores else None
+
+
+@dataclass(frozen=True)
+class TestFindings:
+    """All variants on one test set, what they are tested for, and rankings to read them beside.
+
+    `measures` are those of the tables; `references` are baselines and random orders.
+    """
+
+    __test__ = False  # no test of pytest's
+
+    test: TestSet
+    rows: tuple[VariantFindings, ...]
+    measures: tuple[str, ...]
+    references: tuple[Scores, ...]
+
+    @cached_property
+    def differences(self) -> tuple[Difference, ...]:
+        """Every variant against its baseline on every measure, best seed against best seed (thesis, section 4.2).
+
+        The correction counts all tests of the experiment on this test set.
+        """
+        found = {row.variant.name: row.summary for row in self.rows}
+        pairs = [
+            (row.variant.name, row.summary.best, base.best)
+            for row in self.rows
+            if row.summary is not None
+            and row.variant.baseline is not None
+            and (base := found.get(row.variant.baseline)) is not None
+        ]
+        tests = len(pairs) * len(self.measures)
+        return tuple(
+            Difference(
+                name,
+                measure,
+                paired_t_test(list(ours.values[measure].values()), list(theirs.values[measure].values())),
+                tests,
+            )
+            for name, ours, theirs in pairs
+            for measure in self.measures
+        )
+
+    def stars(self, variant: str, measure: str) -> str:
+        """An asterisk where a difference stands after the correction."""
+        return next(
+            (
+                "*"
+                for each in self.differences
+                if (each.run, each.measure) == (variant, measure) and each.is_significant
+            ),
+            "",
+        )
+
+
+@dataclass(frozen=True)
+class Findings:
+    """All that an experiment found."""
+
+    setting: ExperimentSetting
+    tests: tuple[TestFindings, ...]
+    costs: Mapping[str, Mapping[Column, Spread]]
+    corpus: Figures
+    pairs: int
+
+    @property
+    def seeds(self) -> int:
+        """With how many seeds the variants were trained, at least."""
+        return min((len(row.scores) for test in self.tests for row in test.rows if row.scores), default=0)
+
+
+def findings(plan: Plan) -> Findings:
+    """Gathers what is measured; stages that are not done are simply not there."""
+    setting = plan.setting
+    tests = []
+    for test in setting.tests:
+        measured = [each for each in plan.measured if each.test is test]
+        rows = tuple(
+            VariantFindings(
+                variant,
+                {
+                    each.seed: scores
+                    for each in measured
+                    if each.variant is variant and (scores := each.scores()) is not None
+                },
+            )
+            for variant in setting.experiment.variants
+        )
+        tests.append(TestFindings(test, rows, _shown(setting, test), _references(test, measured)))
+    marks = {stage.name: stage.mark() for stage in plan.stages if stage.kind == "graphs"}
+    corpus = marks["graphs of the posts"]
+    pairs = [mark.figures["pairs"] for name, mark in marks.items() if name.startswith("pairs") and mark]
+    return Findings(
+        setting,
+        tuple(tests),
+        {variant.name: _costs(plan.measured, variant) for variant in setting.experiment.variants},
+        corpus.figures if corpus else {},
+        min(pairs, default=0),
+    )
+
+
+def _shown(setting: ExperimentSetting, test: TestSet) -> tuple[str, ...]:
+    names = [str(measure) for measure in test.measures]
+    pivot = setting.experiment.pivot
+    if not pivot:
+        return tuple(names)
+    return tuple(name for name in names if name in pivot) or tuple(names[: len(pivot)])
+
+
+def _references(test: TestSet, measured: Sequence[Measured]) -> tuple[Scores, ...]:
+    floor = random_scores(test.qrels, test.measures, 0)
+    found = []
+    for each in measured:
+        scores = each.scores() if each.baseline is not None else None
+        if scores is not None:
+            found.append(Scores(str(each.baseline), scores.values, scores.missing))
+    # Among the judged items alone every known item comes first: that floor says nothing.
+    return (*([] if test.is_known_items else [floor]), *found)
+
+
+def _costs(measured: Sequence[Measured], variant: Variant) -> dict[Column, Spread]:
+    """The costs of a variant over its seeds: memory in GB, the index in MB, searching by its answers' first set."""
+    own = [each for each in measured if each.variant is variant and each.test.task == "answers"]
+    first = [each for each in own if each.test is own[0].test]
+    values: dict[Column, list[float]] = {}
+    for each in first:
+        train, run = each.train.mark() if each.train else None, each.run.mark()
+        if train is not None:
+            values.setdefault("seconds", []).append(train.figures["seconds an epoch"])
+            values.setdefault("memory", []).append(train.figures["memory"] / 1e9)
+            values.setdefault("parameters", []).append(train.figures["parameters"])
+        if run is not None and "not applicable" not in run.figures:
+            values.setdefault("index", []).append(run.figures["index bytes"] / 1e6)
+            values.setdefault("vectors", []).append(run.figures["vectors"])
+    for seed in {each.seed for each in own}:
+        rates = [
+            mark.figures
+            for each in own
+            if each.seed == seed and (mark := each.run.mark()) and "queries a second" in mark.figures
+        ]
+        if rates:
+            topics = sum(row["topics"] for row in rates)
+            seconds = sum(row["topics"] / row["queries a second"] for row in rates)
+            values.setdefault("rate", []).append(topics / seconds)
+    return {column: _spread(found) for column, found in values.items()}
+
+
+def _spread(values: Sequence[float]) -> Spread:
+    deviation = float(np.std(values, ddof=1)) if len(values) > 1 else 0.0
+    return Spread(float(np.mean(values)), deviation, len(values))

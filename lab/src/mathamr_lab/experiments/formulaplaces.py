@@ -1,0 +1,132 @@
+"""`FormulaPlace`: a formula of a topic or of the collection with its contexts as text, for experiments with MathAMR.
+
+Only sentences that hold a formula of interest are parsed, so that a collection with judgments is ready in a minute.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from mathamr.amr.document import parse_documents
+from mathamr.amr.parser import AmrParser
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.topics import Topic
+from mathamr.formulas.trees import trees_of
+from mathamr.graphs.unify import unify
+from mathamr.posts.passage import Passage, passage
+from mathamr.posts.post import Post
+from mathamr.systems.mathamr.context import CONTEXTS, contexts
+
+PLACES_A_LOOK = 5
+"""Places of one judged look that are read at most."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FormulaPlace:
+    """One place of a formula: its id, its look (visual id), the topic it is the query of, and its contexts by name."""
+
+    id: str
+    look: str
+    topic: str = ""
+    contexts: Mapping[str, str]
+
+
+def topic_places(topics: Iterable[Topic], parser: AmrParser) -> Iterator[FormulaPlace]:
+    """The query formulas of topics."""
+    wanted = [(topic.post, {topic.formula_id or ""}) for topic in topics]
+    names = [topic.id for topic in topics]
+    for topic, found in zip(names, _read(wanted, parser), strict=True):
+        for place in found:
+            yield replace(place, topic=topic)
+
+
+def collection_places(
+    posts: Iterable[Post], qrels: Qrels, parser: AmrParser, others: int = 0, seed: int = 0
+) -> Iterator[FormulaPlace]:
+    """The places of judged looks, some for each, and one place each of so many other looks, by chance."""
+    judged = {look for grades in qrels.grades.values() for look in grades}
+    left = dict.fromkeys(judged, PLACES_A_LOOK)
+    every = [(post, {f.id: f.visual_id for f in post.formulas if f.visual_id}) for post in posts]
+    unjudged = sorted({look for _, looks in every for look in looks.values()} - judged)
+    chosen = np.random.default_rng(seed).permutation(len(unjudged))[:others]
+    left |= {unjudged[number]: 1 for number in chosen}
+    wanted: list[tuple[Post, set[str]]] = []
+    for post, looks in every:
+        own: set[str] = set()
+        for formula, look in looks.items():
+            if left.get(look, 0):
+                left[look] -= 1
+                own.add(formula)
+        if own:
+            wanted.append((post, own))
+    for found in _read(wanted, parser):
+        yield from found
+
+
+def _read(wanted: Sequence[tuple[Post, set[str]]], parser: AmrParser) -> Iterator[list[FormulaPlace]]:
+    """The places of wanted formulas, post by post; only their sentences are parsed, each as a post of its own."""
+    read = [passage(post) for post, _ in wanted]
+    chosen = [
+        [number for number, sentence in enumerate(each.sentences) if _holds(each, number, own)]
+        for each, (_, own) in zip(read, wanted, strict=True)
+    ]
+    sentences = [
+        [each.sentences[number].text]
+        for each, numbers in zip(read, chosen, strict=True)
+        for number in numbers
+    ]
+    graphs = parse_documents(parser, sentences)
+    for (post, own), each, numbers in zip(wanted, read, chosen, strict=True):
+        formulas = {formula.id: formula for formula in post.formulas}
+        places: list[FormulaPlace] = []
+        for number in numbers:
+            sentence = each.sentences[number]
+            names = {place.name: place.formula for place in sentence.placeholders}
+            trees = {
+                name: trees_of(formulas[formula], post.macros)[0]
+                for name, formula in names.items()
+                if formula in formulas
+            }
+            graph = unify(post.id, next(graphs), [sentence.text], names, trees)
+            lines = {kind: dict(contexts(graph, post, kind)) for kind in CONTEXTS}
+            places += [
+                FormulaPlace(
+                    id=formula,
+                    look=formulas[formula].visual_id or "",
+                    contexts={kind: lines[kind][formula] for kind in CONTEXTS},
+                )
+                for formula in names.values()
+                if formula in own and formula in formulas
+            ]
+        yield places
+
+
+def _holds(read: Passage, number: int, wanted: set[str]) -> bool:
+    return any(place.formula in wanted for place in read.sentences[number].placeholders)
+
+
+def write_places(places: Iterable[FormulaPlace], path: Path) -> int:
+    """Places as compressed JSON lines; how many."""
+    count = 0
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        for place in places:
+            row = {"id": place.id, "look": place.look, "topic": place.topic, "contexts": dict(place.contexts)}
+            file.write(json.dumps(row, ensure_ascii=False) + "\n")
+            count += 1
+    return count
+
+
+def read_places(path: Path) -> list[FormulaPlace]:
+    """The inverse of `write_places`."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            return [FormulaPlace(**json.loads(line)) for line in file]
+    except (OSError, EOFError, ValueError, TypeError, RecursionError) as error:
+        raise MathAMRError(f"cannot read the places of formulas in {path}: {error}") from error

@@ -1,0 +1,160 @@
+"""How a system of formulas scores every candidate of a collection for every topic: all at once, on a GPU where there is one.
+
+The scores are those that an engine computes (a test compares them); they are made in bulk because a table has many models.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from mathamr.core.errors import MathAMRError
+from mathamr_lab.experiments.formulacollection import FormulaCollection
+from mathamr.graphs.formulashard import FormulaTrees
+from mathamr.search.fusion import RANK_OFFSET
+from mathamr.systems.formulagraph.batch import batch_of, whole
+from mathamr.systems.formulagraph.system import VIEW_OF, FormulaGraphSystem
+from mathamr.systems.ssemb.graphs import OperatorGraphs
+from mathamr.systems.ssemb.network import GraphNumbers
+from mathamr.systems.ssemb.system import STRUCTURE, SsembSystem
+from mathamr.systems.system import System
+
+Matrix = npt.NDArray[np.float32]
+"""Topics (rows) by candidates."""
+Among = npt.NDArray[np.bool_]
+"""The same: which candidates count."""
+AT_A_TIME = 2048
+BACK = "-back"
+"""Marks MaxSim the other way: how much of the candidate is in the query."""
+MUTUAL = "mutual "
+"""Before a ranking that counts both ways."""
+
+
+def collection_scores(system: System, collection: FormulaCollection) -> dict[str, Matrix]:
+    """Scores by field; of node vectors both ways."""
+    if isinstance(system, FormulaGraphSystem):
+        return _of_nodes(system, collection)
+    if isinstance(system, SsembSystem):
+        return {STRUCTURE: _of_structures(system, collection)}
+    raise MathAMRError(f"the system {system.kind!r} has no vectors of formulas by themselves")
+
+
+def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection) -> dict[str, Matrix]:
+    shard = collection.shard.renumbered(system.labels)
+    found: dict[str, Matrix] = {}
+    for field, view in VIEW_OF.items():
+        candidates, queries = collection.queries(shard.slt if view == "slt" else shard.opt)
+        asked, asked_starts = _node_vectors(system, view, queries)
+        vectors, starts = _node_vectors(system, view, candidates)
+        there, back = _both_ways(asked, asked_starts, vectors, starts)
+        found[field], found[f"{field}{BACK}"] = there, back
+    return found
+
+
+def _node_vectors(system: FormulaGraphSystem, view: str, trees: FormulaTrees) -> tuple[Tensor, Tensor]:
+    device = next(system.network.parameters()).device
+    system.network.eval()
+    parts = []
+    with torch.inference_mode():
+        for begin in range(0, len(trees), AT_A_TIME):
+            chosen = np.arange(begin, min(begin + AT_A_TIME, len(trees)))
+            batch = batch_of(trees, chosen, whole(trees, chosen)).to(device)
+            parts.append(system.network(view, batch).float())
+    return torch.cat(parts), torch.from_numpy(trees.starts).to(device)
+
+
+def _both_ways(asked: Tensor, asked_starts: Tensor, vectors: Tensor, starts: Tensor) -> tuple[Matrix, Matrix]:
+    """The means over the nodes of queries, and over those of candidates, of their best cosines in the other."""
+    topics, count = len(asked_starts) - 1, len(starts) - 1
+    there, back = np.zeros((topics, count), np.float32), np.zeros((topics, count), np.float32)
+    lengths = starts.diff()
+    with torch.inference_mode():
+        for topic in range(topics):
+            rows = asked[int(asked_starts[topic]) : int(asked_starts[topic + 1])]
+            similar = vectors @ rows.T
+            best = torch.segment_reduce(similar, "max", lengths=lengths, axis=0)
+            there[topic] = best.mean(1).cpu().numpy()
+            most = similar.amax(1)
+            back[topic] = torch.segment_reduce(most, "mean", lengths=lengths, axis=0).cpu().numpy()
+    return there, back
+
+
+def _of_structures(system: SsembSystem, collection: FormulaCollection) -> Matrix:
+    trees = collection.shard.renumbered(system.labels).opt
+    device = next(system.network.parameters()).device
+    graphs = OperatorGraphs.of_numbers(trees)
+    system.network.eval()
+    parts = []
+    with torch.inference_mode():
+        for begin in range(0, len(trees), AT_A_TIME):
+            chosen = np.arange(begin, min(begin + AT_A_TIME, len(trees)))
+            parts.append(system.network(GraphNumbers.of(graphs.chosen(chosen), device)).float())
+        vectors = torch.cat(parts)
+        cut = len(collection.candidates)
+        return np.asarray((vectors[cut:] @ vectors[:cut].T).cpu().numpy())
+
+
+def mutual(there: Matrix, back: Matrix) -> Matrix:
+    """The harmonic mean of MaxSim both ways."""
+    one, two = np.maximum(there, 0), np.maximum(back, 0)
+    found: Matrix = 2 * one * two / np.maximum(one + two, 1e-9)
+    return found
+
+
+def ranked(
+    collection: FormulaCollection, scores: Matrix, depth: int = 1000
+) -> dict[str, list[tuple[str, float]]]:
+    """The best candidates of every topic, or all that were judged for it where only these are ranked."""
+    place = {name: number for number, name in enumerate(collection.candidates)}
+    found: dict[str, list[tuple[str, float]]] = {}
+    for topic, row in zip(collection.topics, scores, strict=True):
+        if collection.among_judged:
+            chosen = np.array([place[item] for item in collection.grades[topic]])
+        else:
+            chosen = np.argpartition(-row, min(depth, len(row) - 1))[:depth]
+        order = chosen[np.argsort(-row[chosen], kind="stable")]
+        found[topic] = [(collection.candidates[number], float(row[number])) for number in order.tolist()]
+    return found
+
+
+def rankings_of(scores: Mapping[str, Matrix]) -> tuple[str, ...]:
+    """The rankings that `fused` makes of the scores of fields."""
+    if not VIEW_OF.keys() <= scores.keys():
+        return tuple(scores)
+    return tuple(f"{kind}{name}" for kind in ("", MUTUAL) for name in (*VIEW_OF, *_FUSIONS))
+
+
+def fused(scores: Mapping[str, Matrix], ranking: str, among: Among | None = None) -> Matrix:
+    """A ranking that tables compare, from the scores of fields: of one field, or of both views by MAX, AVG, F1 or RRF.
+
+    With ``mutual`` before it, MaxSim counts both ways. `among` says which candidates ranks are counted among.
+    """
+    if ranking not in rankings_of(scores):
+        raise MathAMRError(f"there is no ranking {ranking!r}; known: {', '.join(rankings_of(scores))}")
+    name = ranking.removeprefix(MUTUAL)
+    if name in _FUSIONS:
+        kind = ranking.removesuffix(name)
+        one, two = (fused(scores, f"{kind}{field}") for field in VIEW_OF)
+        return _FUSIONS[name](one, two, among)
+    return scores[name] if name == ranking else mutual(scores[name], scores[f"{name}{BACK}"])
+
+
+def reciprocal_ranks(matrices: Sequence[Matrix], among: Among | None = None) -> Matrix:
+    """Reciprocal rank fusion: ranks alone count, those of some candidates or of all."""
+    lowest = np.float32(-np.inf)
+    given = matrices if among is None else [np.where(among, each, lowest) for each in matrices]
+    parts = [1 / (1 + RANK_OFFSET + np.argsort(np.argsort(-each, 1, "stable"), 1)) for each in given]
+    found: Matrix = np.sum(parts, axis=0).astype(np.float32)
+    return found
+
+
+_FUSIONS: Mapping[str, Callable[[Matrix, Matrix, Among | None], Matrix]] = {
+    "max": lambda one, two, _: np.maximum(one, two),
+    "mean": lambda one, two, _: np.asarray((one + two) / 2, np.float32),
+    "f1": lambda one, two, _: mutual(one, two),
+    "rrf": lambda one, two, among: reciprocal_ranks([one, two], among),
+}

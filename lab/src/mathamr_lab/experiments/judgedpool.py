@@ -1,0 +1,122 @@
+"""The complete judged pool of ARQMath-1, Task 2: queries and formulas as published trees, with their grades."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.qrels import Qrels
+from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
+from mathamr.formulas.alignment import Trees
+from mathamr.formulas.layoutlatex import latex_of
+from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
+from mathamr.formulas.parse import FormulaError, parse
+from mathamr.index.lexical.terms import Terms
+
+
+@dataclass(frozen=True, slots=True)
+class PoolFormula:
+    """A formula of the pool: its published trees, and LaTeX, which is made from the layout where it is not known.
+
+    `is_legible` says that the LaTeX is laid out as the tree is: only then it can be read in another way.
+    """
+
+    latex: str
+    trees: Trees
+    is_legible: bool
+
+    @classmethod
+    def of_trees(cls, opt: str, slt: str, latex: str) -> PoolFormula:
+        """A formula as the table has it."""
+        try:
+            slt = _unquoted(slt)
+            layout, operators = slt_from_string(slt), opt_from_string(_unquoted(opt))
+        except MathAMRError:
+            return cls(latex, (None, None), False)
+        written = latex_of(layout)
+        try:
+            is_legible = _alike(to_string(parse(written).slt)) == _alike(slt)
+        except FormulaError:
+            is_legible = False
+        return cls(written, (operators, layout), is_legible)
+
+    def terms(self, reading: str) -> Terms:
+        """What lexical search counts of it."""
+        return WrittenFormula(self.latex, (), self.is_legible).terms(self.trees, reading)
+
+
+@dataclass(frozen=True)
+class JudgedPool:
+    """All judged formulas by visual id, all queries by topic, and the judgments."""
+
+    formulas: Mapping[str, PoolFormula]
+    queries: Mapping[str, PoolFormula]
+    grades: Mapping[str, Mapping[str, int]]
+    official: frozenset[str]
+
+    @classmethod
+    def read(cls, folder: Path) -> JudgedPool:
+        """The pool in its folder of the evaluation data."""
+        formulas: dict[str, PoolFormula] = {}
+        grades: dict[str, dict[str, int]] = {}
+        official: set[str] = set()
+        with (folder / "judged.tsv").open(encoding="utf-8", newline="") as lines:
+            for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+                grades.setdefault(row["topic"], {})[row["visual_id"]] = int(row["grade"])
+                if row["official"] == "1":
+                    official.add(row["topic"])
+                if row["visual_id"] not in formulas:
+                    formulas[row["visual_id"]] = PoolFormula.of_trees(
+                        row["opt"], row["slt"], row["latex_if_known"]
+                    )
+        with (folder / "queries.tsv").open(encoding="utf-8", newline="") as lines:
+            queries = {
+                topic: PoolFormula(
+                    latex, (opt_from_string(_unquoted(opt)), slt_from_string(_unquoted(slt))), True
+                )
+                for topic, latex, opt, slt in csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+            }
+        return cls(formulas, queries, grades, frozenset(official))
+
+    def qrels(self, topics: Sequence[str] | frozenset[str] | None = None) -> Qrels:
+        """The judgments of all topics with a relevant formula, or of some."""
+        chosen = {topic: grades for topic, grades in self.grades.items() if topics is None or topic in topics}
+        return Qrels(chosen).with_relevant()
+
+
+def pool_collection(folder: Path) -> FormulaCollection:
+    """The complete judged pool of ARQMath-1, Task 2: the official topics; formulas of the others are there, too."""
+    pool = JudgedPool.read(folder)
+    candidates, written = {}, {}
+    for name, formula in pool.formulas.items():
+        opt, slt = formula.trees
+        if opt is not None and slt is not None:
+            candidates[name] = (slt, opt)
+            written[name] = WrittenFormula(formula.latex, (), formula.is_legible)
+    queries, asked = {}, {}
+    for topic, query in pool.queries.items():
+        opt, slt = query.trees
+        if opt is not None and slt is not None:
+            queries[topic] = (slt, opt)
+            asked[topic] = WrittenFormula(query.latex, (), query.is_legible)
+    grades = {
+        topic: {name: grade for name, grade in judged.items() if name in candidates}
+        for topic, judged in pool.grades.items()
+        if topic in pool.official
+    }
+    return FormulaCollection.of(
+        "pool of ARQMath-1", candidates, queries, grades, among_judged=True, written=written, asked=asked
+    )
+
+
+def _alike(tree: str) -> str:
+    """A tree as older LaTeXML writes it."""
+    return tree.replace("−", "-").replace("∥", "‖").replace("||", "‖")
+
+
+def _unquoted(tree: str) -> str:
+    r"""A tree that holds a quotation mark stands in the table as \"…\", its own marks twice."""
+    return tree[2:-2].replace(r"\"\"", '"') if tree.startswith(r"\"") else tree

@@ -1,0 +1,155 @@
+"""`Materials`: the stages before the first model, graphs of posts and topics, their tensors, and pairs to train on."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from functools import partial
+from pathlib import Path
+
+from mathamr_lab.experiments import graphs
+from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.stage import ExperimentStages, Figures, Stage
+from mathamr.graphs.configuration import GraphConfiguration
+
+PACE = 12.0
+"""Posts a second whose graphs one core makes, about."""
+
+
+class Materials:
+    """Adds stages as they are asked for, each once; `posts` is how many posts there are, for estimates."""
+
+    def __init__(self, setting: ExperimentSetting, posts: int, stages: ExperimentStages) -> None:
+        self._setting, self._posts, self._stages = setting, posts, stages
+
+    @property
+    def _parser(self) -> graphs.ParserChoice:
+        return graphs.ParserChoice(self._setting.parser, self._setting.parser_model)
+
+    @property
+    def _parsed_by(self) -> dict[str, str | None]:
+        """What stages depend on where another parser than the built-in one is used."""
+        return {} if self._parser == graphs.ParserChoice() else asdict(self._parser)
+
+    def corpus(self) -> Stage:
+        """The graphs of all posts, those that are only learned from included."""
+        setting = self._setting
+        folder = setting.out / "graphs"
+        inputs = {"posts": setting.collection.digest, "store": str(setting.store or ""), **self._parsed_by}
+        work = partial(
+            graphs.build_corpus,
+            setting.collection,
+            folder,
+            self.store,
+            self._parser,
+            given=setting.store is not None,
+            workers=setting.workers,
+        )
+        pace = 2000.0 if setting.store else PACE * setting.workers
+        return self._stages.add(
+            Stage(
+                "graphs", "graphs of the posts", folder / "corpus.json", inputs, (), work, self._posts, pace
+            )
+        )
+
+    @property
+    def store(self) -> Path:
+        """The graph store of the posts."""
+        return self._setting.store or self._setting.out / "graphs" / "corpus"
+
+    @property
+    def topics(self) -> Path:
+        """The graph store of the topics."""
+        return self._setting.out / "graphs" / "topics"
+
+    def topic_graphs(self) -> Stage:
+        """The graphs of the topics of all test sets."""
+        setting = self._setting
+        count = sum(len(test.topics) for test in setting.collection.tests)
+        return self._stages.add(
+            Stage(
+                "graphs",
+                "graphs of the topics",
+                setting.out / "graphs" / "topics.json",
+                {"topics": [test.digest for test in setting.collection.tests], **self._parsed_by},
+                (self.corpus(),),
+                partial(
+                    graphs.build_topics,
+                    setting.collection,
+                    self.store,
+                    self.topics,
+                    self._parser,
+                    workers=setting.workers,
+                ),
+                count,
+                PACE * setting.workers,
+            )
+        )
+
+    def tensors(self, configuration: GraphConfiguration) -> Stage:
+        """The tensors of posts and topics in one configuration."""
+        return self._stages.add(
+            Stage(
+                "graphs",
+                f"tensors {configuration.name}",
+                self._setting.out / "graphs" / f"{configuration.name}.json",
+                {"configuration": configuration.name},
+                (self.corpus(), self.topic_graphs()),
+                partial(
+                    graphs.build_both_tensors,
+                    self.store,
+                    self.topics,
+                    configuration,
+                    self._setting.workers,
+                ),
+                self._posts,
+                200.0 * self._setting.workers,
+            )
+        )
+
+    def catalogue(self) -> graphs.CorpusCatalogue:
+        """What is searched; known once the graphs of the posts are made."""
+        return graphs.CorpusCatalogue.read(self._setting.out / "graphs")
+
+    def pairs(self, configuration: GraphConfiguration) -> Stage:
+        """The pairs to train on."""
+        setting = self._setting
+        path = self.shard(configuration)
+        without = sorted(setting.collection.without)
+
+        def work() -> Figures:
+            return graphs.export_pairs(
+                self.store,
+                self.catalogue(),
+                configuration.name,
+                setting.collection.without,
+                setting.scale.pairs,
+                path,
+                accepted=setting.accepted,
+            )
+
+        return self._stages.add(
+            Stage(
+                "graphs",
+                f"pairs {configuration.name}",
+                path.with_suffix(".json"),
+                {
+                    "configuration": configuration.name,
+                    "without": without,
+                    "pairs": setting.scale.pairs,
+                    **({"accepted": True} if setting.accepted else {}),
+                },
+                (self.corpus(), self.tensors(configuration)),
+                work,
+                self._posts,
+                2000.0,
+            )
+        )
+
+    def shard(self, configuration: GraphConfiguration) -> Path:
+        """Where these pairs are."""
+        which = "-accepted" if self._setting.accepted else ""
+        return (
+            self._setting.out
+            / "pairs"
+            / f"{configuration.name}-{self._setting.scale.pairs or 'all'}{which}.npz"
+        )

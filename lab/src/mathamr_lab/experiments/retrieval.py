@@ -1,0 +1,151 @@
+"""The stage that searches: the topics of a test set ranked like a user's queries, by one strategy, as a TREC run."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.runs import Run, write_run
+from mathamr.evaluation.topics import Topic
+from mathamr_lab.experiments.collection import TestSet
+from mathamr_lab.experiments.experiment import Strategy
+from mathamr_lab.experiments.graphs import CorpusCatalogue
+from mathamr_lab.experiments.stage import Figures
+from mathamr_lab.experiments.vectors import TOPICS, StoredQueries
+from mathamr.formulas.trees import Trees
+from mathamr.index.engines.engine import Engine, open_engine
+from mathamr.index.lexical.lexicalindex import LexicalPart
+from mathamr.index.scored import Scored
+from mathamr.search.asked import Asked
+from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.postranker import PostRanker
+from mathamr.search.query import Query, QueryError
+from mathamr.search.ranked import Demand
+from mathamr.systems.ranking import Ranking, Rerank, fields_of
+from mathamr.systems.system import System
+
+
+class NotApplicableError(MathAMRError):
+    """What a variant cannot do: search for formulas where graphs have none."""
+
+
+class JudgedLooks:
+    """Which formulas look the same, as the collection's visual ids say."""
+
+    def __init__(self, looks: Mapping[str, str]) -> None:
+        self._looks = looks
+
+    @cached_property
+    def _formulas(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = {}
+        for formula, look in self._looks.items():
+            found.setdefault(look, []).append(formula)
+        return found
+
+    def looks_of(self, formulas: Sequence[str]) -> dict[str, str]:
+        """The visual ids of formulas."""
+        return {formula: self._looks[formula] for formula in formulas if formula in self._looks}
+
+    def with_look(self, look: str) -> list[str]:
+        """The formulas with a visual id."""
+        return self._formulas.get(look, [])
+
+    def first_with(self, looks: Sequence[str]) -> dict[str, str]:
+        """The first formula with each visual id."""
+        return {look: self._formulas[look][0] for look in looks if look in self._formulas}
+
+    def trees(self, looks: Sequence[str], reading: str = "published") -> dict[str, Trees]:
+        """Nothing: experiments compare vectors, not trees."""
+        return {}
+
+
+class Searcher:
+    """Ranks the candidates of a test set for its topics, with the objects of `search/`."""
+
+    def __init__(self, test: TestSet, ranking: Ranking, exact: bool, engine: Engine, topics: Engine) -> None:
+        self._test, self._ranking, self._engine = test, ranking, engine
+        self._demand = Demand(test.depth, exact=exact)
+        self._queries = StoredQueries(topics)
+
+    def asked(self, topic: Topic) -> Asked | None:
+        """A topic as a query, with its vectors; `None` where its formula is not in its graph."""
+        formula_id = topic.formula_id if self._test.task == "formulas" else None
+        post = replace(topic.post, id=self._test.key(topic))
+        query = Query.of_post(post, formula_id)
+        formula = query.target()[0] if self._test.task == "formulas" else None
+        asked = Asked(query, self._queries, formula=formula)
+        try:
+            for name in fields_of(self._ranking):
+                asked.rows(self._engine[name].field)
+        except QueryError:
+            return None
+        return asked
+
+    def ranked(self, asked: Asked, looks: JudgedLooks) -> Sequence[Scored]:
+        """Answers by id, or looks by visual id."""
+        if self._test.task == "answers":
+            posts = PostRanker(asked, self._engine, _no_words).rank(self._ranking, self._demand, "")
+            return [Scored(each.id, each.score) for each in posts]
+        ranker = FormulaRanker(asked, self._engine, _no_words, looks)
+        return [Scored(each.look, each.score) for each in ranker.rank(self._ranking, self._demand, "")]
+
+
+def search(
+    test: TestSet,
+    strategy: Strategy,
+    system: type[System],
+    index: Path,
+    engine: str,
+    catalogue: CorpusCatalogue,
+    path: Path,
+) -> Figures:
+    """Ranks for every topic in one engine of a model's index, and writes the run.
+
+    The speed is that of searching alone, one topic after the other, in the processor's time: other work on the
+    machine does not count, and several threads count together.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    opened, topics = open_engine(index / engine, read_only=True), open_engine(index / TOPICS, read_only=True)
+    try:
+        ranking = ranking_of(strategy, system, test.task, len(catalogue.answers))
+        if not all(opened[name].count() for name in fields_of(ranking)):
+            raise NotApplicableError(f"the graphs have no {test.task} to find")
+        looks = JudgedLooks(catalogue.looks)
+        searcher = Searcher(test, ranking, strategy.exact, opened, topics)
+        queries = [searcher.asked(topic) for topic in test.topics]
+        for first in queries[:1]:
+            if first is not None:
+                searcher.ranked(first, looks)  # what is loaded on first use is no part of a query
+        began = time.process_time()
+        found = [[] if query is None else searcher.ranked(query, looks) for query in queries]
+        seconds = time.process_time() - began
+    finally:
+        opened.close()
+        topics.close()
+    rankings = {topic.id: hits for topic, hits in zip(test.topics, found, strict=True) if hits}
+    if not rankings:
+        raise NotApplicableError("no topic's formula is in its graph")
+    write_run(Run.of(strategy.name, rankings), path)
+    return {
+        "topics": len(test.topics),
+        "without hits": len(test.topics) - len(rankings),
+        "queries a second": len(queries) / max(seconds, 1e-9),
+        "fields": list(dict.fromkeys(fields_of(ranking))),
+    }
+
+
+def ranking_of(strategy: Strategy, system: type[System], task: str, candidates: int) -> Ranking:
+    """The system's own ranking of that name; a share of the candidates is its pool, and the rest follows."""
+    named = system.rankings["answers" if task == "answers" else "formulas"]
+    ranking = named[strategy.ranking]
+    if isinstance(ranking, Rerank):
+        return replace(ranking, pool=strategy.pool_size(candidates), keeps_rest=True)
+    return ranking
+
+
+def _no_words() -> LexicalPart:
+    raise MathAMRError("an experiment on stored vectors has no lexical index")

@@ -1,0 +1,76 @@
+"""`Scale`: how large an experiment's models are and how long they learn, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from mathamr.core.errors import UnknownNameError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scale:
+    """A named configuration of the encoder and its training, with some fields changed.
+
+    `pairs` bounds the pairs to train on. `pace` is about how many pairs a second one core learns, for estimates
+    before anything was measured.
+    """
+
+    name: str
+    help: str
+    config: str
+    changes: tuple[str, ...] = ()
+    pairs: int | None = None
+    pace: float = 100.0
+
+    def changed(self, changes: Iterable[str]) -> Scale:
+        """The scale with further changes, later ones before earlier ones of the same field."""
+        kept = {change.partition("=")[0]: change for change in (*self.changes, *changes)}
+        return replace(self, changes=tuple(kept.values()))
+
+    def configurations(self, changes: Iterable[str], seed: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        """(model, training) as JSON, with a variant's own changes, which are what the experiment is about."""
+        from mathamr_lab.systems.mathamrplus.graph.configuration import configured
+
+        model, training = configured(self.config, self.settings(changes, seed))
+        return model.to_json(), training.to_json()
+
+    def settings(self, changes: Iterable[str], seed: int) -> tuple[str, ...]:
+        """All fields that differ from the named configuration, as ``name=value``."""
+        return (*self.changed(changes).changes, f"seed={seed}")
+
+
+SCALES = {
+    scale.name: scale
+    for scale in (
+        Scale(
+            name="tiny",
+            help="a few seconds a model: to see that everything runs",
+            config="small",
+            changes=("epochs=2", "layers=1"),
+            pairs=100,
+            pace=600,
+        ),
+        Scale(name="small", help="a small model on a small corpus", config="small", pace=500),
+        Scale(
+            name="few-pairs",
+            help="a narrower model for a few thousand pairs on one core: a higher rate, fewer epochs",
+            config="thesis",
+            changes=("hidden=32", "layers=3", "bases=32", "learning_rate=0.003", "epochs=3"),
+            pairs=50_000,
+            pace=200,
+        ),
+        Scale(name="thesis", help="the experiments of the thesis (Table 4.5)", config="thesis", pairs=50_000),
+        Scale(
+            name="thesis-full", help="the benchmark of the thesis (Table 4.18)", config="thesis-full", pace=50
+        ),
+    )
+}
+
+
+def scale_named(name: str) -> Scale:
+    """The scale of that name."""
+    if name not in SCALES:
+        raise UnknownNameError("scale", name, list(SCALES))
+    return SCALES[name]

@@ -1,0 +1,97 @@
+"""`ExperimentSetting`: what an experiment is run with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any
+
+from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.evaluation.baselines import BASELINES
+from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_named
+from mathamr_lab.experiments.experiment import Experiment
+from mathamr_lab.experiments.scale import Scale, scale_named
+from mathamr.index.engines.engine import ENGINES
+
+EXACT, APPROXIMATE = "flat", "edge"
+"""The engine of exact search, and the one whose approximate search is measured unless another is asked for."""
+
+
+@dataclass(frozen=True)
+class ExperimentSetting:
+    """An experiment, where, on what, how large, how often, and by which means.
+
+    `changes` are those that the user made to the named scale; `scale` has them already.
+    """
+
+    experiment: Experiment
+    collection: TestCollection
+    out: Path
+    scale: Scale
+    seeds: int = 3
+    changes: tuple[str, ...] = ()
+    store: Path | None = None
+    baselines: tuple[str, ...] = ()
+    device: str = "auto"
+    workers: int = 1
+    threads: int = 1
+    parser: str = "builtin"
+    """The AMR parser of posts and topics."""
+    parser_model: str | None = None
+    accepted: bool = False
+    """Whether only accepted answers are paired with their questions, where a collection knows them."""
+    wanted_engine: str | None = None
+    """The engine that is searched, exactly and approximately; see `engine`."""
+
+    def __post_init__(self) -> None:
+        for name in self.baselines:
+            if name not in BASELINES:
+                raise UnknownNameError("baseline", name, list(BASELINES))
+        if self.engine not in ENGINES:
+            raise UnknownNameError("engine", self.engine, list(ENGINES))
+        if not any(test.task == "answers" for test in self.tests):
+            raise MathAMRError("the experiments rank answers: give topics and judgments of answers, too")
+
+    def to_json(self) -> dict[str, Any]:
+        """For another process, which reads the same files."""
+        row = {each.name: getattr(self, each.name) for each in fields(self)}
+        return row | {
+            "experiment": self.experiment.name,
+            "collection": self.collection.options,
+            "out": str(self.out.resolve()),
+            "scale": [self.scale.name, self.scale.changes],
+            "store": None if self.store is None else str(self.store.resolve()),
+        }
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> ExperimentSetting:
+        """The inverse of `to_json`."""
+        name, changes = row["scale"]
+        return cls(
+            **row
+            | {
+                "experiment": EXPERIMENTS[row["experiment"]],
+                "collection": collection_named(row["collection"]),
+                "out": Path(row["out"]),
+                "scale": scale_named(name).changed(changes),
+                "changes": tuple(row["changes"]),
+                "baselines": tuple(row["baselines"]),
+                "store": None if row["store"] is None else Path(row["store"]),
+            }
+        )
+
+    @property
+    def engine(self) -> str:
+        """The engine in which everything is searched, so that exact and approximate search compare."""
+        if self.wanted_engine is not None:
+            return self.wanted_engine
+        approximate = any(not variant.strategy.exact for variant in self.experiment.variants)
+        return APPROXIMATE if approximate else EXACT
+
+    @property
+    def tests(self) -> tuple[TestSet, ...]:
+        """The test sets that belong to the question."""
+        return tuple(
+            test for test in self.collection.tests if test.task == "answers" or self.experiment.formulas
+        )

@@ -1,0 +1,127 @@
+"""`Stage`: one step of an experiment, marked done in one move and never done again with the same inputs."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, Literal
+
+from mathamr.core.errors import MathAMRError
+
+FORMAT = 1
+Kind = Literal["graphs", "train", "index", "run", "evaluate"]
+Figures = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a finished stage left behind: which inputs it had, what came out, how long it took, and its figures."""
+
+    digest: str
+    output: str
+    seconds: float
+    figures: Figures
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """A step with its own inputs, the stages it needs, and the work.
+
+    The work gets an empty start or the remains of a killed attempt, and returns figures; a figure named ``output``
+    tells the content of what it made, so that later stages are only redone when that has changed. `units` (posts,
+    pairs, topics) and `pace` (units a second) are for estimates. `mark_path` is where the mark stands.
+    """
+
+    kind: Kind
+    name: str
+    mark_path: Path
+    inputs: Mapping[str, Any]
+    needs: tuple[Stage, ...]
+    work: Callable[[], Figures] = field(repr=False)
+    units: int = 1
+    pace: float = 1.0
+
+    @property
+    def sort(self) -> str:
+        """The first word of its name: stages of one sort take about as long for a unit."""
+        return self.name.partition(" ")[0]
+
+    def follows(self, other: Path) -> bool:
+        """Whether it needs the stage with that mark, itself or by way of others."""
+        return any(need.mark_path == other or need.follows(other) for need in self.needs)
+
+    def digest(self) -> str | None:
+        """A word for the inputs as they are now; `None` while a stage that it needs is not done."""
+        before = []
+        for need in self.needs:
+            mark = need.mark()
+            if mark is None:
+                return None
+            before.append(mark.output)
+        row = json.dumps([FORMAT, self.kind, dict(self.inputs), before], sort_keys=True, ensure_ascii=False)
+        return blake2b(row.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+
+    def mark(self) -> Mark | None:
+        """The mark of this stage with its present inputs; `None` while there is none."""
+        found = read_mark(self.mark_path)
+        return found if found is not None and found.digest == self.digest() else None
+
+    def do(self) -> Mark:
+        """Does the work and marks it done."""
+        digest = self.digest()
+        if digest is None:
+            raise MathAMRError(f"{self.name}: what it needs is not done yet")
+        self.mark_path.parent.mkdir(parents=True, exist_ok=True)
+        self.mark_path.unlink(missing_ok=True)
+        began = time.monotonic()
+        figures = dict(self.work())
+        mark = Mark(digest, str(figures.pop("output", digest)), time.monotonic() - began, figures)
+        _write(self.mark_path, mark, self)
+        return mark
+
+
+class ExperimentStages:
+    """Stages in an order in which they can be done, each mark once."""
+
+    def __init__(self) -> None:
+        self._by_mark: dict[Path, Stage] = {}
+
+    def add(self, stage: Stage) -> Stage:
+        """Adds a stage behind all others, unless there is one with its mark: that one then."""
+        return self._by_mark.setdefault(stage.mark_path, stage)
+
+    def __iter__(self) -> Iterator[Stage]:
+        return iter(self._by_mark.values())
+
+    def __len__(self) -> int:
+        return len(self._by_mark)
+
+
+def read_mark(path: Path) -> Mark | None:
+    """The mark in a file; a damaged one counts as none, since its stage can be done again."""
+    try:
+        row = json.loads(path.read_text(encoding="utf-8"))
+        return Mark(
+            str(row["digest"]), str(row["output"]), float(row["seconds"]), dict(row.get("figures", {}))
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+def _write(path: Path, mark: Mark, stage: Stage) -> None:
+    row = {
+        "stage": stage.name,
+        "inputs": dict(stage.inputs),
+        "digest": mark.digest,
+        "output": mark.output,
+        "seconds": mark.seconds,
+        "units": stage.units,
+        "figures": mark.figures,
+    }
+    temporary = path.with_name(path.name + ".new")
+    temporary.write_text(json.dumps(row, ensure_ascii=False, indent=1) + "\n", encoding="utf-8")
+    temporary.replace(path)

@@ -1,0 +1,80 @@
+"""The stage that trains: one process a model, so that its memory is its own and several can learn at a time."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from mathamr.core.errors import MathAMRError
+from mathamr_lab.experiments.child import run_child
+from mathamr_lab.experiments.stage import Figures
+from mathamr.systems.weights import read_head, read_weights
+from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress, read_progress
+
+LOG = "training.log"
+
+
+def train_model(
+    shard: Path, folder: Path, config: str, settings: Sequence[str], device: str, threads: int
+) -> Figures:
+    """Trains a model into a folder and tells its curve and costs; goes on from a checkpoint of the same run."""
+    command = [sys.executable, "-m", "mathamr_lab.recipes", str(shard), "--out", str(folder)]
+    command += ["--config", config]
+    for setting in settings:
+        command += ["--set", setting]
+    command += ["--device", device, "--threads", "1"]
+    if not _belongs(folder / CHECKPOINT, config, settings):
+        command.append("--fresh")
+    run_child("training", command, folder, LOG, threads)
+    _, progress = _checkpoint(folder / CHECKPOINT)
+    if not progress.done:
+        raise MathAMRError(
+            f"training in {folder} was stopped; the same command goes on from its last checkpoint"
+        )
+    head = read_head(folder)
+    figures: Figures = {
+        "output": head.fingerprint,
+        "epochs": len(progress.history),
+        "best epoch": progress.best_epoch,
+        "seconds an epoch": _mean([row["training_seconds"] for row in progress.history]),
+        "memory": max(row["memory"] for row in progress.history),
+        "parameters": sum(tensor.numel() for tensor in read_weights(folder, head).values()),
+        "history": [
+            {
+                "step": row["step"],
+                "loss": row["loss"],
+                "validation": row["validation"] and row["validation"]["loss"],
+            }
+            for row in progress.history
+        ],
+        "curve": progress.curve,
+    }
+    (folder / CHECKPOINT).unlink()
+    return figures
+
+
+def _belongs(path: Path, config: str, settings: Sequence[str]) -> bool:
+    """Whether a checkpoint is of this configuration: one of another is no reason to stop."""
+    from mathamr_lab.systems.mathamrplus.graph.configuration import configured
+
+    run, _ = _checkpoint(path)
+    model, training = configured(config, settings)
+    return bool(
+        run.get("model") == json.loads(json.dumps(model.to_json()))
+        and run.get("training") == json.loads(json.dumps(training.to_json()))
+    )
+
+
+def _checkpoint(path: Path) -> tuple[dict[str, Any], TrainingProgress]:
+    """(identity, progress) of a checkpoint; where there is none, of a run that has not begun."""
+    try:
+        return read_progress(path)
+    except MathAMRError:
+        return {}, TrainingProgress()
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values) if values else 0.0

@@ -1,0 +1,136 @@
+"""`python -m mathamr_lab.experiments.trials contexts|marf|marf-sum PREPARED --out FOLDER`: trials where only torch and numpy are."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from mathamr.core.errors import MathAMRError
+
+if TYPE_CHECKING:
+    from mathamr_lab.systems.marf.configuration import MarfTraining
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit code 0 when done, 1 after a clear error."""
+    parser = argparse.ArgumentParser(prog="python -m mathamr_lab.experiments.trials", description=__doc__)
+    parser.add_argument("trial", choices=("contexts", "marf", "marf-sum"))
+    parser.add_argument("prepared", type=Path)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--device", default="auto")
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--base", default="box", help="text encoder to start from: box, minilm or a folder")
+    parser.add_argument("--base-name", help="what the base is called in names of runs")
+    parser.add_argument("--contexts", nargs="+", help="only these contexts")
+    parser.add_argument("--config", default="small", help="sizes of MaRF")
+    parser.add_argument("--set", action="append", default=[], metavar="STAGE.FIELD=VALUE")
+    parser.add_argument("--curve", action="store_true", help="also measure MaRF with less of it stored")
+    parser.add_argument("--attempts", action="store_true", help="also try to bring MaRF above its parts")
+    parser.add_argument("--tasks", nargs="+", default=["task1", "known-items", "task2"], help="of marf-sum")
+    parser.add_argument("--pool", type=int, default=100, help="results a topic that marf-sum orders again")
+    parser.add_argument("--topics", type=int, default=10_000, help="most topics of a task in marf-sum")
+    parser.add_argument("--folds", type=int, default=5)
+    given = parser.parse_args(arguments)
+    try:
+        if given.trial == "contexts":
+            _contexts(given)
+        elif given.trial == "marf":
+            _marf(given)
+        else:
+            _marf_sum(given)
+    except MathAMRError as error:
+        print(f"mathamr: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _contexts(given: argparse.Namespace) -> None:
+    from mathamr.core.configured import changed
+    from mathamr_lab.experiments.formulaplaces import read_places
+    from mathamr_lab.experiments.trials.contexts import (
+        ContextMaterials,
+        cross_fitted,
+        keep,
+        keep_widely,
+        untrained,
+        ways_of,
+    )
+    from mathamr_lab.experiments.trials.trial import judgments
+    from mathamr.systems.layers.device import chosen_device
+    from mathamr.systems.mathamr.configuration import MathAMRConfiguration
+    from mathamr.systems.mathamr.context import CONTEXTS
+    from mathamr.systems.textbase import BOX
+
+    device = chosen_device(given.device)
+    name = given.base_name or given.base
+    materials = ContextMaterials(
+        read_places(given.prepared / "topic-places.jsonl.gz"),
+        read_places(given.prepared / "places.jsonl.gz"),
+        judgments(given.prepared / "qrels", "task2"),
+    )
+    wanted = given.contexts or CONTEXTS
+    configurations = {
+        context: MathAMRConfiguration(
+            context=context, base=given.base, length=254 if context == "text-opt" else 128
+        )
+        for context in wanted
+    }
+    changes = [each.partition(".")[2] for each in given.set]
+    wide = given.prepared / "places-all.jsonl.gz"
+    everything = read_places(wide) if wide.exists() and given.base == BOX else []
+    for context, configuration in configurations.items():
+        known = f"{name}/untrained/{context}"
+        if not (given.out / f"{known}.json").exists():
+            found, widely = untrained(materials, configuration, device, everything)
+            keep(given.out, known, found, materials)
+            if widely:
+                keep_widely(given.out, f"{known}-all", widely, materials)
+    for seed in given.seeds:
+        for context, configuration in configurations.items():
+            told = f"{name}/seed-{seed}/{context}"
+            if (given.out / f"{told}{'-all' if everything else ''}.json").exists():
+                continue
+            ways = [changed({"way": way}, changes)["way"] for way in ways_of(seed)]
+            found, widely = cross_fitted(
+                materials, configuration, ways, device, count=given.folds, wider=everything
+            )
+            keep(given.out, told, found, materials)
+            if widely:
+                keep_widely(given.out, f"{told}-all", widely, materials)
+
+
+def _marf_sum(given: argparse.Namespace) -> None:
+    from mathamr_lab.experiments.trials.marfsum import MarfSum
+    from mathamr.systems.layers.device import chosen_device
+
+    for seed in given.seeds:
+        summed = MarfSum(given.prepared, given.out, _marf_training(given), chosen_device(given.device), seed)
+        summed.run(given.tasks, given.pool, given.topics)
+
+
+def _marf_training(given: argparse.Namespace) -> MarfTraining:
+    from mathamr_lab.systems.marf.configuration import marf_training
+    from mathamr_lab.recipes.recipe import TrainingSettings
+
+    changes = (*given.set, f"model.base={given.base}")
+    return marf_training(TrainingSettings(config=given.config, changes=changes))
+
+
+def _marf(given: argparse.Namespace) -> None:
+    from mathamr_lab.experiments.trials.marf import MarfTrial
+    from mathamr_lab.experiments.trials.marfattempts import MarfAttempts
+    from mathamr.systems.layers.device import chosen_device
+
+    for seed in given.seeds:
+        trial = MarfTrial(given.prepared, given.out, _marf_training(given), chosen_device(given.device), seed)
+        network = trial.run()
+        if given.attempts:
+            MarfAttempts(trial).run(network)
+        if given.curve:
+            trial.compress()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,265 @@
+"""The trials' experiments as data: tables of rows, each row the scores that a trial wrote, with the paper's beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mathamr.core.registry import Registry
+
+TrialName = Literal["contexts", "marf"]
+Figures = Mapping[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class TrialRow:
+    """A row: its name, and the file of its scores below the trial's folder, `{seed}` standing for each seed."""
+
+    name: str
+    scores: str
+    published: Figures = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialTable:
+    """Rows that are compared on one test set; the first row is what the others are tested against.
+
+    `least` are shares of mathematics: for each of them the topics above it are a table's row of their own. With
+    `answers` it is the shares of the answers that count, and `recall` of them is measured.
+    """
+
+    title: str
+    test: str
+    rows: tuple[TrialRow, ...]
+    measures: tuple[str, ...]
+    source: str = ""
+    least: tuple[float, ...] = ()
+    answers: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TrialExperiment:
+    """A question, and the tables that answer it; `options` are those of a trial that does more than the usual for it."""
+
+    name: str
+    title: str
+    question: str
+    trial: TrialName
+    tables: tuple[TrialTable, ...]
+    note: str = ""
+    options: tuple[str, ...] = ()
+
+
+_AT = ("nDCG'@5", "nDCG'@10", "P'@5", "P'@10")
+_JUDGED = ("nDCG'", "MAP'", "P'@10", "Bpref")
+_KNOWN = ("MRR@10", "recall@10", "recall@100")
+_SEED = ("nDCG'", "MAP'", "P'@10")
+
+_CONTEXTS = {
+    "amr-opt": ("AMR with OPT text (MathAMR)", (0.58, 0.56, 0.51, 0.47)),
+    "amr-latex": ("AMR with LaTeX", (0.38, 0.39, 0.35, 0.34)),
+    "text-opt": ("raw text with OPT text", (0.54, 0.51, 0.48, 0.43)),
+    "text-latex": ("raw text with LaTeX", (0.43, 0.42, 0.40, 0.37)),
+    "opt": ("OPT text alone", (0.35, 0.32, 0.30, 0.24)),
+}
+
+
+def _contexts(base: str, seeds: str, ending: str) -> tuple[TrialRow, ...]:
+    """The contexts; with the paper's figures where they were trained and, as there, only judged formulas were ranked."""
+    told = "{" in seeds and not ending
+    return tuple(
+        TrialRow(
+            name, f"{base}/{seeds}/{context}{ending}", dict(zip(_AT, figures, strict=True)) if told else {}
+        )
+        for context, (name, figures) in _CONTEXTS.items()
+    )
+
+
+CONTEXTS = TrialExperiment(
+    name="mathamr-contexts",
+    title="Contexts of a formula",
+    question="Which representation of a formula's sentence finds formulas best?",
+    trial="contexts",
+    note=(
+        "Every topic by a model that was trained on other topics. Judged formulas are ranked alone, as in the paper; then all"
+        " formulas of the collection, of which the first thousand count."
+    ),
+    tables=tuple(
+        TrialTable(
+            title=f"{told}, {trained}{where}",
+            test="task2",
+            rows=_contexts(base, seeds, ending),
+            measures=(*_AT, "MAP'", "Bpref"),
+            source="Table 1" if "{" in seeds and not ending else "",
+        )
+        for ending, where in (("", ""), ("-all", ", among all formulas"))
+        for base, told in (("box", "the box's text encoder"), ("minilm", "all-MiniLM-L6-v2"))
+        for seeds, trained in (("seed-{seed}", "trained"), ("untrained", "as it is"))
+    ),
+)
+
+RERANK = TrialExperiment(
+    name="mathamr-rerank",
+    title="Runs of other systems, reranked by MathAMR",
+    question="Does MathAMR order what other systems found better, and does a fusion of both?",
+    trial="contexts",
+    note=(
+        "The paper, ARQMath-2, nDCG'@10 of the original run, reranked, and of both by score-weighted RRF (Table 2):"
+        " Approach0 .59 .57 .63, DPRL .60 .59 .62, MathDowsers .54 .55 .58, XY-PHOC .51 .54 .55, NLP_NITS .26 .33 .46,"
+        " TU_DBS .25 .28 .41. Every topic is reranked by a model that was trained on other topics."
+    ),
+    tables=(),
+)
+
+
+_TESTS = (
+    ("Answers", "task1", _JUDGED),
+    ("Formulas", "task2", _JUDGED),
+    ("Known items", "known-items", _KNOWN),
+)
+_Part = tuple[str, str, Mapping[str, tuple[float, ...]]]
+"""A row of MaRF's tables: its name, the folder of its scores, and by test set what the paper has."""
+
+
+def _rows(parts: Sequence[_Part], test: str) -> tuple[TrialRow, ...]:
+    return tuple(
+        TrialRow(name, f"seed-{{seed}}/{folder}", dict(zip(_SEED, figures.get(test, ()), strict=False)))
+        for name, folder, figures in parts
+    )
+
+
+def _tables(
+    parts: Sequence[_Part], sources: Mapping[str, str] | None = None, told: str = ""
+) -> tuple[TrialTable, ...]:
+    """A table of the same rows for each test set."""
+    return tuple(
+        TrialTable(
+            title=f"{title}{told}",
+            test=test,
+            rows=_rows(parts, test),
+            measures=measures,
+            source=(sources or {}).get(test, ""),
+        )
+        for title, test, measures in _TESTS
+    )
+
+
+_CONTEXT: _Part = (
+    "context encoder",
+    "context",
+    {"task1": (0.436, 0.182, 0.262), "task2": (0.644, 0.493, 0.615)},
+)
+_FORMULA: _Part = (
+    "formula encoder",
+    "formula-token-several",
+    {"task1": (0.392, 0.151, 0.253), "task2": (0.591, 0.442, 0.607)},
+)
+_MARF: _Part = (
+    "MaRF",
+    "marf-token-several",
+    {"task1": (0.535, 0.221, 0.352), "task2": (0.732, 0.526, 0.627)},
+)
+
+BENCHMARK = TrialExperiment(
+    name="marf-benchmark",
+    title="MaRF and its parts",
+    question="Is the fusion better than the context encoder and the formula encoder alone?",
+    trial="marf",
+    note="The paper's figures are those of ARQMath-3, among 2.4 million answers and 4 million formulas.",
+    tables=_tables((_CONTEXT, _FORMULA, _MARF), {"task1": "Table 1", "task2": "Table 2"}),
+)
+
+_COMPARED: tuple[_Part, ...] = (("context encoder", "context", {}), ("MaRF", "marf-token-several", {}))
+
+FUSION = TrialExperiment(
+    name="marf-fusion",
+    title="Attempts at a fusion above its parts",
+    question="What brings the fusion above the context encoder?",
+    trial="marf",
+    options=("--attempts",),
+    note=(
+        "Hard pairs: six epochs in which pairs with near questions stand in a batch, the gate open at the beginning. All formulas"
+        " together: read as one of 256 tokens, in training and search. New pairs: the context encoder learns from 60 % of"
+        " the questions, the fusion from the others. The sum adds the formulas' own MaxSim to the fused one, each"
+        " standardised by query, with a weight chosen on validation pairs. The paper's fusion is in its Tables 1 and 2."
+    ),
+    tables=(
+        *_tables(
+            (
+                *_COMPARED[:1],
+                ("formula encoder", "formula-token-several", {}),
+                ("formula encoder, all formulas together", "formula-together", {}),
+                ("MaRF", "marf-token-several", {}),
+                ("MaRF, hard pairs", "marf-hard", {}),
+                ("MaRF, hard pairs, all formulas together", "marf-together", {}),
+                ("the same and formulas, summed", "summed-together", {}),
+            )
+        ),
+        *_tables(
+            (
+                ("context encoder", "context-unseen", {}),
+                ("MaRF, new pairs", "marf-unseen", {}),
+                ("MaRF, new pairs, all formulas together", "marf-unseen-together", {}),
+                ("the same and formulas, summed", "summed-unseen-together", {}),
+            ),
+            told=", a fusion that learns from new pairs",
+        ),
+    ),
+)
+
+SCORING = TrialExperiment(
+    name="marf-scoring",
+    title="Scoring of formulas, and how many of them",
+    question="Do formulas learn better token by token, and does fusing several of them help?",
+    trial="marf",
+    tables=_tables(
+        (
+            ("passage level, longest formula", "marf-passage-longest", {"task1": (0.473, 0.172, 0.284)}),
+            ("passage level, several formulas", "marf-passage-several", {"task1": (0.498, 0.195, 0.297)}),
+            ("token level, longest formula", "marf-token-longest", {"task1": (0.492, 0.191, 0.304)}),
+            ("token level, several formulas", "marf-token-several", {"task1": (0.526, 0.218, 0.347)}),
+        ),
+        {"task1": "Table 5"},
+    ),
+)
+
+_LEAST = (0.0, 0.5, 0.6, 0.7)
+DOMINANCE = TrialExperiment(
+    name="marf-math-dominance",
+    title="Questions and answers that are mostly mathematics",
+    question="Does the fusion hold where there is little text?",
+    trial="marf",
+    note=(
+        "The paper, ARQMath-3, queries above 0, 50, 60 and 70 % (nDCG'): BERT .416 .414 .382 .332, MaRF .494 .500 .492"
+        " .489 (Table 3); recall of answers: BERT .603 .577 .572 .522, MaRF .681 .675 .674 .690 (Table 4)."
+    ),
+    tables=tuple(
+        TrialTable(
+            title=f"{title}, by the share of mathematics in the {'answer' if answers else 'question'}",
+            test=test,
+            rows=_rows(_COMPARED, test),
+            measures=measures,
+            source=source,
+            least=_LEAST,
+            answers=answers,
+        )
+        for title, test, measures, source, answers in (
+            ("Answers", "task1", _JUDGED, "Table 3", False),
+            ("Known items", "known-items", _KNOWN, "", False),
+            ("Known items", "known-items", ("recall@10", "recall@100"), "Table 4", True),
+        )
+    ),
+)
+
+TRIALS: Registry[TrialExperiment] = Registry(
+    "experiment",
+    {
+        "mathamr-contexts": f"{__name__}:CONTEXTS",
+        "mathamr-rerank": f"{__name__}:RERANK",
+        "marf-benchmark": f"{__name__}:BENCHMARK",
+        "marf-fusion": f"{__name__}:FUSION",
+        "marf-scoring": f"{__name__}:SCORING",
+        "marf-math-dominance": f"{__name__}:DOMINANCE",
+    },
+)

@@ -1,0 +1,145 @@
+"""What trials read, made from a test collection: contexts of judged formulas, and posts as MaRF reads them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+from mathamr.amr.parser import load_parser
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.qrels import Qrels
+from mathamr_lab.experiments.collection import TestCollection, TestSet
+from mathamr_lab.experiments.formulaplaces import collection_places, topic_places, write_places
+from mathamr_lab.experiments.trials.mathshare import math_share
+from mathamr_lab.experiments.trials.tables import SHARES
+from mathamr.posts.post import Formula, Post
+from mathamr.systems.marf.configuration import MarfConfiguration
+from mathamr.systems.marf.postinput import InputReader
+from mathamr_lab.systems.marf.postshard import PostShard
+from mathamr_lab.systems.marf.recipe import vocabularies_of
+from mathamr.systems.textbase import load_base
+from mathamr_lab.training.export import listed
+
+DONE = "prepared.json"
+_AT_A_TIME = 1000
+
+
+def sets_by_task(collection: TestCollection) -> dict[str, list[TestSet]]:
+    """The test sets by the name under which trials know them."""
+    found: dict[str, list[TestSet]] = {"task1": [], "known-items": [], "task2": []}
+    for test in collection.tests:
+        name = "task2" if test.task == "formulas" else "known-items" if test.is_known_items else "task1"
+        found[name].append(test)
+    return {name: tests for name, tests in found.items() if tests}
+
+
+def judged(tests: Iterable[TestSet]) -> Qrels:
+    """The judgments of several test sets as one."""
+    return Qrels({topic: grades for test in tests for topic, grades in test.qrels.grades.items()})
+
+
+def prepare_contexts(
+    collection: TestCollection, folder: Path, parser: str, model: str | None, say: Callable[[str], None]
+) -> None:
+    """Writes the contexts of all query formulas, of judged formulas, and of one place of every look."""
+    tests = sets_by_task(collection).get("task2")
+    if tests is None:
+        raise MathAMRError("no topics of formulas with judgments: MathAMR's contexts are compared on such")
+    if _is_done(folder):
+        return
+    qrels = judged(tests)
+    _write_qrels(folder, "task2", qrels)
+    reader = load_parser(parser, model)
+    topics = [topic for test in tests for topic in test.topics]
+    count = write_places(topic_places(topics, reader), folder / "topic-places.jsonl.gz")
+    say(f"contexts of {count:,} query formulas")
+    posts = list(collection.posts())
+    count = write_places(collection_places(posts, qrels, reader), folder / "places.jsonl.gz")
+    say(f"contexts of {count:,} places of judged formulas")
+    looks = {f.visual_id for post in posts for f in post.formulas if f.visual_id}
+    wide = collection_places(posts, qrels, reader, others=len(looks))
+    say(f"contexts of {write_places(wide, folder / 'places-all.jsonl.gz'):,} places of all formulas")
+    _mark(folder)
+
+
+def prepare_marf(
+    collection: TestCollection, folder: Path, configuration: MarfConfiguration, say: Callable[[str], None]
+) -> None:
+    """Writes the pairs to learn from, what is searched, the topics, and the shares of mathematics."""
+    if _is_done(folder):
+        return
+    searched = list(collection.posts())
+    posts = {post.id: post for post in (*searched, *collection.further_posts())}
+    pairs = [
+        (post.parent, post.id)
+        for post in posts.values()
+        if post.parent in posts
+        and not listed(post.id, collection.without)
+        and not listed(post.parent or "", collection.without)
+    ]
+    used = {name for pair in pairs for name in pair}
+    learned = [post for post in posts.values() if post.id in used]
+    vocabularies = vocabularies_of(learned)
+    folder.mkdir(parents=True, exist_ok=True)
+    vocabularies.save(folder)
+    reader = vocabularies.reader(load_base(configuration.base).pieces, configuration)
+    _shard(folder, "posts", reader, learned, pairs=[(str(q), a) for q, a in pairs])
+    say(f"{len(pairs):,} pairs of {len(learned):,} posts to learn from")
+    answers = [post for post in searched if post.role == "answer"] or searched
+    _shard(folder, "answers", reader, answers)
+    shares = {"answers": {post.id: round(math_share(post), 4) for post in answers}}
+    for name, tests in sets_by_task(collection).items():
+        topics = [topic for test in tests for topic in test.topics]
+        _write_qrels(folder, name, judged(tests))
+        ids = [topic.id for topic in topics]
+        if name == "task2":
+            formulas = [topic.formula or Formula(topic.id, "") for topic in topics]
+            PostShard.of(ids, reader.formulas(formulas), ()).save(folder / f"topics-{name}.npz")
+            looks: dict[str, Formula] = {}
+            for post in searched:
+                for formula in post.formulas:
+                    if formula.visual_id:
+                        looks.setdefault(formula.visual_id, formula)
+            PostShard.of(list(looks), reader.formulas(list(looks.values())), ()).save(folder / "looks.npz")
+            say(f"{len(looks):,} looks of formulas")
+        else:
+            _shard(folder, f"topics-{name}", reader, [topic.post for topic in topics], ids)
+            shares[name] = {topic.id: round(math_share(topic.post), 4) for topic in topics}
+    (folder / SHARES).write_text(json.dumps(shares) + "\n", encoding="utf-8")
+    _mark(folder)
+
+
+def _shard(
+    folder: Path,
+    name: str,
+    reader: InputReader,
+    posts: Sequence[Post],
+    ids: Sequence[str] | None = None,
+    pairs: Iterable[tuple[str, str]] = (),
+) -> None:
+    read = [
+        each
+        for start in range(0, len(posts), _AT_A_TIME)
+        for each in reader.posts(posts[start : start + _AT_A_TIME])
+    ]
+    PostShard.of(ids or [post.id for post in posts], read, pairs).save(folder / f"{name}.npz")
+
+
+def _write_qrels(folder: Path, name: str, qrels: Qrels) -> None:
+    path = folder / "qrels" / f"{name}.qrels"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    rows = (
+        f"{topic} 0 {item} {grade}\n"
+        for topic, grades in qrels.grades.items()
+        for item, grade in grades.items()
+    )
+    path.write_text("".join(rows), encoding="utf-8")
+
+
+def _is_done(folder: Path) -> bool:
+    return (folder / DONE).is_file()
+
+
+def _mark(folder: Path) -> None:
+    (folder / DONE).write_text("{}\n", encoding="utf-8")

@@ -1,0 +1,185 @@
+"""The stage that encodes: the vectors of a model for all posts and topics, each in an engine of its own, as an index has them."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from mathamr.core.batches import batches
+from mathamr.core.errors import MathAMRError
+from mathamr_lab.experiments.collection import TestCollection
+from mathamr_lab.experiments.graphs import CorpusCatalogue
+from mathamr_lab.experiments.setting import EXACT
+from mathamr_lab.experiments.stage import Figures
+from mathamr.graphs.store import GraphStore
+from mathamr.graphs.virtual import Level
+from mathamr.index.engines.engine import Engine, create_engine, open_engine
+from mathamr.index.engines.entry import Entry, Payload
+from mathamr.posts.post import Formula, Post
+from mathamr.core.progress import Progress
+from mathamr.search.query import Query
+from mathamr.search.stopwatch import Stopwatch
+from mathamr.systems.field import Field
+from mathamr.systems.modelfolder import load_system
+from mathamr.systems.system import Encoded, Item, System
+from mathamr.systems.vectors import Vectors
+
+OPTIONS: dict[str, dict[str, Any]] = {"edge": {"hnsw": "all"}, "qdrant": {"hnsw": "all"}}
+"""How engines are made here: MaxSim has a graph to follow, too."""
+TOPICS = "topics"
+BATCH = 512
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Corpus:
+    """Everything a model's vectors are made from."""
+
+    collection: TestCollection
+    catalogue: CorpusCatalogue
+    posts: Path
+    """The graph store of the posts."""
+    topics: Path
+    """The graph store of the topics."""
+
+
+def encode_all(model: Path, corpus: Corpus, folder: Path, device: str) -> Figures:
+    """Encodes the posts and the topics with a model, each into an exact engine in the folder."""
+    system = load_system(model, device)
+    searched, asked = set(corpus.catalogue.posts), corpus.collection.topic_posts()
+    began = time.monotonic()
+    with GraphStore(corpus.posts) as store, Progress("encoding", "posts", total=len(searched)) as progress:
+        posts = (post for post in corpus.collection.posts() if post.id in searched)
+        figures = _fill(folder / EXACT, system, progress.each(posts), store, corpus.catalogue)
+    seconds = time.monotonic() - began
+    with GraphStore(corpus.topics) as store:
+        _fill(folder / TOPICS, system, asked, store)
+    return {**figures, "posts a second": len(searched) / max(seconds, 1e-9)}
+
+
+def _fill(
+    folder: Path,
+    system: System,
+    posts: Iterable[Post],
+    store: GraphStore,
+    catalogue: CorpusCatalogue | None = None,
+) -> Figures:
+    """An engine with the vectors of posts; with a catalogue, of the answers and looks that are searched."""
+    answers = None if catalogue is None else set(catalogue.answers)
+    levels: Counter[str] = Counter()
+    rows: Counter[str] = Counter()
+    with engine_in(folder, EXACT, system.fields) as engine:
+        for batch in batches(posts, BATCH):
+            made = list(system.encode(_items(system, batch, store)))
+            kinds = {post.id: Payload(kind=post.kind) for post in batch}
+            found = [
+                Entry(each.id, each.post, kinds[each.id])
+                for each in made
+                if each.post and (answers is None or each.id in answers)
+            ]
+            formulas = list(_formulas(made, kinds, catalogue))
+            for entry in (*found, *formulas):
+                rows.update({name: len(vectors) for name, vectors in entry.rows.items()})
+            for each in made:
+                for vectors in each.post.values():
+                    levels.update(Level(int(level)).name.lower() for level in vectors.levels)
+            engine.upsert("posts", found)
+            engine.upsert("formulas", formulas)
+        engine.flush()
+    sizes = {field.name: 4 * field.size * rows[field.name] for field in system.fields}
+    return {"rows": dict(rows), "bytes": sizes, "by level": dict(levels)}
+
+
+def _items(system: System, posts: Iterable[Post], store: GraphStore) -> Iterator[Item]:
+    for post in posts:
+        if system.graphs is not None:
+            yield Item(post=post, tensor=store.tensor(system.graphs.configuration, post.id))
+        elif "graph" in system.needs:
+            yield Item(post=post, graph=store.graph(post.id))
+        else:
+            yield Item(post=post)
+
+
+def _formulas(
+    made: Iterable[Encoded], payloads: Mapping[str, Payload], catalogue: CorpusCatalogue | None
+) -> Iterator[Entry]:
+    """The formulas of posts, each id once; with a catalogue those whose look is judged."""
+    for each in made:
+        seen: set[str] = set()
+        for name, fields in each.formulas:
+            if name not in seen and (catalogue is None or name in catalogue.looks):
+                seen.add(name)
+                yield Entry(name, fields, replace(payloads[each.id], post=each.id))
+
+
+class engine_in:  # noqa: N801 - a context, used like a function
+    """A new engine in a folder that is emptied first; closed at the end, removed when something fails."""
+
+    def __init__(self, folder: Path, name: str, fields: Sequence[Field]) -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        self._folder = folder
+        self._engine = create_engine(folder, fields, name, OPTIONS.get(name))
+
+    def __enter__(self) -> Engine:
+        return self._engine
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._engine.close()
+        if kind is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
+
+
+def copy_into(index: Path, name: str) -> Figures:
+    """The vectors of a model once more, in another engine, prepared for approximate search."""
+    source = open_engine(index / EXACT, read_only=True)
+    try:
+        with engine_in(index / name, name, source.fields) as engine:
+            for of in dict.fromkeys(field.of for field in source.fields):
+                fields = [field.name for field in source.fields if field.of == of]
+                for ids in batches(source.ids(of), BATCH):
+                    payloads = source.payloads(of, ids)
+                    rows = {field: source[field].fetch(ids) for field in fields}
+                    engine.upsert(
+                        of,
+                        [
+                            Entry(
+                                each,
+                                {field: found[each] for field, found in rows.items() if each in found},
+                                payloads[each],
+                            )
+                            for each in ids
+                        ],
+                    )
+            engine.flush()
+            engine.optimize()
+    finally:
+        source.close()
+    size = sum(file.stat().st_size for file in (index / name).rglob("*") if file.is_file())
+    return {"bytes on disk": size}
+
+
+class StoredQueries:
+    """The vectors of topics that were made before: what a ranker asks for instead of a system."""
+
+    def __init__(self, topics: Engine) -> None:
+        self._topics = topics
+
+    def encoded(self, query: Query, watch: Stopwatch) -> Encoded:
+        """The vectors of a topic, whose post has the topic's key for an id."""
+        key = query.post.id
+        post: dict[str, Vectors] = {}
+        formulas: dict[str, dict[str, Vectors]] = {}
+        names = [formula.id for formula in query.post.formulas]
+        for field in self._topics.fields:
+            found = self._topics[field.name].fetch([key] if field.of == "posts" else names)
+            for name, vectors in found.items():
+                (post if field.of == "posts" else formulas.setdefault(name, {}))[field.name] = vectors
+        return Encoded(id=key, post=post, formulas=tuple(formulas.items()))
+
+    def look(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
+        """Looks are not stored for topics."""
+        raise MathAMRError("an experiment on stored vectors has none of looks")

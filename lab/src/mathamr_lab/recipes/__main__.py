@@ -1,0 +1,111 @@
+"""`python -m mathamr_lab.recipes PATH… --out FOLDER`: training where only torch and numpy are installed.
+
+PATH is a prepared folder, several of them, which are then trained side by side, or a shard of graphs.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Exit code 0 when done or stopped on demand, 1 after a clear error."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mathamr_lab.recipes",
+        description="Train systems from prepared folders, side by side, or a graph network from a shard.",
+    )
+    parser.add_argument(
+        "paths", type=Path, nargs="+", metavar="PATH", help="prepared folders, or one shard of graphs (.npz)"
+    )
+    parser.add_argument(
+        "--out", type=Path, required=True, help="folder for the model; of several, one below it for each"
+    )
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda or cuda:NUMBER")
+    parser.add_argument("--threads", type=int, default=4, help="threads that make batches ahead")
+    parser.add_argument("--minutes", type=float, help="stop after so many minutes; the same command goes on")
+    parser.add_argument("--fresh", action="store_true", help="do not go on from a checkpoint")
+    parser.add_argument(
+        "--at-once", type=int, default=8, metavar="COUNT", help="so many folders at a time (default 8)"
+    )
+    shard = parser.add_argument_group("of a shard only")
+    shard.add_argument("--config", default="thesis", help="named configuration of the graph network")
+    shard.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="change a field; repeatable"
+    )
+    shard.add_argument("--texts", type=Path, help="text vectors of the representatives (.npz)")
+    shard.add_argument("--labels", type=Path, help="text vectors of the labels to start from (.npy)")
+    shard.add_argument("--negatives", type=Path, help="hard negatives (JSON lines)")
+    shard.add_argument("--half", action="store_true", help="store the weights in sixteen bits")
+    given = parser.parse_args(arguments)
+    try:
+        if len(given.paths) > 1:
+            return _side_by_side(given)
+        if given.paths[0].is_dir():
+            _prepared(given)
+        else:
+            _shard(given)
+    except MathAMRError as error:
+        print(f"mathamr: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def _side_by_side(given: argparse.Namespace) -> int:
+    from mathamr_lab.recipes.sidebyside import train_side_by_side
+
+    options = ["--device", given.device, "--threads", str(given.threads)]
+    options += ["--minutes", str(given.minutes)] if given.minutes is not None else []
+    options += ["--fresh"] if given.fresh else []
+    failed = train_side_by_side(given.paths, given.out, options, given.at_once)
+    if failed:
+        print(
+            f"mathamr: {len(failed)} of {len(given.paths)} trainings failed: {', '.join(failed)}",
+            file=sys.stderr,
+        )
+    return 1 if failed else 0
+
+
+def _prepared(given: argparse.Namespace) -> None:
+    from mathamr_lab.recipes.prepared import train_prepared
+    from mathamr_lab.training.processes import joined_processes
+    from mathamr_lab.training.resources import Resources
+
+    with joined_processes(given.device) as (processes, device):
+        resources = Resources(
+            device=device, processes=processes, threads=given.threads, minutes=given.minutes
+        )
+        for row in train_prepared(given.paths[0], given.out, resources, fresh=given.fresh):
+            if processes.first:
+                print(json.dumps(row), flush=True)
+
+
+def _shard(given: argparse.Namespace) -> None:
+    from mathamr_lab.systems.mathamrplus.graph.command import GraphRequest, train_graph
+
+    progress = train_graph(
+        GraphRequest(
+            shard=given.paths[0],
+            out=given.out,
+            config=given.config,
+            changes=tuple(given.set),
+            device=given.device,
+            threads=given.threads,
+            texts=given.texts,
+            labels=given.labels,
+            negatives=given.negatives,
+            minutes=given.minutes,
+            half=given.half,
+            fresh=given.fresh,
+        )
+    )
+    for row in progress.history if progress is not None else ():
+        print(json.dumps(row))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

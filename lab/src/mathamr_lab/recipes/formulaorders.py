@@ -1,0 +1,233 @@
+"""Orders of like formulas, for networks to learn from: found by shared parts, judged by how well their trees align.
+
+`python -m mathamr_lab.recipes.formulaorders formulas.npz orders.npz` makes them on all cores; no model, no judgments
+of people are needed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from functools import cached_property
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.formulas.alignment import similarity
+from mathamr.graphs.formulahashes import mixed, subtree_hashes
+from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
+from mathamr_lab.systems.formulagraph.teacher import Teacher
+
+Numbers = npt.NDArray[Any]
+
+LARGEST_PART = 12
+"""Nodes of a subtree that is compared; larger ones are hardly ever found twice."""
+COMMON = 20_000
+"""Formulas that share a part: a part of more is too common to find anything by."""
+SATURATION, LENGTH = 1.2, 0.5
+"""BM25's k1 and b."""
+PARTS_COUNT = 0.5
+"""What sharing parts counts beside aligning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrderSettings:
+    """How many anchors, with how many nodes, and how many of the nearest, of the `among` nearest, and of any formulas each is given.
+
+    All are drawn among at most `formulas` of the shard.
+    """
+
+    anchors: int = 16_000
+    formulas: int = 120_000
+    smallest: int = 4
+    largest: int = 60
+    nearest: int = 8
+    others: int = 8
+    among: int = 80
+    any: int = 4
+    seed: int = 7
+
+    @property
+    def width(self) -> int:
+        """Candidates of an anchor."""
+        return self.nearest + self.others + self.any
+
+
+class SharedParts:
+    """Formulas by the parts they share: labels, edges, paths of two edges and subtrees, also with variables nameless."""
+
+    def __init__(self, shard: FormulaShard) -> None:
+        pieces = [each for kind in ("slt", "opt") for each in _parts(shard, kind)]
+        owners = np.concatenate([owner for owner, _ in pieces])
+        tokens = np.concatenate([token for _, token in pieces])
+        order = np.lexsort((tokens, owners))
+        owners, tokens = owners[order], tokens[order]
+        new = np.ones(len(tokens), np.bool_)
+        new[1:] = (owners[1:] != owners[:-1]) | (tokens[1:] != tokens[:-1])
+        self._owners, tokens = owners[new], tokens[new]
+        _, self._tokens, counts = np.unique(tokens, return_inverse=True, return_counts=True)
+        self.count = len(shard)
+        self._starts = np.searchsorted(self._owners, np.arange(self.count + 1))
+        self._weights = np.log1p((self.count - counts + 0.5) / (counts + 0.5))
+        self._counts = counts
+        lengths = np.diff(self._starts)
+        spread = 1 - LENGTH + LENGTH * lengths / max(1.0, lengths.mean())
+        self._norms = (SATURATION + 1) / (1 + SATURATION * spread)
+
+    @cached_property
+    def _postings(self) -> tuple[Numbers, Numbers]:
+        order = np.argsort(self._tokens, kind="stable")
+        return self._owners[order], np.append(0, np.cumsum(self._counts))
+
+    def scores(self, formula: int) -> Numbers:
+        """What every formula shares with one of them, as BM25 counts it."""
+        owners, starts = self._postings
+        tokens = self._tokens[self._starts[formula] : self._starts[formula + 1]]
+        tokens = tokens[self._counts[tokens] <= COMMON]
+        sums = np.zeros(self.count)
+        for token in tokens:
+            sums[owners[starts[token] : starts[token + 1]]] += self._weights[token]
+        found: Numbers = sums * self._norms
+        return found
+
+
+def _parts(shard: FormulaShard, kind: str) -> list[tuple[Numbers, Numbers]]:
+    trees = shard.slt if kind == "slt" else shard.opt
+    variables = shard.labels["V!anything unknown"]
+    nameless = np.where(
+        shard.labels.types() == shard.labels.types()[variables], variables, np.arange(len(shard.labels))
+    )
+    found = []
+    for salt, each in enumerate((trees, trees.renumbered(nameless))):
+        found += _parts_of(each, np.uint64((2 if kind == "slt" else 3) * 16 + salt))
+    return found
+
+
+def _parts_of(trees: FormulaTrees, salt: Any) -> list[tuple[Numbers, Numbers]]:
+    owners = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
+    above = trees.above()
+    salted = mixed(np.asarray(salt, np.uint64)[None])[0]
+    labels = mixed(trees.labels.astype(np.uint64) ^ salted)
+    edges = mixed(trees.edges.astype(np.uint64) + salted)
+    below = np.flatnonzero(above >= 0)
+    pairs = mixed(mixed(labels[above[below]]) + mixed(edges[below]) ^ labels[below])
+    deep = below[above[above[below]] >= 0]
+    upper = above[above[deep]]
+    paths = mixed(mixed(mixed(labels[upper]) + edges[above[deep]]) + edges[deep] ^ labels[deep])
+    hashes, _ = subtree_hashes(trees)
+    small = np.flatnonzero((trees.sizes > 1) & (trees.sizes <= LARGEST_PART))
+    return [
+        (owners, labels),
+        (owners[below], pairs),
+        (owners[deep], paths),
+        (owners[small], mixed(hashes[small] ^ salted)),
+    ]
+
+
+def make_orders(
+    shard: FormulaShard,
+    settings: OrderSettings,
+    workers: int = 1,
+    say: Callable[[str], None] = lambda line: None,
+) -> Teacher:
+    """For some formulas of the shard other formulas, near and far, and what each is worth to them."""
+    chance = np.random.default_rng(settings.seed)
+    among = np.sort(chance.permutation(len(shard))[: settings.formulas])
+    drawn = shard.chosen(among)
+    sizes = np.diff(drawn.opt.starts)
+    usable = np.flatnonzero((sizes >= settings.smallest) & (sizes <= settings.largest))
+    anchors = chance.permutation(usable)[: settings.anchors]
+    work = _OrderWork(drawn, SharedParts(drawn), settings)
+    say(f"{len(anchors):,} anchors among {len(drawn):,} formulas")
+    cuts = np.array_split(anchors, max(1, 8 * workers))
+    if workers <= 1:
+        found = [row for cut in cuts for row in work.rows(cut)]
+    else:
+        _WORK[:] = [work]
+        # Forked workers share the parts, which are large.
+        with ProcessPoolExecutor(workers, mp_context=get_context("fork")) as pool:
+            found = [row for rows in pool.map(_rows, cuts) for row in rows]
+        _WORK.clear()
+    say(f"{len(found):,} orders of {settings.width} formulas")
+    return Teacher(
+        among[np.array([row.anchor for row in found], np.int64)],
+        among[np.array([row.candidates for row in found], np.int64).reshape(-1, settings.width)],
+        np.array([row.scores for row in found], np.float32).reshape(-1, settings.width),
+    )
+
+
+class _Order(NamedTuple):
+    anchor: int
+    candidates: Numbers
+    scores: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class _OrderWork:
+    shard: FormulaShard
+    parts: SharedParts
+    settings: OrderSettings
+
+    def rows(self, anchors: Numbers) -> list[_Order]:
+        """The orders of some anchors; one with too few formulas like it has none."""
+        return [row for anchor in anchors.tolist() if (row := self._row(anchor)) is not None]
+
+    def _row(self, anchor: int) -> _Order | None:
+        settings, scores = self.settings, self.parts.scores(anchor)
+        nearest = np.argpartition(-scores, min(settings.among, len(scores) - 1))[: settings.among + 1]
+        nearest = nearest[np.argsort(-scores[nearest], kind="stable")]
+        nearest = nearest[(nearest != anchor) & (scores[nearest] > 0)]
+        if len(nearest) < settings.nearest + settings.others or scores[anchor] <= 0:
+            return None
+        chance = np.random.default_rng([settings.seed, anchor])
+        candidates = np.concatenate(
+            [
+                nearest[: settings.nearest],
+                chance.choice(nearest[settings.nearest :], settings.others, replace=False),
+                chance.integers(0, len(self.shard), settings.any),
+            ]
+        )
+        trees = self.shard.both(anchor)
+        aligned = np.array([similarity(trees, self.shard.both(other)) for other in candidates.tolist()])
+        shared = scores[candidates] / scores[anchor]
+        return _Order(anchor, candidates, (aligned + PARTS_COUNT * shared) / (1 + PARTS_COUNT))
+
+
+_WORK: list[_OrderWork] = []
+"""What forked workers inherit."""
+
+
+def _rows(anchors: Numbers) -> list[_Order]:
+    return _WORK[0].rows(anchors)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Makes the orders of a shard."""
+    parser = argparse.ArgumentParser(
+        prog="python -m mathamr_lab.recipes.formulaorders", description=__doc__
+    )
+    parser.add_argument("shard", type=Path, help="formulas.npz of a prepared folder")
+    parser.add_argument("out", type=Path, help="where the orders go (.npz)")
+    parser.add_argument("--anchors", type=int, default=OrderSettings().anchors)
+    parser.add_argument("--workers", type=int, default=os.cpu_count() or 1)
+    given = parser.parse_args(arguments)
+    shard = FormulaShard.load(given.shard)
+    orders = make_orders(
+        shard,
+        OrderSettings(anchors=given.anchors),
+        given.workers,
+        lambda line: print(line, file=sys.stderr, flush=True),
+    )
+    orders.save(given.out)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

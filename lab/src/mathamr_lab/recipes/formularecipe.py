@@ -1,0 +1,89 @@
+"""`FormulaRecipe`: how a system that reads formulas alone comes from them to its model folder, in one stage."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+import torch
+
+from mathamr.core.errors import MathAMRError
+from mathamr.graphs.formulashard import FormulaShard
+from mathamr_lab.systems.formulagraph.teacher import Teacher
+from mathamr_lab.recipes.formulas import FORMULAS, ORDERS, prepare_formulas
+from mathamr_lab.recipes.modelfiles import copy_model
+from mathamr_lab.recipes.recipe import (
+    StageResult,
+    StageWork,
+    TrainingSettings,
+    TrainingSources,
+    TrainingStage,
+)
+from mathamr_lab.training.loop import train
+from mathamr_lab.training.trainer import Trainer
+
+
+class FormulaTraining(Protocol):
+    """What every such training can be told: how much the orders of a teacher count."""
+
+    @property
+    def teacher(self) -> float:
+        """0 where nothing is learnt from a teacher."""
+        ...
+
+
+Configured = TypeVar("Configured", bound=tuple[Any, ...])
+
+
+@dataclass(frozen=True, kw_only=True)
+class FormulaRecipe(Generic[Configured]):
+    """The parts in which such systems differ: the name of the stage, the configurations, and the trainer.
+
+    `configured` gives the configurations of a name with some fields changed, that of the training last.
+    """
+
+    stage: str
+    configurations: tuple[str, ...]
+    configured: Callable[[str, Iterable[str]], Configured]
+    trainer: Callable[[FormulaShard, Configured, Teacher | None, torch.device], Trainer[Any, Any]]
+
+    @property
+    def stages(self) -> tuple[str, ...]:
+        """The one stage."""
+        return (self.stage,)
+
+    def check(self, settings: TrainingSettings) -> None:
+        """Refuses settings that cannot be trained."""
+        settings.checked(self.stages)
+        self._configured(settings)
+
+    def is_taught(self, settings: TrainingSettings) -> bool:
+        """Whether the orders of a teacher are learnt."""
+        training: FormulaTraining = self._configured(settings)[-1]
+        return training.teacher > 0
+
+    def prepare(
+        self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]
+    ) -> Sequence[Path]:
+        """Writes the trees of the formulas and, where a teacher is learnt from, its orders."""
+        return prepare_formulas(sources, folder, say, orders=self.is_taught(settings))
+
+    def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
+        """The one stage."""
+        return [TrainingStage(self.stage, lambda work: self._train(work, settings))]
+
+    def _configured(self, settings: TrainingSettings) -> Configured:
+        return self.configured(settings.config, settings.of(self.stage))
+
+    def _train(self, work: StageWork, settings: TrainingSettings) -> StageResult:
+        if work.resources.processes.count > 1:
+            raise MathAMRError("systems of formulas are trained by one process")
+        path = work.prepared / ORDERS
+        teacher = Teacher.load(path) if self.is_taught(settings) and path.exists() else None
+        shard = FormulaShard.load(work.prepared / FORMULAS)
+        trainer = self.trainer(shard, self._configured(settings), teacher, work.resources.device)
+        progress = train(trainer, work.folder(self.stage), work.resources, fresh=work.fresh)
+        copy_model(work.folder(self.stage), work.model)
+        return StageResult(progress.history, progress.done)

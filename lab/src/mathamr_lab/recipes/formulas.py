@@ -1,0 +1,106 @@
+"""What systems of formulas are trained on: the trees of all formulas that look different, from posts or tables of trees."""
+
+from __future__ import annotations
+
+import csv
+import shutil
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+from mathamr.formulas.tree import Opt, Slt
+from mathamr.graphs.formulashard import FormulaShard
+from mathamr_lab.systems.formulagraph.teacher import Teacher
+from mathamr_lab.recipes.recipe import TrainingSources
+
+FORMULAS, ORDERS = "formulas.npz", "orders.npz"
+TABLES = (".tsv",)
+
+
+@dataclass(slots=True)
+class FormulaCounts:
+    """What was met on the way."""
+
+    met: int = 0
+    unreadable: int = 0
+    looks: set[str] = field(default_factory=set)
+
+
+def prepare_formulas(
+    sources: TrainingSources, folder: Path, say: Callable[[str], None], *, orders: bool
+) -> list[Path]:
+    """Writes the trees of all formulas of the sources, each look once, and the orders that a teacher gives to some."""
+    path = folder / FORMULAS
+    files = (sources.path, *sources.posts)
+    if len(files) == 1 and sources.path.suffix == ".npz":
+        shard = FormulaShard.load(sources.path)
+        shutil.copyfile(sources.path, path)
+    else:
+        counts = FormulaCounts()
+        shard = FormulaShard.of(formulas_of_sources(files, counts))
+        say(
+            f"{len(shard):,} formulas that look different, of {counts.met:,};"
+            f" {counts.unreadable:,} could not be read and are left out"
+        )
+        shard.save(path)
+    if not orders:
+        return [path]
+    made_before = sources.path.with_name(ORDERS)
+    if sources.path.suffix == ".npz" and made_before.exists():
+        taught = Teacher.load(made_before).checked(len(shard))
+        say(f"{len(taught):,} orders of like formulas from {made_before}")
+    else:
+        from mathamr_lab.recipes.formulaorders import OrderSettings, make_orders
+
+        taught = make_orders(shard, OrderSettings(), say=say)
+    taught.save(folder / ORDERS)
+    return [path, folder / ORDERS]
+
+
+def formulas_of_sources(paths: tuple[Path, ...], counts: FormulaCounts) -> Iterator[tuple[Slt, Opt]]:
+    """The trees of every look once: of posts, or of tables with the columns `slt` and `opt` (Tangent strings)."""
+    from mathamr.formulas.visualkey import visual_key
+
+    for path in paths:
+        read = _of_table if path.suffix in TABLES and _is_table(path) else _of_posts
+        for slt, opt in read(path, counts):
+            key = visual_key(slt)
+            if key not in counts.looks:
+                counts.looks.add(key)
+                yield slt, opt
+
+
+def _is_table(path: Path) -> bool:
+    try:
+        with path.open(encoding="utf-8") as lines:
+            return {"slt", "opt"} <= set(lines.readline().rstrip("\n").split("\t"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise MathAMRError(f"cannot read {path}: {error}") from error
+
+
+def _of_table(path: Path, counts: FormulaCounts) -> Iterator[tuple[Slt, Opt]]:
+    from mathamr.formulas.notation import opt_from_string, slt_from_string
+
+    with path.open(encoding="utf-8", newline="") as lines:
+        for row in csv.DictReader(lines, delimiter="\t", quoting=csv.QUOTE_NONE):
+            counts.met += 1
+            try:
+                yield slt_from_string(row["slt"] or ""), opt_from_string(row["opt"] or "")
+            except MathAMRError:
+                counts.unreadable += 1
+
+
+def _of_posts(path: Path, counts: FormulaCounts) -> Iterator[tuple[Slt, Opt]]:
+    from mathamr.formulas.trees import trees_of
+    from mathamr.posts.reader import read_posts
+    from mathamr.posts.report import Report
+
+    for post in read_posts(path, Report()):
+        for formula in post.formulas:
+            counts.met += 1
+            (opt, slt), _ = trees_of(formula, post.macros)
+            if opt is None or slt is None:
+                counts.unreadable += 1
+            else:
+                yield slt, opt

@@ -1,0 +1,18 @@
+"""The files of a model out of the folder of the stage that made it, without checkpoint and card."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from mathamr.systems.weights import CONFIG
+from mathamr.systems.modelfolder import described
+
+
+def copy_model(stage: Path, model: Path) -> None:
+    """Copies `config.json` and the files it names; nothing where the stage has no model yet."""
+    if not (stage / CONFIG).exists():
+        return
+    model.mkdir(parents=True, exist_ok=True)
+    for name in (*described(stage)["sha256"], CONFIG):
+        shutil.copyfile(stage / name, model / name)

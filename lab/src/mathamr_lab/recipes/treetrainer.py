@@ -1,0 +1,138 @@
+"""`TreeTrainer`: what trainings of networks over formulas have in common: descent, state, and what is told about them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
+
+from torch import Tensor, nn
+
+from mathamr.graphs.formulashard import FormulaLabels
+from mathamr_lab.systems.formulagraph.teacher import Teacher
+from mathamr_lab.training.descent import Descent
+from mathamr_lab.training.schedule import Schedule
+from mathamr_lab.training.trainer import TrainingSubject, ValidationFigure
+
+
+class TreeDescent(Protocol):
+    """The fields of a training's configuration that say how the weights move."""
+
+    @property
+    def epochs(self) -> int:
+        """How often all formulas are seen."""
+        ...
+
+    @property
+    def batch_size(self) -> int:
+        """Formulas of a step."""
+        ...
+
+    @property
+    def learning_rate(self) -> float:
+        """The highest rate."""
+        ...
+
+    @property
+    def minimum_rate(self) -> float:
+        """The last rate."""
+        ...
+
+    @property
+    def warmup(self) -> float:
+        """The share of steps in which the rate rises."""
+        ...
+
+    @property
+    def weight_decay(self) -> float:
+        """How much weights shrink."""
+        ...
+
+    @property
+    def clip(self) -> float:
+        """The longest gradient."""
+        ...
+
+
+Step = TypeVar("Step")
+
+
+class TreeTrainer(ABC, Generic[Step]):
+    """A new network, trained on formulas; a validation tells its loss, that of held-out orders, and how well a formula is found."""
+
+    unit = "formulas"
+    pretrained = False
+    found: ClassVar[str]
+    """What a validation searches for, for the head of a column."""
+    descent: Descent
+
+    @property
+    def measured(self) -> tuple[ValidationFigure, ...]:
+        """What a validation tells."""
+        return (
+            ValidationFigure("loss", "validation loss", loss=True),
+            ValidationFigure("order", "loss of held-out orders", loss=True),
+            ValidationFigure("mrr", f"MRR of {self.found}"),
+        )
+
+    def descend(self, network: nn.Module, configuration: TreeDescent, steps: int) -> None:
+        """Says how long and how fast a network learns; `steps` are those of an epoch."""
+        self.epochs = self.patience = configuration.epochs
+        self.examples, self.steps = configuration.batch_size, steps
+        self.descent = Descent(
+            network,
+            Schedule(steps * configuration.epochs, configuration.warmup),
+            rate=configuration.learning_rate,
+            minimum=configuration.minimum_rate,
+            weight_decay=configuration.weight_decay,
+            clip=configuration.clip,
+        )
+
+    @abstractmethod
+    def _loss(self, step: Step) -> Tensor: ...
+
+    def learn(self, step: Step, number: int) -> Tensor:
+        """Takes one step."""
+        self.descent.model.train()
+        return self.descent.step(self._loss(step), number)
+
+    def figures(self, number: int) -> dict[str, float]:
+        """The rate."""
+        return {"rate": self.descent.rate(number)}
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that the next step depends on."""
+        return self.descent.state()
+
+    def use_state(self, state: dict[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        self.descent.use_state(state)
+
+    def told(
+        self,
+        train: int,
+        held: int,
+        *,
+        nodes: str,
+        labels: FormulaLabels,
+        teacher: Teacher | None,
+        validation: str,
+        configurations: Mapping[str, Mapping[str, Any]],
+    ) -> TrainingSubject:
+        """The formulas and the configurations in words; that of the model, `model`, is told with its parameters."""
+        parameters = sum(parameter.numel() for parameter in self.descent.model.parameters())
+        return TrainingSubject(
+            summary=f"training on {train:,} formulas, validating on {held:,}; {parameters:,} parameters",
+            monitor="loss",
+            validation=validation,
+            data=[
+                ("formulas", f"{train:,} to train on, {held:,} to validate on, each look once"),
+                ("nodes of a formula", nodes),
+                ("labels", f"{len(labels):,}"),
+                *([("teacher", f"{len(teacher):,} orders")] if teacher is not None else []),
+            ],
+            configurations={
+                **configurations,
+                "model": {**configurations["model"], "parameters": f"{parameters:,}"},
+            },
+        )

@@ -1,0 +1,1 @@
+"""Studies: measurements of quality that chose a default or a weight."""

@@ -1,0 +1,96 @@
+"""What the graph adds to the text it stands beside: known items, by collection and kind of query, by topic, with intervals.
+
+`MATHAMR_RUNS` is a folder with runs called COLLECTION.KIND.MODEL.STRATEGY.run, COLLECTION being `arq` (arqmath-mini) or
+`pairs`, KIND `known` (whole questions), `titles` (their titles alone), `t2020` or `t2021` (Task 1, counted year by year and
+together; topics without a relevant answer are left out), and MODEL a model and the same with `-text` behind it:
+`mathamr run INDEX --task answers --topics TOPICS --strategy hybrid --out arq.known.mathamr-2.hybrid.run`.
+Intervals are of the difference, by the bootstrap over topics; nothing is chosen here.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from statistics import fmean
+
+from benchmarks._data import data_folder
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import read_qrels
+from mathamr.evaluation.runs import read_run
+from mathamr.evaluation.scores import evaluate
+from mathamr.evaluation.significance import bootstrap_interval, paired_t_test
+from mathamr.evaluation.table import aligned
+
+MEASURES = ["MRR@10", "recall@10", "recall@100"]
+JUDGED = ["nDCG'", "MAP'", "Bpref"]
+QRELS = {
+    ("arq", "known"): "arqmath-mini/qrels/known-items.qrels",
+    ("arq", "titles"): "arqmath-mini/qrels/known-items.qrels",
+    ("arq", "t2020"): "arqmath-mini/qrels/task1-2020.qrels",
+    ("arq", "t2021"): "arqmath-mini/qrels/task1-2021.qrels",
+    ("pairs", "known"): "pairs/known-items.qrels",
+}
+YEARS = ("t2020", "t2021")
+TEXT = "-text"
+Values = dict[str, list[tuple[float, float]]]
+"""By measure, for every topic the value with the graph and without."""
+
+
+def run() -> None:
+    place = os.environ.get("MATHAMR_RUNS")
+    if not place:
+        raise MathAMRError(
+            "this benchmark needs MATHAMR_RUNS, a folder of runs; see benchmarks/graph_adds.py"
+        )
+    rows = [["", "topics", "with", "without", "difference", "95 %", "p"]]
+    years: dict[str, list[Values]] = {}
+    for path in sorted(Path(place).glob("*.run")):
+        collection, kind, rest = path.stem.split(".", 2)
+        model, _, strategy = rest.rpartition(".")
+        beside = path.with_name(f"{collection}.{kind}.{model}{TEXT}.{strategy}.run")
+        if not beside.exists() or (collection, kind) not in QRELS:
+            continue
+        found = _by_topic(path, beside, (collection, kind))
+        rows += _told(found, f"{collection} {kind}, {model}, {strategy}")
+        if kind in YEARS:
+            years.setdefault(f"{collection} both years, {model}, {strategy}", []).append(found)
+    for name, parts in years.items():
+        if len(parts) == len(YEARS):
+            rows += _told({measure: [*parts[0][measure], *parts[1][measure]] for measure in parts[0]}, name)
+    if len(rows) == 1:
+        raise MathAMRError(f"{place} has no run of a model beside one of its text alone")
+    print(aligned(rows))
+
+
+def _by_topic(ours: Path, theirs: Path, of: tuple[str, str]) -> Values:
+    qrels = read_qrels(data_folder() / QRELS[of]).with_relevant()
+    chosen = measures(JUDGED if of[1] in YEARS else MEASURES)
+    found, text = (evaluate(read_run(path), qrels, chosen).values for path in (ours, theirs))
+    return {
+        measure: [
+            (found[measure][topic], text[measure][topic])
+            for topic in sorted(found[measure].keys() & text[measure].keys())
+        ]
+        for measure in found
+    }
+
+
+def _told(values: Values, name: str) -> list[list[str]]:
+    rows = []
+    for measure, pairs in values.items():
+        ours, theirs = [own for own, _ in pairs], [other for _, other in pairs]
+        low, high = bootstrap_interval([own - other for own, other in pairs]) or (0.0, 0.0)
+        test = paired_t_test(ours, theirs)
+        rows.append(
+            [
+                f"{name}: {measure}",
+                f"{len(pairs)}",
+                f"{fmean(ours):.4f}",
+                f"{fmean(theirs):.4f}",
+                f"{fmean(ours) - fmean(theirs):+.4f}",
+                f"{low:+.4f} to {high:+.4f}",
+                "–" if test.p_value is None else f"{test.p_value:.2g}",
+            ]
+        )
+    return rows

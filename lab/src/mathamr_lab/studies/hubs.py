@@ -1,0 +1,119 @@
+"""Hubs: what the usual ranking of answers gains where a share of their hubness is taken off its first results.
+
+Shares, pools and neighbours are compared on validation questions, whole and cut down, and on the judged topics of Task 1, which
+are for development. `MATHAMR_HYBRID` names the folder of `benchmarks hybrid` with the indexes `arqmath` and `pairs`; the fused
+rankings are kept there as `fused/SET.run`. With `MATHAMR_HELD_OUT=1` the known items that are held out are looked at instead,
+with the pool, the neighbours and the shares 0 and that in use alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from benchmarks._data import data_folder
+from mathamr_lab.studies.hybrid import Set, judged_sets
+from mathamr_lab.studies.kinds import SOURCES, sets
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.retrieval import retrieve
+from mathamr.evaluation.runs import Run, read_run, write_run
+from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.evaluation.significance import paired_t_test
+from mathamr.evaluation.table import aligned
+from mathamr.index.engines.engine import FieldReader
+from mathamr.index.scored import Scored
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.search.hubs import hubness, less_for_hubs
+from mathamr.search.library import Index
+from mathamr.search.ranker import followed
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.systems.ranking import Promote, Unhub
+from mathamr_lab.training.export import ids_in
+
+SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
+POOLS = ((30, 5), (30, 10), (50, 5), (50, 10), (100, 10))
+"""How many of the first results, and how many neighbours of each among them."""
+
+
+def run() -> None:
+    place = os.environ.get("MATHAMR_HYBRID")
+    if not place:
+        print("left out: MATHAMR_HYBRID names no folder with indexes")
+        return
+    used = in_use()
+    held_out = bool(os.environ.get("MATHAMR_HELD_OUT"))
+    pools: Sequence[tuple[int, int]] = [(used.pool, used.neighbours)] if held_out else POOLS
+    shares = (0.0, used.share) if held_out else SHARES
+    for name in SOURCES:
+        if not (Path(place) / name).is_dir():
+            print(f"left out: {place} has no index {name}")
+            continue
+        with Index.open(Path(place) / name) as index:
+            for each in _asked(name, held_out):
+                fused = kept_fused(each, index, Path(place) / "fused")
+                field = index.archive.engine[used.field]
+                found = {pool: [taken_off(fused, field, *pool, share) for share in shares] for pool in pools}
+                _report(each, found, shares)
+
+
+def in_use() -> Unhub:
+    """How the usual ranking treats hubs."""
+    usual = MathAMRPlusSystem.rankings["answers"]["hybrid"]
+    assert isinstance(usual, Promote)
+    assert isinstance(usual.ranking, Unhub)
+    return usual.ranking
+
+
+def _asked(collection: str, held_out: bool) -> Iterator[Set]:
+    judged = [each for each in judged_sets(data_folder()) if each.collection == collection]
+    if held_out:
+        yield from (each for each in judged if each.task == "answers" and each.name != "task1")
+        return
+    source, without = SOURCES[collection]
+    posts = list(read_posts(data_folder() / source, Report()))
+    yield from sets(collection, posts, set(ids_in(data_folder() / without)))
+    yield from (each for each in judged if each.name == "task1")
+
+
+def kept_fused(each: Set, index: Index, folder: Path) -> Run:
+    """The fused ranking of a set's topics, made once."""
+    path = folder / f"{each.name}.run"
+    if not path.exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write_run(retrieve(index, each.topics, each.task, strategy="fused").run(), path)
+    return read_run(path)
+
+
+def taken_off(run: Run, field: FieldReader, pool: int, neighbours: int, share: float) -> Run:
+    """A run with a share of the hubness taken off the first results of every topic, as the ranking does it."""
+    rankings: dict[str, list[tuple[str, float]]] = {}
+    for topic, ranked in run.rankings.items():
+        hits = [Scored(hit.id, hit.score) for hit in ranked]
+        if share and len(hits) >= pool:
+            rows = field.fetch([hit.id for hit in hits[:pool]])
+            near = hubness({name: own.vectors[0] for name, own in rows.items() if len(own)}, neighbours)
+            hits = followed(less_for_hubs(hits[:pool], near, share), hits[pool:])
+        rankings[topic] = [(hit.id, hit.score) for hit in hits]
+    return Run.of(run.name, rankings)
+
+
+def _report(each: Set, found: dict[tuple[int, int], list[Run]], shares: Sequence[float]) -> None:
+    """The first measure by share, with the t of the paired test against a share of 0; recall beside it."""
+    chosen = measures(each.measures)
+    first, *others = each.measures
+    rows = [["first, neighbours", *(f"{first} at {share:g}" for share in shares), *others]]
+    for (pool, neighbours), runs in found.items():
+        scores = [evaluate(run, each.qrels, chosen) for run in runs]
+        figures = [f"{scores[0].mean(first):.4f}"]
+        figures += [f"{score.mean(first):.4f} (t {_t(score, scores[0], first)})" for score in scores[1:]]
+        beside = [" ".join(f"{score.mean(name):.3f}" for score in scores) for name in others]
+        rows.append([f"{pool}, {neighbours}", *figures, *beside])
+    print(f"\n{each.name}: {len(each.topics)} topics")
+    print(aligned(rows), flush=True)
+
+
+def _t(found: Scores, other: Scores, measure: str) -> str:
+    test = paired_t_test(list(found.values[measure].values()), list(other.values[measure].values()))
+    return "–" if test.statistic is None else f"{test.statistic:.1f}"

@@ -1,0 +1,95 @@
+"""Weights of the hybrid by what is asked with: whole questions, their titles, first words and longest formulas.
+
+The questions are those that text encoders are only validated on: neither held out for tests nor learned from. Each is asked
+as it is and cut down, and its own answers are looked for among all. `MATHAMR_HYBRID` names the folder of `benchmarks hybrid`:
+its `arqmath` and `pairs` are indexes of arqmath-mini and of the pairs, and runs are kept there as `runs/SET/COMPONENT.run`.
+The row to believe is `cross-validated`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from benchmarks._data import data_folder
+from mathamr_lab.studies.hybrid import Set, baseline_of, kept_runs, report
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.topics import Topic
+from mathamr.text.wording import written_sentences
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.search.query import Query
+from mathamr.systems.ranking import QueryKind
+from mathamr_lab.systems.text.materials import LEAST_FORMULA, held_threads
+from mathamr_lab.training.export import ids_in, listed
+
+SOURCES = {
+    "arqmath": ("arqmath-mini/Posts.xml", "arqmath-mini/heldout-questions.txt"),
+    "pairs": ("pairs/pairs.jsonl.gz", "pairs/heldout-pairs.txt"),
+}
+KINDS: dict[str, QueryKind] = {
+    "question": "question",
+    "title": "words",
+    "words": "words",
+    "formula": "formula",
+}
+FIRST_WORDS, LONGEST_FORMULA = 14, 400
+
+
+def run() -> None:
+    place = os.environ.get("MATHAMR_HYBRID")
+    if not place:
+        print("left out: MATHAMR_HYBRID names no folder with indexes")
+        return
+    for name, (source, without) in SOURCES.items():
+        if not (Path(place) / name).is_dir():
+            print(f"left out: {place} has no index {name}")
+            continue
+        posts = list(read_posts(data_folder() / source, Report()))
+        for each in sets(name, posts, set(ids_in(data_folder() / without))):
+            report(each, baseline_of(each, posts), kept_runs(each, Path(place)))
+
+
+def sets(name: str, posts: list[Post], unwanted: set[str]) -> Iterator[Set]:
+    """The validation questions of a collection, whole and cut down."""
+    given = {post.id: post for post in posts}
+    answers: dict[str, dict[str, int]] = {}
+    for post in posts:
+        parent = post.parent if post.role == "answer" else None
+        if parent in given and not listed(post.id, unwanted) and not listed(parent, unwanted):
+            answers.setdefault(parent, {})[post.id] = 3
+    held = sorted(held_threads(answers))
+    asked: dict[str, dict[str, Post]] = {"question": {}, "title": {}, "words": {}, "formula": {}}
+    for identifier in held:
+        for kind, post in _cut(given[identifier]):
+            asked[kind][identifier] = post
+    for kind, found in asked.items():
+        if found:
+            topics = tuple(
+                Topic(identifier, replace(post, id=identifier)) for identifier, post in found.items()
+            )
+            grades = Qrels({each: answers[each] for each in found})
+            yield Set(f"{name}-{kind}", name, "answers", topics, grades, KINDS[kind])
+
+
+def _cut(question: Post) -> Iterator[tuple[str, Post]]:
+    """A question as it is, and what might be typed instead of it."""
+    yield "question", question
+    sentences = written_sentences(question)
+    texts = {"title": sentences[0] if question.title.strip() else ""}
+    words = " ".join(sentences).split()
+    if len(words) > FIRST_WORDS:
+        texts["words"] = " ".join(words[:FIRST_WORDS])
+    longest = max((formula.latex for formula in question.formulas), key=len, default="")
+    if LEAST_FORMULA <= len(longest) <= LONGEST_FORMULA:
+        texts["formula"] = f"${longest}$"
+    for kind, text in texts.items():
+        try:
+            if text:
+                yield kind, Query.of_text(text).post
+        except MathAMRError:  # half a formula, or nothing to search for
+            continue

@@ -1,0 +1,238 @@
+"""A mathematician's reading beside the published one: its gold set, its speed, and what it does for formula search.
+
+Search is measured with lexical terms alone, so that nothing has to be trained. Formulas: Task 2 of arqmath-mini (2020 and
+2021 together), and the whole judged pool of ARQMath-1, whose formulas are known as published trees. The LaTeX of those is
+made from their layout and counts where it is laid out alike again; the other formulas keep their published tree in both
+readings. The topics of 2020 are in both, so the last test takes them from the pool and those of 2021 from arqmath-mini.
+Posts: Task 1 and the known items of arqmath-mini, and the held-out pairs, on which nothing was ever chosen.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from random import Random
+
+from benchmarks._data import data_folder
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import Qrels, read_qrels
+from mathamr.evaluation.runs import DEPTH, Run
+from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.evaluation.significance import paired_t_test
+from mathamr.evaluation.table import aligned
+from mathamr.evaluation.topics import Topic, read_topics
+from mathamr_lab.experiments.judgedpool import JudgedPool
+from mathamr.formulas.parse import READINGS, FormulaError, context_of, parse
+from mathamr.formulas.term import term
+from mathamr.index.lexical.bags import bag_of, post_bag
+from mathamr.index.lexical.lexicalindex import LexicalIndex
+from mathamr.index.lexical.terms import Terms, post_terms, terms_of
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.core.settings import READING
+from tests.formulas.meaning.gold import gold
+
+JUDGED = ["Bpref", "MAP'", "nDCG'", "P'@10"]
+KNOWN = ["MRR@10", "recall@10", "recall@100"]
+YEARS = ("2020", "2021")
+OTHERS = 1000
+"""Answers that stand beside those of the held-out pairs, drawn with a fixed seed; `MATHAMR_OTHER_PAIRS` is another number."""
+TermsOf = Callable[..., Terms]
+"""The terms of a formula by reading."""
+Values = Mapping[str, Mapping[str, float]]
+"""By measure and topic."""
+
+
+def run() -> None:
+    _gold()
+    folder = data_folder()
+    _speed(folder / "formulas" / "pool.jsonl.gz")
+    pool = _pool(folder / "arqmath1-formula-trees")
+    _distinct(pool, _task2(folder / "arqmath-mini"))
+    mini, pairs = folder / "arqmath-mini", folder / "pairs"
+    posts = list(read_posts(mini / "Posts.xml", Report()))
+    task1 = [
+        (mini / "topics" / f"task1-{year}.xml", mini / "qrels" / f"task1-{year}.qrels") for year in YEARS
+    ]
+    known = [(mini / "topics" / "known-items.xml", mini / "qrels" / "known-items.qrels")]
+    _posts("Task 1 of arqmath-mini, 2020 and 2021", posts, task1, JUDGED)
+    _posts("known items of arqmath-mini", posts, known, KNOWN)
+    _held_out(pairs)
+
+
+def _held_out(folder: Path) -> None:
+    """The held-out questions, their answers among some others: reading all 25,025 answers twice takes half an hour."""
+    topics, qrels = folder / "known-items.xml", folder / "known-items.qrels"
+    wanted = {answer for grades in read_qrels(qrels).grades.values() for answer in grades}
+    answers = [post for post in read_posts(folder / "pairs.jsonl.gz", Report()) if post.role == "answer"]
+    others = [post for post in answers if post.id not in wanted]
+    most = int(os.environ.get("MATHAMR_OTHER_PAIRS", OTHERS))
+    chosen = Random(0).sample(others, min(most, len(others)))
+    among = [post for post in answers if post.id in wanted] + chosen
+    _posts(f"held-out pairs, their answers among {len(among):,}", among, [(topics, qrels)], KNOWN)
+
+
+def _gold() -> None:
+    for name in ("seen", "heldout"):
+        rows = gold(name)
+        missed = [
+            row.latex
+            for row in rows
+            if term(parse(row.latex, reading="mathematician", context=context_of(row.post)).opt)
+            != row.mathematician
+        ]
+        differ = sum(row.published != row.mathematician for row in rows)
+        print(
+            f"gold set, {name}: {len(rows) - len(missed)} of {len(rows)} read as written "
+            f"({differ} of them have two readings); missed: {missed}"
+        )
+
+
+def _speed(path: Path) -> None:
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        formulas = [json.loads(line)["latex"] for line in lines]
+    best = dict.fromkeys(READINGS, float("inf"))
+    for _ in range(3):
+        for reading in READINGS:
+            started = time.process_time()
+            for latex in formulas:
+                try:
+                    parse(latex, reading=reading)
+                except FormulaError:
+                    continue
+            best[reading] = min(best[reading], time.process_time() - started)
+    rates = {reading: f"{len(formulas) / seconds:,.0f}/s" for reading, seconds in best.items()}
+    print(f"speed on {len(formulas):,} real formulas: {rates}")
+
+
+def _task2(folder: Path) -> dict[str, Scores]:
+    posts = list(read_posts(folder / "Posts.xml", Report()))
+    looks = {
+        formula.visual_id: partial(terms_of, formula, post.macros)
+        for post in reversed(posts)
+        for formula in reversed(post.formulas)
+        if formula.visual_id
+    }
+    queries: dict[str, TermsOf] = {}
+    grades: dict[str, Mapping[str, int]] = {}
+    for year in YEARS:
+        judged = read_qrels(folder / "qrels" / f"task2-{year}.qrels").with_relevant()
+        grades |= judged.grades
+        for topic in read_topics(folder / "topics" / f"task2-{year}.xml"):
+            if topic.id in judged.grades and topic.formula is not None:
+                queries[topic.id] = partial(terms_of, topic.formula, topic.post.macros)
+    return _compare("Task 2 of arqmath-mini, 2020 and 2021", looks, queries, Qrels(grades))
+
+
+def _pool(folder: Path) -> dict[str, Scores]:
+    pool = JudgedPool.read(folder)
+    formulas: dict[str, TermsOf] = {name: formula.terms for name, formula in pool.formulas.items()}
+    queries: dict[str, TermsOf] = {topic: formula.terms for topic, formula in pool.queries.items()}
+    known = sum(formula.is_legible for formula in pool.formulas.values())
+    print(f"\npool: {known:,} of {len(formulas):,} formulas can be read anew")
+    scores = _compare("pool of ARQMath-1, all topics", formulas, queries, pool.qrels(), pool.grades)
+    _report(
+        "pool of ARQMath-1, official topics",
+        {
+            reading: {
+                measure: {topic: value for topic, value in values.items() if topic in pool.official}
+                for measure, values in found.values.items()
+            }
+            for reading, found in scores.items()
+        },
+    )
+    return scores
+
+
+def _compare(
+    name: str,
+    formulas: Mapping[str, TermsOf],
+    queries: Mapping[str, TermsOf],
+    qrels: Qrels,
+    among: Mapping[str, Mapping[str, int]] | None = None,
+) -> dict[str, Scores]:
+    """Ranks the formulas for every query by each reading's terms."""
+    scores: dict[str, Scores] = {}
+    for reading in READINGS:
+        with tempfile.TemporaryDirectory() as folder, LexicalIndex.open(Path(folder)) as index:
+            index.formulas.update_bags(
+                (each, bag_of(made(reading=reading))) for each, made in formulas.items()
+            )
+            found = {
+                topic: [
+                    (hit.id, hit.score)
+                    for hit in index.formulas.search(
+                        queries[topic](reading=reading), DEPTH, None if among is None else among[topic]
+                    )
+                ]
+                for topic in qrels.grades
+                if topic in queries
+            }
+        scores[reading] = evaluate(Run.of(reading, found), qrels, measures(JUDGED))
+    _report(name, {reading: found.values for reading, found in scores.items()})
+    return scores
+
+
+def _distinct(pool: Mapping[str, Scores], mini: Mapping[str, Scores]) -> None:
+    """All topics once, those of 2020 from the pool."""
+    _report(
+        "formulas, every topic once",
+        {
+            reading: {
+                measure: {**mini[reading].values[measure], **pool[reading].values[measure]}
+                for measure in JUDGED
+            }
+            for reading in READINGS
+        },
+    )
+
+
+def _posts(
+    name: str, posts: Sequence[Post], files: Sequence[tuple[Path, Path]], chosen: Sequence[str]
+) -> None:
+    """Ranks answers for questions, with the terms that an index has under each setting."""
+    grades: dict[str, Mapping[str, int]] = {}
+    topics: list[Topic] = []
+    for topic_file, qrels_file in files:
+        judged = read_qrels(qrels_file).with_relevant()
+        grades |= judged.grades
+        topics += [topic for topic in read_topics(topic_file) if topic.id in judged.grades]
+    values: dict[str, Values] = {}
+    for reading in READINGS:
+        os.environ[READING.name] = reading
+        with tempfile.TemporaryDirectory() as folder, LexicalIndex.open(Path(folder)) as index:
+            index.posts.update_bags((post.id, post_bag(post)) for post in posts if post.role == "answer")
+            found = {
+                topic.id: [(hit.id, hit.score) for hit in index.posts.search(post_terms(topic.post), DEPTH)]
+                for topic in topics
+            }
+        values[reading] = evaluate(Run.of(reading, found), Qrels(grades), measures(chosen)).values
+    del os.environ[READING.name]
+    _report(name, values)
+
+
+def _report(name: str, values: Mapping[str, Values]) -> None:
+    """The means by reading, and paired tests against the published reading, not corrected for their number."""
+    base = values["published"]
+    chosen = list(base)
+    first = chosen[0]
+    rows = [["", *chosen, *(f"p {measure}" for measure in chosen), f"better/worse ({first})"]]
+    for reading, found in values.items():
+        means = [f"{sum(found[measure].values()) / len(found[measure]):.4f}" for measure in chosen]
+        tests = [_p(found[measure], base[measure]) if found is not base else "" for measure in chosen]
+        moved = [found[first][topic] - value for topic, value in base[first].items()]
+        rows.append([reading, *means, *tests, f"{sum(x > 0 for x in moved)}/{sum(x < 0 for x in moved)}"])
+    print(f"\n{name}: {len(base[first])} topics")
+    print(aligned(rows), flush=True)
+
+
+def _p(found: Mapping[str, float], base: Mapping[str, float]) -> str:
+    test = paired_t_test([found[topic] for topic in base], list(base.values()))
+    return "–" if test.p_value is None else f"{test.p_value:.2g}"

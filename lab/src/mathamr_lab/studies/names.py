@@ -1,0 +1,86 @@
+"""Bare names: an encyclopedia's names, synonyms and defined words against its texts, which stand there without their titles.
+
+Only names of entries that no model was trained on are asked (`held_names`: a tenth of the entries, by the hash of the id),
+among the texts of all entries. `MATHAMR_MODEL` names the model, by default the one in the box whose text stands alone;
+with `MATHAMR_VECTORS` vectors made ahead are taken. The index is made anew, in a folder that is thrown away.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks._data import data_folder
+from mathamr.evaluation import baselines
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.retrieval import retrieve
+from mathamr.evaluation.runs import Run
+from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.evaluation.significance import paired_t_test
+from mathamr.evaluation.table import aligned
+from mathamr.evaluation.topics import Topic
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Post
+from mathamr.search.library import Index
+from mathamr.systems.modelfolder import boxed
+from mathamr_lab.systems.text.materials import encyclopedia, entry_post, held_names, names_of
+
+MEASURES = ["MRR@10", "recall@10", "recall@100"]
+STRATEGIES = ("hybrid", "maxsim", "single", "lexical")
+
+
+def run() -> None:
+    path = data_folder() / "planetmath" / "entries.jsonl.gz"
+    model = os.environ.get("MATHAMR_MODEL") or next(
+        (name for name in boxed() if name.endswith("-text")), boxed()[0]
+    )
+    rows = list(encyclopedia(path))
+    asked = held_names(path)
+    posts = [_answer(entry_post(row)) for row in rows]
+    topics, grades = [], {}
+    for row in rows:
+        for place, name in enumerate(names_of(row) if row["id"] in asked else ()):
+            topic = f"{row['id']}#{place}"
+            formulas = formulas_of(topic, "", name, "latex")
+            topics.append(Topic(topic, Post(topic, "question", name, markup="latex", formulas=formulas)))
+            grades[topic] = {str(row["id"]): 3}
+    print(f"{len(topics)} names of {len(asked)} entries among {len(posts)} texts; {model}")
+    runs = {"bm25": baselines.run("bm25", posts, topics, "answers")}
+    with tempfile.TemporaryDirectory() as temporary:
+        source = Path(temporary) / "entries.jsonl"
+        source.write_text("".join(post.to_json() + "\n" for post in posts), encoding="utf-8")
+        build_index([source], Path(temporary) / "index", BuildOptions(model=model, engine="flat"))
+        with Index.open(Path(temporary) / "index") as index:
+            for strategy in STRATEGIES:
+                runs[strategy] = retrieve(index, topics, "answers", strategy=strategy).run()
+    _report(runs, Qrels(grades))
+
+
+def _answer(post: Post) -> Post:
+    """As something that can be found."""
+    return Post(post.id, "answer", post.body, markup=post.markup, formulas=post.formulas)
+
+
+def _report(runs: dict[str, Run], qrels: Qrels) -> None:
+    scores = {name: evaluate(found, qrels, measures(MEASURES)) for name, found in runs.items()}
+    rows = [["", *MEASURES, "p against hybrid"]]
+    for name, found in scores.items():
+        rows.append([name, *(_mean(found, each) for each in MEASURES), _p(found, scores["hybrid"])])
+    print(aligned(rows), flush=True)
+
+
+def _mean(found: Scores, measure: str) -> str:
+    values = list(found.values[measure].values())
+    return f"{found.mean(measure):.3f} ± {np.std(values, ddof=1) / len(values) ** 0.5:.3f}"
+
+
+def _p(found: Scores, other: Scores) -> str:
+    """The p-value of the paired t-test over names, not corrected for the number of tests."""
+    first = MEASURES[0]
+    test = paired_t_test(list(found.values[first].values()), list(other.values[first].values()))
+    return "–" if test.p_value is None else f"{test.p_value:.1g}"

@@ -1,0 +1,230 @@
+"""Candidates by nearest nodes instead of every node: what a graph of neighbours (HNSW) finds, costs and takes as formulas grow.
+
+The looks are real ones, those of a shard of formulas (`mathamr train formula-graph … --prepare`). Two ways to keep them in the engine
+`edge`: as the system does, an entry a look with many rows, and as the paper does, an entry a node. A query asks for the
+nearest of each of its nodes, and the looks that come are compared by exact MaxSim, in both views; what exact MaxSim over
+all looks finds is the truth. Times are of the clock, encoding and graphs on all threads, a query by one.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.core.arrays import Floats
+from mathamr.core.batches import batches
+from mathamr.evaluation.table import aligned
+from mathamr.graphs.formulashard import FormulaShard
+from mathamr.graphs.virtual import Level
+from mathamr.index.engines.engine import Engine, create_engine
+from mathamr.index.engines.entry import Entry
+from mathamr.index.engines.maxsim import maxsim
+from mathamr.posts.post import Formula
+from mathamr.systems.field import Field
+from mathamr.systems.formulagraph.system import ROWS, VIEW_OF, FormulaGraphSystem
+from mathamr.systems.modelfolder import load_system
+from mathamr.systems.system import Look
+from mathamr.systems.vectors import Vectors
+
+SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 200_000)
+BATCH = 4096
+DEPTHS = (10, 100, 1000)
+ARQMATH = 9_300_000
+"""Looks of the whole collection of ARQMath."""
+THEIRS = "the paper: 400 million vectors of 100 numbers for 9.8 million formulas, 24 hours to become ready, 1.6 s a query"
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """What one size took."""
+
+    looks: int
+    rows: int
+    disk: int
+    stored: float
+    graphs: float
+    query: float
+    exact: float
+    candidates: float
+    recall: tuple[float, ...]
+
+
+def formulas_of(path: Path) -> tuple[FormulaGraphSystem, FormulaShard, npt.NDArray[np.int64]]:
+    """The system in the box, the formulas of a shard, and an order in which some of them are taken by chance."""
+    system = load_system("formula-graph")
+    assert isinstance(system, FormulaGraphSystem)
+    shard = FormulaShard.load(path)
+    return system, shard, np.random.default_rng(0).permutation(len(shard))
+
+
+def near(formulas: Path, queries: Sequence[Look]) -> None:
+    """Measures both ways at all sizes that the shard and the seconds of `MATHAMR_NEAR_SECONDS` allow."""
+    system, shard, order = formulas_of(formulas)
+    budget, began = float(os.environ.get("MATHAMR_NEAR_SECONDS", "600")), time.perf_counter()
+    asked = list(system.encode_looks(queries))
+    for title, apart, share in (("an entry a node", True, 0.75), ("an entry a look, many rows", False, 0.25)):
+        print(f"\n{title}, engine edge with HNSW over all rows", flush=True)
+        found: list[Cost] = []
+        started = time.perf_counter()
+        for size in SIZES:
+            # A larger size takes as much longer as it is larger.
+            spent, last = time.perf_counter() - started, found[-1] if found else None
+            expected = (last.stored + last.graphs) * 1.2 * size / last.looks if last else 0.0
+            if size > len(shard) or spent + expected > budget * share:
+                break
+            vectors = encoded_looks(system, shard, order[:size])
+            found.append(_measure(vectors, asked, apart=apart))
+            print(f"  {size:,} looks after {time.perf_counter() - started:.0f} s", flush=True)
+        _report(found)
+    print(f"{THEIRS}; all in {time.perf_counter() - began:.0f} s", flush=True)
+
+
+def encoded_looks(
+    system: FormulaGraphSystem, shard: FormulaShard, numbers: npt.NDArray[np.int64]
+) -> dict[str, list[Floats]]:
+    """The rows of looks by view."""
+
+    def looks() -> Iterator[Look]:
+        for number in numbers.tolist():
+            opt, slt = shard.both(number)
+            yield Look(key=str(number), formula=Formula(str(number), ""), opt=opt, slt=slt)
+
+    found: dict[str, list[Floats]] = {field: [] for field in VIEW_OF}
+    for rows in system.encode_looks(looks()):
+        for field, own in found.items():
+            own.append(rows[field].vectors)
+    return found
+
+
+def _measure(
+    vectors: dict[str, list[Floats]], asked: Sequence[Mapping[str, Vectors]], *, apart: bool
+) -> Cost:
+    size = len(next(iter(vectors.values()))[0][0])
+    fields = [Field(name=name, of="looks", size=size, many=not apart) for name in vectors]
+    with tempfile.TemporaryDirectory() as folder:
+        engine = create_engine(Path(folder) / "engine", fields, "edge", {"hnsw": "all"})
+        began = time.perf_counter()
+        for batch in batches(_entries(vectors, apart=apart), BATCH):
+            engine.upsert("looks", batch)
+        engine.flush()
+        stored = time.perf_counter() - began
+        began = time.perf_counter()
+        engine.optimize()
+        graphs = time.perf_counter() - began
+        disk = sum(path.stat().st_blocks * 512 for path in Path(folder).rglob("*") if path.is_file())
+        took, exact, many, recall = _queries(engine, vectors, asked, apart=apart)
+        engine.close()
+    rows = sum(len(each) for own in vectors.values() for each in own)
+    looks = len(next(iter(vectors.values())))
+    return Cost(looks, rows, disk, stored, graphs, took, exact, many, recall)
+
+
+def _entries(vectors: Mapping[str, Sequence[Floats]], *, apart: bool) -> Iterator[Entry]:
+    for number in range(len(next(iter(vectors.values())))):
+        if not apart:
+            yield Entry(str(number), {name: _rows(own[number]) for name, own in vectors.items()})
+            continue
+        for name, own in vectors.items():
+            for node, row in enumerate(own[number]):
+                yield Entry(f"{number}/{name}/{node}", {name: _rows(row[None])})
+
+
+def _rows(vectors: Floats) -> Vectors:
+    return Vectors(vectors, np.full(len(vectors), Level.NODE, np.int8), tuple(map(str, range(len(vectors)))))
+
+
+def _queries(
+    engine: Engine,
+    vectors: Mapping[str, Sequence[Floats]],
+    asked: Sequence[Mapping[str, Vectors]],
+    *,
+    apart: bool,
+) -> tuple[float, float, float, tuple[float, ...]]:
+    """(seconds a query, of exact MaxSim over everything, candidates, shares of the true first ones that are found)."""
+    whole = {name: np.concatenate(list(own)) for name, own in vectors.items()}
+    starts = {name: np.cumsum([0, *map(len, own)])[:-1] for name, own in vectors.items()}
+    seconds = exact = candidates = 0.0
+    shares: list[list[float]] = [[] for _ in DEPTHS]
+    for query in asked:
+        began = time.perf_counter()
+        found: dict[int, float] = {}
+        for name, rows in query.items():
+            own = sorted(
+                {
+                    int(hit.id.partition("/")[0])
+                    for row in rows.vectors
+                    for hit in engine[name].search(row, ROWS, exact=False)
+                }
+            )
+            candidates += len(own)
+            if apart:
+                chosen = [vectors[name][number] for number in own]
+                scores = maxsim(rows.vectors, np.concatenate(chosen), np.cumsum([0, *map(len, chosen)])[:-1])
+                scored = list(zip(own, scores.tolist(), strict=True))
+            else:
+                hits = engine[name].score(rows.vectors, list(map(str, own)))
+                scored = [(int(hit.id), hit.score) for hit in hits]
+            for number, score in scored:
+                found[number] = max(found.get(number, -1.0), score)
+        order = sorted(found, key=lambda number: (-found[number], number))
+        seconds += time.perf_counter() - began
+        began = time.perf_counter()
+        views = [maxsim(rows.vectors, whole[name], starts[name]) for name, rows in query.items()]
+        best = np.maximum.reduce(views)
+        exact += time.perf_counter() - began
+        for share, depth in zip(shares, DEPTHS, strict=True):
+            truth = np.sort(best)[::-1][:depth]
+            # What is as good as the last of the true ones is as true.
+            worth = sum(best[number] >= truth[-1] - 1e-5 for number in order[:depth])
+            share.append(min(1.0, worth / len(truth)))
+    count = len(asked)
+    return (
+        seconds / count,
+        exact / count,
+        candidates / count,
+        tuple(float(np.mean(share)) for share in shares),
+    )
+
+
+def _report(found: Sequence[Cost]) -> None:
+    rows = [
+        ["looks", "vectors", "GB on disk", "stored, s", "graphs, s", "candidates", "ms a query", "exact, ms",
+         *(f"recall@{depth}" for depth in DEPTHS)]
+    ]  # fmt: skip
+    for cost in found:
+        rows.append(
+            [
+                f"{cost.looks:,}",
+                f"{cost.rows:,}",
+                f"{cost.disk / 1e9:.2f}",
+                f"{cost.stored:.1f}",
+                f"{cost.graphs:.1f}",
+                f"{cost.candidates:.0f}",
+                f"{1000 * cost.query:.0f}",
+                f"{1000 * cost.exact:.0f}",
+                *(f"{each:.3f}" for each in cost.recall),
+            ]
+        )
+    print(aligned(rows))
+    if len(found) < 2:
+        return
+    looks = np.array([cost.looks for cost in found], float)
+    logs, last = np.log(looks), looks[-1]
+    rows_at = float(np.polyval(np.polyfit(looks, [cost.rows for cost in found], 1), ARQMATH))
+    disk = float(np.polyval(np.polyfit(looks[-3:], [cost.disk for cost in found[-3:]], 1), ARQMATH))
+    stored = found[-1].stored * ARQMATH / last
+    graphs = found[-1].graphs * ARQMATH / last * np.log(ARQMATH) / logs[-1]
+    query = float(np.polyval(np.polyfit(logs[-3:], [cost.query for cost in found[-3:]], 1), np.log(ARQMATH)))
+    exact = float(np.polyval(np.polyfit(looks, [cost.exact for cost in found], 1), ARQMATH))
+    print(
+        f"projected to {ARQMATH:,} looks: {rows_at / 1e6:,.0f} million vectors, {disk / 1e9:,.0f} GB,"
+        f" {stored / 3600:,.1f} hours to store and {graphs / 3600:,.1f} hours of graphs (n log n),"
+        f" {query:,.2f} s a query (a line in log n), exact {exact:,.0f} s"
+    )

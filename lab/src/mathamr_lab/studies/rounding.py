@@ -1,0 +1,105 @@
+"""The text encoder in eight bits against 32: are known items found as well? Answers are found by the questions they belong to.
+
+`MATHAMR_BENCH_TOPICS` questions of the known items (default 120; 0: all 704) among their own answers and as many
+others as make `MATHAMR_BENCH_POSTS` (default 1,000; with all questions it is all 3,395 answers); one vector a post, by the
+text encoder of the model in the box. On a machine with a GPU the 32 bits are computed there; `MATHAMR_BENCH_EXACT=0` leaves them out.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks._data import data_folder
+from mathamr.core.arrays import Floats
+from mathamr.evaluation.qrels import read_qrels
+from mathamr.evaluation.topics import read_topics
+from mathamr.text.files import load_text_encoder
+from mathamr.text.reading import TextReader, load_quantised
+from mathamr.text.ways import ONNX, going, quickest_here
+from mathamr.text.wording import wording_alone
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.systems.modelfolder import TEXT, box
+
+TOPICS = int(os.environ.get("MATHAMR_BENCH_TOPICS", "120")) or None
+ANSWERS = int(os.environ.get("MATHAMR_BENCH_POSTS", "1000"))
+MODEL = "mathamr-2"
+DEPTH = 10
+EXACT = "32 bits"
+WITH_EXACT = os.environ.get("MATHAMR_BENCH_EXACT", "1") != "0"
+
+
+def run() -> None:
+    data = data_folder() / "arqmath-mini"
+    qrels = read_qrels(data / "qrels" / "known-items.qrels")
+    topics = [topic for topic in read_topics(data / "topics" / "known-items.xml") if qrels.relevant(topic.id)]
+    topics = topics[:TOPICS]
+    wanted = [qrels.relevant(topic.id) for topic in topics]
+    answers = [post for post in read_posts(data / "Posts.xml", Report()) if post.kind == "answer"]
+    if TOPICS is not None:
+        own = {name for names in wanted for name in names}
+        others = islice((post for post in answers if post.id not in own), max(0, ANSWERS - len(own)))
+        answers = [post for post in answers if post.id in own] + list(others)
+    questions = [topic.post for topic in topics]
+    _compare(MODEL, box() / MODEL / TEXT, questions, answers, wanted)
+
+
+def _compare(
+    name: str,
+    folder: Path,
+    questions: Sequence[Post],
+    answers: Sequence[Post],
+    wanted: Sequence[frozenset[str]],
+) -> None:
+    ids = [post.id for post in answers]
+    found: dict[str, tuple[Floats, Floats]] = {}
+    index = quickest_here()
+    readers = {way: load_quantised(folder) for way in dict.fromkeys((ONNX, index))}
+    for way, reader in [
+        *([(EXACT, load_text_encoder(folder, "auto"))] if WITH_EXACT else []),
+        *readers.items(),
+    ]:
+        started = time.process_time()
+        with going(way):
+            found[way] = _vectors(reader, questions), _vectors(reader, answers)
+        print(f"  {name}, {way}: {time.process_time() - started:.0f} s of a processor", flush=True)
+    rows = {f"both by {way}": vectors for way, vectors in found.items()}
+    if index != ONNX:
+        rows[f"questions by {ONNX}, answers by {index}, as in a large index"] = (
+            found[ONNX][0],
+            found[index][1],
+        )
+    if WITH_EXACT:
+        rows[f"questions by {ONNX}, answers in {EXACT}"] = found[ONNX][0], found[EXACT][1]
+    for title, (asked, answering) in rows.items():
+        print(
+            f"  {name}, {title}: MRR@{DEPTH} {_reciprocal_rank(asked @ answering.T, ids, wanted):.4f}"
+            f" ({len(asked)} questions, {len(ids):,} answers)"
+        )
+    first, *others = found
+    for way in others:
+        cosines = np.concatenate([(a * b).sum(1) for a, b in zip(found[way], found[first], strict=True)])
+        print(
+            f"  {name}, {way} and {first}: cosine of posts mean {cosines.mean():.5f}, least {cosines.min():.5f}"
+        )
+
+
+def _vectors(reader: TextReader, posts: Sequence[Post]) -> Floats:
+    """One vector a post: that of all of its text."""
+    found = reader.encode(wording_alone(post)[0] for post in posts)
+    return np.stack([vectors.vectors[-1] for vectors in found]).astype(np.float32)
+
+
+def _reciprocal_rank(scores: Floats, ids: Sequence[str], wanted: Sequence[frozenset[str]]) -> float:
+    total = 0.0
+    for row, names in zip(scores, wanted, strict=True):
+        best = np.argsort(-row, kind="stable")[:DEPTH]
+        total += next((1 / rank for rank, place in enumerate(best, 1) if ids[place] in names), 0.0)
+    return total / len(wanted)

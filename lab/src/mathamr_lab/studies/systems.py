@@ -1,0 +1,278 @@
+"""Every system on arqmath-mini: both tasks with bootstrap intervals over topics, what an index takes, how quick it is.
+
+`MATHAMR_SYSTEMS` names the models, with spaces between them, and `MODEL@RANKING` another ranking of the same index;
+by default all models in the box with their first ranking. `MATHAMR_SYSTEMS_AT` is the folder in which indexes
+(`MODEL.index`), figures (`MODEL.json`) and runs (`NAME-TASK.run.gz`) are kept: what is there already is not made again, and
+runs of other makes, put there under names of their own, become rows as well. `MATHAMR_SYSTEMS_JOBS` processes build an index, and
+`MATHAMR_SYSTEMS_TABLE=1` only prints the table of what is there.
+
+Speeds are those of one core: `index` is the whole way from a file of posts to an index, `queries` is a topic searched for,
+1,000 deep, on the processor. To index everything with every model takes hours of one core: with `MATHAMR_SYSTEMS_COSTS=INDEX`, an
+index of the collection by whatever model, only what each model costs is measured, from a slice of `MATHAMR_SYSTEMS_SLICE` posts
+and rows made up after it (`benchmarks/_costs.py`); the table then has ≈ before vectors and megabytes.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from mathamr_lab.studies.costs import costs
+from benchmarks._data import data_folder
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.baselines import run as baseline_run
+from mathamr.evaluation.measures import measures
+from mathamr.evaluation.qrels import Qrels, read_qrels
+from mathamr.evaluation.retrieval import retrieve
+from mathamr.evaluation.runs import DEPTH, Run, read_run, run_lines
+from mathamr.evaluation.scores import evaluate
+from mathamr.evaluation.significance import bootstrap_interval
+from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.search.library import Index
+from mathamr.systems.modelfolder import boxed, described, model_folder
+from mathamr.systems.ranking import Task
+
+TESTS: dict[str, tuple[Task, tuple[str, ...], tuple[str, ...]]] = {
+    "task1": ("answers", ("task1-2020", "task1-2021"), ("nDCG'", "Bpref")),
+    "task2": ("formulas", ("task2-2020", "task2-2021"), ("nDCG'", "MAP'", "Bpref")),
+    "known-items": ("answers", ("known-items",), ("MRR@10",)),
+}
+"""By name: what is searched for, the files of topics and judgments, and the measures."""
+BASELINES = {"task1": ("random", "bm25"), "task2": ("random", "latex-ngrams"), "known-items": ("bm25",)}
+KNOWN_DEPTH = 100
+"""Results of known items that are kept: their measure looks at ten."""
+TIMED = 20
+"""Topics whose search is timed."""
+SAMPLE = 60
+"""Posts that one core indexes."""
+SLICE = 150
+"""Posts that costs are measured on where not all are indexed."""
+
+
+def run() -> None:
+    mini = data_folder() / "arqmath-mini"
+    named = os.environ.get("MATHAMR_SYSTEMS", "").split() or list(boxed())
+    given = os.environ.get("MATHAMR_SYSTEMS_AT")
+    with tempfile.TemporaryDirectory(prefix="mathamr-systems-") as temporary:
+        folder = Path(given or temporary)
+        folder.mkdir(parents=True, exist_ok=True)
+        whole = os.environ.get("MATHAMR_SYSTEMS_COSTS")
+        if whole:
+            _measure_costs(named, Path(whole), folder)
+        elif not os.environ.get("MATHAMR_SYSTEMS_TABLE"):
+            _baselines(mini, folder)
+            for name in named:
+                try:
+                    _measure(name, mini, folder)
+                except (MathAMRError, subprocess.CalledProcessError) as error:
+                    print(f"  {name} is left out: {error}", flush=True)
+        for line in table(mini, folder):
+            print(line)
+
+
+def _topics(mini: Path, files: Sequence[str]) -> tuple[list[Topic], Qrels]:
+    """Topics with a relevant item, and their judgments."""
+    topics: list[Topic] = []
+    grades: dict[str, Mapping[str, int]] = {}
+    for name in files:
+        judged = read_qrels(mini / "qrels" / f"{name}.qrels").with_relevant()
+        topics += [each for each in read_topics(mini / "topics" / f"{name}.xml") if each.id in judged.grades]
+        grades |= judged.grades
+    return topics, Qrels(grades)
+
+
+def _baselines(mini: Path, folder: Path) -> None:
+    posts = None
+    for test, names in BASELINES.items():
+        task, files, _ = TESTS[test]
+        for name in names:
+            path = folder / f"{name}-{test}.run.gz"
+            if not path.exists():
+                posts = posts or list(read_posts(mini / "Posts.xml", Report()))
+                _write(baseline_run(name, posts, _topics(mini, files)[0], task), path)
+
+
+def _measure(name: str, mini: Path, folder: Path) -> None:
+    """Indexes the posts, and searches for all topics; each only where it was not done."""
+    model, _, strategy = name.partition("@")
+    index, figures = folder / f"{_plain(model)}.index", folder / f"{_plain(model)}.json"
+    if not figures.exists():
+        jobs = os.environ.get("MATHAMR_SYSTEMS_JOBS", str(os.cpu_count() or 1))
+        row = _indexed(mini / "Posts.xml", model, index, ["--workers", jobs], {})
+        row |= {"one core": _one_core(mini, model), "rows": _rows(index, model), "training": _training(model)}
+        figures.write_text(json.dumps(row) + "\n", encoding="utf-8")
+    with Index.open(index, device="cpu", model=model) as opened:
+        for test, (task, files, _) in TESTS.items():
+            path = folder / f"{_plain(name)}-{test}.run.gz"
+            if task not in opened.tasks or path.exists():
+                continue
+            topics, _ = _topics(mini, files)
+            retrieve(opened, topics[:1], task, strategy=strategy or None)
+            started = time.perf_counter()
+            retrieve(opened, topics[:TIMED], task, strategy=strategy or None)
+            rate = len(topics[:TIMED]) / (time.perf_counter() - started)
+            found = retrieve(opened, topics, task, strategy=strategy or None, name=name)
+            _write(found.run(), path, KNOWN_DEPTH if test == "known-items" else DEPTH)
+            _note(folder / f"{_plain(name)}.speed.json", test, rate)
+            print(f"  {name} {test}: {rate:.2f} queries/s", flush=True)
+
+
+def _measure_costs(named: Sequence[str], whole: Path, folder: Path) -> None:
+    """What every model and its rankings cost, from a slice; each only where it is not known."""
+    rankings: dict[str, list[str]] = {}
+    for name in named:
+        model, _, strategy = name.partition("@")
+        rankings.setdefault(model, []).append(strategy)
+    for model, strategies in rankings.items():
+        figures = folder / f"{_plain(model)}.json"
+        if figures.exists():
+            continue
+        try:
+            row = costs(model, int(os.environ.get("MATHAMR_SYSTEMS_SLICE", SLICE)), whole, strategies)
+        except subprocess.CalledProcessError as error:
+            print(f"  {model} is left out: {error}", flush=True)
+            continue
+        for strategy, rates in row.pop("queries").items():
+            name = f"{_plain(model)}@{strategy}" if strategy else _plain(model)
+            for test, rate in rates.items():
+                _note(folder / f"{name}.speed.json", test, rate)
+        figures.write_text(json.dumps(row | {"training": _training(model)}) + "\n", encoding="utf-8")
+        print(f"  {model}: {row['one core']:.1f} posts/s", flush=True)
+
+
+def _rows(index: Path, model: str) -> int:
+    """The vectors in an index; an entry may have many."""
+    total = 0
+    with Index.open(index, device="cpu", model=model) as opened:
+        engine = opened.archive.engine
+        for field in engine.fields:
+            ids = iter(engine[field.name].ids())
+            while part := list(islice(ids, 256)):
+                total += sum(map(len, engine[field.name].fetch(part).values()))
+    return total
+
+
+def _plain(name: str) -> str:
+    """A model's name, or the last part of its folder's, as part of a file's name."""
+    return Path(name).name
+
+
+def _indexed(
+    posts: Path, model: str, out: Path, options: Sequence[str], environment: dict[str, str]
+) -> dict[str, object]:
+    command = [
+        sys.executable,
+        "-m",
+        "mathamr",
+        "index",
+        str(posts),
+        "--out",
+        str(out),
+        "--model",
+        model,
+        "--json",
+    ]
+    # An index that another model left, with graphs that this one needs too, may lie there.
+    again = ["--rebuild"] if out.exists() else []
+    done = subprocess.run(
+        [*command, *options, *again],
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        check=True,
+        text=True,
+    )
+    row: dict[str, object] = json.loads(done.stdout)
+    row["disk"] = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    return row
+
+
+def _one_core(mini: Path, model: str) -> float:
+    """Posts a second from a file to an index, by one process with one thread; its start is not counted."""
+    with tempfile.TemporaryDirectory(prefix="mathamr-systems-") as name:
+        path = Path(name) / "posts.jsonl"
+        chosen = islice(read_posts(mini / "Posts.xml", Report()), 0, 100 * SAMPLE, 100)
+        path.write_text("".join(post.to_json() + "\n" for post in chosen), encoding="utf-8")
+        options = ["--workers", "1", "--device", "cpu"]
+        row = _indexed(path, model, Path(name) / "index", options, {"OMP_NUM_THREADS": "1"})
+        return float(str(row["posts_per_second"]))
+
+
+def _note(path: Path, test: str, rate: float) -> None:
+    row = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    path.write_text(json.dumps(row | {test: rate}) + "\n", encoding="utf-8")
+
+
+def _write(run: Run, path: Path, depth: int = DEPTH) -> None:
+    with gzip.open(path, "wt", encoding="utf-8") as file:
+        file.writelines(run_lines(run, depth))
+
+
+def table(mini: Path, folder: Path) -> Iterator[str]:
+    """Markdown: a row for everything that has a run in the folder."""
+    judged = {test: _topics(mini, files)[1] for test, (_, files, _) in TESTS.items()}
+    heads = [f"{test} {measure}" for test, (_, _, names) in TESTS.items() for measure in names]
+    costs = ["vectors", "MB", "training", "index posts/s", "answers/s", "formulas/s"]
+    yield "| system | " + " | ".join([*heads, *costs]) + " |"
+    yield "| --- |" + " --: |" * (len(heads) + len(costs))
+    names = {
+        path.name.removesuffix(f"-{test}.run.gz")
+        for test in TESTS
+        for path in folder.glob(f"*-{test}.run.gz")
+    }
+    order = {name: place for place, name in enumerate(os.environ.get("MATHAMR_SYSTEMS", "").split())}
+    for name in sorted(names, key=lambda each: (order.get(each, len(order)), each)):
+        cells: list[str] = []
+        for test, (_, _, wanted) in TESTS.items():
+            path = folder / f"{name}-{test}.run.gz"
+            cells += _effect(path, judged[test], wanted) if path.exists() else ["–"] * len(wanted)
+        yield "| " + " | ".join([name, *cells, *_costs(name, folder)]) + " |"
+    counts = ", ".join(f"{test} {len(qrels.topics)}" for test, qrels in judged.items())
+    yield ""
+    yield f"Topics: {counts}. In brackets 95 % bootstrap intervals over topics (10,000 samples)."
+
+
+def _effect(path: Path, qrels: Qrels, names: Sequence[str]) -> list[str]:
+    scores = evaluate(read_run(path), qrels, measures(names))
+    cells = []
+    for name in scores.measures:
+        interval = bootstrap_interval(list(scores.values[name].values()))
+        told = "" if interval is None else f" [{_short(interval[0])}, {_short(interval[1])}]"
+        cells.append(f"{_short(scores.mean(name))}{told}")
+    return cells
+
+
+def _short(value: float) -> str:
+    return f"{value:.3f}".removeprefix("0")
+
+
+def _costs(name: str, folder: Path) -> list[str]:
+    model = name.partition("@")[0]
+    figures, speed = folder / f"{model}.json", folder / f"{name}.speed.json"
+    row = json.loads(figures.read_text(encoding="utf-8")) if figures.exists() else {}
+    rates = json.loads(speed.read_text(encoding="utf-8")) if speed.exists() else {}
+    seconds = row.get("training", 0)
+    about = "≈ " if "slice" in row else ""
+    return [
+        f"{about}{row['rows']:,}" if "rows" in row else "–",
+        f"{about}{row['disk'] / 1e6:,.0f}" if "disk" in row else "–",
+        f"{seconds:,.0f} s" if seconds else "–",
+        f"{row['one core']:.1f}" if "one core" in row else "–",
+        *(f"{rates[test]:.1f}" if test in rates else "–" for test in ("task1", "task2")),
+    ]
+
+
+def _training(model: str) -> float:
+    """Seconds of a model's training, where its folder tells; else 0."""
+    training = described(model_folder(model)).get("training")
+    told = training.get("seconds", 0) if isinstance(training, dict) else 0
+    return float(sum(told.values()) if isinstance(told, dict) else told)

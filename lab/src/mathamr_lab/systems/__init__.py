@@ -1,0 +1,1 @@
+"""Trainers of the systems; each folder bears the name of the product's system."""

@@ -1,0 +1,136 @@
+"""`FormulaMaterials`: what formula graphs are trained on, numbered by the labels of the model to be, and its batches."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.core.errors import MathAMRError
+from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
+from mathamr.systems.formulagraph.batch import Subexpressions
+from mathamr_lab.systems.formulagraph.configuration import NodeTraining
+from mathamr_lab.systems.formulagraph.teacher import Teacher
+
+Numbers = npt.NDArray[Any]
+FEW = 2
+"""Fewer formulas than these have no negatives."""
+_SKETCH = 8
+
+
+class FormulaChoice(NamedTuple):
+    """A batch by number: its formulas in ascending order, and the anchors whose order is learnt beside them."""
+
+    number: int
+    formulas: Numbers
+    anchors: Numbers
+
+
+@dataclass(frozen=True, eq=False)
+class FormulaMaterials:
+    """Formulas to train on and to validate on; both views have the same formulas in the same order."""
+
+    shard: FormulaShard
+    teacher: Teacher | None
+    train: Numbers
+    held: Numbers
+    configuration: NodeTraining
+
+    @classmethod
+    def of(
+        cls, shard: FormulaShard, configuration: NodeTraining, teacher: Teacher | None
+    ) -> FormulaMaterials:
+        """The formulas of a shard; those that are too large are left out."""
+        own = shard.renumbered(shard.frequent(configuration.rare))
+        sizes = np.maximum(np.diff(own.slt.starts), np.diff(own.opt.starts))
+        usable = np.flatnonzero(sizes <= configuration.largest)
+        if len(usable) < FEW:
+            raise MathAMRError(f"{len(usable)} formulas are too few to train on")
+        order = np.random.default_rng([configuration.seed, 0]).permutation(usable)
+        order = order[: configuration.formulas]
+        held = min(configuration.validation, len(order) // 5)
+        if configuration.teacher and teacher is None:
+            raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
+        return cls(
+            own,
+            teacher.checked(len(own)) if teacher is not None and configuration.teacher else None,
+            np.sort(order[held:]),
+            np.sort(order[:held]),
+            configuration,
+        )
+
+    def trees(self, view: str) -> FormulaTrees:
+        """The trees of one view."""
+        return self.shard.slt if view == "slt" else self.shard.opt
+
+    @cached_property
+    def parts(self) -> dict[str, Subexpressions]:
+        """The sub-expressions of both views."""
+        return {view: Subexpressions(self.trees(view)) for view in ("slt", "opt")}
+
+    def fingerprint(self) -> str:
+        """Of all that is trained on."""
+        content = hashlib.sha256()
+        for trees in (self.shard.slt, self.shard.opt):
+            for array in (trees.labels, trees.parents, trees.edges):
+                content.update(np.ascontiguousarray(array).tobytes())
+        if self.teacher is not None:
+            content.update(np.ascontiguousarray(self.teacher.scores).tobytes())
+        return content.hexdigest()[:16]
+
+    def batches(self, epoch: int) -> list[FormulaChoice]:
+        """The batches of an epoch: shuffled, or neighbours together."""
+        configuration = self.configuration
+        chance = np.random.default_rng([configuration.seed, 1, epoch])
+        order = self.train[self._order(chance)]
+        size = configuration.batch_size
+        cuts = [np.sort(order[start : start + size]) for start in range(0, len(order), size)]
+        cuts = [cut for cut in cuts if len(cut) >= FEW]
+        return [
+            FormulaChoice(number, cut, anchors)
+            for number, (cut, anchors) in enumerate(zip(cuts, self._anchors(len(cuts), chance), strict=True))
+        ]
+
+    def held_batches(self) -> list[FormulaChoice]:
+        """The batches of a validation."""
+        size = self.configuration.batch_size
+        cuts = [self.held[start : start + size] for start in range(0, len(self.held), size)]
+        none = np.zeros(0, np.int64)
+        return [FormulaChoice(number, cut, none) for number, cut in enumerate(cuts) if len(cut) >= FEW]
+
+    def held_orders(self) -> FormulaChoice:
+        """The orders of a validation."""
+        none = np.zeros(0, np.int64)
+        if self.teacher is None:
+            return FormulaChoice(0, none, none)
+        return FormulaChoice(0, none, np.arange(len(self.teacher) - self.teacher.held, len(self.teacher)))
+
+    def _order(self, chance: np.random.Generator) -> Numbers:
+        count, group = len(self.train), self.configuration.neighbours
+        if group == 1:
+            return chance.permutation(count)
+        near = np.argsort(self._sketches[self.train] @ chance.standard_normal(_SKETCH), kind="stable")
+        groups = [near[start : start + group] for start in range(0, count, group)]
+        return np.concatenate([groups[place] for place in chance.permutation(len(groups))])
+
+    @cached_property
+    def _sketches(self) -> Numbers:
+        """What labels a formula has, as a few numbers: alike where most labels are the same."""
+        trees = self.shard.opt
+        table = np.random.default_rng(0).standard_normal((len(self.shard.labels), _SKETCH))
+        sums = np.add.reduceat(table[trees.labels], trees.starts[:-1], axis=0)
+        found: Numbers = sums / np.linalg.norm(sums, axis=1, keepdims=True).clip(1e-9)
+        return found
+
+    def _anchors(self, steps: int, chance: np.random.Generator) -> list[Numbers]:
+        if self.teacher is None:
+            return [np.zeros(0, np.int64)] * steps
+        many = max(1, self.configuration.batch_size // self.teacher.candidates.shape[1])
+        usable = len(self.teacher) - self.teacher.held
+        repeats = -(-steps * many // usable)
+        order = np.concatenate([chance.permutation(usable) for _ in range(repeats)])
+        return [np.sort(order[step * many : (step + 1) * many]) for step in range(steps)]

@@ -1,0 +1,64 @@
+"""`Teacher`: orders of candidates that another judge of formulas gave, for a network to learn from.
+
+The judge may be slow (laying trees on each other takes a millisecond a pair): what it knows is put into vectors, which are
+searched by the million.
+"""
+
+from __future__ import annotations
+
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.core.errors import MathAMRError
+
+Numbers = npt.NDArray[Any]
+MOST_HELD = 100
+"""Orders that are validated on at most."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Teacher:
+    """For every anchor, a formula by its number, some candidates and what each is worth to it."""
+
+    anchors: Numbers
+    candidates: Numbers
+    scores: Numbers
+
+    def __len__(self) -> int:
+        return len(self.anchors)
+
+    @property
+    def held(self) -> int:
+        """How many of the last orders are kept to validate on."""
+        return min(MOST_HELD, len(self) // 10)
+
+    def checked(self, formulas: int) -> Teacher:
+        """Itself, if all its numbers are formulas."""
+        for numbers in (self.anchors, self.candidates):
+            if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < formulas:
+                raise MathAMRError(
+                    f"the teacher names formulas that are not among the {formulas} of the shard"
+                )
+        return self
+
+    def save(self, path: Path) -> None:
+        """One npz without pickles."""
+        with path.open("wb") as file:
+            np.savez_compressed(file, anchors=self.anchors, candidates=self.candidates, scores=self.scores)
+
+    @classmethod
+    def load(cls, path: Path) -> Teacher:
+        """The inverse of `save`."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                anchors, candidates, scores = (file[name] for name in ("anchors", "candidates", "scores"))
+            if anchors.ndim != 1 or candidates.shape != scores.shape or len(candidates) != len(anchors):
+                raise ValueError("its arrays do not fit each other")
+        except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+            raise MathAMRError(f"{path} is no teacher's file, or it is damaged: {error}") from error
+        return cls(anchors, candidates, scores)

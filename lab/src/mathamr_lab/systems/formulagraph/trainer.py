@@ -1,0 +1,241 @@
+"""`NodeTrainer`: both networks of formula graphs learn which nodes are of one formula (Amador and Zanibbi, section 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mathamr.systems.formulagraph.batch import FormulaBatch, batch_of, whole
+from mathamr_lab.systems.formulagraph.configuration import NodeTraining
+from mathamr_lab.systems.formulagraph.losses import (
+    best_in_each,
+    joint_loss,
+    mutual_scores,
+    node_losses,
+    order_loss,
+    segment_means,
+)
+from mathamr_lab.systems.formulagraph.materials import FormulaChoice, FormulaMaterials
+from mathamr.systems.formulagraph.network import VIEWS, FormulaGraphConfiguration, FormulaGraphNetwork
+from mathamr.systems.formulagraph.pairing import pairing
+from mathamr_lab.systems.formulagraph.renaming import Renaming
+from mathamr.systems.formulagraph.system import FormulaGraphSystem
+from mathamr_lab.recipes.treetrainer import TreeTrainer
+from mathamr_lab.training.trainer import TrainingSubject, Validation
+
+Which = tuple[str, bool]
+"""A view, and whether of sub-expressions."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TaughtBatch:
+    """Formulas whose order a teacher knows: `pairs` of anchors and candidates by their places, and what each is worth."""
+
+    views: Mapping[str, FormulaBatch]
+    pairs: tuple[Tensor, Tensor]
+    scores: Tensor
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class NodeStep:
+    """The graphs of a step, and what a teacher says about others."""
+
+    graphs: Mapping[Which, FormulaBatch]
+    taught: TaughtBatch | None
+
+
+class NodeTrainer(TreeTrainer[NodeStep]):
+    """Trains both networks on formulas."""
+
+    found = "own formula"
+
+    def __init__(
+        self,
+        materials: FormulaMaterials,
+        model: FormulaGraphConfiguration,
+        configuration: NodeTraining,
+        device: torch.device,
+        name: str = "formula-graph",
+    ) -> None:
+        self.materials, self.configuration, self.device, self.name = materials, configuration, device, name
+        self._pairs = pairing(configuration.pairing)
+        self._renaming = Renaming(materials.shard.labels, configuration.variables, configuration.numbers)
+        torch.manual_seed(configuration.seed)
+        self.network = FormulaGraphNetwork(model, materials.shard.labels).to(device)
+        self.descend(self.network, configuration, len(materials.batches(0)))
+
+    def identity(self) -> dict[str, Any]:
+        """Which run this is."""
+        return {
+            "model": self.network.configuration.to_json(),
+            "training": self.configuration.to_json(),
+            "materials": self.materials.fingerprint(),
+        }
+
+    def plan(self, epoch: int) -> list[FormulaChoice]:
+        """The formulas of every batch."""
+        return self.materials.batches(epoch)
+
+    def step(self, batch: FormulaChoice, epoch: int) -> NodeStep:
+        """The graphs of a batch: whole ones, and sub-expressions drawn for this epoch, under other names where so drawn."""
+        chance = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
+        graphs = self._graphs(batch, chance) if self.configuration.contrast else {}
+        return NodeStep(graphs, self._taught(batch))
+
+    def _graphs(self, batch: FormulaChoice, chance: np.random.Generator) -> dict[Which, FormulaBatch]:
+        """Firsts as they are; seconds, whole or in part, under other names."""
+        moves = self._renaming.drawn(len(batch.formulas), chance)
+        found: dict[Which, FormulaBatch] = {}
+        for view in sorted({pair.first for pair in self._pairs}):
+            trees = self.materials.trees(view)
+            found[view, False] = batch_of(trees, batch.formulas, whole(trees, batch.formulas))
+        for view, part in sorted({(pair.second, pair.part) for pair in self._pairs}):
+            trees = self.materials.trees(view)
+            taken = (
+                self.materials.parts[view].drawn(batch.formulas, chance)
+                if part
+                else whole(trees, batch.formulas)
+            )
+            key = (view, True) if part else (f"{view}'", False)
+            if not part and not moves.any() and (view, False) in found:
+                found[key] = found[view, False]
+                continue
+            owners = np.repeat(np.arange(len(taken.counts)), taken.counts)
+            labels = self._renaming.applied(trees.labels[taken.nodes].astype(np.int64), owners, moves)
+            found[key] = batch_of(trees, batch.formulas, taken, labels)
+        return found
+
+    def _taught(self, batch: FormulaChoice) -> TaughtBatch | None:
+        teacher = self.materials.teacher
+        if teacher is None or not len(batch.anchors):
+            return None
+        anchors, candidates = teacher.anchors[batch.anchors], teacher.candidates[batch.anchors]
+        formulas = np.unique(np.concatenate([anchors, candidates.ravel()]))
+        views = {}
+        for view in VIEWS:
+            trees = self.materials.trees(view)
+            views[view] = batch_of(trees, formulas, whole(trees, formulas))
+        ours = np.repeat(np.searchsorted(formulas, anchors), candidates.shape[1])
+        others = np.searchsorted(formulas, candidates.ravel())
+        scores = teacher.scores[batch.anchors].astype(np.float32)
+        return TaughtBatch(
+            views, (torch.from_numpy(ours), torch.from_numpy(others)), torch.from_numpy(scores)
+        )
+
+    def _loss(self, step: NodeStep) -> Tensor:
+        weight = self.configuration.contrast
+        losses = [weight * self._contrast(step.graphs)] if weight and step.graphs else []
+        if step.taught is not None:
+            losses.append(self.configuration.teacher * self._order_loss(step.taught))
+        return torch.stack(losses).sum()
+
+    def _contrast(self, given: Mapping[Which, FormulaBatch]) -> Tensor:
+        graphs = {which: batch.to(self.device) for which, batch in given.items()}
+        # A whole graph without new names is the first and the second of a pair: it is encoded once.
+        vectors: dict[int, Tensor] = {}
+        for which, batch in given.items():
+            if id(batch) not in vectors:
+                vectors[id(batch)] = self._vectors(which[0].rstrip("'"), graphs[which])
+        losses = []
+        for pair in self._pairs:
+            first = (pair.first, False)
+            second = (pair.second, True) if pair.part else (f"{pair.second}'", False)
+            losses.append(
+                (
+                    pair.first,
+                    node_losses(
+                        vectors[id(given[first])],
+                        graphs[first].owners,
+                        vectors[id(given[second])],
+                        graphs[second].starts,
+                        self.configuration.temperature,
+                    ),
+                )
+            )
+        return joint_loss(losses)
+
+    def _vectors(self, view: str, batch: FormulaBatch) -> Tensor:
+        with self._precision():
+            found: Tensor = self.network(view, batch)
+        return found
+
+    def _order_loss(self, taught: TaughtBatch) -> Tensor:
+        pairs = (taught.pairs[0].to(self.device), taught.pairs[1].to(self.device))
+        wanted = taught.scores.to(self.device)
+        losses = []
+        for view, batch in taught.views.items():
+            there = batch.to(self.device)
+            vectors = self._vectors(view, there)
+            scores = mutual_scores(vectors, there.starts, vectors, there.starts, pairs)
+            losses.append(order_loss(scores.view_as(wanted), wanted, self.configuration.teacher_temperature))
+        return torch.stack(losses).mean()
+
+    def _precision(self) -> AbstractContextManager[object]:
+        wanted = self.configuration.precision
+        low = wanted == "bfloat16" or (wanted == "auto" and self.device.type == "cuda")
+        return torch.autocast(self.device.type, torch.bfloat16) if low else nullcontext()
+
+    @torch.no_grad()
+    def validate(self) -> Validation | None:
+        """The loss of formulas that are not trained on, and how well a sub-expression finds its own formula among them."""
+        batches = self.materials.held_batches()
+        if not batches:
+            return None
+        self.network.eval()
+        losses, ranks = [], []
+        for batch in batches:
+            chance = np.random.default_rng([self.configuration.seed, 3, batch.number])
+            losses.append(float(self._contrast(self._graphs(batch, chance))))
+            ranks += self._ranks(batch, chance)
+        loss, mrr = float(np.mean(losses)), float(np.mean([1 / rank for rank in ranks]))
+        taught = self._taught(self.materials.held_orders())
+        order = 0.0 if taught is None else float(self._order_loss(taught))
+        return Validation(
+            figures={"loss": loss, "order": order, "mrr": mrr},
+            searched=self.configuration.batch_size,
+            worth=-self.configuration.contrast * loss - self.configuration.teacher * order,
+        )
+
+    def _ranks(self, batch: FormulaChoice, chance: np.random.Generator) -> list[int]:
+        found: list[int] = []
+        for view in sorted({pair.first for pair in self._pairs}):
+            trees = self.materials.trees(view)
+            taken = self.materials.parts[view].drawn(batch.formulas, chance)
+            asked = batch_of(trees, batch.formulas, taken).to(self.device)
+            there = batch_of(trees, batch.formulas, whole(trees, batch.formulas)).to(self.device)
+            queries, vectors = self.network(view, asked), self.network(view, there)
+            scores = segment_means(best_in_each(queries, vectors, there.starts).T.contiguous(), asked.starts)
+            own = scores.diagonal()[:, None]
+            found += (scores > own).sum(1).add(1).tolist()
+        return found
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        """Writes the model folder of the system."""
+        about = {"training": self.configuration.to_json(), "formulas": len(self.materials.train), **about}
+        FormulaGraphSystem(self.network, self.materials.shard.labels, name=self.name, about=about).save(
+            folder
+        )
+
+    def subject(self) -> TrainingSubject:
+        """The formulas, and both configurations."""
+        materials, shard = self.materials, self.materials.shard
+        layout, operators = (len(each.labels) / len(shard) for each in (shard.slt, shard.opt))
+        return self.told(
+            len(materials.train),
+            len(materials.held),
+            nodes=f"{layout:.1f} in its layout, {operators:.1f} operators",
+            labels=shard.labels,
+            teacher=materials.teacher,
+            validation="Validation searches for each sub-expression its own formula among a batch of formulas",
+            configurations={
+                "model": self.network.configuration.to_json(),
+                "training": self.configuration.to_json(),
+            },
+        )

@@ -1,0 +1,80 @@
+"""`PostShard`: posts as MaRF reads them and who answers whom, in one file without pickles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.core.errors import MathAMRError
+from mathamr.systems.marf.postinput import Numbers, PostInput, joined
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PostShard:
+    """Posts by number, and pairs (question, answer) of them; the ids of formulas are not kept."""
+
+    ids: tuple[str, ...]
+    posts: tuple[PostInput, ...]
+    pairs: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+    def formulas(self, post: int) -> tuple[Numbers, ...]:
+        """The tokens of a post's formulas, the longest first."""
+        return tuple(numbers for _, numbers in self.posts[post].formulas)
+
+    def together(self, length: int) -> Self:
+        """With the formulas of each post as one, of so many tokens at most."""
+        posts = tuple(replace(post, formulas=joined(post.formulas, length)) for post in self.posts)
+        return replace(self, posts=posts)
+
+    def save(self, path: Path) -> None:
+        """Writes the file."""
+        formulas = [self.formulas(post) for post in range(len(self))]
+        flat = [numbers for each in formulas for numbers in each]
+        np.savez_compressed(
+            path,
+            ids=np.array(self.ids),
+            numbers=_joined([post.numbers for post in self.posts]),
+            lengths=np.array([len(post.numbers) for post in self.posts], np.int32),
+            tokens=_joined(flat),
+            token_lengths=np.array([len(numbers) for numbers in flat], np.int32),
+            counts=np.array([len(each) for each in formulas], np.int32),
+            pairs=self.pairs,
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> Self:
+        """The inverse of `save`."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                numbers = _split(file["numbers"], file["lengths"])
+                tokens = iter(_split(file["tokens"], file["token_lengths"]))
+                posts = tuple(
+                    PostInput(each, tuple(("", next(tokens)) for _ in range(int(count))))
+                    for each, count in zip(numbers, file["counts"], strict=True)
+                )
+                return cls(tuple(map(str, file["ids"])), posts, file["pairs"])
+        except (OSError, ValueError, KeyError, StopIteration) as error:
+            raise MathAMRError(f"{path} holds no posts for MaRF, or it is damaged: {error}") from error
+
+    @classmethod
+    def of(cls, ids: Sequence[str], posts: Iterable[PostInput], pairs: Iterable[tuple[str, str]]) -> Self:
+        """From posts with their ids, and pairs of ids; pairs of unknown posts are left out."""
+        number = {each: place for place, each in enumerate(ids)}
+        known = [(number[one], number[other]) for one, other in pairs if one in number and other in number]
+        return cls(tuple(ids), tuple(posts), np.array(known, np.int32).reshape(-1, 2))
+
+
+def _joined(rows: Sequence[Numbers]) -> Numbers:
+    return np.concatenate(rows) if rows else np.zeros(0, np.uint16)
+
+
+def _split(numbers: Numbers, lengths: npt.NDArray[np.int32]) -> list[Numbers]:
+    return np.split(numbers, np.cumsum(lengths)[:-1]) if len(lengths) else []

@@ -1,0 +1,205 @@
+"""The recipe of MaRF: words, context, formulas, fusion, each a stage; then the model folder (Wang, Zheng and Kani, section 3.4)."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path
+
+import torch
+from torch import nn
+
+from mathamr.core.errors import MathAMRError
+from mathamr.core.tensorfile import read_tensors
+from mathamr.posts.post import Post
+from mathamr.systems.marf.configuration import CONFIGURATIONS, MarfConfiguration
+from mathamr.systems.marf.files import (
+    LATEX_TOKENS,
+    MATH_TOKENS,
+    MarfVocabularies,
+    fresh_network,
+    made_model,
+    save_marf,
+    stored_weights,
+)
+from mathamr.systems.marf.inference import fused_vectors, principal_components
+from mathamr.systems.marf.mathtokens import MathTokens
+from mathamr.systems.marf.network import MarfNetwork
+from mathamr.systems.marf.postinput import LatexVocabulary
+from mathamr_lab.systems.marf.configuration import STAGES, MarfTraining, marf_training
+from mathamr_lab.systems.marf.postshard import PostShard
+from mathamr_lab.systems.marf.trainers import (
+    LEARNED,
+    ContextTrainer,
+    FormulaTrainer,
+    FusionTrainer,
+    PartTrainer,
+    WordTrainer,
+)
+from mathamr.systems.textbase import load_base
+from mathamr_lab.recipes.recipe import (
+    StageResult,
+    StageWork,
+    TrainingSettings,
+    TrainingSources,
+    TrainingStage,
+)
+from mathamr_lab.training.export import ids_in, listed
+from mathamr_lab.training.loop import train
+
+POSTS, MODEL = "posts.npz", "model.json"
+MOST_COMMANDS, LEAST_COMMANDS = 400, 25
+MOST_TOKENS, LEAST_TOKENS = 1500, 5
+_AT_A_TIME = 1000
+_SAMPLE = 2000
+"""Answers whose fused rows tell the principal components."""
+_BEFORE = {
+    "context": ("words",),
+    "fusion": ("context", "formulas"),
+    "join": ("context", "formulas", "fusion"),
+}
+_PREFIX = {"words": "", "context": "context.", "formulas": "formula.", "fusion": ""}
+
+
+class MarfRecipe:
+    """All parts of MaRF, one after the other, each from pairs of questions and answers."""
+
+    configurations = tuple(CONFIGURATIONS)
+    stages = STAGES
+
+    def check(self, settings: TrainingSettings) -> None:
+        """Refuses settings that cannot be trained."""
+        marf_training(settings)
+
+    def prepare(
+        self, sources: TrainingSources, settings: TrainingSettings, folder: Path, say: Callable[[str], None]
+    ) -> list[Path]:
+        """Reads posts, and writes those of pairs as word pieces and tokens, with the vocabularies."""
+        from mathamr.posts.reader import read_posts
+        from mathamr.posts.report import Report
+
+        model = marf_training(settings).model
+        if sources.base is not None:
+            model = replace(model, base=str(sources.base.resolve()))
+        unwanted = {name for path in sources.without for name in ids_in(path)}
+        posts = {post.id: post for post in _posts(sources, lambda path: read_posts(path, Report()))}
+        pairs = [
+            (post.parent, post.id)
+            for post in posts.values()
+            if post.parent in posts
+            and not listed(post.id, unwanted)
+            and not listed(post.parent or "", unwanted)
+        ]
+        used = {name for pair in pairs for name in pair}
+        chosen = [post for post in posts.values() if post.id in used]
+        vocabularies = vocabularies_of(chosen)
+        vocabularies.save(folder)
+        reader = vocabularies.reader(load_base(model.base).pieces, model)
+        read = chain.from_iterable(
+            reader.posts(chosen[start : start + _AT_A_TIME]) for start in range(0, len(chosen), _AT_A_TIME)
+        )
+        PostShard.of([post.id for post in chosen], read, [(str(q), a) for q, a in pairs]).save(folder / POSTS)
+        (folder / MODEL).write_text(json.dumps(model.to_json()) + "\n", encoding="utf-8")
+        say(
+            f"{len(pairs):,} pairs of {len(chosen):,} posts;"
+            f" {len(vocabularies.mathematics.commands)} mathematical tokens, {len(vocabularies.latex):,} of LaTeX"
+        )
+        return [folder / name for name in (POSTS, MATH_TOKENS, LATEX_TOKENS, MODEL)]
+
+    def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
+        """The stages in order."""
+        found = marf_training(settings)
+        runs: dict[str, Callable[[StageWork], StageResult]] = {
+            "words": lambda work: _learn(work, found, "words"),
+            "context": lambda work: _learn(work, found, "context"),
+            "formulas": lambda work: _learn(work, found, "formulas"),
+            "fusion": lambda work: _learn(work, found, "fusion"),
+            "join": _join,
+        }
+        return [TrainingStage(name, runs[name]) for name in found.stages]
+
+
+RECIPE = MarfRecipe()
+
+
+def vocabularies_of(posts: Sequence[Post]) -> MarfVocabularies:
+    """The commands and tokens that occur often enough in posts."""
+    return MarfVocabularies(
+        MathTokens.frequent((f.latex for p in posts for f in p.formulas), MOST_COMMANDS, LEAST_COMMANDS),
+        LatexVocabulary.frequent((f.latex for p in posts for f in p.formulas), MOST_TOKENS, LEAST_TOKENS),
+    )
+
+
+def _posts(sources: TrainingSources, read: Callable[[Path], Iterator[Post]]) -> Iterator[Post]:
+    for path in dict.fromkeys((sources.path, *sources.posts)):
+        yield from read(path)
+
+
+def _prepared(work: StageWork) -> tuple[MarfConfiguration, MarfVocabularies]:
+    row = json.loads((work.prepared / MODEL).read_text(encoding="utf-8"))
+    return MarfConfiguration.from_json(row), MarfVocabularies.load(work.prepared)
+
+
+def _network(work: StageWork, before: Sequence[str], seed: int) -> tuple[MarfNetwork, int]:
+    """A fresh network as the stages before left it, and the number of the mask among its pieces."""
+    model, vocabularies = _prepared(work)
+    torch.manual_seed(seed)
+    base = load_base(model.base, "cpu")
+    mask = base.pieces.mask
+    network = fresh_network(base, vocabularies, model)
+    for stage in before:
+        path = work.folder(stage) / LEARNED
+        if path.exists():
+            use_learned(network, path, _PREFIX[stage])
+        elif stage != "words":
+            raise MathAMRError(f"there is no {path}: train the stage {stage} first, or all stages")
+    return network, mask
+
+
+def use_learned(network: nn.Module, path: Path, prefix: str) -> None:
+    """Puts what a stage learned into a network; a head that only the stage had is left out."""
+    parameters = dict(network.named_parameters())
+    with torch.no_grad():
+        for name, value in read_tensors(path).items():
+            if f"{prefix}{name}" in parameters:
+                parameters[f"{prefix}{name}"].copy_(value)
+
+
+def _learn(work: StageWork, training: MarfTraining, stage: str) -> StageResult:
+    way = training.of(stage)
+    network, mask = _network(work, _BEFORE.get(stage, ()), way.seed)
+    shard, device = PostShard.load(work.prepared / POSTS), work.resources.device
+    network.to(device)
+    trainer: PartTrainer[object]
+    if stage == "words":
+        trainer = WordTrainer(shard, network.context, mask, way, device)  # type: ignore[assignment]
+    elif stage == "context":
+        trainer = ContextTrainer(shard, network.context, way, device)  # type: ignore[assignment]
+    elif stage == "formulas":
+        scoring = network.configuration.scoring
+        trainer = FormulaTrainer(shard, network.formula, scoring, way, device)  # type: ignore[assignment]
+    else:
+        trainer = FusionTrainer(shard, network, way, device)  # type: ignore[assignment]
+    progress = train(trainer, work.folder(stage), work.resources, fresh=work.fresh)
+    return StageResult(progress.history, progress.done)
+
+
+def _join(work: StageWork) -> StageResult:
+    """What was learned, and the principal components of fused rows, as one model folder."""
+    network, _ = _network(work, _BEFORE["join"], 0)
+    device = work.resources.device
+    network.to(device).eval()
+    shard = PostShard.load(work.prepared / POSTS)
+    sample = [shard.posts[place] for place in shard.pairs[:_SAMPLE, 1].tolist()]
+    rows = torch.cat([each for own in fused_vectors(network, sample, device, 1) for each in own])
+    model, vocabularies = _prepared(work)
+    learned = {
+        name: each
+        for name, each in network.named_parameters()
+        if not name.startswith("context.transformer.") or name.endswith((".down", ".up", "pieces.added"))
+    }
+    weights = stored_weights(learned, principal_components(rows, model.stored))
+    save_marf(work.model, made_model(load_base(model.base, "cpu"), vocabularies, model, weights))
+    return StageResult([{"model": str(work.model)}])

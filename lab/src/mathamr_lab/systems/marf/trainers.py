@@ -1,0 +1,374 @@
+"""The trainers of MaRF's parts: masked words, context, formulas, fusion (Wang, Zheng and Kani, section 3.4)."""
+
+from __future__ import annotations
+
+import zlib
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mathamr.core.errors import MathAMRError
+from mathamr.text.encoder import precision
+from mathamr.core.tensorfile import tensor_bytes
+from mathamr.systems.marf.inference import context_vectors
+from mathamr.systems.marf.network import (
+    AddedPieces,
+    ContextEncoder,
+    FormulaEncoder,
+    MarfNetwork,
+    padded_maxsim,
+    pooled,
+)
+from mathamr.systems.marf.postinput import Numbers, padded
+from mathamr_lab.systems.marf.configuration import PartTraining
+from mathamr_lab.systems.marf.postshard import PostShard
+from mathamr_lab.training.pairs import Answers, checked, split, stretch
+from mathamr_lab.training.pairs import Numbers as Places
+from mathamr_lab.training.plain import PlainTrainer
+from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
+
+LEARNED = "learned.safetensors"
+MASKED = 0.15
+_SEARCHED = 500
+"""Validation pairs whose answers are searched."""
+_AT_A_TIME = 50
+
+Rows = tuple[Tensor, Tensor]
+S = TypeVar("S")
+
+
+class PartTrainer(PlainTrainer[S]):
+    """What all have in common: the shard, the way, and what is stored: the parameters that learned, in sixteen bits."""
+
+    what = "a part of MaRF"
+
+    def __init__(
+        self, shard: PostShard, model: nn.Module, count: int, way: PartTraining, device: torch.device
+    ) -> None:
+        self.shard, self.way = shard, way
+        if way.pairs:
+            count = min(count, way.pairs)
+        super().__init__(model, count, way, device)
+
+    def identity(self) -> dict[str, Any]:
+        """Which run this is."""
+        return {
+            "part": self.what,
+            "training": self.way.to_json(),
+            "materials": [len(self.shard), zlib.crc32(np.ascontiguousarray(self.shard.pairs).data)],
+            "learned": {name: list(each.shape) for name, each in self.learned.items()},
+        }
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        """Writes the parameters that learned."""
+        stored = {name: each.detach().to("cpu", torch.float16) for name, each in self.learned.items()}
+        (folder / LEARNED).write_bytes(tensor_bytes(stored))
+
+    def subject(self) -> TrainingSubject:
+        """The pairs and the way."""
+        parameters = sum(each.numel() for each in self.learned.values())
+        return TrainingSubject(
+            summary=f"training {self.what} on {self.count:,} {self.unit}; {parameters:,} parameters learn",
+            monitor=self.measured[0].heading if self.measured else "nothing",
+            validation="Validation searches the answers of validation pairs for each question's own",
+            data=[("posts", f"{len(self.shard):,}"), (self.unit, f"{self.count:,}")],
+            configurations={"training": self.way.to_json()},
+        )
+
+
+class MaskedWords(nn.Module):
+    """A context encoder's transformer with a head that tells masked pieces, tied to its embeddings (BERT)."""
+
+    def __init__(self, context: ContextEncoder) -> None:
+        super().__init__()
+        size = context.transformer.configuration.size
+        self.context = context
+        self.transform = nn.Sequential(nn.Linear(size, size), nn.GELU(), nn.LayerNorm(size))
+        self.bias = nn.Parameter(torch.zeros(context.transformer.configuration.pieces))
+
+    def forward(self, numbers: Tensor, lengths: Tensor, hidden: Tensor) -> Tensor:
+        """The logits of hidden pieces."""
+        states = self.context.transformer(numbers, lengths)[hidden]
+        pieces = self.context.transformer.pieces
+        assert isinstance(pieces, AddedPieces)
+        return functional.linear(self.transform(states), pieces.weight, self.bias)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MaskedStep:
+    """Rows with masked pieces, where they are, and what they were."""
+
+    numbers: Tensor
+    lengths: Tensor
+    hidden: Tensor
+    were: Tensor
+
+
+class WordTrainer(PartTrainer[MaskedStep]):
+    """Further masked-language training on the posts' text, so that added tokens come to mean something."""
+
+    what, unit = "words", "posts"
+
+    def __init__(
+        self, shard: PostShard, context: ContextEncoder, mask: int, way: PartTraining, device: torch.device
+    ) -> None:
+        for parameter in context.head.parameters():
+            parameter.requires_grad_(False)
+        self._mask = mask
+        self._words = MaskedWords(context)
+        super().__init__(shard, self._words, len(shard), way, device)
+
+    def step(self, batch: Places, epoch: int) -> MaskedStep:
+        """Posts with 15 % of their pieces hidden: most as a mask, some as another piece, some as they are."""
+        chance = self.chance(batch, epoch)
+        numbers, lengths = padded([self.shard.posts[post].numbers[: self.way.length] for post in batch], 0)
+        places = np.arange(numbers.shape[1])
+        inside = (places > 0) & (places < lengths.numpy()[:, None] - 1)
+        hidden = torch.from_numpy(inside & (chance.random(numbers.shape) < MASKED))
+        were, kind = numbers[hidden], torch.from_numpy(chance.random(int(hidden.sum())))
+        known = self._words.bias.shape[0]
+        other = torch.from_numpy(chance.integers(min(1000, known // 2), known, len(were)))
+        shown = torch.where(
+            kind < 0.8, torch.full_like(were, self._mask), torch.where(kind < 0.9, other, were)
+        )
+        return MaskedStep(numbers.masked_scatter(hidden, shown), lengths, hidden, were)
+
+    def loss(self, step: MaskedStep) -> Tensor:
+        """The cross entropy of hidden pieces."""
+        logits = self._words(
+            step.numbers.to(self.device), step.lengths.to(self.device), step.hidden.to(self.device)
+        )
+        return functional.cross_entropy(logits.float(), step.were.to(self.device))
+
+    def validate(self) -> None:
+        """Nothing: the last epoch is taken."""
+        return None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PairStep:
+    """Texts and formulas of questions first, then of answers; `ignored` marks other answers of a question."""
+
+    texts: Rows | None
+    formulas: Rows | None
+    ignored: Tensor
+
+
+class PairTrainer(PartTrainer[PairStep]):
+    """Learns that a question is nearer to its answer than to the others of the batch (equation 3)."""
+
+    unit = "pairs"
+    measured = (ValidationFigure("mrr", "MRR@10"), ValidationFigure("recall", "recall@10"))
+
+    def __init__(self, shard: PostShard, model: nn.Module, way: PartTraining, device: torch.device) -> None:
+        pairs = checked(self._usable(shard, np.array(shard.pairs, np.int64)), len(shard))
+        learned, self.held = split(pairs, way.validation, way.seed)
+        self.train = checked(stretch(learned, way.since, way.until, way.seed), len(shard))
+        self.held = self.held[:_SEARCHED]
+        self.answers = Answers(pairs, len(shard))
+        super().__init__(shard, model, len(self.train), way, device)
+
+    def _usable(self, shard: PostShard, pairs: Places) -> Places:
+        return pairs
+
+    def step(self, batch: Places, epoch: int) -> PairStep:
+        """The posts of some pairs."""
+        chance = self.chance(batch, epoch)
+        return self._step(self.train[batch], chance)
+
+    def _step(self, pairs: Places, chance: np.random.Generator | None) -> PairStep:
+        posts = pairs.T.flatten().tolist()
+        ignored = self.answers.among(pairs[:, 0], pairs[:, 1])
+        np.fill_diagonal(ignored, False)
+        return PairStep(self._texts(posts), self._formulas(posts, chance), torch.from_numpy(ignored))
+
+    def _texts(self, posts: Sequence[int]) -> Rows | None:
+        return padded([self.shard.posts[post].numbers[: self.way.length] for post in posts], 0)
+
+    def _formulas(self, posts: Sequence[int], chance: np.random.Generator | None) -> Rows | None:
+        return None
+
+    @abstractmethod
+    def scores(self, step: PairStep) -> Tensor:
+        """Every question of a step with every answer."""
+
+    def loss(self, step: PairStep) -> Tensor:
+        """InfoNCE over the batch."""
+        logits = self.scores(step).float() / self.way.temperature
+        logits = logits.masked_fill(step.ignored.to(self.device), -torch.inf)
+        return functional.cross_entropy(logits, torch.arange(len(logits), device=self.device))
+
+    def validate(self) -> Validation | None:
+        """MRR@10 and recall@10 of the validation questions' answers among each other."""
+        if len(self.held) < 2:
+            return None
+        self.model.eval()
+        ranks: list[int] = []
+        with torch.inference_mode(), precision(self.device):
+            for start in range(0, len(self.held), 2 * _AT_A_TIME):
+                step = self._step(self.held[start : start + 2 * _AT_A_TIME], None)
+                scores = self.scores(step).float().masked_fill(step.ignored.to(self.device), -torch.inf)
+                own = scores.diagonal()[:, None]
+                ranks += (scores > own).sum(1).tolist()
+        mrr = float(np.mean([1 / (rank + 1) if rank < 10 else 0.0 for rank in ranks]))
+        recall = float(np.mean([rank < 10 for rank in ranks]))
+        return Validation(figures={"mrr": mrr, "recall": recall}, searched=2 * _AT_A_TIME, worth=mrr)
+
+    def _rows(self, rows: Rows | None) -> Rows:
+        if rows is None:
+            raise MathAMRError("a step without what its part reads")
+        return rows[0].to(self.device, non_blocking=True), rows[1].to(self.device, non_blocking=True)
+
+
+class ContextTrainer(PairTrainer):
+    """The context encoder, by MaxSim over tokens."""
+
+    what = "the context encoder"
+
+    def __init__(
+        self, shard: PostShard, context: ContextEncoder, way: PartTraining, device: torch.device
+    ) -> None:
+        for parameter in context.head.parameters():
+            parameter.requires_grad_(True)
+        self.context = context
+        super().__init__(shard, context, way, device)
+
+    def scores(self, step: PairStep) -> Tensor:
+        """MaxSim of texts."""
+        numbers, lengths = self._rows(step.texts)
+        return _halves(self.context(numbers, lengths), lengths)
+
+
+def _halves(vectors: Tensor, lengths: Tensor) -> Tensor:
+    """MaxSim of the first half of some rows with the second."""
+    (questions, answers), (ours, theirs) = vectors.chunk(2), lengths.chunk(2)
+    return padded_maxsim(questions, ours, answers, theirs)
+
+
+class FormulaTrainer(PairTrainer):
+    """The formula encoder, on a formula of a question against one of its answer, token by token or as one vector."""
+
+    what = "the formula encoder"
+
+    def __init__(
+        self, shard: PostShard, encoder: FormulaEncoder, scoring: str, way: PartTraining, device: torch.device
+    ) -> None:
+        self.encoder, self._scoring = encoder, scoring
+        super().__init__(shard, encoder, way, device)
+
+    def _usable(self, shard: PostShard, pairs: Places) -> Places:
+        has = np.array([bool(post.formulas) for post in shard.posts], np.bool_)
+        return pairs[has[pairs].all(1)]
+
+    def _texts(self, posts: Sequence[int]) -> Rows | None:
+        return None
+
+    def _formulas(self, posts: Sequence[int], chance: np.random.Generator | None) -> Rows | None:
+        return padded([_chosen(self.shard.formulas(post), chance) for post in posts], 0)
+
+    def scores(self, step: PairStep) -> Tensor:
+        """MaxSim of formulas, or the cosine of their means."""
+        numbers, lengths = self._rows(step.formulas)
+        vectors = self.encoder(numbers, lengths)
+        if self._scoring == "token":
+            return _halves(vectors, lengths)
+        questions, answers = pooled(vectors, lengths).chunk(2)
+        return questions @ answers.T
+
+    def identity(self) -> dict[str, Any]:
+        """Also how formulas are scored."""
+        return {**super().identity(), "scoring": self._scoring}
+
+
+class FusionTrainer(PairTrainer):
+    """The fusion, with both encoders as they are; of each post one formula, by chance or its longest."""
+
+    what = "the fusion"
+
+    def __init__(
+        self, shard: PostShard, network: MarfNetwork, way: PartTraining, device: torch.device
+    ) -> None:
+        for part in (network.context, network.formula):
+            for parameter in part.parameters():
+                parameter.requires_grad_(False)
+        self.network = network
+        super().__init__(shard, network, way, device)
+        with torch.no_grad():
+            network.fusion.opened_by(way.gate)
+        self._near = self._nearest() if way.neighbours > 1 else None
+
+    def plan(self, epoch: int) -> list[Places]:
+        """Shuffled; where hard negatives are wanted, with pairs beside each other whose questions are near."""
+        if self._near is None:
+            return super().plan(epoch)
+        return near_batches(
+            self._near, self.count, self.way.neighbours, self.way.batch_size, [self.way.seed, 3, epoch]
+        )
+
+    def _nearest(self) -> Places:
+        """For every training pair those whose questions are nearest, by the means of their text's tokens."""
+        posts = [self.shard.posts[post] for post in self.train[: self.count, 0].tolist()]
+        rows = context_vectors(self.network.eval(), posts, self.device)
+        means = functional.normalize(torch.stack([row.float().mean(0) for row in rows]), dim=-1)
+        most = min(4 * self.way.neighbours, len(means))
+        found = [(part @ means.T).topk(most).indices.cpu() for part in torch.split(means, 1024)]
+        return torch.cat(found).numpy().astype(np.int64)
+
+    def _formulas(self, posts: Sequence[int], chance: np.random.Generator | None) -> Rows | None:
+        several = chance if self.network.configuration.formulas > 1 else None
+        questions = len(posts) // 2
+        # A question has its longest formula when it is searched for (Algorithm 1), so it has it here.
+        return padded(
+            [
+                _chosen(self.shard.formulas(post), several if place >= questions else None)
+                for place, post in enumerate(posts)
+            ],
+            0,
+        )
+
+    def scores(self, step: PairStep) -> Tensor:
+        """MaxSim of fused tokens."""
+        (numbers, lengths), (tokens, counts) = self._rows(step.texts), self._rows(step.formulas)
+        self.network.context.eval()
+        self.network.formula.eval()
+        with torch.no_grad():
+            context = self.network.context(numbers, lengths)
+            formula = self.network.formula(tokens, counts.clamp(min=1))
+        return _halves(self.network.fused(context, formula, counts), lengths)
+
+
+def near_batches(near: Places, count: int, neighbours: int, size: int, seed: Sequence[int]) -> list[Places]:
+    """Every pair once, in groups of near ones, the groups in an order by chance, cut into batches.
+
+    >>> near = np.array([[0, 2], [1, 3], [2, 0], [3, 1]])
+    >>> sorted(sorted(batch.tolist()) for batch in near_batches(near, 4, 2, 2, [0]))
+    [[0, 2], [1, 3]]
+    """
+    chance = np.random.default_rng(list(seed))
+    free = np.ones(count, np.bool_)
+    groups = []
+    for first in chance.permutation(count):
+        if free[first]:
+            group = [first, *(each for each in near[first] if free[each] and each != first)][:neighbours]
+            free[group] = False
+            groups.append(np.array(group, np.int64))
+    order = np.concatenate([groups[place] for place in chance.permutation(len(groups))])
+    steps = [order[start : start + size] for start in range(0, count, size)]
+    return [step for step in steps if len(step) > 1]
+
+
+_NOTHING = np.zeros(0, np.uint16)
+
+
+def _chosen(formulas: tuple[Numbers, ...], chance: np.random.Generator | None) -> Numbers:
+    """One of a post's formulas by chance, or without it the longest; nothing where there is none."""
+    if not formulas:
+        return _NOTHING
+    return formulas[0 if chance is None else int(chance.integers(len(formulas)))]

@@ -1,0 +1,199 @@
+"""`LineTrainer`: the sentence encoder learns from judged pairs, by the contrastive loss or by multiple negatives ranking."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+from torch.nn import functional
+
+from mathamr.core.configured import changed, check_ranges
+from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.text.encoder import PieceBatch, TextEncoder, batch_of, vectors_of
+from mathamr.systems.layers.lowrank import changes_of
+from mathamr.core.tensorfile import tensor_bytes
+from mathamr_lab.systems.mathamr.judgedlines import JudgedLines, split_by_grade
+from mathamr_lab.training.pairs import Numbers
+from mathamr_lab.training.plain import PlainTrainer
+from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
+
+OBJECTIVES = ("contrast", "ranking")
+CHANGES = "changes.safetensors"
+GROUPS = 4
+"""Groups of lines of about the same length in a step: half of what one group would pad and compute."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineTraining:
+    """How the encoder learns: larger batches and fewer epochs than the paper's 16 and 50, for there are fewer judgments.
+
+    Under `contrast` pairs further apart than `margin` cost nothing; under `ranking` cosines are divided by
+    `temperature`, as Sentence-BERT's scale of 20 does.
+    """
+
+    objective: str = "contrast"
+    batch_size: int = 32
+    epochs: int = 6
+    learning_rate: float = 3e-4
+    warmup: float = 0.1
+    margin: float = 0.5
+    temperature: float = 0.05
+    validation: float = 0.1
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.objective not in OBJECTIVES:
+            raise UnknownNameError("objective", self.objective, list(OBJECTIVES))
+        check_ranges(
+            self,
+            "training of lines",
+            {
+                "batch_size": (2, 1e6),
+                "epochs": (1, 1e6),
+                "learning_rate": (0, 1),
+                "warmup": (0, 0.9),
+                "margin": (0, 2),
+                "temperature": (1e-3, 100),
+                "validation": (0, 0.9),
+            },
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """For cards and checkpoints."""
+        return asdict(self)
+
+    def changed(self, changes: Iterable[str]) -> LineTraining:
+        """With some fields changed."""
+        result: LineTraining = changed({"training": self}, changes)["training"]
+        return result
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class LineStep:
+    """Queries first, then candidates; `scores` of the pairs; `ignored` marks what is no negative."""
+
+    lines: PieceBatch
+    scores: Tensor
+    ignored: Tensor
+
+
+class LineTrainer(PlainTrainer[LineStep]):
+    """Trains the changes of a text encoder whose vectors are means of its states."""
+
+    unit = "pairs"
+    pretrained = True
+    measured = (ValidationFigure("spearman", "Spearman"),)
+
+    def __init__(
+        self, encoder: TextEncoder, judged: JudgedLines, configuration: LineTraining, device: torch.device
+    ) -> None:
+        train, held = split_by_grade(judged.grades, configuration.validation, configuration.seed)
+        self.held = judged.take(held)
+        learned = judged.take(train)
+        if configuration.objective == "ranking":
+            learned = learned.take(np.flatnonzero(learned.grades >= 2))
+        if len(learned) < 2:
+            raise MathAMRError(f"{len(learned)} judged pairs are too few to learn from")
+        self.judged, self.encoder, self.way = learned, encoder, configuration
+        super().__init__(encoder.model, len(learned), configuration, device)
+        encoder.device = device
+
+    def step(self, batch: Numbers, epoch: int) -> LineStep:
+        """The lines of some judgments."""
+        chosen = self.judged.take(batch)
+        places = np.concatenate([chosen.queries, chosen.candidates])
+        same = (chosen.topics[:, None] == chosen.topics[None]) | (
+            chosen.candidates[:, None] == chosen.candidates[None]
+        )
+        np.fill_diagonal(same, False)
+        return LineStep(
+            batch_of([self.judged.lines[place] for place in places], self.encoder.pieces, GROUPS),
+            torch.from_numpy(chosen.scores),
+            torch.from_numpy(same),
+        )
+
+    def loss(self, step: LineStep) -> Tensor:
+        """The contrastive loss (Chopra et al., 2005) or that of multiple negatives ranking (Henderson et al., 2017)."""
+        vectors = vectors_of(self.encoder.model, step.lines.to(self.device))
+        queries, candidates = vectors.chunk(2)
+        if self.way.objective == "contrast":
+            return contrastive(queries, candidates, step.scores.to(self.device), self.way.margin)
+        logits = (queries @ candidates.T) / self.way.temperature
+        logits = logits.masked_fill(step.ignored.to(self.device), -torch.inf)
+        return functional.cross_entropy(logits, torch.arange(len(logits), device=self.device))
+
+    def validate(self) -> Validation | None:
+        """Spearman's correlation of cosines with the scores of the judgments kept for it (seed, section 4)."""
+        if len(self.held) < 2:
+            return None
+        self.model.eval()
+        used = np.unique(np.concatenate([self.held.queries, self.held.candidates]))
+        rows = self.encoder.encode_pieces([self.held.lines[place] for place in used])
+        vectors = np.concatenate([row.vectors for row in rows])
+        place = {line: number for number, line in enumerate(used.tolist())}
+        ours = vectors[[place[line] for line in self.held.queries.tolist()]]
+        theirs = vectors[[place[line] for line in self.held.candidates.tolist()]]
+        found = spearman((ours * theirs).sum(1), self.held.scores)
+        return Validation(figures={"spearman": found}, searched=len(self.held), worth=found)
+
+    def identity(self) -> dict[str, Any]:
+        """Which run this is."""
+        numbers = np.concatenate([self.judged.queries, self.judged.candidates, self.judged.grades])
+        return {
+            "training": self.way.to_json(),
+            "materials": zlib.crc32(np.ascontiguousarray(numbers, np.int32).data),
+            "base": self.encoder.fingerprint,
+        }
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        """Writes the changes in sixteen bits."""
+        stored = {
+            name: each.to("cpu", torch.float16) for name, each in changes_of(self.encoder.model).items()
+        }
+        (folder / CHANGES).write_bytes(tensor_bytes(stored))
+
+    def subject(self) -> TrainingSubject:
+        """The judgments and the way."""
+        return TrainingSubject(
+            summary=f"learning from {self.count:,} judged pairs by {self.way.objective}, validating on {len(self.held):,}",
+            monitor="Spearman",
+            validation="Validation correlates the cosines of judged pairs with their scores",
+            data=[("judged pairs", f"{self.count:,} to learn from, {len(self.held):,} to validate on")],
+            configurations={"training": self.way.to_json()},
+        )
+
+
+def contrastive(queries: Tensor, candidates: Tensor, scores: Tensor, margin: float) -> Tensor:
+    """The mean of s d² + (1 - s) max(0, margin - d)², d being one minus the cosine; a score of a half pulls and pushes.
+
+    >>> ones = torch.tensor([[1.0, 0.0]])
+    >>> float(contrastive(ones, torch.tensor([[0.0, 1.0]]), torch.tensor([1.0]), 0.5))
+    1.0
+    >>> float(contrastive(ones, ones, torch.tensor([0.0]), 0.5))
+    0.25
+    """
+    apart = 1 - (queries * candidates).sum(-1)
+    return (scores * apart**2 + (1 - scores) * (margin - apart).clamp(min=0) ** 2).mean()
+
+
+def spearman(first: Any, second: Any) -> float:
+    """Spearman's correlation: that of the ranks, equal values sharing the mean of theirs; 0 where one is constant.
+
+    >>> spearman([1.0, 2.0, 3.0], [0.1, 0.5, 0.3])
+    0.5
+    """
+    ranks = [_ranks(np.asarray(values, np.float64)) for values in (first, second)]
+    ours, theirs = (each - each.mean() for each in ranks)
+    scale = float(np.sqrt((ours**2).sum() * (theirs**2).sum()))
+    return round(float((ours * theirs).sum()) / scale, 12) if scale > 0 else 0.0
+
+
+def _ranks(values: Any) -> Any:
+    _, of, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return (np.cumsum(counts) - (counts - 1) / 2)[of]

@@ -1,0 +1,47 @@
+"""Node masking and edge dropout, which leave virtual nodes and their edges alone (thesis, section 3.4.4)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.graphs.vocabulary import MASK, SPECIAL
+from mathamr.systems.layers.stack import GraphStack
+from mathamr_lab.training.chance import Keys, key, mixed, uniform
+
+MASK_ID = SPECIAL.index(MASK)
+_NODES, _EDGES, _INVERSE_EDGES = 0, 1, 2
+
+
+def augmented(stack: GraphStack, keys: Keys, node_mask: float, edge_drop: float) -> GraphStack:
+    """The stack with some nodes masked and some edges dropped; `keys` has one key of chance for each graph."""
+    if node_mask:
+        hit = _chances(keys, stack.node_counts, _NODES) < node_mask
+        node_ids = np.where(hit & ~stack.virtual, np.int32(MASK_ID), stack.node_ids)
+        stack = replace(stack, node_ids=node_ids)
+    if edge_drop:
+        chances = np.concatenate(
+            [_chances(keys, stack.edge_counts, kind) for kind in (_EDGES, _INVERSE_EDGES)]
+        )
+        kept = (chances >= edge_drop) | stack.virtual[stack.sources] | stack.virtual[stack.targets]
+        stack = replace(
+            stack,
+            sources=stack.sources[kept],
+            targets=stack.targets[kept],
+            relations=stack.relations[kept],
+        )
+    return stack
+
+
+def graph_keys(seed: int, epoch: int, slots: npt.NDArray[Any]) -> Keys:
+    """The key of chance of each graph: `slots` are their places in the epoch."""
+    return mixed(key(seed, epoch), slots)
+
+
+def _chances(keys: Keys, counts: npt.NDArray[Any], kind: int) -> npt.NDArray[np.float64]:
+    begins = np.cumsum(counts) - counts
+    within = np.arange(int(counts.sum())) - np.repeat(begins, counts)
+    return uniform(mixed(np.repeat(mixed(keys, kind), counts), within))

@@ -1,0 +1,48 @@
+"""The training of the graph network alone, from a shard: `mathamr train PATH` and `python -m mathamr_lab.recipes SHARD`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from mathamr_lab.systems.mathamrplus.graph.configuration import configured
+from mathamr_lab.training.checkpoint import TrainingProgress
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphRequest:
+    """What a user asks for; `changes` are fields of either configuration as ``name=value``."""
+
+    shard: Path
+    out: Path
+    config: str = "thesis"
+    changes: tuple[str, ...] = ()
+    device: str = "auto"
+    threads: int = 1
+    texts: Path | None = None
+    labels: Path | None = None
+    negatives: Path | None = None
+    minutes: float | None = None
+    half: bool = False
+    fresh: bool = False
+
+
+def train_graph(request: GraphRequest) -> TrainingProgress | None:
+    """Trains as asked; only the first of several processes has a result."""
+    from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
+    from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
+    from mathamr_lab.training.loop import train
+    from mathamr_lab.training.processes import joined_processes
+    from mathamr_lab.training.resources import Resources
+
+    model, training = configured(request.config, request.changes)
+    materials = GraphMaterials.load(
+        request.shard, texts=request.texts, labels=request.labels, negatives=request.negatives
+    )
+    with joined_processes(request.device) as (processes, device):
+        resources = Resources(
+            device=device, processes=processes, threads=request.threads, minutes=request.minutes
+        )
+        trainer = GraphTrainer(materials, model, training, device, processes, half=request.half)
+        progress = train(trainer, request.out, resources, fresh=request.fresh)
+    return progress if processes.first else None

@@ -1,0 +1,109 @@
+"""`GraphTraining`: how the graph network is trained, and the named configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from mathamr.core.configured import changed, check_ranges, known_fields
+from mathamr.core.errors import UnknownNameError
+from mathamr.systems.mathamrplus.configuration import ModelConfiguration, model_configuration
+from mathamr_lab.training.schedule import DESCENT_RANGES
+
+Monitor = Literal["loss", "mrr"]
+Precision = Literal["auto", "float32", "bfloat16"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GraphTraining:
+    """How the graph network is trained; the defaults are the thesis's (Table 4.5).
+
+    `batch_size` counts the pairs of a step over all processes. `beta` weighs MaxSim against the document vectors
+    (equation 4.2); zero trains the document vector alone. `monitor` says what early stopping and the choice of the
+    best epoch look at. `hard_negatives` adds that many listed documents to each question of a batch,
+    `formula_weight` a loss over formulas that a question shares with its answer, `warmup` is the share of all steps
+    in which the rate rises. `budget` bounds the nodes and edges in memory at a time: a larger batch is encoded in
+    parts, twice, with the same result. `precision` ``auto`` is bfloat16 on a GPU.
+    """
+
+    batch_size: int = 32
+    epochs: int = 7
+    learning_rate: float = 1e-4
+    minimum_rate: float = 1e-5
+    warmup: float = 0.0
+    weight_decay: float = 1e-3
+    temperature: float = 0.05
+    clip: float = 1.0
+    patience: int = 3
+    monitor: Monitor = "loss"
+    node_mask: float = 0.1
+    edge_drop: float = 0.1
+    beta: float = 1.0
+    hard_negatives: int = 0
+    formula_weight: float = 0.0
+    validation: float = 0.1
+    seed: int = 0
+    budget: int = 2_000_000
+    precision: Precision = "auto"
+
+    def __post_init__(self) -> None:
+        for kind, value, known in (
+            ("measure to monitor", self.monitor, Monitor),
+            ("precision", self.precision, Precision),
+        ):
+            if value not in get_args(known):
+                raise UnknownNameError(kind, value, list(get_args(known)))
+        check_ranges(
+            self,
+            "training",
+            {
+                **DESCENT_RANGES,
+                "patience": (1, 1e6),
+                "node_mask": (0, 0.99),
+                "edge_drop": (0, 0.99),
+                "beta": (0, 1),
+                "hard_negatives": (0, 1000),
+                "formula_weight": (0, 1000),
+                "validation": (0, 0.9),
+                "budget": (1, 1e12),
+            },
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """For checkpoints and cards."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> GraphTraining:
+        """The inverse of `to_json`."""
+        return cls(**known_fields(cls, row, "training"))
+
+
+TRAININGS = {
+    "thesis": GraphTraining(),
+    "thesis-full": GraphTraining(batch_size=16, learning_rate=5e-4, beta=0.3),
+    "small": GraphTraining(batch_size=16, epochs=8, learning_rate=3e-3, minimum_rate=1e-4),
+    "box": GraphTraining(
+        batch_size=256,
+        epochs=14,
+        learning_rate=2e-3,
+        warmup=0.05,
+        beta=0.7,
+        node_mask=0.15,
+        edge_drop=0.15,
+        monitor="mrr",
+    ),
+}
+"""By name: Tables 4.5 and 4.18 of the thesis, a quick one to try things with, and that of the model in the box."""
+
+
+def configured(name: str, changes: Iterable[str]) -> tuple[ModelConfiguration, GraphTraining]:
+    """The named configuration with some fields changed.
+
+    >>> model, training = configured("thesis", ["hidden=128", "beta=0.3", "virtual_start=mean"])
+    >>> model.hidden, model.virtual_start, training.beta
+    (128, 'mean', 0.3)
+    """
+    found = changed({"model": model_configuration(name), "training": TRAININGS[name]}, changes)
+    return found["model"], found["training"]

@@ -1,0 +1,188 @@
+"""`GraphTrainer`: the graph network learns from pairs of graphs."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from mathamr.core.errors import MathAMRError
+from mathamr.systems.layers.batch import GraphBatch
+from mathamr.systems.weights import ModelHead, save_model
+from mathamr.systems.mathamrplus.configuration import ModelConfiguration
+from mathamr.systems.mathamrplus.network import MathAMRPlus
+from mathamr_lab.systems.mathamrplus.graph.configuration import GraphTraining
+from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
+from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
+from mathamr_lab.systems.mathamrplus.graph.validation import MEASURED, validate
+from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep
+from mathamr_lab.training.losses import ContrastiveLoss
+from mathamr_lab.training.pairs import Numbers, batches
+from mathamr_lab.training.processes import Processes
+from mathamr_lab.training.schedule import Schedule
+from mathamr_lab.training.trainer import TrainingSubject, Validation
+
+
+class GraphTrainer:
+    """Trains a MathAMR+ network, a new one unless one is given; `half` stores its weights in sixteen bits."""
+
+    unit = "pairs"
+    pretrained = False
+    measured = MEASURED
+
+    def __init__(
+        self,
+        materials: GraphMaterials,
+        model: ModelConfiguration,
+        configuration: GraphTraining,
+        device: torch.device,
+        processes: Processes | None = None,
+        *,
+        half: bool = False,
+        network: MathAMRPlus | None = None,
+    ) -> None:
+        self.materials, self.configuration, self.device, self.half = materials, configuration, device, half
+        self.epochs, self.patience = configuration.epochs, configuration.patience
+        self.examples = configuration.batch_size
+        processes = processes or Processes()
+        shard = materials.shard
+        if model.text_size and (materials.texts is None or materials.texts.size != model.text_size):
+            found = "there are none" if materials.texts is None else f"theirs is {materials.texts.size}"
+            raise MathAMRError(f"the model takes text vectors of size {model.text_size}, but {found}")
+        self.pairs = GraphPairs(
+            shard,
+            configuration,
+            texts=materials.texts if model.text_size else None,
+            negatives=materials.negatives,
+            processes=processes,
+        )
+        self.steps = len(self.plan(0))
+        self.schedule = Schedule(self.steps * configuration.epochs, configuration.warmup)
+        torch.manual_seed(configuration.seed)
+        network = network or MathAMRPlus(model, len(shard.vocabulary), len(shard.relations))
+        if materials.labels is not None:
+            network.start_labels_from(torch.from_numpy(materials.labels))
+        self.network = network.to(device)
+        loss = ContrastiveLoss(
+            configuration.temperature, configuration.beta, configuration.formula_weight
+        ).to(device)
+        self.learner: ContrastiveLearner[GraphBatch] = ContrastiveLearner(
+            model=self.network,
+            encode=self._encoded,
+            size=model.projection,
+            loss=loss,
+            optimiser=torch.optim.AdamW(
+                [
+                    {"params": list(self.network.parameters()), "weight_decay": configuration.weight_decay},
+                    {"params": list(loss.parameters()), "weight_decay": 0.0},
+                ],
+                lr=configuration.learning_rate,
+                fused=True,
+            ),
+            rates=lambda number: [self.rate(number)] * 2,
+            clip=configuration.clip,
+            clipped=[*self.network.parameters(), *loss.parameters()],
+            device=device,
+            processes=processes,
+        )
+        if processes.rank:
+            torch.manual_seed(configuration.seed + processes.rank)
+
+    def rate(self, number: int) -> float:
+        """The learning rate of a step."""
+        return self.schedule.rate(number, self.configuration.learning_rate, self.configuration.minimum_rate)
+
+    def _encoded(self, part: GraphBatch) -> Tensor:
+        with self._precision():
+            vectors: Tensor = self.network(part.to(self.device))
+        return vectors
+
+    def _precision(self) -> AbstractContextManager[object]:
+        wanted = self.configuration.precision
+        low = wanted == "bfloat16" or (wanted == "auto" and self.device.type == "cuda")
+        return torch.autocast(self.device.type, torch.bfloat16) if low else nullcontext()
+
+    def identity(self) -> dict[str, Any]:
+        """Which run this is."""
+        return {
+            "model": self.network.configuration.to_json(),
+            "training": self.configuration.to_json(),
+            "materials": self.materials.fingerprint(),
+        }
+
+    def plan(self, epoch: int) -> list[Numbers]:
+        """Places of training pairs, shuffled."""
+        configuration = self.configuration
+        return batches(len(self.pairs.train), configuration.batch_size, configuration.seed, epoch)
+
+    def step(self, batch: Numbers, epoch: int) -> ContrastiveStep[GraphBatch]:
+        """The graphs of a batch, augmented."""
+        return self.pairs.step(self.pairs.train[batch], batch, epoch, self.device)
+
+    def learn(self, step: ContrastiveStep[GraphBatch], number: int) -> Tensor:
+        """Takes one step."""
+        return self.learner.learn(step, number)
+
+    def figures(self, number: int) -> dict[str, float]:
+        """The temperature and the rate."""
+        temperature = float(self.learner.loss.temperature.detach())
+        return {"temperature": temperature, "rate": self.rate(number)}
+
+    def validate(self) -> Validation | None:
+        """The loss of the validation pairs, and how well questions find their answers."""
+        return validate(self.learner, self.pairs)
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that the next step depends on."""
+        return self.learner.state()
+
+    def use_state(self, state: dict[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        self.learner.use_state(state)
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        """Writes a model folder of the graph network."""
+        shard = self.materials.shard
+        about = {"training": self.configuration.to_json(), "pairs": len(self.pairs.train), **about}
+        head = ModelHead(
+            "mathamrplus", self.network.configuration.to_json(), shard.configuration, about=about
+        )
+        save_model(folder, head, self.network.state_dict(), shard.vocabulary, shard.relations, half=self.half)
+
+    def subject(self) -> TrainingSubject:
+        """The graphs, the pairs, and both configurations."""
+        shard, negatives = self.materials.shard, self.materials.negatives
+        nodes, edges, reps = (int(shard.starts[name][-1]) for name in ("nodes", "edges", "reps"))
+        posts = max(1, len(shard))
+        train, held = len(self.pairs.train), len(self.pairs.validation)
+        parameters = sum(parameter.numel() for parameter in self.network.parameters())
+        notes = []
+        if negatives is not None and negatives.unknown:
+            notes.append(f"{negatives.unknown:,} ids of the hard negatives are not in the shard: left out")
+        return TrainingSubject(
+            summary=f"training on {train:,} pairs, validating on {held:,}; {parameters:,} parameters",
+            notes=notes,
+            monitor=self.configuration.monitor,
+            validation=(
+                "Validation searches for each question its own answer among the answers of the validation pairs"
+            ),
+            data=[
+                ("graphs", f"{len(shard):,} posts, configuration `{shard.configuration}`"),
+                (
+                    "size of a post",
+                    f"{nodes / posts:.1f} nodes, {edges / posts:.1f} edges, {reps / posts:.1f} vectors",
+                ),
+                ("pairs", f"{train:,} to train on, {held:,} to validate on"),
+                (
+                    "vocabulary",
+                    f"{len(shard.vocabulary):,} labels, {len(shard.relations):,} relations with inverses",
+                ),
+            ],
+            configurations={
+                "model": {**self.network.configuration.to_json(), "parameters": f"{parameters:,}"},
+                "training": self.configuration.to_json(),
+            },
+        )

@@ -1,0 +1,233 @@
+"""The recipe of MathAMR+: from a store of graphs and its posts to the two encoders and the model they are joined to."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Callable, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+from mathamr.core.errors import MathAMRError
+from mathamr.graphs import shard as shards
+from mathamr.core.integrity import file_hash
+from mathamr.text.files import PIECES, load_text_encoder, save_text_encoder
+from mathamr.systems.weights import CONFIG, RELATIONS, VOCABULARY, WEIGHTS
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
+from mathamr.systems.mathamrplus.postencoder import Shares, save_joined
+from mathamr_lab.systems.mathamrplus.configuration import (
+    STAGES,
+    WHOLE,
+    StageConfigurations,
+    stage_configurations,
+)
+from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
+from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
+from mathamr_lab.systems.mathamrplus.joining import (
+    between,
+    chosen_shares,
+    trial,
+    with_principal_components,
+)
+from mathamr_lab.systems.mathamrplus.text.shard import TextShard, export_texts
+from mathamr_lab.systems.mathamrplus.text.table import text_table
+from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
+from mathamr.systems.modelfolder import GRAPH, TEXT
+from mathamr_lab.recipes.recipe import (
+    StageResult,
+    StageWork,
+    TrainingSettings,
+    TrainingSources,
+    TrainingStage,
+)
+from mathamr_lab.training.export import export_store
+from mathamr_lab.training.loop import train
+
+PAIRS, TEXTS, BASE = "pairs.npz", "texts.npz", "base"
+TABLE, JOINING = "text-vectors.npz", "joining.json"
+GRAPH_FILES = (CONFIG, WEIGHTS, VOCABULARY, RELATIONS)
+_TEXT_STAGES = {"text", "tune", "table", "join"}
+
+
+class MathAMRPlusRecipe:
+    """Graph network and text encoder, trained on the same pairs, apart, and joined."""
+
+    configurations = tuple(WHOLE)
+    stages = STAGES
+
+    def check(self, settings: TrainingSettings) -> None:
+        """Refuses settings that cannot be trained."""
+        stage_configurations(settings)
+
+    def prepare(
+        self,
+        sources: TrainingSources,
+        settings: TrainingSettings,
+        folder: Path,
+        say: Callable[[str], None],
+    ) -> list[Path]:
+        """Writes the pairs with their graphs and, where text is trained, the texts and the encoder to start from."""
+        reads_text = bool(_TEXT_STAGES & set(stage_configurations(settings).stages))
+        if reads_text and not sources.posts:
+            raise MathAMRError(
+                "the text encoder reads the posts that the graphs were made of: name them (--posts), or train the"
+                " graph network alone (--stages graph)"
+            )
+        path = folder / PAIRS
+        if sources.path.is_dir():
+            said = export_store(
+                sources.path, sources.graphs, path, accepted_only=sources.accepted, without=sources.without
+            )
+            say(said)
+        elif sources.accepted or sources.without:
+            raise MathAMRError("pairs are chosen from a store, not from a shard: they were chosen already")
+        else:
+            shards.load(sources.path)
+            shutil.copyfile(sources.path, path)
+        return [path, *(self._prepare_texts(sources, folder, say) if reads_text else ())]
+
+    def _prepare_texts(
+        self, sources: TrainingSources, folder: Path, say: Callable[[str], None]
+    ) -> list[Path]:
+        from mathamr.text.minilm import packaged_minilm
+        from mathamr.text.windows import WINDOW
+        from mathamr.posts.reader import read_posts
+        from mathamr.posts.report import Report
+
+        base = load_text_encoder(sources.base, "cpu") if sources.base else packaged_minilm()
+        posts = chain.from_iterable(read_posts(path, Report()) for path in sources.posts)
+        say(export_texts(posts, shards.load(folder / PAIRS), base.pieces, WINDOW, folder / TEXTS))
+        save_text_encoder(folder / BASE, base)
+        return [folder / TEXTS, *(folder / BASE / name for name in (CONFIG, WEIGHTS, PIECES))]
+
+    def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
+        """The stages in order, each with its configuration."""
+        found = stage_configurations(settings)
+        runs: dict[str, Callable[[StageWork], StageResult]] = {
+            "graph": lambda work: _graph(work, found),
+            "text": lambda work: _text(work, found, "text", work.prepared / BASE),
+            "tune": lambda work: _text(work, found, "tune", work.folder("text")),
+            "table": lambda work: _table(work),
+            "join": lambda work: _join(work, found),
+        }
+        return [TrainingStage(name, runs[name]) for name in found.stages]
+
+
+RECIPE = MathAMRPlusRecipe()
+
+
+def _graph(work: StageWork, found: StageConfigurations) -> StageResult:
+    trainer = GraphTrainer(
+        GraphMaterials.load(work.prepared / PAIRS),
+        found.model,
+        found.graph,
+        work.resources.device,
+        work.resources.processes,
+        half=True,
+    )
+    progress = train(trainer, work.folder("graph"), work.resources, fresh=work.fresh)
+    return StageResult(progress.history, progress.done)
+
+
+def _text(work: StageWork, found: StageConfigurations, stage: str, base: Path) -> StageResult:
+    trainer = TextTrainer(
+        shards.load(work.prepared / PAIRS),
+        TextShard.load(work.prepared / TEXTS),
+        load_text_encoder(base, "cpu"),
+        found.text if stage == "text" else found.tune,
+        work.resources.device,
+        work.resources.processes,
+    )
+    progress = train(trainer, work.folder(stage), work.resources, fresh=work.fresh)
+    before = [{"epoch": 0, "validation": progress.before}] if progress.before else []
+    return StageResult([*before, *progress.history], progress.done)
+
+
+def _trained_text(work: StageWork) -> Path:
+    """The text encoder that was trained last."""
+    tuned = work.folder("tune")
+    return tuned if (tuned / CONFIG).exists() else work.folder("text")
+
+
+def _table(work: StageWork) -> StageResult:
+    path = work.out / TABLE
+    if work.resources.processes.first:
+        encoder = load_text_encoder(_trained_text(work), str(work.resources.device))
+        texts = TextShard.load(work.prepared / TEXTS)
+        text_table(encoder, shards.load(work.prepared / PAIRS), texts).save(path)
+    return StageResult([{"text vectors": str(path)}])
+
+
+def _join(work: StageWork, found: StageConfigurations) -> StageResult:
+    """Both encoders in one model folder: text as principal components in eight bits, and the shares of both."""
+    if not work.resources.processes.first:
+        return StageResult([])
+    graph, text, configuration = work.folder("graph"), _trained_text(work), found.join
+    for folder, what in ((graph, "graph network"), (text, "text encoder")):
+        if not (folder / CONFIG).exists():
+            raise MathAMRError(f"there is no {what} to join in {folder}; train it first, or all stages")
+    made_of = {
+        "configuration": [str(configuration), found.graph.validation, found.graph.seed],
+        "graph": file_hash(graph / CONFIG),
+        "text": file_hash(text / CONFIG),
+    }
+    path = work.out / JOINING
+    if not work.fresh and (before := _joined_before(path, work.model, made_of)):
+        return StageResult(before)
+    shard, texts = shards.load(work.prepared / PAIRS), TextShard.load(work.prepared / TEXTS)
+    device = str(work.resources.device)
+    tuned = between(
+        load_text_encoder(work.prepared / BASE, device),
+        load_text_encoder(text, device),
+        configuration.learned,
+    )
+    reduced = with_principal_components(tuned, texts, configuration.size)
+    save_text_encoder(work.model / TEXT, reduced)
+    (work.model / GRAPH).mkdir(parents=True, exist_ok=True)
+    for name in GRAPH_FILES:
+        shutil.copyfile(graph / name, work.model / GRAPH / name)
+    rows: list[dict[str, Any]] = []
+    shares = configuration.given()
+    if shares is None:
+        shares, rows = _best_shares(work, found, shard, texts)
+    save_joined(work.model, configuration.name, shares)
+    rows.append({"chosen": shares.to_json(), "model": str(work.model)})
+    path.write_text(json.dumps({"made of": made_of, "rows": rows}) + "\n", encoding="utf-8")
+    return StageResult(rows)
+
+
+def _best_shares(
+    work: StageWork, found: StageConfigurations, shard: shards.Shard, texts: TextShard
+) -> tuple[Shares, list[dict[str, Any]]]:
+    last = found.tune if _trained_text(work) == work.folder("tune") else found.text
+    for text in (found.text, last):
+        if (text.validation, text.seed) != (found.graph.validation, found.graph.seed):
+            raise MathAMRError(
+                "graph and text keep different pairs for validation, so that no shares can be chosen on them: give"
+                " both the same validation and seed, or give the shares (join.shares=A,B,C)"
+            )
+    device = str(work.resources.device)
+    # As it will be loaded: in eight bits.
+    text_encoder = load_text_encoder(work.model / TEXT, device)
+    tried = trial(
+        shard,
+        texts,
+        GraphEncoder.load(work.folder("graph"), device),
+        text_encoder,
+        validation=found.graph.validation,
+        seed=found.graph.seed,
+        others=found.join.others,
+    )
+    shares, rows = chosen_shares(tried, text_encoder.size)
+    return shares, [dict(row) for row in rows]
+
+
+def _joined_before(path: Path, model: Path, made_of: dict[str, Any]) -> list[dict[str, Any]]:
+    """What joining told before, where the same was joined."""
+    try:
+        row = json.loads(path.read_text(encoding="utf-8"))
+        same = row["made of"] == made_of and (model / CONFIG).exists()
+        return list(row["rows"]) if same else []
+    except (OSError, ValueError, KeyError, TypeError):
+        return []

@@ -1,0 +1,350 @@
+"""`TextTrainer`: the text encoder learns from pairs, over whole posts and over their parts."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+
+from mathamr.core.errors import MathAMRError
+from mathamr.graphs.shard import Shard
+from mathamr.text.encoder import (
+    BUDGET,
+    PieceBatch,
+    TextEncoder,
+    batch_of,
+    precision,
+    vectors_of,
+)
+from mathamr.text.files import save_text_encoder
+from mathamr.text.transformer import Transformer
+from mathamr.systems.layers.stack import packed
+from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
+from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
+from mathamr_lab.systems.mathamrplus.text.mining import Miner
+from mathamr_lab.systems.mathamrplus.text.neighbours import Places, neighbour_batches
+from mathamr_lab.systems.mathamrplus.text.shard import TextShard
+from mathamr_lab.systems.mathamrplus.text.validation import (
+    MEASURED,
+    PostVectors,
+    among_others,
+    searched,
+)
+from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep, under
+from mathamr_lab.training.losses import Contrast, ContrastiveLoss, TemperedLoss
+from mathamr_lab.training.pairs import Answers, checked, split
+from mathamr_lab.training.processes import Processes
+from mathamr_lab.training.schedule import Schedule
+from mathamr_lab.training.trainer import TrainingSubject, Validation
+
+
+class TextTrainer:
+    """Trains a text encoder; validation searches the validation pairs' answers among all answers."""
+
+    unit = "pairs"
+    pretrained = True
+    measured = MEASURED
+
+    def __init__(
+        self,
+        shard: Shard | TextCorpus,
+        texts: TextShard,
+        base: TextEncoder,
+        configuration: TextTraining,
+        device: torch.device,
+        processes: Processes | None = None,
+    ) -> None:
+        if len(texts) != len(shard):
+            raise MathAMRError(f"{len(texts)} texts do not belong to a shard of {len(shard)} posts")
+        self.shard, self.texts, self.configuration, self.device = shard, texts, configuration, device
+        self.epochs = configuration.last_epoch or configuration.epochs
+        self.patience, self.examples = configuration.patience, configuration.batch_size
+        self.processes = processes or Processes()
+        self.processes.share(configuration.batch_size)
+        pairs = checked(np.array(shard.pairs, np.int64), len(shard))
+        self.answers: Answers | TextCorpus
+        if isinstance(shard, TextCorpus):
+            (self.train, self.validation), self.answers = shard.parted(), shard
+        else:
+            self.train, self.validation = split(pairs, configuration.validation, configuration.seed)
+            self.answers = Answers(pairs, len(shard))
+        self.whole = np.array([_whole(post.of, shard, place) for place, post in enumerate(texts.posts)])
+        rest = len(self.train) % configuration.batch_size
+        self.steps = len(self.train) // configuration.batch_size + (rest > 1)
+        if not self.steps:
+            raise MathAMRError("too few pairs are left to train on after the validation part was taken out")
+        torch.manual_seed(configuration.seed)
+        self._base = _checksum(base.model)
+        self.encoder = TextEncoder(
+            projected(base.model, configuration.projection), base.pieces, device=str(device)
+        )
+        self._plan: tuple[int, list[Places]] | None = None
+        self._mined = np.zeros((len(self.train), 0), np.int64)
+        """The negatives of every pair in the running epoch, by post; -1 where there is none."""
+        self.learner = self._learner(self.encoder.model)
+        torch.manual_seed(configuration.seed + self.processes.rank)
+
+    def _learner(self, model: Transformer) -> ContrastiveLearner[PieceBatch]:
+        configuration = self.configuration
+        loss = self._loss().to(self.device)
+        head = list(model.head.parameters()) if model.head is not None else []
+        for name, parameter in model.named_parameters():
+            if name.startswith(tuple(configuration.frozen.split())):
+                parameter.requires_grad_(False)
+        fresh = {id(parameter) for parameter in head}
+        body = [
+            parameter
+            for parameter in model.parameters()
+            if id(parameter) not in fresh and parameter.requires_grad
+        ]
+        decay = configuration.weight_decay
+        optimiser = torch.optim.AdamW(
+            [
+                {"params": body, "weight_decay": decay, "lr": configuration.learning_rate},
+                {"params": head, "weight_decay": decay, "lr": configuration.head_rate},
+                {"params": list(loss.parameters()), "weight_decay": 0.0, "lr": configuration.head_rate},
+            ]
+        )
+        highest = [group["lr"] for group in optimiser.param_groups]
+        return ContrastiveLearner(
+            model=model,
+            encode=self._encoded,
+            size=self.encoder.size,
+            loss=loss,
+            optimiser=optimiser,
+            rates=lambda number: [each * self._schedule.rate(number) for each in highest],
+            clip=configuration.clip,
+            clipped=model.parameters(),
+            device=self.device,
+            processes=self.processes,
+        )
+
+    def _loss(self) -> TemperedLoss:
+        return ContrastiveLoss(self.configuration.temperature, self.configuration.beta)
+
+    @property
+    def _schedule(self) -> Schedule:
+        steps = max(1, -(-len(self.train) // self.configuration.batch_size))
+        return Schedule(self.configuration.epochs * steps, self.configuration.warmup)
+
+    def _encoded(self, part: PieceBatch) -> Tensor:
+        with precision(self.device):
+            return vectors_of(self.encoder.model, part.to(self.device))
+
+    def identity(self) -> dict[str, Any]:
+        """Which run this is."""
+        return {
+            "model": self.encoder.model.configuration.to_json(),
+            "training": self.configuration.to_json(),
+            "materials": [self.texts.fingerprint(), zlib.crc32(np.array(self.shard.pairs, np.int64).data)],
+            "base": self._base,
+        }
+
+    def plan(self, epoch: int) -> list[Places]:
+        """Batches of neighbours, as the weights at the epoch's begin find them: they are kept until its end."""
+        if self._plan is None or self._plan[0] != epoch:
+            self._plan = epoch, self._batches(epoch)
+        return self._plan[1]
+
+    def _batches(self, epoch: int) -> list[Places]:
+        configuration, pairs = self.configuration, self.train
+        chance = np.random.default_rng([configuration.seed, 2, epoch])
+        vectors = torch.zeros(len(pairs), 1)
+        if configuration.neighbours > 1 or configuration.negatives:
+            posts, places = np.unique(pairs, return_inverse=True)
+            likened, places = self._likened(posts), places.reshape(pairs.shape)
+            vectors = nn.functional.normalize(likened[places].sum(1), dim=-1)
+            if configuration.negatives:
+                self._mined = self._agreed(self._negatives(likened, posts, places, chance))
+        found = neighbour_batches(vectors, configuration.batch_size, configuration.neighbours, chance)
+        return [self._agreed(batch) for batch in found]
+
+    def _negatives(
+        self, likened: Tensor, posts: Places, places: Places, chance: np.random.Generator
+    ) -> Places:
+        """Hard negatives of all pairs, from vectors of the posts that they are of."""
+        documents, own = np.unique(places[:, 1], return_inverse=True)
+        found = self._miner.mined(
+            likened[places[:, 0]],
+            likened[documents],
+            own.reshape(-1),
+            lambda some: self.answers.among(self.train[some, 0], posts[documents]),
+            self.configuration.negatives,
+            chance,
+        )
+        return np.where(found < 0, -1, posts[documents][found])
+
+    @cached_property
+    def _miner(self) -> Miner:
+        documents = np.unique(self.train[:, 1])
+        return Miner(
+            [self.texts.posts[post] for post in self.train[:, 0]],
+            [self.texts.posts[post] for post in documents],
+            self.device,
+        )
+
+    def _likened(self, posts: Places) -> Tensor:
+        """The vectors that say which pairs are neighbours."""
+        return self._wholes(posts)
+
+    def _agreed(self, batch: Places) -> Places:
+        """The first process's batch: on a GPU the neighbours of two processes might differ in the last digit."""
+        if self.processes.count == 1:
+            return batch
+        return self.processes.agreed(torch.from_numpy(batch).to(self.device)).cpu().numpy()
+
+    def step(self, batch: Places, epoch: int) -> ContrastiveStep[PieceBatch]:
+        """The word pieces of a batch: questions first, then their answers, then further documents."""
+        pairs = self.train[batch]
+        chosen, owners = self._chosen(batch)
+        posts = [self.texts.posts[post] for post in chosen]
+        counts = np.array([len(post.of) for post in posts])
+        wholes = np.cumsum(counts) - counts + self.whole[chosen]
+        questions = len(pairs)
+        rows = int(counts[:questions].sum())
+        division = self.processes.divided(owners, counts, self.configuration.batch_size, self.device)
+        costs = ((posts[place], len(posts[place])) for place in division.own)
+        return ContrastiveStep(
+            parts=tuple(
+                batch_of(part, self.encoder.pieces, groups=4)
+                for part in packed(costs, self.configuration.budget)
+            ),
+            gathered=division.gathered,
+            order=division.order,
+            questions=rows,
+            contrast=Contrast.of(
+                counts[:questions],
+                counts[questions:],
+                answers=self.answers.among(pairs[:, 0], chosen[questions:]),
+                query_documents=wholes[:questions],
+                document_documents=wholes[questions:] - rows,
+                device=self.device,
+            ),
+        )
+
+    def _chosen(self, batch: Places) -> tuple[Places, Places]:
+        """(posts, owners) of a batch: which posts stand in it, and for which of its pairs."""
+        pairs, mined = self.train[batch], self._mined[batch]
+        of, which = np.nonzero(mined >= 0)
+        return (
+            np.concatenate([pairs.T.flatten(), mined[of, which]]),
+            np.concatenate([np.tile(np.arange(len(pairs)), 2), of]),
+        )
+
+    def learn(self, step: ContrastiveStep[PieceBatch], number: int) -> Tensor:
+        """Takes one step."""
+        return self.learner.learn(step, number)
+
+    def figures(self, number: int) -> dict[str, float]:
+        """The temperature and the rate of all but the projection."""
+        rate = self.configuration.learning_rate * self._schedule.rate(number)
+        return {"temperature": float(self.learner.loss.temperature.detach()), "rate": rate}
+
+    def vectors(self, posts: Sequence[int] | Places) -> list[PostVectors]:
+        """The vectors of posts by number, and which of them is the whole post's."""
+        self.encoder.model.eval()
+        chosen = [self.texts.posts[post] for post in posts]
+        found = self.encoder.encode_pieces(chosen, self._budget)
+        return [
+            PostVectors(row.of, row.vectors, int(self.whole[post]))
+            for post, row in zip(posts, found, strict=True)
+        ]
+
+    def _wholes(self, posts: Sequence[int] | Places) -> Tensor:
+        """The vectors of whole posts; their parts are left out."""
+        self.encoder.model.eval()
+        chosen = [self.texts.posts[post].only(int(self.whole[post])) for post in posts]
+        rows = self.encoder.encode_pieces(chosen, self._budget)
+        return torch.from_numpy(np.concatenate([row.vectors for row in rows])).to(self.device)
+
+    @property
+    def _budget(self) -> int:
+        return BUDGET * (16 if self.device.type == "cuda" else 1)
+
+    def validate(self) -> Validation | None:
+        """MRR@10 of the validation questions' answers among all answers of the shard, scored in both manners."""
+        documents = np.unique(np.array(self.shard.pairs)[:, 1])
+        if isinstance(self.shard, TextCorpus):
+            documents = among_others(documents, self.validation[:, 1])
+        return searched(self.vectors, documents, self.validation, self.answers, self.device)
+
+    def state(self) -> dict[str, Tensor]:
+        """Everything that the next step depends on, also the batches of the running epoch."""
+        state = self.learner.state()
+        if self._plan is not None:
+            epoch, batches = self._plan
+            state["plan.epoch"] = torch.tensor(epoch)
+            state["plan.counts"] = torch.tensor([len(batch) for batch in batches])
+            state["plan.places"] = torch.from_numpy(np.concatenate(batches))
+            if self.configuration.negatives:
+                state["plan.mined"] = torch.from_numpy(self._mined)
+        return state
+
+    def use_state(self, state: dict[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        self.learner.use_state(state)
+        plan = under(state, "plan.")
+        if plan:
+            cuts = np.cumsum(plan["counts"].numpy())[:-1]
+            self._plan = int(plan["epoch"]), np.split(plan["places"].numpy(), cuts)
+        if "mined" in plan:
+            self._mined = plan["mined"].numpy()
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        """Writes the folder of the text encoder."""
+        save_text_encoder(folder, self.encoder, half=self.configuration.half)
+
+    def subject(self) -> TrainingSubject:
+        """The texts, the pairs, and both configurations."""
+        train, held = len(self.train), len(self.validation)
+        parameters = sum(parameter.numel() for parameter in self.encoder.model.parameters())
+        pieces = sum(len(post) for post in self.texts.posts)
+        return TrainingSubject(
+            summary=f"training on {train:,} pairs, validating on {held:,}; {parameters:,} parameters",
+            monitor="MRR@10 of whole posts and by MaxSim",
+            validation=(
+                "Validation searches for each question of the validation pairs its own answer among all answers"
+            ),
+            data=[
+                ("texts", f"{len(self.texts):,} posts, {pieces / max(1, len(self.texts)):.1f} pieces a post"),
+                ("pairs", f"{train:,} to train on, {held:,} to validate on"),
+            ],
+            configurations={
+                "model": {**self.encoder.model.configuration.to_json(), "parameters": f"{parameters:,}"},
+                "training": self.configuration.to_json(),
+            },
+        )
+
+
+def projected(model: Transformer, size: int) -> Transformer:
+    """A copy of a transformer with a projection to vectors of this size, orthogonal to start with."""
+    copy = Transformer(replace(model.configuration, projection=size))
+    weights = model.state_dict()
+    if copy.head is not None and model.head is None:
+        weights["head.weight"] = nn.init.orthogonal_(torch.empty(size, model.configuration.size))
+    copy.load_state_dict(weights)
+    return copy
+
+
+def _whole(of: npt.NDArray[np.int32], shard: Shard | TextCorpus, place: int) -> int:
+    """Which of a post's spans is the whole post: the last representative; where it has no text, its first span."""
+    last = shard.representatives(place) - 1
+    (found,) = np.nonzero(of == last)
+    if not len(of):
+        raise MathAMRError(f"the post {shard.ids[place]!r} has no text")
+    return int(found[0]) if len(found) else 0
+
+
+def _checksum(model: nn.Module) -> int:
+    check = 0
+    for tensor in model.state_dict().values():
+        check = zlib.crc32(tensor.detach().cpu().contiguous().numpy().data, check)
+    return check

@@ -1,0 +1,94 @@
+"""What a text encoder is worth: how well validation questions find their answers among all answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from mathamr.systems.mathamrplus.textvectors import AnyFloats
+from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
+from mathamr_lab.training.pairs import Answers, Pairs
+from mathamr_lab.training.trainer import Validation, ValidationFigure
+
+MEASURED = (
+    ValidationFigure("mrr", "MRR@10 of whole posts"),
+    ValidationFigure("mrr_maxsim", "MRR@10 by MaxSim"),
+)
+ASKED = 500
+"""Validation questions that are asked, at most."""
+OTHERS = 4000
+"""Answers that those of a corpus's validation questions are looked for among."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PostVectors:
+    """The text vectors of one post: row i belongs to its representative `of[i]`, row `whole` to the whole post."""
+
+    of: npt.NDArray[np.integer]
+    vectors: AnyFloats
+    whole: int
+
+
+def searched(
+    encode: Callable[[npt.NDArray[np.int64]], list[PostVectors]],
+    documents: npt.NDArray[np.int64],
+    pairs: Pairs,
+    answered: Answers | TextCorpus,
+    device: torch.device,
+) -> Validation | None:
+    """MRR@10 of the pairs' answers among these documents, by whole posts and by MaxSim over their parts."""
+    asked = pairs[:ASKED]
+    if not len(asked):
+        return None
+    own = np.searchsorted(documents, asked[:, 1])
+    questions, answers = encode(asked[:, 0]), encode(documents)
+    ignored = torch.from_numpy(answered.among(asked[:, 0], documents)).to(device)
+    ignored[torch.arange(len(own)), torch.from_numpy(own)] = False
+    by_whole = _wholes(questions, device) @ _wholes(answers, device).T
+    with torch.inference_mode():
+        by_parts = _by_parts(questions, answers, device)
+    figures = {
+        "mrr": _reciprocal(by_whole, own, ignored),
+        "mrr_maxsim": _reciprocal(by_parts, own, ignored),
+    }
+    return Validation(figures=figures, searched=len(documents), worth=sum(figures.values()))
+
+
+def among_others(
+    documents: npt.NDArray[np.int64], own: npt.NDArray[np.int64], others: int = OTHERS
+) -> npt.NDArray[np.int64]:
+    """Answers that are asked for among so many others, drawn once for all."""
+    rest = np.setdiff1d(documents, own)
+    return np.union1d(own, np.random.default_rng(1).permutation(rest)[:others])
+
+
+def _wholes(found: Sequence[PostVectors], device: torch.device) -> Tensor:
+    return torch.from_numpy(np.stack([row.vectors[row.whole] for row in found])).to(device)
+
+
+def _by_parts(
+    questions: Sequence[PostVectors], answers: Sequence[PostVectors], device: torch.device
+) -> Tensor:
+    """MaxSim of questions and answers by their parts."""
+    documents = torch.from_numpy(np.concatenate([row.vectors for row in answers])).to(device)
+    owners = np.repeat(np.arange(len(answers)), [len(row.of) for row in answers])
+    of = torch.from_numpy(owners).to(device)
+    scores = torch.empty(len(questions), len(answers), device=device)
+    for place, row in enumerate(questions):
+        similar = torch.from_numpy(row.vectors).to(device) @ documents.T
+        best = similar.new_full((len(similar), len(answers)), -1.0)
+        best.scatter_reduce_(1, of.expand(len(similar), -1), similar, "amax")
+        scores[place] = best.mean(0)
+    return scores
+
+
+def _reciprocal(scores: Tensor, own: npt.NDArray[np.int64], ignored: Tensor) -> float:
+    places = torch.from_numpy(own).to(scores.device)
+    target = scores.gather(1, places[:, None])
+    better = ((scores > target) & ~ignored).sum(1) + 1
+    return float(torch.where(better <= 10, 1 / better, 0.0).mean())

@@ -1,0 +1,96 @@
+"""`StructTraining`: how StructEmb is trained, and the named configurations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mathamr.core.configured import changed, check_ranges
+from mathamr.core.errors import UnknownNameError
+from mathamr.systems.ssemb.augmentation import AugmentationConfiguration
+from mathamr.systems.ssemb.network import StructEmbConfiguration
+from mathamr_lab.training.schedule import DESCENT_RANGES
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StructTraining:
+    """How the network is trained; the defaults are the paper's (section 3.1.3), but for epochs and rate: we have fewer formulas.
+
+    `rare` labels, which occur less often, count as their type; formulas of `smallest` nodes and
+    more are trained on, of which at most `formulas` are drawn.
+    `variables` and `numbers` are the shares of formulas whose second view is renamed. `contrast` weighs the loss
+    of the paper, `teacher` one that learns the order of a teacher.
+    """
+
+    batch_size: int = 2560
+    epochs: int = 25
+    learning_rate: float = 1e-3
+    minimum_rate: float = 1e-5
+    warmup: float = 0.05
+    weight_decay: float = 0.0
+    temperature: float = 0.1
+    clip: float = 1.0
+    rare: int = 11
+    smallest: int = 3
+    formulas: int = 10_000_000
+    variables: float = 0.0
+    numbers: float = 0.0
+    contrast: float = 1.0
+    teacher: float = 0.0
+    teacher_temperature: float = 0.05
+    validation: int = 2000
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        check_ranges(
+            self,
+            "training",
+            {
+                **DESCENT_RANGES,
+                "rare": (1, 1e9),
+                "smallest": (1, 1e6),
+                "formulas": (2, 1e12),
+                "variables": (0, 1),
+                "numbers": (0, 1),
+                "contrast": (0, 1000),
+                "teacher": (0, 1000),
+                "teacher_temperature": (1e-3, 100),
+                "validation": (0, 1e7),
+            },
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """For checkpoints and cards."""
+        return asdict(self)
+
+
+Configurations = tuple[StructEmbConfiguration, AugmentationConfiguration, StructTraining]
+CONFIGURATIONS: dict[str, Configurations] = {
+    "box": (
+        StructEmbConfiguration(edge_labels=True),
+        AugmentationConfiguration(),
+        StructTraining(epochs=30, variables=0.5, numbers=0.3, contrast=0.3, teacher=1.0, formulas=100_000),
+    ),
+    "paper": (StructEmbConfiguration(size=400), AugmentationConfiguration(), StructTraining()),
+    "small": (
+        StructEmbConfiguration(size=16),
+        AugmentationConfiguration(),
+        StructTraining(batch_size=16, epochs=2, rare=1, smallest=1, validation=20),
+    ),
+}
+"""By name: that of the model in the box, the paper's, and a quick one to try things with."""
+
+
+def configured(name: str, changes: Iterable[str]) -> Configurations:
+    """The named configuration with some fields changed.
+
+    >>> model, augmentation, training = configured("paper", ["size=64", "kind=attribute", "epochs=2"])
+    >>> model.size, augmentation.kind, training.epochs
+    (64, 'attribute', 2)
+    """
+    if name not in CONFIGURATIONS:
+        raise UnknownNameError("configuration", name, list(CONFIGURATIONS))
+    model, augmentation, training = CONFIGURATIONS[name]
+    found = changed({"model": model, "augmentation": augmentation, "training": training}, changes)
+    return found["model"], found["augmentation"], found["training"]

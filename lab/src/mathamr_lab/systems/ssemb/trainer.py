@@ -1,0 +1,220 @@
+"""`StructTrainer`: StructEmb learns which two views are of one formula (SSEmb, section 2.1.2)."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from mathamr.core.errors import MathAMRError
+from mathamr.graphs.formulashard import FormulaLabels, FormulaShard
+from mathamr_lab.systems.formulagraph.losses import order_loss
+from mathamr_lab.systems.formulagraph.renaming import Renaming
+from mathamr_lab.systems.formulagraph.teacher import Teacher
+from mathamr.systems.ssemb.augmentation import AugmentationConfiguration, view
+from mathamr_lab.systems.ssemb.configuration import StructTraining
+from mathamr.systems.ssemb.graphs import OperatorGraphs
+from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration, agreement_loss
+from mathamr.systems.ssemb.system import SsembSystem
+from mathamr_lab.recipes.treetrainer import TreeTrainer
+from mathamr_lab.training.trainer import TrainingSubject, Validation
+
+Numbers = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class StructMaterials:
+    """The operator graphs of a shard's formulas, some kept for validation, and a teacher where one is learnt from."""
+
+    labels: FormulaLabels
+    graphs: OperatorGraphs
+    train: Numbers
+    held: Numbers
+    teacher: Teacher | None
+
+    @classmethod
+    def of(
+        cls, shard: FormulaShard, configuration: StructTraining, teacher: Teacher | None
+    ) -> StructMaterials:
+        """Formulas with enough nodes; rare labels count as their type."""
+        if configuration.teacher and teacher is None:
+            raise MathAMRError("there is no teacher to learn from: prepare one, or set teacher=0")
+        own = shard.renumbered(shard.frequent(configuration.rare))
+        graphs = OperatorGraphs.of_numbers(own.opt)
+        usable = np.flatnonzero(np.diff(graphs.node_starts) >= configuration.smallest)
+        if len(usable) < 2:
+            raise MathAMRError(f"{len(usable)} formulas are too few to train on")
+        order = np.random.default_rng([configuration.seed, 0]).permutation(usable)
+        order = order[: configuration.formulas]
+        held = min(configuration.validation, len(order) // 5)
+        taught = teacher.checked(len(shard)) if teacher is not None and configuration.teacher else None
+        return cls(own.labels, graphs, np.sort(order[held:]), np.sort(order[:held]), taught)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Of all that is trained on."""
+        content = hashlib.sha256()
+        arrays = [self.graphs.labels, self.graphs.sources, self.graphs.targets]
+        for array in [*arrays, *([self.teacher.scores] if self.teacher is not None else [])]:
+            content.update(np.ascontiguousarray(array).tobytes())
+        return content.hexdigest()[:16]
+
+
+class StructChoice(NamedTuple):
+    """A batch by number: its formulas, and the anchors whose order is learnt beside them."""
+
+    number: int
+    formulas: Numbers
+    anchors: Numbers
+
+
+class StructStep(NamedTuple):
+    """Two views of the same formulas; and the graphs that a teacher has ordered, by their places, with what each is worth."""
+
+    one: GraphNumbers
+    other: GraphNumbers
+    taught: tuple[GraphNumbers, Tensor, Tensor, Tensor] | None
+
+
+class StructTrainer(TreeTrainer[StructStep]):
+    """Trains StructEmb on formulas."""
+
+    found = "own view"
+
+    def __init__(
+        self,
+        materials: StructMaterials,
+        model: StructEmbConfiguration,
+        augmentation: AugmentationConfiguration,
+        configuration: StructTraining,
+        device: torch.device,
+        name: str = "ssemb",
+    ) -> None:
+        self.materials, self.augmentation, self.configuration = materials, augmentation, configuration
+        self.device, self.name = device, name
+        self._renaming = Renaming(materials.labels, configuration.variables, configuration.numbers)
+        torch.manual_seed(configuration.seed)
+        self.network = StructEmb(model, len(materials.labels)).to(device)
+        self.descend(self.network, configuration, len(self.plan(0)))
+
+    def identity(self) -> dict[str, Any]:
+        """Which run this is."""
+        return {
+            "model": self.network.configuration.to_json(),
+            "augmentation": self.augmentation.to_json(),
+            "training": self.configuration.to_json(),
+            "materials": self.materials.fingerprint,
+        }
+
+    def plan(self, epoch: int) -> list[StructChoice]:
+        """The formulas of every batch, shuffled."""
+        configuration, teacher = self.configuration, self.materials.teacher
+        chance = np.random.default_rng([configuration.seed, 1, epoch])
+        order, size = chance.permutation(self.materials.train), configuration.batch_size
+        cuts = [order[start : start + size] for start in range(0, len(order), size)]
+        cuts = [cut for cut in cuts if len(cut) > 1]
+        anchors = [np.zeros(0, np.int64)] * len(cuts)
+        if teacher is not None:
+            usable = len(teacher) - teacher.held
+            many = max(1, min(size // teacher.candidates.shape[1], usable))
+            anchors = [chance.choice(usable, many, replace=False) for _ in cuts]
+        return [StructChoice(number, *each) for number, each in enumerate(zip(cuts, anchors, strict=True))]
+
+    def step(self, batch: StructChoice, epoch: int) -> StructStep:
+        """Both views, drawn for this epoch."""
+        chance = np.random.default_rng([self.configuration.seed, 2, epoch, batch.number])
+        return self._views(batch, chance)
+
+    def _views(self, batch: StructChoice, chance: np.random.Generator) -> StructStep:
+        graphs, labels = self.materials.graphs.chosen(batch.formulas), len(self.materials.labels)
+        moves = self._renaming.drawn(len(graphs), chance)
+        renamed = self._renaming.applied(graphs.labels.astype(np.int64), graphs.owners, moves)
+        one = view(graphs, self.augmentation, labels, chance)
+        other = view(graphs.changed(labels=renamed.astype(np.int32)), self.augmentation, labels, chance)
+        return StructStep(
+            GraphNumbers.of(one, self.device), GraphNumbers.of(other, self.device), self._taught(batch)
+        )
+
+    def _taught(self, batch: StructChoice) -> tuple[GraphNumbers, Tensor, Tensor, Tensor] | None:
+        teacher = self.materials.teacher
+        if teacher is None or not len(batch.anchors):
+            return None
+        anchors, candidates = teacher.anchors[batch.anchors], teacher.candidates[batch.anchors]
+        formulas = np.unique(np.concatenate([anchors, candidates.ravel()]))
+        places = (np.searchsorted(formulas, anchors), np.searchsorted(formulas, candidates))
+        ours, others = (torch.from_numpy(each).to(self.device) for each in places)
+        scores = torch.from_numpy(teacher.scores[batch.anchors].astype(np.float32)).to(self.device)
+        return GraphNumbers.of(self.materials.graphs.chosen(formulas), self.device), ours, others, scores
+
+    def _loss(self, step: StructStep) -> Tensor:
+        loss = self.configuration.contrast * self._agreement(step)
+        if step.taught is not None:
+            loss = loss + self.configuration.teacher * self._order_loss(step.taught)
+        return loss
+
+    def _agreement(self, step: StructStep) -> Tensor:
+        return agreement_loss(
+            self.network.projected(step.one),
+            self.network.projected(step.other),
+            self.configuration.temperature,
+        )
+
+    def _order_loss(self, taught: tuple[GraphNumbers, Tensor, Tensor, Tensor]) -> Tensor:
+        graphs, ours, others, wanted = taught
+        vectors = self.network(graphs)
+        scores = torch.einsum("ad,acd->ac", vectors[ours], vectors[others])
+        return order_loss(scores, wanted, self.configuration.teacher_temperature)
+
+    @torch.no_grad()
+    def validate(self) -> Validation | None:
+        """The loss of formulas that are not trained on, and how well one view finds the other among them."""
+        held = self.materials.held
+        if len(held) < 2:
+            return None
+        self.network.eval()
+        chance = np.random.default_rng([self.configuration.seed, 3])
+        teacher = self.materials.teacher
+        orders = np.zeros(0, np.int64) if teacher is None else np.arange(len(teacher))[-teacher.held :]
+        step = self._views(StructChoice(0, held, orders), chance)
+        loss = float(self._agreement(step))
+        order = 0.0 if step.taught is None else float(self._order_loss(step.taught))
+        scores = self.network(step.one) @ self.network(step.other).T
+        ranks = (scores > scores.diagonal()[:, None]).sum(1) + 1
+        return Validation(
+            figures={"loss": loss, "order": order, "mrr": float((1 / ranks.float()).mean())},
+            searched=len(held),
+            worth=-self.configuration.contrast * loss - self.configuration.teacher * order,
+        )
+
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        """Writes the folder of the network; the text encoder joins it in the recipe's next stage."""
+        about = {
+            "training": {**self.augmentation.to_json(), **self.configuration.to_json()},
+            "formulas": len(self.materials.train),
+            **about,
+        }
+        SsembSystem(self.network, self.materials.labels, name=self.name, about=about).save(folder)
+
+    def subject(self) -> TrainingSubject:
+        """The formulas, and the configurations."""
+        materials, graphs = self.materials, self.materials.graphs
+        return self.told(
+            len(materials.train),
+            len(materials.held),
+            nodes=f"{len(graphs.labels) / max(1, len(graphs)):.1f}, equal subtrees once",
+            labels=materials.labels,
+            teacher=materials.teacher,
+            validation="Validation searches for one view of each formula the other among all held-out formulas",
+            configurations={
+                "model": self.network.configuration.to_json(),
+                "augmentation": self.augmentation.to_json(),
+                "training": self.configuration.to_json(),
+            },
+        )

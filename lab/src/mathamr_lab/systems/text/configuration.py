@@ -1,0 +1,153 @@
+"""How text encoders alone are trained, stage by stage, and the named configurations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from mathamr.core.configured import changed, check_ranges
+from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining, text_training
+from mathamr_lab.systems.text.distilling import Distilling, distilling
+from mathamr_lab.recipes.recipe import TrainingSettings
+
+STAGES = ("tune", "blend", "teach", "distil", "join")
+"""Learning from pairs; the mean of several that did; writing that down for students; learning from it; and the model folder."""
+BEST = "best"
+SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextBase:
+    """What a training starts from, and whom it learns from.
+
+    `start` is ``mpnet``, ``minilm``, the name of a model in the box or the folder of a text encoder; `teacher` is a file that
+    ``teach`` wrote, as seen from the training's own folder. Pairs of kinds that begin with a word of `unasked` are not learned as pairs.
+    """
+
+    start: str = "minilm"
+    teacher: str = ""
+    unasked: str = "sentence"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextBlend:
+    """What is kept of several trainings from one start: the mean of their weights, part of the way back to the start.
+
+    `others` are folders of further trained encoders, as seen from the training's own folder, with spaces between; `learned`
+    is the part that is kept, or ``best``. Whether the mean or one alone is taken, validation says (Wortsman et al., "Model
+    soups", 2022).
+    """
+
+    others: str = ""
+    learned: str = BEST
+
+    def __post_init__(self) -> None:
+        kept_parts(self.learned)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextJoin:
+    """How the trained encoder becomes a model: part of the way back to its start, and so many principal components.
+
+    `learned` is that part, or ``best``: the one of `SHARES` with the best validation; what was blended stays as it is.
+    `difference` stores what differs from mpnet.
+    """
+
+    name: str = "text"
+    learned: str = BEST
+    size: int = 192
+    difference: bool = False
+
+    def __post_init__(self) -> None:
+        check_ranges(self, "joining", {"size": (1, 1e5)})
+        kept_parts(self.learned)
+
+
+def kept_parts(learned: str) -> tuple[float, ...]:
+    """The parts of the way from a start that are tried.
+
+    >>> kept_parts("0.7/1")
+    (0.7, 1.0)
+    """
+    if learned == BEST:
+        return SHARES
+    try:
+        found = tuple(float(part) for part in learned.split("/"))
+    except ValueError as error:
+        raise MathAMRError(
+            f"the part that is kept of what was learned is {BEST!r} or numbers with / between them, not {learned!r}"
+        ) from error
+    if not all(0 <= part <= 1 for part in found):
+        raise MathAMRError(f"the part that is kept of what was learned is from 0 to 1, not {learned}")
+    return found
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TextRecipe:
+    """A configuration of every stage."""
+
+    stages: tuple[str, ...]
+    base: TextBase = field(default_factory=TextBase)
+    tune: TextTraining = field(default_factory=TextTraining)
+    student: TextTraining = field(default_factory=TextTraining)
+    lessons: Distilling = field(default_factory=Distilling)
+    blend: TextBlend = field(default_factory=TextBlend)
+    join: TextJoin = field(default_factory=TextJoin)
+
+
+_TUNED = TextTraining(
+    epochs=4,
+    learning_rate=3e-5,
+    head_rate=1e-3,
+    projection=0,
+    frozen="pieces positions relative",
+    half=True,
+    patience=9,
+)
+_STUDENT = TextTraining(
+    epochs=8, learning_rate=1e-4, head_rate=1e-3, projection=0, half=True, patience=9, neighbours=32
+)
+CONFIGURATIONS = {
+    "large": TextRecipe(
+        stages=("tune", "blend", "teach", "join"),
+        base=TextBase(start="mpnet"),
+        tune=_TUNED,
+        join=TextJoin(size=256, difference=True),
+    ),
+    "small": TextRecipe(stages=("distil", "join"), student=_STUDENT),
+    "tuned": TextRecipe(
+        stages=("tune", "join"), tune=TextTraining(projection=0, half=True, learning_rate=1e-4, patience=9)
+    ),
+}
+"""By name: mpnet on pairs, kept as a difference; MiniLM from a teacher; MiniLM on pairs alone."""
+
+
+def configured(settings: TrainingSettings) -> TextRecipe:
+    """The named configuration with the changes of the settings; `base.start=…` changes what it starts from."""
+    if settings.config not in CONFIGURATIONS:
+        raise UnknownNameError("configuration", settings.config, list(CONFIGURATIONS))
+    settings.checked((*STAGES, "base"))
+    named = CONFIGURATIONS[settings.config]
+    base: dict[str, Any] = changed({"base": named.base}, settings.of("base"))
+    blend: dict[str, Any] = changed({"blending": named.blend}, _as_text(settings.of("blend"), "learned"))
+    join: dict[str, Any] = changed({"joining": named.join}, _as_text(settings.of("join"), "learned"))
+    lessons, student = distilling(settings.of("distil"), named.lessons, named.student)
+    chosen = settings.stages or named.stages
+    return TextRecipe(
+        stages=tuple(stage for stage in STAGES if stage in chosen),
+        base=base["base"],
+        tune=text_training(settings.of("tune"), named.tune),
+        student=student,
+        lessons=lessons,
+        blend=blend["blending"],
+        join=join["joining"],
+    )
+
+
+def _as_text(changes: list[str], name: str) -> list[str]:
+    """Changes in which the value of a field is text, also where it looks like a number."""
+    return [
+        f'{name}="{change.partition("=")[2]}"' if change.startswith(f"{name}=") else change
+        for change in changes
+    ]

@@ -1,0 +1,187 @@
+"""Learning from a larger encoder: a small one comes to find alike what the large one does, labels or none.
+
+All is measured inside a batch of neighbours, so that what the teacher is asked about is hard: how MaxSim ranks the documents for
+every question, how whole texts and how parts of texts resemble each other (as in Hinton et al., 2015, by the divergence of the two
+distributions); and the student's vectors, mapped linearly, are to point where the teacher's do.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mathamr.core.configured import changed, check_ranges
+from mathamr.core.errors import MathAMRError
+from mathamr.text.encoder import BUDGET, PieceBatch, TextEncoder
+from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
+from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
+from mathamr_lab.systems.mathamrplus.text.neighbours import Places
+from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
+from mathamr_lab.training.learner import ContrastiveStep
+from mathamr_lab.training.losses import Contrast, TemperedLoss, info_nce
+from mathamr_lab.training.maxsim import maxsim, there
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Distilling:
+    """What a student learns from its teacher, each with its weight.
+
+    `ranking` is MaxSim of questions and documents, `wholes` the likeness of whole texts, `parts` that of so many (`drawn`) of
+    their parts, `vectors` the teacher's own vectors; `labels` weighs the contrast of the pairs, without a teacher. `sharpness`
+    is the temperature of the teacher's distributions and of the student's.
+    """
+
+    ranking: float = 1.0
+    wholes: float = 1.0
+    parts: float = 0.5
+    vectors: float = 1.0
+    labels: float = 0.1
+    drawn: int = 2048
+    sharpness: float = 0.04
+
+    def __post_init__(self) -> None:
+        weights = dict.fromkeys(("ranking", "wholes", "parts", "vectors", "labels"), (0.0, 1e3))
+        check_ranges(self, "distilling", {**weights, "drawn": (2, 1e6), "sharpness": (1e-3, 10)})
+
+    def to_json(self) -> dict[str, Any]:
+        """For cards."""
+        return asdict(self)
+
+
+def distilling(
+    changes: Iterable[str], base: Distilling, text: TextTraining
+) -> tuple[Distilling, TextTraining]:
+    """Both configurations of a student with some fields changed, each as ``name=value``."""
+    found = changed({"distilling": base, "text training": text}, changes)
+    return found["distilling"], found["text training"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Lesson(Contrast):
+    """A step with the teacher's rows for its questions' and documents' vectors, and which parts are compared."""
+
+    taught: Tensor | None = None
+    drawn: Tensor | None = None
+
+
+class DistillingLoss(TemperedLoss):
+    """How far a student's similarities and vectors are from its teacher's."""
+
+    def __init__(self, configuration: Distilling, temperature: float, size: int, teacher: Tensor) -> None:
+        super().__init__(temperature)
+        self.configuration = configuration
+        self.map = nn.Linear(size, teacher.shape[1], bias=False)
+        nn.init.orthogonal_(self.map.weight)
+        self._teacher = (teacher,)
+
+    def forward(self, queries: Tensor, documents: Tensor, lesson: Lesson) -> Tensor:
+        """The loss of a step from the student's vectors of its questions and documents."""
+        assert lesson.taught is not None
+        assert lesson.drawn is not None
+        assert lesson.query_documents is not None
+        assert lesson.document_documents is not None
+        given, weights = torch.cat([queries, documents]), self.configuration
+        taught = self._teacher[0].index_select(0, lesson.taught).float()
+        theirs, rest = taught[: len(queries)], taught[len(queries) :]
+        ranked = maxsim(queries, lesson.query_rows, documents, lesson.document_rows)
+        with torch.no_grad():
+            wanted = maxsim(theirs, lesson.query_rows, rest, lesson.document_rows)
+        loss = weights.ranking * self._apart(ranked, wanted)
+        wholes = torch.cat([lesson.query_documents, lesson.document_documents + len(queries)])
+        loss = loss + weights.wholes * self._alike(given, taught, wholes)
+        loss = loss + weights.parts * self._alike(given, taught, lesson.drawn)
+        if weights.vectors:
+            mapped = functional.cosine_similarity(self.map(given), taught, dim=-1)
+            loss = loss + weights.vectors * (1 - mapped).mean()
+        if weights.labels:
+            loss = loss + weights.labels * info_nce(ranked, self.temperature, lesson.ignored)
+        return loss
+
+    def _alike(self, ours: Tensor, theirs: Tensor, rows: Tensor) -> Tensor:
+        """The divergence of how some vectors resemble each other, themselves left out."""
+        ours, theirs = ours.index_select(0, rows), theirs.index_select(0, rows)
+        same = torch.eye(len(rows), dtype=torch.bool, device=rows.device)
+        return self._apart(
+            (ours @ ours.T).masked_fill(same, -1e4), (theirs @ theirs.T).masked_fill(same, -1e4)
+        )
+
+    def _apart(self, ours: Tensor, theirs: Tensor) -> Tensor:
+        sharp = self.configuration.sharpness
+        found = functional.log_softmax(ours / sharp, -1)
+        return functional.kl_div(
+            found, functional.log_softmax(theirs / sharp, -1), reduction="batchmean", log_target=True
+        )
+
+
+class DistillingTrainer(TextTrainer):
+    """Trains a student on a corpus of which a teacher's vectors are known, span by span in its order."""
+
+    def __init__(
+        self,
+        corpus: TextCorpus,
+        base: TextEncoder,
+        configuration: TextTraining,
+        lessons: Distilling,
+        teacher: npt.NDArray[np.float16],
+        device: torch.device,
+    ) -> None:
+        counts = np.array([len(post.of) for post in corpus.texts.posts])
+        if counts.sum() != len(teacher):
+            raise MathAMRError(
+                f"the teacher has {len(teacher)} vectors, the corpus {counts.sum()} parts of texts"
+            )
+        self._starts = np.cumsum(counts) - counts
+        self._taught = torch.from_numpy(np.ascontiguousarray(teacher)).to(device)
+        self._checksum = zlib.crc32(np.ascontiguousarray(teacher[:: max(1, len(teacher) // 1000)]).data)
+        self.lessons = lessons
+        super().__init__(corpus, corpus.texts, base, configuration, device)
+
+    def _loss(self) -> TemperedLoss:
+        return DistillingLoss(self.lessons, self.configuration.temperature, self.encoder.size, self._taught)
+
+    def _likened(self, posts: Places) -> Tensor:
+        rows = torch.from_numpy(self._starts[posts] + self.whole[posts]).to(self.device)
+        return self._taught.index_select(0, rows).float()
+
+    def step(self, batch: Places, epoch: int) -> ContrastiveStep[PieceBatch]:
+        """The word pieces of a batch, and where the teacher's vectors of them stand."""
+        made = super().step(batch, epoch)
+        chosen, _ = self._chosen(batch)
+        rows = np.concatenate(
+            [self._starts[post] + np.arange(len(self.texts.posts[post].of)) for post in chosen]
+        )
+        chance = np.random.default_rng([self.configuration.seed, 3, epoch, int(batch[0])])
+        drawn = chance.permutation(len(rows))[: self.lessons.drawn]
+        fields = {name: getattr(made.contrast, name) for name in Contrast.__slots__}
+        lesson = Lesson(**fields, taught=there(rows, self.device), drawn=there(drawn, self.device))
+        return replace(made, contrast=lesson)
+
+    def identity(self) -> dict[str, Any]:
+        """Which run this is."""
+        return {**super().identity(), "distilling": self.lessons.to_json(), "teacher": self._checksum}
+
+
+def taught(teacher: TextEncoder, corpus: TextCorpus, path: Path) -> None:
+    """Writes the teacher's vectors of all parts of a corpus, in sixteen bits."""
+    found = teacher.encode_pieces(corpus.texts.posts, BUDGET * (16 if teacher.device.type == "cuda" else 1))
+    np.save(path, np.concatenate([row.vectors.astype(np.float16) for row in found]), allow_pickle=False)
+
+
+def read_taught(path: Path) -> npt.NDArray[np.float16]:
+    """The inverse of `taught`."""
+    try:
+        rows = np.load(path, allow_pickle=False)
+    except (OSError, ValueError, EOFError) as error:
+        raise MathAMRError(f"{path} holds no vectors of a teacher, or it is damaged: {error}") from error
+    if rows.ndim != 2 or rows.dtype != np.float16:
+        raise MathAMRError(f"{path} holds no vectors of a teacher")
+    return np.asarray(rows)

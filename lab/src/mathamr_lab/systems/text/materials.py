@@ -1,0 +1,244 @@
+"""What a text encoder learns from: questions and answers, titles, formulas, names; and what is kept apart from all of it.
+
+Everything that belongs together is one group (a thread, an entry of an encyclopedia), and a group is trained on, validated on
+or left out as a whole: by lists of ids, or by the hash of its name, so that it is the same on every machine.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import re
+import zlib
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mathamr.core.batches import batches
+from mathamr.core.errors import MathAMRError
+from mathamr.graphs.virtual import Level
+from mathamr.text.windows import WINDOW
+from mathamr.text.wording import wording_alone
+from mathamr.text.wordpieces import Pieces, WordPieces
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Formula, Post
+from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, vocabulary_checksum
+from mathamr_lab.systems.mathamrplus.text.shard import TextShard
+from mathamr_lab.training.export import listed
+
+ANSWER = "answer of"
+"""The kind of pairs of a question and its answer, before the name of their collection."""
+LEAST_FORMULA = 16
+"""Characters of LaTeX from which a formula alone is worth asking for."""
+MOST_HELD, MOST_HELD_SHARE = 400, 0.12
+"""Threads of a collection that are only validated on: so many, and no more than this share of them."""
+SENTENCES = 0.8
+"""The share of answers of which a sentence is asked for alone."""
+LEAST_SENTENCE, MOST_SENTENCE = 30, 300
+"""Characters of sentences that are asked for alone."""
+
+_PROOF = re.compile(r"(?:alternative |another |first |second )?proof (?:of|that) (?:the )?", re.IGNORECASE)
+
+
+@dataclass(slots=True)
+class TextMaterials:
+    """Texts and pairs as they are gathered, before they are cut into pieces."""
+
+    posts: list[Post] = field(default_factory=list)
+    groups: list[str] = field(default_factory=list)
+    pairs: list[tuple[int, int, str]] = field(default_factory=list)
+    held: set[str] = field(default_factory=set)
+    """Groups that are only validated on."""
+
+    def add(self, post: Post, group: str) -> int:
+        """One more text; its number."""
+        self.posts.append(post)
+        self.groups.append(group)
+        return len(self.posts) - 1
+
+    def ask(self, text: str, of: Post, group: str, name: str) -> int:
+        """A text of its own that asks for something, with its formulas."""
+        identifier = f"{of.id}#{name}"
+        markup = of.markup if of.markup != "html" else "text"
+        post = Post(identifier, "question", text, markup=markup)
+        return self.add(replace(post, formulas=formulas_of(identifier, "", text, markup)), group)
+
+
+def read_materials(path: Path, without: Iterable[Path], materials: TextMaterials) -> None:
+    """All that a path has to learn from: the threads of posts, or the entries of an encyclopedia but those of `held_names`."""
+    unwanted = {line.strip() for file in without for line in file.read_text(encoding="utf-8").splitlines()}
+    if _is_encyclopedia(path):
+        entries(path, held_names(path) | unwanted, materials)
+        return
+    from mathamr.posts.reader import read_posts
+    from mathamr.posts.report import Report
+
+    threads(read_posts(path, Report()), unwanted - {""}, materials, path.name.split(".")[0])
+
+
+def _is_encyclopedia(path: Path) -> bool:
+    try:
+        return {"title", "synonyms", "text"} <= next(encyclopedia(path), {}).keys()
+    except MathAMRError:
+        return False
+
+
+def threads(
+    posts: Iterable[Post], without: Collection[str], materials: TextMaterials, name: str = ""
+) -> None:
+    """Questions against answers; titles against bodies and answers; a formula, a sentence alone against its answer.
+
+    `name` is that of the collection, to validate on each by itself. Posts in `without`, those below such an id, and the answers of such questions are left out.
+    """
+    given = {post.id: post for post in posts}
+    numbers: dict[str, int] = {}
+    answers: dict[str, list[int]] = {}
+    for post in given.values():
+        if _left_out(post, without):
+            continue
+        question = given.get(post.parent or "") if post.role == "answer" else None
+        group = post.id if question is None else question.id
+        numbers[post.id] = materials.add(post, group)
+        if question is not None:
+            answers.setdefault(question.id, []).append(numbers[post.id])
+    materials.held |= held_threads(answers)
+    for identifier, found in answers.items():
+        question = given[identifier]
+        for answer in found:
+            materials.pairs.append((numbers[identifier], answer, f"{ANSWER} {name}"))
+            if _share(materials.posts[answer].id, "sentence") < SENTENCES:
+                _ask_sentence(materials.posts[answer], answer, identifier, materials)
+        if _share(identifier, "formula") < 0.25:
+            _ask_formula(question, found[0], materials)
+    for identifier in list(numbers):
+        question = given[identifier]
+        if question.title.strip() and question.role == "question" and question.body.strip():
+            asked = materials.ask(question.title, question, identifier, "title")
+            materials.pairs += [(asked, answer, "title-answer") for answer in answers.get(identifier, [])[:1]]
+            bare = replace(question, id=f"{identifier}#body", title="", formulas=())
+            bare = replace(bare, formulas=formulas_of(bare.id, "", bare.body, bare.markup))
+            materials.pairs.append((asked, materials.add(bare, identifier), "title"))
+
+
+def held_threads(questions: Collection[str]) -> set[str]:
+    """Of the answered questions that may be learned from, those that are only validated on."""
+    share = min(MOST_HELD_SHARE, MOST_HELD / max(1, len(questions)))
+    return {each for each in questions if _share(each, "validation") < share}
+
+
+def _left_out(post: Post, without: Collection[str]) -> bool:
+    return listed(post.id, without) or (post.parent is not None and listed(post.parent, without))
+
+
+def _ask_formula(question: Post, answer: int, materials: TextMaterials) -> None:
+    """The longest formula of a question, if it says enough."""
+    longest: Formula | None = max(question.formulas, key=lambda each: len(each.latex), default=None)
+    if longest is not None and LEAST_FORMULA <= len(longest.latex) <= 400:
+        asked = materials.ask(f"${longest.latex}$", question, question.id, f"formula-{answer}")
+        materials.pairs.append((asked, answer, "formula"))
+
+
+def _ask_sentence(post: Post, number: int, group: str, materials: TextMaterials) -> None:
+    """A sentence of a post, by chance, against the post: no label, but a text to be alike on."""
+    found, parts = wording_alone(post)
+    texts = [
+        found.text[span.start : span.end]
+        for (level, _), span in zip(parts, found.spans, strict=True)
+        if level == Level.SENTENCE and LEAST_SENTENCE <= span.end - span.start <= MOST_SENTENCE
+    ]
+    if len(texts) > 1:
+        chosen = texts[int(_share(post.id, "which") * len(texts))]
+        bare = replace(post, markup="text")
+        asked = materials.ask(chosen, bare, group, "sentence")
+        materials.pairs.append((asked, number, "sentence"))
+
+
+def entries(path: Path, without: Collection[str], materials: TextMaterials) -> None:
+    """An encyclopedia: names, synonyms and defined words against texts; statements against proofs; related entries."""
+    rows = {str(row["id"]): row for row in encyclopedia(path) if str(row["id"]) not in without}
+    numbers = {identifier: materials.add(entry_post(row), identifier) for identifier, row in rows.items()}
+    named = {name.lower(): identifier for identifier, row in rows.items() for name in names_of(row)}
+    for identifier, row in rows.items():
+        for place, name in enumerate(names_of(row)):
+            for text, kind in _questions(name, f"{identifier}{place}"):
+                asked = materials.ask(text, entry_post(row), identifier, f"{kind}-{place}")
+                materials.pairs.append((asked, numbers[identifier], kind))
+        of = named.get(_PROOF.sub("", row["title"]).lower()) if _PROOF.match(row["title"]) else None
+        if of is not None and of != identifier:
+            materials.pairs.append((numbers[of], numbers[identifier], "proof"))
+        related = [each for each in row["related"] if each in numbers]
+        if related:
+            chosen = related[int(_share(identifier, "related") * len(related))]
+            materials.pairs.append((numbers[identifier], numbers[chosen], "related"))
+
+
+def _questions(name: str, key: str) -> Iterator[tuple[str, str]]:
+    yield name, "name"
+    if _share(key, "what") < 0.3:
+        yield f"What is {name}?", "what"
+
+
+def encyclopedia(path: Path) -> Iterator[dict[str, Any]]:
+    """The entries of a file of JSON lines with titles, synonyms and texts."""
+    try:
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            for line in file:
+                row = json.loads(line)
+                if row["text"].strip():
+                    yield row
+    except (OSError, ValueError, KeyError, TypeError, EOFError) as error:
+        raise MathAMRError(f"{path} is no encyclopedia of JSON lines: {error}") from error
+
+
+def entry_post(row: dict[str, Any]) -> Post:
+    """The text of an entry without its name."""
+    identifier, text = str(row["id"]), str(row["text"])
+    return Post(identifier, "note", text, markup="latex", formulas=formulas_of(identifier, "", text, "latex"))
+
+
+def names_of(row: dict[str, Any]) -> list[str]:
+    """The title, the synonyms and what an entry defines, each once."""
+    names = [row["title"], *row["synonyms"], *row["defines"]]
+    return list(dict.fromkeys(name.strip() for name in names if isinstance(name, str) and name.strip()))
+
+
+def held_names(path: Path) -> set[str]:
+    """The ids of the entries whose names are asked in tests: the tenth of them by the hash of the id."""
+    return {str(row["id"]) for row in encyclopedia(path) if zlib.crc32(str(row["id"]).encode()) % 10 == 0}
+
+
+def gathered(materials: TextMaterials, pieces: WordPieces) -> TextCorpus:
+    """The corpus: texts cut into pieces. Texts without a piece are left out with their pairs."""
+    cut = list(cut_posts(materials.posts, pieces, WINDOW))
+    kept = [number for number, found in enumerate(cut) if len(found.of)]
+    place = {number: new for new, number in enumerate(kept)}
+    names = {name: number for number, name in enumerate(dict.fromkeys(materials.groups))}
+    pairs = [pair for pair in materials.pairs if pair[0] in place and pair[1] in place]
+    held = [
+        kind.startswith(ANSWER) and materials.groups[question] in materials.held
+        for question, _, kind in pairs
+    ]
+    return TextCorpus(
+        ids=tuple(materials.posts[number].id for number in kept),
+        texts=TextShard(tuple(cut[number] for number in kept)),
+        groups=np.array([names[materials.groups[number]] for number in kept], np.int64),
+        pairs=np.array([(place[q], place[a]) for q, a, _ in pairs], np.int64).reshape(-1, 2),
+        held=np.array(held, np.bool_),
+        kinds=tuple(kind for *_, kind in pairs),
+        vocabulary=vocabulary_checksum(pieces),
+    )
+
+
+def cut_posts(posts: Iterable[Post], pieces: WordPieces, most: int) -> Iterator[Pieces]:
+    """The first pieces of posts, with the spans of their formulas, sentences and the whole."""
+    for chunk in batches(posts, 256):
+        wordings = [wording_alone(post)[0] for post in chunk]
+        yield from (found.cut(most) for found in pieces.cut(wordings))
+
+
+def _share(name: str, salt: str) -> float:
+    """A number from 0 to 1 that a name always has."""
+    return zlib.crc32(f"{salt}:{name}".encode()) / 2**32

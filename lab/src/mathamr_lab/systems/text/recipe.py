@@ -1,0 +1,245 @@
+"""The recipe of text encoders alone: from posts to an encoder tuned on them, and to a small one that learned from a large one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mathamr.core.errors import MathAMRError
+from mathamr.text.encoder import BUDGET, TextEncoder
+from mathamr.text.files import load_text_encoder, save_difference, save_text_encoder
+from mathamr.text.windows import WINDOW
+from mathamr.systems.weights import CONFIG
+from mathamr_lab.systems.mathamrplus.joining import (
+    averaged,
+    between,
+    with_principal_components,
+    without_head,
+)
+from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
+from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
+from mathamr_lab.systems.mathamrplus.text.validation import PostVectors, among_others, searched
+from mathamr.systems.modelfolder import TEXT, boxed, model_folder, part_of
+from mathamr.systems.text.system import save_text_system
+from mathamr_lab.systems.text.configuration import (
+    CONFIGURATIONS,
+    STAGES,
+    TextRecipe,
+    configured,
+    kept_parts,
+)
+from mathamr_lab.systems.text.distilling import DistillingTrainer, read_taught, taught
+from mathamr_lab.recipes.recipe import (
+    StageResult,
+    StageWork,
+    TrainingSettings,
+    TrainingSources,
+    TrainingStage,
+)
+from mathamr_lab.training.loop import train
+
+CORPUS, TAUGHT, BLENDING, JOINING = "corpus.npz", "taught.npy", "blending.json", "joining.json"
+
+
+class TextEncoderRecipe:
+    """Encoders tuned on pairs, and encoders that learn from those."""
+
+    configurations = tuple(CONFIGURATIONS)
+    stages = STAGES
+
+    def check(self, settings: TrainingSettings) -> None:
+        """Refuses settings that cannot be trained."""
+        configured(settings)
+
+    def prepare(
+        self,
+        sources: TrainingSources,
+        settings: TrainingSettings,
+        folder: Path,
+        say: Callable[[str], None],
+    ) -> list[Path]:
+        """Writes the corpus of all that is read: the path itself and further posts."""
+        from mathamr.text.minilm import packaged_minilm
+        from mathamr_lab.systems.text.materials import TextMaterials, gathered, read_materials
+
+        materials = TextMaterials()
+        for path in (sources.path, *sources.posts):
+            read_materials(path, sources.without, materials)
+        corpus = gathered(materials, packaged_minilm().pieces)
+        path = folder / CORPUS
+        corpus.save(path)
+        train, held = corpus.parted()
+        say(
+            f"{len(corpus):,} texts with {len(train):,} pairs to train on and {len(held):,} to validate on in {path}"
+            f" ({path.stat().st_size / 2**20:.1f} MiB)"
+        )
+        return [path]
+
+    def planned(self, settings: TrainingSettings) -> Sequence[TrainingStage]:
+        """The stages in order, each with its configuration."""
+        found = configured(settings)
+        runs: dict[str, Callable[[StageWork], StageResult]] = {
+            "tune": lambda work: _tune(work, found),
+            "blend": lambda work: _blend(work, found),
+            "teach": lambda work: _teach(work),
+            "distil": lambda work: _distil(work, found),
+            "join": lambda work: _join(work, found),
+        }
+        return [TrainingStage(name, runs[name]) for name in found.stages]
+
+
+RECIPE = TextEncoderRecipe()
+
+
+def start_of(name: str) -> TextEncoder:
+    """The encoder that a training starts from, without a head."""
+    if name == "mpnet":
+        from mathamr.text.mpnet import packaged_mpnet
+
+        return packaged_mpnet()
+    if name == "minilm":
+        from mathamr.text.minilm import packaged_minilm
+
+        return packaged_minilm()
+    folder = part_of(model_folder(name), TEXT) if name in boxed() else Path(name)
+    return without_head(load_text_encoder(folder, "cpu"))
+
+
+def _corpus(work: StageWork, encoder: TextEncoder) -> TextCorpus:
+    return TextCorpus.load(work.prepared / CORPUS).cut(WINDOW).numbered_for(encoder.pieces)
+
+
+def _tune(work: StageWork, found: TextRecipe) -> StageResult:
+    base = start_of(found.base.start)
+    corpus = _corpus(work, base).of_kinds(found.base.unasked.split())
+    trainer = TextTrainer(
+        corpus, corpus.texts, base, found.tune, work.resources.device, work.resources.processes
+    )
+    progress = train(trainer, work.folder("tune"), work.resources, fresh=work.fresh)
+    before = [{"epoch": 0, "validation": progress.before}] if progress.before else []
+    return StageResult([*before, *progress.history], progress.done)
+
+
+def _teach(work: StageWork) -> StageResult:
+    """Once for good: students are compared by what they learned from the same teacher."""
+    path = work.out / TAUGHT
+    if work.resources.processes.first and (work.fresh or not path.exists()):
+        teacher = load_text_encoder(_trained(work, ("blend", "tune")), str(work.resources.device))
+        taught(teacher, _corpus(work, teacher), path)
+    return StageResult([{"teacher's vectors": str(path)}])
+
+
+def _distil(work: StageWork, found: TextRecipe) -> StageResult:
+    base = start_of(found.base.start)
+    if not found.base.teacher:
+        raise MathAMRError(
+            "a student needs a teacher: --set base.teacher=FILE, which the stage `teach` writes"
+        )
+    trainer = DistillingTrainer(
+        _corpus(work, base),
+        base,
+        found.student,
+        found.lessons,
+        read_taught((work.out / found.base.teacher).resolve()),
+        work.resources.device,
+    )
+    progress = train(trainer, work.folder("distil"), work.resources, fresh=work.fresh)
+    before = [{"epoch": 0, "validation": progress.before}] if progress.before else []
+    return StageResult([*before, *progress.history], progress.done)
+
+
+def _trained(work: StageWork, stages: Sequence[str]) -> Path:
+    """The folder of the encoder that the first of these stages left."""
+    folder = next((path for path in map(work.folder, stages) if (path / CONFIG).exists()), None)
+    if folder is None:
+        raise MathAMRError(f"there is no trained text encoder in {work.out}; train it first")
+    return folder
+
+
+def _blend(work: StageWork, found: TextRecipe) -> StageResult:
+    """The encoder with the best validation: of one training or the mean of several, part of the way back to the start."""
+    if not work.resources.processes.first:
+        return StageResult([])
+    device = str(work.resources.device)
+    folders = [
+        _trained(work, ("distil", "tune")),
+        *((work.out / name).resolve() for name in found.blend.others.split()),
+    ]
+    trained = [load_text_encoder(folder, device) for folder in folders]
+    candidates = {"own": trained[0]} | ({"mean": averaged(trained)} if len(trained) > 1 else {})
+    base = start_of(found.base.start)
+    base = TextEncoder(base.model, base.pieces, device=device)
+    corpus = _corpus(work, base)
+    rows: list[dict[str, Any]] = []
+    for name, candidate in candidates.items():
+        rows += [{"of": name, **row} for row in _tried(base, candidate, found.blend.learned, corpus)]
+    best = max(rows, key=lambda row: float(row["mean"]))
+    chosen = between(base, candidates[best["of"]], best["learned"])
+    save_text_encoder(work.folder("blend"), chosen, half=True)
+    rows.append({"chosen": best["of"], "learned": best["learned"]})
+    (work.out / BLENDING).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return StageResult(rows)
+
+
+def _tried(base: TextEncoder, tuned: TextEncoder, learned: str, corpus: TextCorpus) -> list[dict[str, Any]]:
+    """What every part of the way from the start to the tuned encoder is worth."""
+    rows: list[dict[str, Any]] = []
+    for share in kept_parts(learned):
+        figures = validated(between(base, tuned, share), corpus)
+        rows.append({"learned": share, **figures, "mean": float(np.mean(list(figures.values())))})
+    return rows
+
+
+def _join(work: StageWork, found: TextRecipe) -> StageResult:
+    """The model folder: part of the way back to the start, in principal components, in few bits."""
+    if not work.resources.processes.first:
+        return StageResult([])
+    device = str(work.resources.device)
+    folder = _trained(work, ("blend", "distil", "tune"))
+    base, tuned = start_of(found.base.start), load_text_encoder(folder, device)
+    base = TextEncoder(base.model, base.pieces, device=device)
+    corpus = _corpus(work, base)
+    rows: list[dict[str, Any]] = []
+    share = 1.0
+    if folder != work.folder("blend"):
+        parts = kept_parts(found.join.learned)
+        rows = _tried(base, tuned, found.join.learned, corpus) if len(parts) > 1 else []
+        share = max(rows, key=lambda row: float(row["mean"]))["learned"] if rows else parts[0]
+    chosen = with_principal_components(between(base, tuned, share), corpus.texts, found.join.size)
+    (save_difference if found.join.difference else save_text_encoder)(work.model / TEXT, chosen)
+    save_text_system(work.model, found.join.name)
+    rows.append({"as trained": validated(between(base, tuned, share), corpus)})
+    rows.append({"in principal components": validated(chosen, corpus)})
+    stored = validated(load_text_encoder(work.model / TEXT, device), corpus)
+    rows.append({"chosen": share, "model": str(work.model), "as stored": stored})
+    (work.out / JOINING).write_text(json.dumps(rows, indent=1) + "\n", encoding="utf-8")
+    return StageResult(rows)
+
+
+def validated(encoder: TextEncoder, corpus: TextCorpus) -> dict[str, float]:
+    """MRR@10 of the answers that are held back, of every collection by itself, by whole texts and by MaxSim."""
+    answers = np.unique(corpus.pairs[[kind.startswith("answer") for kind in corpus.kinds], 1])
+    kinds = np.array(corpus.kinds)
+    figures: dict[str, float] = {}
+    for kind in sorted(set(kinds[corpus.held].tolist())):
+        held = corpus.pairs[corpus.held & (kinds == kind)]
+        found = searched(
+            lambda posts: _vectors(encoder, corpus, posts),
+            among_others(answers, held[:, 1]),
+            held,
+            corpus,
+            encoder.device,
+        )
+        if found is not None:
+            figures |= {f"{kind.rpartition(' ')[2]} {name}": value for name, value in found.figures.items()}
+    return figures
+
+
+def _vectors(encoder: TextEncoder, corpus: TextCorpus, posts: Sequence[int] | Any) -> list[PostVectors]:
+    budget = BUDGET * (16 if encoder.device.type == "cuda" else 1)
+    rows = encoder.encode_pieces([corpus.texts.posts[post] for post in posts], budget)
+    return [PostVectors(row.of, row.vectors, len(row.of) - 1) for row in rows]

@@ -1,0 +1,85 @@
+"""Checkpoints: all that a run needs to go on as if it had never stopped, in one safetensors file."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from torch import Tensor
+
+from mathamr.core.errors import MathAMRError
+from mathamr.core.tensorfile import read_metadata, read_tensors, tensor_bytes
+
+CHECKPOINT = "checkpoint.safetensors"
+FORMAT = "2"
+
+
+@dataclass(slots=True, kw_only=True)
+class TrainingProgress:
+    """How far a run has come: `epoch` and `step` are the next ones to do.
+
+    `loss_sum` is that of the running epoch, `marked` what it was at the last point of the `curve`, which lists (step,
+    loss); `history` has one row an epoch. `best` is the worth of the best epoch, `waited` counts the epochs since.
+    `before` is the validation before training, of a network that was worth something already.
+    """
+
+    epoch: int = 0
+    step: int = 0
+    loss_sum: float = 0.0
+    marked: float = 0.0
+    seconds: float = 0.0
+    best: float | None = None
+    best_epoch: int = 0
+    waited: int = 0
+    done: bool = False
+    before: dict[str, Any] | None = None
+    curve: list[tuple[int, float]] = field(default_factory=list)
+    history: list[dict[str, Any]] = field(default_factory=list)
+
+
+def save_checkpoint(
+    path: Path, state: dict[str, Tensor], progress: TrainingProgress, identity: dict[str, Any]
+) -> None:
+    """Writes a checkpoint in one move: a kill leaves the one before. `identity` says which run it belongs to."""
+    temporary = path.with_name(path.name + ".new")
+    head = {
+        "format": FORMAT,
+        "progress": json.dumps(asdict(progress)),
+        "identity": json.dumps(identity, sort_keys=True),
+    }
+    try:
+        temporary.write_bytes(tensor_bytes(state, head))
+        temporary.replace(path)
+    except OSError as error:
+        raise MathAMRError(f"cannot write the checkpoint {path}: {error}") from error
+
+
+def load_checkpoint(path: Path, identity: dict[str, Any]) -> tuple[dict[str, Tensor], TrainingProgress]:
+    """The state and progress of a checkpoint of this very run; one of another run is refused."""
+    state = read_tensors(path)
+    before, progress = read_progress(path)
+    now: dict[str, Any] = json.loads(json.dumps(identity))
+    differing = sorted(name for name in before.keys() | now.keys() if before.get(name) != now.get(name))
+    if differing:
+        raise MathAMRError(
+            f"{path} belongs to another run: other {', '.join(differing)}; choose another folder, or start afresh"
+        )
+    return state, progress
+
+
+def read_progress(path: Path) -> tuple[dict[str, Any], TrainingProgress]:
+    """(identity, progress) of the run of a checkpoint; its tensors are not read."""
+    head = read_metadata(path)
+    if head.get("format") != FORMAT:
+        raise MathAMRError(
+            f"{path} is no checkpoint of this version; train in another folder, or start afresh"
+        )
+    try:
+        identity = dict(json.loads(head["identity"]))
+        progress = TrainingProgress(**json.loads(head["progress"]))
+        progress.curve = [(int(step), float(loss)) for step, loss in progress.curve]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise MathAMRError(f"{path} is no checkpoint, or it is damaged: {error}") from error
+    return identity, progress

@@ -1,0 +1,106 @@
+"""InfoNCE over MaxSim and over document vectors, with a learnable temperature (thesis, 3.4.3 and 4.4.2)."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from mathamr_lab.training.maxsim import VectorRows, maxsim, there
+
+SHARPEST = 1e-3
+"""The least temperature: below it single numbers of the loss would overflow."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Contrast:
+    """What the vectors of one step stand for.
+
+    Document i answers question i; further documents answer none. `ignored` marks other documents that answer a
+    question too, so that they are not taken for negatives. `query_documents` and `document_documents` are the rows
+    of the document vectors; `formulas` are pairs of rows (question's, document's) of formulas that belong together,
+    and `alike` marks those of them that are the same formula.
+    """
+
+    query_rows: VectorRows
+    document_rows: VectorRows
+    ignored: Tensor
+    query_documents: Tensor | None = None
+    document_documents: Tensor | None = None
+    formulas: Tensor | None = None
+    alike: Tensor | None = None
+
+    @classmethod
+    def of(
+        cls,
+        queries: npt.NDArray[Any],
+        documents: npt.NDArray[Any],
+        *,
+        answers: npt.NDArray[np.bool_],
+        query_documents: npt.NDArray[Any],
+        document_documents: npt.NDArray[Any],
+        device: torch.device,
+    ) -> Contrast:
+        """From the numbers of vectors of each question and document; `answers` marks which document answers which."""
+        ignored = answers.copy()
+        np.fill_diagonal(ignored, False)
+        return cls(
+            VectorRows.of(queries, device),
+            VectorRows.of(documents, device),
+            there(ignored, device),
+            there(query_documents, device),
+            there(document_documents, device),
+        )
+
+
+class TemperedLoss(nn.Module):
+    """A loss of a step's questions and documents over similarities, which a learnable temperature divides."""
+
+    def __init__(self, temperature: float = 0.05) -> None:
+        super().__init__()
+        self.log_temperature = nn.Parameter(torch.tensor(math.log(temperature)))
+
+    @property
+    def temperature(self) -> Tensor:
+        """The temperature tau = exp(t), learned with the model."""
+        return self.log_temperature.exp().clamp(min=SHARPEST)
+
+
+class ContrastiveLoss(TemperedLoss):
+    """beta * MaxSim loss + (1 - beta) * document loss (equation 4.2), and on demand a loss over formulas."""
+
+    def __init__(self, temperature: float = 0.05, beta: float = 1.0, formula_weight: float = 0.0) -> None:
+        super().__init__(temperature)
+        self.beta, self.formula_weight = beta, formula_weight
+
+    def forward(self, queries: Tensor, documents: Tensor, contrast: Contrast) -> Tensor:
+        """The loss of a step from the vectors of its questions and documents."""
+        loss = queries.new_zeros(())
+        if self.beta > 0:
+            scores = maxsim(queries, contrast.query_rows, documents, contrast.document_rows)
+            loss = loss + self.beta * info_nce(scores, self.temperature, contrast.ignored)
+        if self.beta < 1 and contrast.query_documents is not None and contrast.document_documents is not None:
+            scores = (
+                queries.index_select(0, contrast.query_documents)
+                @ documents.index_select(0, contrast.document_documents).T
+            )
+            loss = loss + (1 - self.beta) * info_nce(scores, self.temperature, contrast.ignored)
+        if self.formula_weight and contrast.formulas is not None and contrast.alike is not None:
+            ours, theirs = contrast.formulas
+            scores = queries.index_select(0, ours) @ documents.index_select(0, theirs).T
+            loss = loss + self.formula_weight * info_nce(scores, self.temperature, contrast.alike)
+        return loss
+
+
+def info_nce(scores: Tensor, temperature: Tensor, ignored: Tensor | None = None) -> Tensor:
+    """The mean of -log softmax of each row's own column, column i for row i (equation 3.6)."""
+    logits = scores / temperature
+    if ignored is not None:
+        logits = logits.masked_fill(ignored, -torch.inf)
+    return functional.cross_entropy(logits, torch.arange(len(logits), device=logits.device))

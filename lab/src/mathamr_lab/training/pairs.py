@@ -1,0 +1,80 @@
+"""Pairs of questions and answers: split once for good, shuffled for every epoch, and who answers whom."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.core.errors import MathAMRError
+
+Pairs = npt.NDArray[np.int64]
+Numbers = npt.NDArray[np.int64]
+
+
+def split(pairs: Pairs, validation: float, seed: int) -> tuple[Pairs, Pairs]:
+    """(training, validation) pairs by a fixed seed; the pairs of one question stay together.
+
+    >>> train, held = split(np.array([[0, 1], [0, 2], [3, 4], [5, 6], [7, 8]]), 0.4, seed=1)
+    >>> len(train) + len(held), set(train[:, 0]) & set(held[:, 0])
+    (5, set())
+    """
+    questions, of = np.unique(pairs[:, 0], return_inverse=True)
+    order = np.random.default_rng([seed, 0]).permutation(len(questions))
+    counts = np.bincount(of, minlength=len(questions))[order]
+    wanted = round(validation * len(pairs))
+    chosen = np.zeros(len(questions), np.bool_)
+    chosen[order[: int(np.searchsorted(np.cumsum(counts), wanted, side="right"))]] = True
+    held = chosen[of]
+    return pairs[~held], pairs[held]
+
+
+def stretch(pairs: Pairs, since: float, until: float, seed: int) -> Pairs:
+    """The pairs of a stretch of the questions, which stand in an order by chance; the pairs of one question stay together.
+
+    What learns from the first part and what learns from the rest so have no question in common.
+
+    >>> pairs = np.array([[0, 1], [0, 2], [3, 4], [5, 6], [7, 8]])
+    >>> first, rest = stretch(pairs, 0, 0.5, seed=1), stretch(pairs, 0.5, 1, seed=1)
+    >>> len(first) + len(rest), set(first[:, 0]) & set(rest[:, 0])
+    (5, set())
+    """
+    questions, of = np.unique(pairs[:, 0], return_inverse=True)
+    order = np.random.default_rng([seed, 2]).permutation(len(questions))
+    place = (order / max(1, len(questions)))[of]
+    return pairs[(place >= since) & (place < until)]
+
+
+def batches(count: int, size: int, seed: int, epoch: int) -> list[Numbers]:
+    """The pairs of every step of an epoch, shuffled; a rest of one pair is left out, for it has no negative."""
+    order = np.random.default_rng([seed, 1, epoch]).permutation(count)
+    steps = [order[start : start + size] for start in range(0, count, size)]
+    return [step for step in steps if len(step) > 1]
+
+
+class Answers:
+    """Which documents answer which questions: none of these may count as a negative."""
+
+    def __init__(self, pairs: Pairs, posts: int) -> None:
+        self._posts = posts
+        self._keys = np.unique(pairs[:, 0] * posts + pairs[:, 1])
+
+    def among(self, questions: npt.NDArray[Any], documents: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+        """For every question and document whether the one answers the other."""
+        if not len(self._keys):
+            return np.zeros((len(questions), len(documents)), np.bool_)
+        wanted = questions.astype(np.int64)[:, None] * self._posts + documents.astype(np.int64)[None, :]
+        found = np.searchsorted(self._keys, wanted)
+        return np.asarray(self._keys[np.minimum(found, len(self._keys) - 1)] == wanted)
+
+
+def checked(pairs: Pairs, posts: int) -> Pairs:
+    """The pairs, if all their numbers are posts and there are enough to train on."""
+    if len(pairs) < 2:
+        raise MathAMRError(f"{len(pairs)} pairs of question and answer are too few to train on")
+    if int(pairs.min()) < 0 or int(pairs.max()) >= posts:
+        raise MathAMRError(
+            f"the pairs name posts that are not among the {posts} of the shard; export it again"
+        )
+    return pairs

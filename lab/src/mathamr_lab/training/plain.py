@@ -1,0 +1,180 @@
+"""`PlainTrainer`: a network that learns one loss by AdamW in one process; its kinds say what a step and its loss are."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, Generic, Protocol, TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from mathamr.systems.layers.batch import ahead
+from mathamr.text.encoder import precision
+from mathamr_lab.training.learner import under
+from mathamr_lab.training.pairs import Numbers
+from mathamr_lab.training.pairs import batches as shuffled
+from mathamr_lab.training.schedule import Schedule
+from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
+
+S = TypeVar("S")
+
+
+class PlainTraining(Protocol):
+    """What the configuration of such a training has."""
+
+    @property
+    def batch_size(self) -> int:
+        """Examples of a step."""
+        ...
+
+    @property
+    def epochs(self) -> int:
+        """How often all examples are seen."""
+        ...
+
+    @property
+    def learning_rate(self) -> float:
+        """The highest rate."""
+        ...
+
+    @property
+    def warmup(self) -> float:
+        """The share of steps in which the rate rises."""
+        ...
+
+    @property
+    def seed(self) -> int:
+        """What chance begins from."""
+        ...
+
+
+class PlainTrainer(ABC, Generic[S]):
+    """The trainer of one network: parameters that need a gradient learn, all others are kept and not stored.
+
+    A kind gives the number of its examples, makes steps, tells their loss, validates, and saves.
+    """
+
+    unit = "examples"
+    pretrained = False
+    measured: Sequence[ValidationFigure] = ()
+
+    def __init__(
+        self, model: nn.Module, examples: int, configuration: PlainTraining, device: torch.device
+    ) -> None:
+        self.model, self.device, self.configuration = model.to(device), device, configuration
+        self.count, self.examples = examples, configuration.batch_size
+        self.epochs = self.patience = configuration.epochs
+        self.steps = len(shuffled(examples, configuration.batch_size, configuration.seed, 0))
+        self.learned = {name: each for name, each in model.named_parameters() if each.requires_grad}
+        self._optimiser = torch.optim.AdamW(
+            list(self.learned.values()), lr=configuration.learning_rate, weight_decay=0.01
+        )
+        self._schedule = Schedule(configuration.epochs * self.steps, configuration.warmup)
+        torch.manual_seed(configuration.seed)
+
+    @abstractmethod
+    def identity(self) -> dict[str, Any]:
+        """Which run this is."""
+
+    @abstractmethod
+    def subject(self) -> TrainingSubject:
+        """What is trained."""
+
+    @abstractmethod
+    def step(self, batch: Numbers, epoch: int) -> S:
+        """The examples of these numbers, made ready."""
+
+    @abstractmethod
+    def loss(self, step: S) -> Tensor:
+        """The loss of a step."""
+
+    @abstractmethod
+    def validate(self) -> Validation | None:
+        """What the network is worth now."""
+
+    @abstractmethod
+    def save(self, folder: Path, about: dict[str, Any]) -> None:
+        """Writes what was learned."""
+
+    def plan(self, epoch: int) -> list[Numbers]:
+        """The examples of every step of an epoch, shuffled."""
+        return shuffled(self.count, self.configuration.batch_size, self.configuration.seed, epoch)
+
+    def chance(self, batch: Numbers, epoch: int) -> np.random.Generator:
+        """Random numbers that belong to a step, whenever and wherever it is made."""
+        return np.random.default_rng([self.configuration.seed, 7, epoch, int(batch[0]), len(batch)])
+
+    def learn(self, step: S, number: int) -> Tensor:
+        """Takes one step; the loss stays on the device."""
+        for group in self._optimiser.param_groups:
+            group["lr"] = self._schedule.rate(number, self.configuration.learning_rate)
+        self._optimiser.zero_grad(set_to_none=True)
+        self.model.train()
+        with precision(self.device):
+            loss = self.loss(step)
+        torch.autograd.backward(loss)
+        nn.utils.clip_grad_norm_(list(self.learned.values()), 1.0)
+        self._optimiser.step()
+        return loss.detach().float()
+
+    def figures(self, number: int) -> dict[str, float]:
+        """The rate."""
+        return {"rate": self._schedule.rate(number, self.configuration.learning_rate)}
+
+    def state(self) -> dict[str, Tensor]:
+        """What was learned, the moments of the optimiser, and the random states."""
+        state: dict[str, Tensor] = {f"model.{name}": each for name, each in self.learned.items()}
+        for name, parameter in self.learned.items():
+            for kind, value in self._optimiser.state.get(parameter, {}).items():
+                state[f"optimiser.{kind}.{name}"] = torch.as_tensor(value)
+        state["chance.0"] = torch.get_rng_state()
+        if self.device.type == "cuda":
+            state["chance.1"] = torch.cuda.get_rng_state(self.device)
+        return {name: tensor.detach().clone().contiguous() for name, tensor in state.items()}
+
+    def use_state(self, state: dict[str, Tensor]) -> None:
+        """The inverse of `state`."""
+        with torch.no_grad():
+            for name, value in under(state, "model.").items():
+                self.learned[name].copy_(value)
+        for name, parameter in self.learned.items():
+            moments: dict[str, Any] = {}
+            for kind in ("step", "exp_avg", "exp_avg_sq"):
+                kept = state.get(f"optimiser.{kind}.{name}")
+                if kept is not None:
+                    moments[kind] = kept.to("cpu" if kind == "step" else self.device)
+            if moments:
+                self._optimiser.state[parameter] = moments
+        torch.set_rng_state(state["chance.0"].cpu())
+        if self.device.type == "cuda" and "chance.1" in state:
+            torch.cuda.set_rng_state(state["chance.1"].cpu(), self.device)
+
+
+def fit(
+    trainer: PlainTrainer[S], threads: int = 2, say: Callable[[str], None] = lambda line: None
+) -> float | None:
+    """Trains in memory, for experiments that train many small networks: the network ends as its best epoch left it.
+
+    The worth of that epoch, or `None` where nothing tells.
+    """
+    best: float | None = None
+    kept: dict[str, Tensor] = {}
+    for epoch in range(trainer.epochs):
+        loss = torch.zeros((), device=trainer.device)
+        plan = trainer.plan(epoch)
+        for place, step in enumerate(ahead(lambda batch: trainer.step(batch, epoch), plan, threads)):  # noqa: B023
+            loss += trainer.learn(step, epoch * trainer.steps + place)
+        validation = trainer.validate()
+        worth = None if validation is None else validation.worth
+        told = "" if validation is None else f", {dict(validation.figures)}"
+        say(f"epoch {epoch + 1}/{trainer.epochs}: loss {float(loss) / max(1, len(plan)):.4f}{told}")
+        if worth is None or best is None or worth > best:
+            best = worth
+            kept = {name: each.detach().clone() for name, each in trainer.learned.items()}
+    with torch.no_grad():
+        for name, value in kept.items():
+            trainer.learned[name].copy_(value)
+    return best

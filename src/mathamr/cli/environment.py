@@ -1,0 +1,146 @@
+"""What this installation has: versions, models, optional parts, settings; `mathamr doctor` prints it."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from dataclasses import asdict, dataclass, field
+from importlib import metadata
+from importlib.util import find_spec
+from typing import Any, Literal
+
+from mathamr import __version__
+from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import SETTINGS
+
+State = Literal["ok", "missing", "optional"]
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One line of the doctor's report; `help` says what to do about it."""
+
+    topic: str
+    name: str
+    state: State
+    value: str
+    help: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Checkup:
+    """All findings; healthy when nothing that is needed is missing."""
+
+    findings: tuple[Finding, ...] = field(default=())
+
+    @property
+    def healthy(self) -> bool:
+        """Whether everything that mathamr cannot do without is there."""
+        return all(finding.state != "missing" for finding in self.findings)
+
+    def to_json(self) -> dict[str, Any]:
+        """For machines."""
+        return {"healthy": self.healthy, "findings": [asdict(finding) for finding in self.findings]}
+
+
+def examine() -> Checkup:
+    """Looks at this installation without changing or downloading anything."""
+    return Checkup((*_machine(), *_dependencies(), *_models(), *_optional(), *_settings()))
+
+
+def _machine() -> list[Finding]:
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30 if hasattr(os, "sysconf") else 0
+    return [
+        Finding("machine", "mathamr", "ok", __version__),
+        Finding("machine", "python", "ok", f"{platform.python_version()} ({sys.executable})"),
+        Finding("machine", "platform", "ok", f"{platform.system()} {platform.machine()}"),
+        Finding("machine", "cores and memory", "ok", f"{os.cpu_count()} cores, {memory:.1f} GiB"),
+    ]
+
+
+def _dependencies() -> list[Finding]:
+    """The packages that pyproject.toml asks for, as they are installed."""
+    findings = []
+    for requirement in metadata.requires("mathamr") or []:
+        if "extra ==" in requirement:
+            continue
+        name = requirement.split(";")[0].split("[")[0]
+        for sign in "<>=!~ ":
+            name = name.split(sign)[0]
+        version = _version(name)
+        help_text = "" if version else f"pip install '{requirement}'"
+        findings.append(
+            Finding("package", name, "ok" if version else "missing", version or "not installed", help_text)
+        )
+    return findings
+
+
+def _models() -> list[Finding]:
+    from mathamr.amr.builtin import describe
+
+    found = describe()
+    again = "reinstall mathamr: its weights are part of the package"
+    parser = Finding(
+        "model",
+        "AMR parser builtin",
+        "ok" if found.ready else "missing",
+        found.text,
+        "" if found.ready else again,
+    )
+    return [parser, _box(again)]
+
+
+def _box(again: str) -> Finding:
+    """The encoder in the box: its name and size, and whether all of its files are as they should be."""
+    from mathamr.systems.modelfolder import checked_model
+
+    try:
+        found = checked_model()
+    except MathAMRError as error:
+        return Finding("model", "post encoder", "missing", str(error), again)
+    text = f"{found.name}: {found.system.kind}, {found.bytes / 1e6:.1f} MB"
+    return Finding("model", "post encoder", "ok", text)
+
+
+def _optional() -> list[Finding]:
+    findings = []
+    for package, module, purpose, wanted in (
+        ("torch", "torch", "other systems, training and accelerators", '"mathamr[torch]"'),
+        ("bm25s", "bm25s", "the baselines of experiments", '"mathamr[research]"'),
+        (
+            "llvmlite",
+            "llvmlite",
+            "text encoder and exact search by machine code, up to three times as fast",
+            '"mathamr[fast]"',
+        ),
+        ("amrlib", "amrlib", "AMR parsing with its pretrained models", "amrlib"),
+        (
+            "transition-neural-parser",
+            "transition_amr_parser",
+            "AMR parsing with IBM's transition parser",
+            "transition-neural-parser",
+        ),
+    ):
+        found = find_spec(module) is not None
+        findings.append(
+            Finding(
+                "optional",
+                package,
+                "ok" if found else "optional",
+                _version(package) or "installed" if found else "not installed",
+                "" if found else f"for {purpose}: pip install {wanted}",
+            )
+        )
+    return findings
+
+
+def _settings() -> list[Finding]:
+    return [Finding("setting", setting.name, "ok", setting.shown, setting.help) for setting in SETTINGS]
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None

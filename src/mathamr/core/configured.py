@@ -1,0 +1,76 @@
+"""Configurations read from files and command lines: dataclasses of which every name and kind of value is checked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields, replace
+from pathlib import Path
+from typing import Any
+
+from mathamr.core.errors import MathAMRError, UnknownNameError
+
+
+def known_fields(
+    kind: Any, row: dict[str, Any], what: str, like: dict[str, Any] | None = None
+) -> dict[str, Any]:
+    """The row, if all its names are fields of the dataclass and its values of their kinds.
+
+    `like` has a value of the right kind for each field; without it the defaults are taken.
+    """
+    known = {field.name: (like or {}).get(field.name, field.default) for field in fields(kind)}
+    for name, value in row.items():
+        if name not in known:
+            raise UnknownNameError(f"{what} configuration field", name, sorted(known))
+        default = known[name]
+        fits = isinstance(value, type(default)) or (isinstance(default, float) and isinstance(value, int))
+        if not fits or (isinstance(value, bool) and not isinstance(default, bool)):
+            raise MathAMRError(
+                f"the {what} configuration's {name} is {value!r}: expected {type(default).__name__}, like {default!r}"
+            )
+    return row
+
+
+@contextmanager
+def describing(path: Path, what: str) -> Iterator[None]:
+    """Whatever is wrong with a file that describes something, told in words, while it is read inside."""
+    try:
+        yield
+    except FileNotFoundError as error:
+        raise MathAMRError(f"no {what} in {path.parent}: it has no {path.name}") from error
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise MathAMRError(
+            f"{path} does not describe a {what}, or it is damaged ({type(error).__name__}: {error})"
+        ) from error
+
+
+def check_ranges(configuration: Any, what: str, ranges: Mapping[str, tuple[float, float]]) -> None:
+    """Refuses a configuration of which a field is outside its range."""
+    for name, (low, high) in ranges.items():
+        value = getattr(configuration, name)
+        if not low <= value <= high:
+            raise MathAMRError(f"the {what}'s {name} is from {low:g} to {high:g}, not {value}")
+
+
+def changed(configurations: Mapping[str, Any], changes: Iterable[str]) -> dict[str, Any]:
+    """Configurations by name with some fields changed, each change being ``field=value`` of whichever has the field."""
+    result = dict(configurations)
+    owners = {field.name: name for name, each in configurations.items() for field in fields(each)}
+    for change in changes:
+        field, equals, text = change.partition("=")
+        if not equals:
+            raise MathAMRError(f"cannot read the change {change!r}; expected NAME=VALUE")
+        if field not in owners:
+            raise UnknownNameError("configuration field", field, sorted(owners))
+        name = owners[field]
+        row = known_fields(type(result[name]), {field: _value(text)}, name)
+        result[name] = replace(result[name], **row)
+    return result
+
+
+def _value(text: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,0 +1,28 @@
+"""Whether the files of a model are the ones that belong to it: known by their hashes, checked before they are read."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+
+
+def checked_file(path: Path, hashes: dict[str, str]) -> None:
+    """Refuses a file of a model that is missing or does not have the hash it should have."""
+    expected = hashes.get(path.name)
+    try:
+        found = file_hash(path)
+    except OSError as error:
+        raise MathAMRError(f"the model is not complete: cannot read {path} ({error.strerror})") from error
+    if found != expected:
+        raise MathAMRError(
+            f"{path} is damaged, or not the file that belongs to config.json: its SHA-256 is {found[:12]}…,"
+            f" expected {(expected or 'none')[:12]}…"
+        )
+
+
+def file_hash(path: Path) -> str:
+    """The SHA-256 of a file."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -1,0 +1,149 @@
+"""Named arrays in one file, memory-mapped when read: the safetensors format, with checksums.
+
+A file is mapped once, whatever number of arrays it holds, and its checksum is verified when it is first mapped: what was
+changed on disk since it was written is told, and never searched. A large file that was verified and not written to since is known
+from process to process (`SeenFiles`).
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import mmap
+import os
+import zlib
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.durable import write_parts
+from mathamr.core.storage.seen import SeenFiles
+
+Array = npt.NDArray[Any]
+
+_TYPES = {
+    "F64": "<f8",
+    "I64": "<i8",
+    "F32": "<f4",
+    "I32": "<i4",
+    "F16": "<f2",
+    "U8": "|u1",
+    "I8": "|i1",
+}
+_NAMES = {np.dtype(code): name for name, code in _TYPES.items()}
+_LONGEST_HEADER = 1 << 20
+_PIECE = 1 << 22
+
+
+def write_arrays(path: Path, arrays: Mapping[str, Array]) -> int:
+    """Writes the arrays, durably; the number of bytes is returned."""
+    header: dict[str, Any] = {}
+    parts: list[memoryview] = []
+    checksum = offset = 0
+    # Wide types first: then every array starts at a multiple of its type's size.
+    for name, array in sorted(arrays.items(), key=lambda item: (-item[1].dtype.itemsize, item[0])):
+        content = np.ascontiguousarray(array).data.cast("B") if array.size else memoryview(b"")
+        checksum = zlib.crc32(content, checksum)
+        end = offset + content.nbytes
+        header[name] = {
+            "dtype": _NAMES[array.dtype],
+            "shape": list(array.shape),
+            "data_offsets": [offset, end],
+        }
+        parts.append(content)
+        offset = end
+    header["__metadata__"] = {"crc32": f"{checksum:08x}", "head": _head_checksum(header)}
+    text = json.dumps(header).encode()
+    text += b" " * (-(len(text) + 8) % 64)
+    write_parts(path, [len(text).to_bytes(8, "little"), text, *parts])
+    return 8 + len(text) + offset
+
+
+def map_arrays(path: Path) -> dict[str, Array]:
+    """The arrays of a file, read where they lie; one that was cut short or changed is refused."""
+    try:
+        with path.open("rb") as file:
+            header, start = _header(file)
+            # A private map instead of a read-only one, since torch has no read-only tensors and warns of them.
+            content = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            _verify(header, memoryview(content)[start:], os.fstat(file.fileno()))
+        return {
+            name: _viewed(
+                content, np.dtype(_TYPES[row["dtype"]]), row["shape"], start + row["data_offsets"][0]
+            )
+            for name, row in header.items()
+            if name != "__metadata__"
+        }
+    except OSError as error:
+        raise MathAMRError(f"cannot read {path}: {error.strerror or error}") from error
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise MathAMRError(
+            f"{path} is damaged ({error}); mend it with: mathamr index --check --out DIR"
+        ) from error
+
+
+def intact(path: Path) -> bool:
+    """Whether a file's content still has its checksum."""
+    try:
+        with path.open("rb") as file:
+            header, start = _header(file)
+            wanted, checksum = int(header["__metadata__"]["crc32"], 16), 0
+            file.seek(start)
+            while piece := file.read(1 << 22):
+                checksum = zlib.crc32(piece, checksum)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+    return checksum == wanted
+
+
+def _header(file: BinaryIO) -> tuple[dict[str, Any], int]:
+    length = int.from_bytes(file.read(8), "little")
+    if length > _LONGEST_HEADER:
+        raise ValueError("its header is too long")
+    header = json.loads(file.read(length))
+    if not isinstance(header, dict):
+        raise ValueError("its header is no object")
+    told = header.get("__metadata__", {}).get("head")
+    if told is not None and told != _head_checksum(header):
+        raise ValueError("its header has another checksum than when it was written")
+    return header, 8 + length
+
+
+def _head_checksum(header: Mapping[str, Any]) -> str:
+    rows = sorted((name, row) for name, row in header.items() if name != "__metadata__")
+    return f"{zlib.crc32(json.dumps(rows).encode()):08x}"
+
+
+_verified: OrderedDict[tuple[int, ...], None] = OrderedDict()
+_REMEMBERED = 4096
+_seen = SeenFiles()
+
+
+def _verify(header: Mapping[str, Any], content: memoryview, found: os.stat_result) -> None:
+    """Complains about content that is not what was written; a file that was looked at and not changed is not read again."""
+    key = (found.st_dev, found.st_ino, found.st_mtime_ns, found.st_size)
+    if key in _verified or found in _seen:
+        return
+    checksum = 0
+    for start in range(0, len(content), _PIECE):
+        checksum = zlib.crc32(content[start : start + _PIECE], checksum)
+    if checksum != int(header["__metadata__"]["crc32"], 16):
+        raise ValueError("its content has another checksum than when it was written")
+    _verified[key] = None
+    _seen.add(found)
+    while len(_verified) > _REMEMBERED:
+        _verified.popitem(last=False)
+
+
+def _viewed(content: mmap.mmap, dtype: np.dtype[Any], shape: list[int], offset: int) -> Array:
+    if 0 in shape:
+        return np.zeros(shape, dtype)
+    count = math.prod(shape)
+    if min(shape, default=1) < 0 or offset < 0:
+        raise ValueError("its header names places outside of it")
+    return np.frombuffer(content, dtype, count, offset).reshape(shape)

@@ -1,0 +1,55 @@
+"""Files that survive a crash: written whole beside their name, synced, then renamed."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import shutil
+from contextlib import suppress
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """A file with that content, or as it was: never a part of it, even when the machine stops."""
+    write_parts(path, [content])
+
+
+def write_parts(path: Path, parts: list[bytes | memoryview]) -> None:
+    """Like `write_whole`, for a content in several pieces."""
+    # A name that nobody can foresee, and that must be new: a link put there beforehand is never followed.
+    beside = path.with_name(f"{path.name}.{secrets.token_hex(8)}.new")
+    try:
+        with beside.open("xb") as file:
+            for part in parts:
+                file.write(part)
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+        sync_folder(path.parent)
+    except OSError as error:
+        with suppress(OSError):
+            beside.unlink(missing_ok=True)
+        raise MathAMRError(
+            f"cannot write {path}: {error.strerror or error}; nothing of it was changed"
+        ) from error
+
+
+def sync_folder(folder: Path) -> None:
+    """Makes new and changed names in a folder survive a crash."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def check_room(folder: Path, needed: int) -> None:
+    """Refuses to begin what would fill the disk: a library that writes to mapped memory dies when no room is left."""
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise MathAMRError(
+            f"the disk of {folder} is nearly full: {free >> 20:,} MB are free, {needed >> 20:,} MB are needed; "
+            "make room and try again"
+        )

@@ -1,0 +1,96 @@
+"""`WriterLock`: one process at a time changes an index directory."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import socket
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from mathamr.core.errors import MathAMRError
+
+LOCK = "lock"
+
+
+class InUseError(MathAMRError):
+    """Another process holds what only one may have: nothing is wrong with it."""
+
+
+class WriterLock:
+    """Held from construction until `release`; the operating system lets go of it when the process ends, however it ends.
+
+    The file stays where it is, with a line about its last holder: it is the lock on the file that counts, so what a
+    killed process leaves behind hinders nobody.
+    """
+
+    def __init__(self, folder: Path, purpose: str) -> None:
+        self.path = folder / LOCK
+        self._handle: int | None = None
+        try:
+            handle = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o644)
+        except OSError as error:
+            raise MathAMRError(f"cannot write in {folder}: {error.strerror}") from error
+        try:
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            holder = _holder(handle)
+            os.close(handle)
+            raise InUseError(
+                f"{folder} is being changed by {holder}; wait until it has ended, or stop it"
+            ) from error
+        self._handle = handle
+        row = {"pid": os.getpid(), "host": socket.gethostname(), "purpose": purpose}
+        try:
+            os.ftruncate(handle, 0)
+            os.pwrite(handle, json.dumps(row).encode() + b"\n", 0)
+        except OSError as error:
+            self.release()
+            raise MathAMRError(f"cannot write in {folder}: {error.strerror}") from error
+
+    @property
+    def held(self) -> bool:
+        """Whether it has not been released yet."""
+        return self._handle is not None
+
+    def release(self) -> None:
+        """Lets the next writer in; a second time is no error."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.release()
+
+
+def holder_of(folder: Path) -> str | None:
+    """Who changes an index directory just now, in words; `None` where nobody does, or it cannot be known."""
+    try:
+        handle = os.open(folder / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return _holder(handle)
+    else:
+        return None
+    finally:
+        os.close(handle)
+
+
+def _holder(handle: int) -> str:
+    try:
+        row: dict[str, Any] = json.loads(os.pread(handle, 4096, 0))
+        own = (row["pid"], row["host"]) == (os.getpid(), socket.gethostname())
+        which = "this very process" if own else f"process {row['pid']} on {row['host']}"
+        return f"{which} ({row['purpose']})"
+    except (OSError, ValueError, KeyError, TypeError):
+        return "another process"

@@ -1,0 +1,97 @@
+"""`RaggedArray` and `Strings`: lists of numbers and columns of strings, each in one array of a file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.core.storage.arrays import Array
+
+Rows = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class RaggedArray:
+    """Lists of numbers, one after the other; list i is ``data[ends[i-1]:ends[i]]``."""
+
+    data: Array
+    ends: Rows
+
+    @classmethod
+    def of(cls, rows: Sequence[Sequence[int] | bytes], dtype: str) -> RaggedArray:
+        """The lists in one array."""
+        ends = np.cumsum([len(row) for row in rows], dtype=np.int64)
+        if dtype == "u1":
+            return cls(np.frombuffer(b"".join(map(bytes, rows)), np.uint8), ends)
+        return cls(np.array([value for row in rows for value in row], dtype), ends)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, row: int) -> Array:
+        return self.data[self.ends[row - 1] if row else 0 : self.ends[row]]
+
+    def take(self, rows: Rows) -> RaggedArray:
+        """Some of the lists, in that order."""
+        starts = np.where(rows > 0, self.ends[rows - 1], 0)
+        lengths = self.ends[rows] - starts
+        ends = np.cumsum(lengths)
+        where = np.arange(ends[-1] if len(ends) else 0) + np.repeat(starts - ends + lengths, lengths)
+        return RaggedArray(self.data[where], ends)
+
+    @staticmethod
+    def joined(parts: Sequence[RaggedArray]) -> RaggedArray:
+        """Lists after lists."""
+        before = np.cumsum([0, *(len(part.data) for part in parts)])
+        return RaggedArray(
+            np.concatenate([part.data for part in parts]),
+            np.concatenate([part.ends + shift for part, shift in zip(parts, before, strict=False)]),
+        )
+
+
+_REMEMBERED = 1 << 17
+"""Strings of a column that are remembered: some ten MB."""
+
+
+class Strings:
+    """A column of strings; a short one is read once and remembered."""
+
+    def __init__(self, cells: RaggedArray) -> None:
+        self.cells = cells
+        self._asked = 0
+        self._read: npt.NDArray[np.object_] | None = None
+
+    @classmethod
+    def of(cls, texts: Iterable[str]) -> Strings:
+        """A column of these strings."""
+        return cls(RaggedArray.of([text.encode() for text in texts], "u1"))
+
+    def __len__(self) -> int:
+        return len(self.cells)
+
+    def __getitem__(self, row: int) -> str:
+        return self.cells[row].tobytes().decode()
+
+    def some(self, rows: Rows) -> list[str]:
+        """Strings by row."""
+        if len(self) > _REMEMBERED:
+            return Strings(self.cells.take(rows)).all()
+        # Read as a whole only when as much of it was asked for already: a single search needs a few.
+        if self._read is None and self._asked < len(self):
+            self._asked += len(rows)
+            return Strings(self.cells.take(rows)).all()
+        if self._read is None:
+            self._read = np.array(self.all(), np.object_)
+        texts: list[str] = self._read[rows].tolist()
+        return texts
+
+    def all(self) -> list[str]:
+        """Every string."""
+        data, start, texts = self.cells.data.tobytes(), 0, []
+        for end in self.cells.ends.tolist():
+            texts.append(data[start:end].decode())
+            start = end
+        return texts

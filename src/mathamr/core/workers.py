@@ -1,0 +1,375 @@
+"""`WorkerPool`: the same work in several processes, with answers in order and no answer lost.
+
+The processes are started afresh rather than forked, because spaCy, numpy and torch hold threads and locks that do
+not survive a fork, and they talk JSON lines over pipes, so that a script without a ``__main__`` guard can use them.
+"""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+import weakref
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any, Protocol
+
+from mathamr.core.closing import Closing
+from mathamr.core.errors import MathAMRError
+from mathamr.core.garbage import collect_rarely
+
+TIMEOUT = 600.0
+_LOOK_AHEAD = 4
+_AT_A_TIME = 1 << 16
+_ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+
+
+class Work(Protocol):
+    """What a worker process does: `hello` is said once it is ready, then every request gets an answer."""
+
+    @property
+    def hello(self) -> Any:
+        """Anything that JSON can hold."""
+        ...
+
+    def __call__(self, request: Any) -> Any:
+        """The answer to one request."""
+        ...
+
+
+def processors() -> int:
+    """How many processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Instead of an answer: the worker died over the request, or took too long."""
+
+    cause: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Allowance:
+    """What one request may cost: the operating system ends a process that takes more, whatever it is doing.
+
+    `timeout` is in seconds of the clock, `processor` in seconds of a processor, so that a busy machine costs nobody
+    an answer; `memory` in bytes above what the process has when it is ready. `None` is no limit.
+    """
+
+    timeout: float = TIMEOUT
+    processor: float | None = None
+    memory: int | None = None
+
+
+class Pool(Protocol):
+    """Whoever does work, here or elsewhere."""
+
+    @property
+    def hello(self) -> Any:
+        """What the work said once it was ready."""
+        ...
+
+    def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
+        """(request, answer) in the order of the requests, which are read a little ahead."""
+        ...
+
+    def close(self) -> None:
+        """Ends it."""
+        ...
+
+
+class WorkerPool(Closing):
+    """Processes that each make their own `Work` by calling ``module:factory`` with the arguments."""
+
+    def __init__(
+        self,
+        factory: str,
+        arguments: Sequence[Any] = (),
+        *,
+        workers: int = 2,
+        allowance: Allowance | None = None,
+    ) -> None:
+        if workers < 1:
+            raise MathAMRError(f"{workers} workers cannot work; give at least 1")
+        allowed = allowance or Allowance()
+        self._workers = [_Worker(factory, arguments, allowed) for _ in range(workers)]
+        self._finalizer = weakref.finalize(self, _stop, self._workers)
+        try:
+            for worker in self._workers:
+                worker.start()
+            hellos = [worker.wait_until_ready() for worker in self._workers]
+            self.hello: Any = hellos[0]
+        except BaseException:
+            self.close()
+            raise
+
+    def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
+        """(request, answer) in the order of the requests, which are read a little ahead, in the caller's thread."""
+        waiting: SimpleQueue[tuple[int, Any] | None] = SimpleQueue()
+        done: SimpleQueue[tuple[int, Any, Any]] = SimpleQueue()
+        under_way: set[int] = set()
+        threads = [
+            threading.Thread(target=_serve, args=(worker.ask, waiting, done), daemon=True)
+            for worker in self._workers
+        ]
+        for thread in threads:
+            thread.start()
+        try:
+            yield from _in_order(iter(requests), waiting, done, under_way, window=_LOOK_AHEAD * len(threads))
+        except BaseException as error:
+            _empty(waiting)
+            # Who wants no further answer, when all that was asked is answered, may ask the same processes again.
+            if under_way or not isinstance(error, GeneratorExit):
+                self.close()
+            raise
+        finally:
+            for _ in threads:
+                waiting.put(None)
+            for thread in threads:
+                thread.join()
+
+    def ask(self, request: Any) -> Any | Lost:
+        """The answer to one request, by the first of the processes: nobody else need be woken for it."""
+        return self._workers[0].ask(request)
+
+    @property
+    def closed(self) -> bool:
+        """Whether its processes were ended."""
+        return not self._finalizer.alive
+
+    def close(self) -> None:
+        """Ends the processes."""
+        self._finalizer()
+
+
+def _serve(
+    ask: Callable[[Any], Any],
+    waiting: SimpleQueue[tuple[int, Any] | None],
+    done: SimpleQueue[tuple[int, Any, Any]],
+) -> None:
+    """The life of a thread, which talks to one worker."""
+    while (taken := waiting.get()) is not None:
+        number, request = taken
+        try:
+            done.put((number, request, ask(request)))
+        except BaseException as error:
+            done.put((number, request, error))
+
+
+def _in_order(
+    requests: Iterator[Any],
+    waiting: SimpleQueue[tuple[int, Any] | None],
+    done: SimpleQueue[tuple[int, Any, Any]],
+    under_way: set[int],
+    window: int,
+) -> Iterator[tuple[Any, Any]]:
+    answers: dict[int, tuple[Any, Any]] = {}
+    taken = given = 0
+    exhausted = False
+    while True:
+        while not exhausted and taken - given < window:
+            try:
+                request = next(requests)
+            except StopIteration:
+                exhausted = True
+            else:
+                under_way.add(taken)
+                waiting.put((taken, request))
+                taken += 1
+        if given == taken:
+            return
+        while given not in answers:
+            number, request, answer = done.get()
+            under_way.discard(number)
+            if isinstance(answer, BaseException):
+                raise answer
+            answers[number] = (request, answer)
+        yield answers.pop(given)
+        given += 1
+
+
+def _empty(waiting: SimpleQueue[tuple[int, Any] | None]) -> None:
+    while not waiting.empty():
+        waiting.get_nowait()
+
+
+def _stop(workers: list[_Worker]) -> None:
+    for worker in workers:
+        worker.close()
+
+
+class _Worker:
+    """One process and the pipes to it."""
+
+    def __init__(self, factory: str, arguments: Sequence[Any], allowance: Allowance) -> None:
+        self.factory, self.arguments, self.allowance = factory, arguments, allowance
+        self._process: subprocess.Popen[bytes] | None = None
+        self._owner = os.getpid()
+        self._closed = False
+        self._asking = threading.Lock()
+        """One request at a time: while answers are mapped, a request may be asked again by itself."""
+
+    def start(self) -> None:
+        """Starts the process, which makes its work and then says hello."""
+        path = os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path)
+        self._process = subprocess.Popen(
+            # -P: a json.py in the user's folder must not stand in for Python's own.
+            [
+                *(sys.executable, "-P", "-m", "mathamr.core.workers"),
+                *(self.factory, json.dumps(list(self.arguments))),
+                json.dumps([self.allowance.processor, self.allowance.memory]),
+            ],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**_ONE_THREAD, **os.environ, "PYTHONPATH": path},
+        )
+        assert self._process.stdin is not None
+        os.set_blocking(self._process.stdin.fileno(), False)
+
+    def wait_until_ready(self) -> Any:
+        """What the process says once it is ready."""
+        hello = self._exchange(None, timeout=None)
+        if isinstance(hello, Lost):
+            raise MathAMRError(f"a worker process for {self.factory} ended while loading: {hello.message}")
+        return hello
+
+    def ask(self, request: Any) -> Any | Lost:
+        """The answer to a request; a process that was lost is replaced first."""
+        with self._asking:
+            if self._closed:
+                raise MathAMRError("these workers are closed; make new ones")
+            if self._process is None:
+                self.start()
+                self.wait_until_ready()
+            return self._exchange(request, self.allowance.timeout)
+
+    def _exchange(self, request: Any, timeout: float | None) -> Any | Lost:
+        process = self._process
+        if process is None or process.stdin is None or process.stdout is None:
+            raise MathAMRError("these workers are closed; make new ones")
+        sent = b"" if request is None else json.dumps(request).encode() + b"\n"
+        try:
+            line = _line_for(sent, process.stdin.fileno(), process.stdout.fileno(), timeout)
+        except TimeoutError:
+            self.stop()
+            return Lost("time-out", f"no answer within {timeout:g} s")
+        except BaseException:
+            self.stop()  # or the next request would be given the answer to this one
+            raise
+        if not line.endswith(b"\n"):
+            self.stop()
+            if process.returncode == -signal.SIGPROF:
+                return Lost("time-out", f"no answer within {self.allowance.processor:g} s of a processor")
+            return Lost("worker died", f"the process ended with exit code {process.returncode}")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            self.stop()
+            raise MathAMRError(answer["error"])
+        return answer["answer"]
+
+    def close(self) -> None:
+        """Ends the process for good."""
+        self._closed = True
+        self.stop()
+
+    def stop(self) -> None:
+        """Ends the process; the next request starts another one."""
+        process, self._process = self._process, None
+        if process is None or self._owner != os.getpid():
+            return  # after a fork, the workers are the parent's
+        process.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe:
+                # A request that was never read may still wait in the pipe: the process is gone, nobody misses it.
+                with suppress(OSError):
+                    pipe.close()
+
+
+def _line_for(sent: bytes, to: int, of: int, timeout: float | None) -> bytes:
+    """The line that comes for a line that is sent, or what came before the other side was gone; `TimeoutError` where it takes too long.
+
+    One thread waits for both pipes: another one that would end the process in time takes longer to start than most answers to come.
+    """
+    end = None if timeout is None else time.monotonic() + timeout
+    waiting, left, got = select.poll(), memoryview(sent), bytearray()
+    waiting.register(of, select.POLLIN)
+    if left:
+        waiting.register(to, select.POLLOUT)
+    while True:
+        ready = waiting.poll(None if end is None else 1e3 * max(0.0, end - time.monotonic()))
+        if not ready:
+            raise TimeoutError
+        try:
+            for pipe, _ in ready:
+                if pipe == to:
+                    left = left[os.write(to, left) :]
+                    if not left:
+                        waiting.unregister(to)
+                else:
+                    part = os.read(of, _AT_A_TIME)
+                    got += part
+                    if not part or part.endswith(b"\n"):
+                        return bytes(got)
+        except OSError:
+            return b""
+
+
+def _work(factory: str, arguments: str, allowance: str) -> None:
+    """The life of a worker: says hello, then answers every line with a line."""
+    processor, memory = json.loads(allowance)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers itself
+    # Whatever the work prints goes to stderr: stdout carries the answers.
+    answers = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+
+    def answer(row: dict[str, Any]) -> None:
+        answers.write(json.dumps(row).encode() + b"\n")
+        answers.flush()
+
+    try:
+        module, _, attribute = factory.partition(":")
+        work: Work = getattr(import_module(module), attribute)(*json.loads(arguments))
+        gc.freeze()  # what was loaded stays
+        collect_rarely()
+        answer({"answer": work.hello})
+        gc.collect()
+        gc.freeze()  # what was loaded stays: no request need wait while it is looked through for rubbish
+        if memory:
+            _limit_memory(memory)
+        for line in sys.stdin.buffer:
+            # The signal's own way is to end the process, even inside a library that never looks at Python's.
+            signal.setitimer(signal.ITIMER_PROF, processor or 0)
+            made = work(json.loads(line))
+            signal.setitimer(signal.ITIMER_PROF, 0)
+            answer({"answer": made})
+    except MathAMRError as error:
+        answer({"error": str(error)})
+
+
+def _limit_memory(more: int) -> None:
+    """Lets this process have so many bytes more than it has, where the system says how many these are."""
+    try:
+        has = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[0]) * resource.getpagesize()
+        resource.setrlimit(resource.RLIMIT_AS, (has + more, resource.RLIM_INFINITY))
+    except (OSError, ValueError):
+        return
+
+
+if __name__ == "__main__":
+    _work(*sys.argv[1:])

@@ -1,0 +1,1 @@
+"""Administration of an index: check, repair, backup, restore, capacity planning."""

@@ -1,0 +1,274 @@
+"""`backup` and `restore`: an index in one file, taken while it is searched and changed, and an index out of such a file.
+
+The posts are what counts: the catalogue and the graphs are copied by SQLite itself, which gives one state of each,
+whatever is written meanwhile. Vectors and lexical entries come with them where no change happened while they were copied;
+otherwise they are made again from the posts when the index is restored. Vectors that are on a server are read from it and
+packed as the engine `flat` keeps them: a backup that named the server would share its collections with the index. The
+file is a tar archive of plain files with their hashes; whatever else it holds is refused.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import secrets
+import shutil
+import sqlite3
+import tarfile
+import tempfile
+from collections.abc import Iterator
+from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass, replace
+from hashlib import file_digest
+from pathlib import Path, PurePosixPath
+from typing import IO, Any
+
+from mathamr.core.batches import batches
+from mathamr.core.errors import MathAMRError
+from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, check_finished
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.engines.engine import ENGINES, EngineHead, by_kind, create_engine, open_engine
+from mathamr.index.engines.entry import Entry
+from mathamr.index.build.builder import BuildOptions
+from mathamr.index.admin.check import check_index
+from mathamr.index.admin.inspection import CheckReport
+from mathamr.index.manifest import MANIFEST, EngineRecord, Manifest
+from mathamr.core.storage.durable import check_room, sync_folder
+from mathamr.core.storage.plainfiles import check_plain
+from mathamr.core.sqlite import told_connection
+
+LIST = "backup.json"
+FORMAT = 1
+ATTEMPTS = 5
+MOST_FILES = 100_000
+DATABASES = (CATALOGUE, f"{GRAPHS}/graphs.db")
+_AT_A_TIME = 256
+"""Entries that are fetched from a server at a time."""
+_PASSING = (".new", "-wal", "-shm")
+_OWN = (MANIFEST, CATALOGUE, GRAPHS, VECTORS, LEXICAL)
+
+
+@dataclass(frozen=True, slots=True)
+class BackupSummary:
+    """What a backup holds."""
+
+    path: Path
+    posts: int
+    bytes: int
+    derived: bool
+    """Whether vectors and lexical entries are in it, too."""
+
+
+def backup(folder: Path, path: Path) -> BackupSummary:
+    """Writes an index into a new file, whole or not at all; nobody who searches or changes it has to wait."""
+    folder, path = folder.expanduser(), path.expanduser()
+    check_plain(folder)
+    check_finished(Manifest.read(folder), folder)
+    if path.exists():
+        raise MathAMRError(f"{path} is there already; name a new file")
+    check_room(path.parent, sum(each.stat().st_size for each in _files(folder, *_OWN)))
+    with tempfile.TemporaryDirectory(prefix=".backup-", dir=path.parent) as room:
+        copy = Path(room)
+        derived = _copied(folder, copy)
+        with Catalogue(copy / CATALOGUE, read_only=True) as catalogue:
+            posts = len(catalogue)
+        beside = path.with_name(f".{path.name}.{secrets.token_hex(8)}.new")
+        try:
+            with beside.open("xb") as file:
+                _pack(copy, file)
+                file.flush()
+                os.fsync(file.fileno())
+            beside.rename(path)
+            sync_folder(path.parent)
+        except OSError as error:
+            raise MathAMRError(f"cannot write {path}: {error.strerror or error}") from error
+        finally:
+            with suppress(OSError):
+                beside.unlink(missing_ok=True)
+    return BackupSummary(path, posts, path.stat().st_size, derived)
+
+
+def restore(path: Path, folder: Path, options: BuildOptions | None = None) -> CheckReport:
+    """Makes an index from a backup in a new folder, checked; what the backup has no vectors or entries of gets them."""
+    path, folder = path.expanduser(), folder.expanduser()
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise MathAMRError(f"{folder} is not empty; name a new folder")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    room = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        _unpack(path, room)
+        if folder.exists():
+            folder.rmdir()
+        room.rename(folder)
+    except BaseException:
+        shutil.rmtree(room, ignore_errors=True)
+        raise
+    sync_folder(folder.parent)
+    return check_index(folder, options)
+
+
+def _copied(folder: Path, copy: Path) -> bool:
+    """Copies the parts; whether vectors and lexical entries are of the same state as the posts."""
+    for _ in range(ATTEMPTS):
+        for each in copy.iterdir():
+            shutil.rmtree(each) if each.is_dir() else each.unlink()
+        for name in DATABASES:
+            if (folder / name).exists():
+                (copy / name).parent.mkdir(parents=True, exist_ok=True)
+                _copy_database(folder / name, copy / name)
+        with _told(folder):
+            shutil.copyfile(folder / MANIFEST, copy / MANIFEST)
+        state = _state(copy)
+        remote = _is_remote(folder)
+        try:
+            for each in _files(folder, GRAPHS, *([] if remote else [VECTORS]), LEXICAL):
+                if each == folder / DATABASES[1]:
+                    continue
+                target = copy / each.relative_to(folder)
+                target.parent.mkdir(parents=True, exist_ok=True)
+                shutil.copyfile(each, target, follow_symlinks=False)
+        except OSError:
+            continue  # a writer has replaced a file meanwhile
+        if remote:
+            _fetch_vectors(folder, copy)
+        if state == _state(folder) and state[1]:
+            return True
+    for name in (VECTORS, LEXICAL):
+        shutil.rmtree(copy / name, ignore_errors=True)
+    return False
+
+
+def _is_remote(folder: Path) -> bool:
+    """Whether the vectors of an index are not in its folder."""
+    return (folder / VECTORS).is_dir() and ENGINES[
+        EngineHead.read(folder / VECTORS).engine
+    ].capabilities.remote
+
+
+def _fetch_vectors(folder: Path, copy: Path) -> None:
+    """The vectors of a server as files of the copy, whose manifest names the engine of these files then."""
+    with (
+        closing(open_engine(folder / VECTORS, read_only=True)) as there,
+        closing(create_engine(copy / VECTORS, there.fields)) as here,
+    ):
+        for of, fields in by_kind(there.fields).items():
+            for ids in batches(there.ids(of), _AT_A_TIME):
+                rows = {field.name: there[field.name].fetch(ids) for field in fields}
+                payloads = there.payloads(of, ids)
+                here.upsert(
+                    of,
+                    [
+                        Entry(
+                            each,
+                            {name: found[each] for name, found in rows.items() if each in found},
+                            payload,
+                        )
+                        for each, payload in payloads.items()
+                        if any(each in found for found in rows.values())
+                    ],
+                )
+        here.flush()
+        replace(Manifest.read(copy), engine=EngineRecord(here.name)).write(copy)
+
+
+def _state(folder: Path) -> tuple[int, bool]:
+    """The revision of the posts, and whether all parts follow them."""
+    with Catalogue(folder / CATALOGUE, read_only=True) as catalogue:
+        return catalogue.revision, catalogue.settled
+
+
+def _copy_database(source: Path, target: Path) -> None:
+    origin = told_connection(source, read_only=True)
+    copy = sqlite3.connect(target)
+    try:
+        with _told(source):
+            origin.backup(copy)
+    finally:
+        copy.close()
+        origin.close()
+
+
+def _files(folder: Path, *parts: str) -> Iterator[Path]:
+    """The files of some parts; half-written ones are left out, and what SQLite keeps beside a database in use."""
+    for part in parts:
+        path = folder / part
+        found = sorted(path.rglob("*")) if path.is_dir() else [path]
+        yield from (each for each in found if each.is_file() and not each.name.endswith(_PASSING))
+
+
+def _pack(copy: Path, file: IO[bytes]) -> None:
+    names = sorted(each.relative_to(copy).as_posix() for each in _files(copy, *_OWN))
+    listing: dict[str, Any] = {"format": FORMAT, "files": {name: _hash(copy / name) for name in names}}
+    content = (json.dumps(listing, indent=2) + "\n").encode()
+    with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        head = tarfile.TarInfo(LIST)
+        head.size = len(content)
+        archive.addfile(head, io.BytesIO(content))
+        for name in names:
+            entry = tarfile.TarInfo(name)
+            entry.size = (copy / name).stat().st_size
+            with (copy / name).open("rb") as part:
+                archive.addfile(entry, part)
+
+
+def _unpack(path: Path, room: Path) -> None:
+    """The files of a backup, each only where its name says and only if it is what was packed."""
+    try:
+        with path.open("rb") as file, tarfile.open(fileobj=file, mode="r:") as archive:
+            listing = _listing(archive, path)
+            check_room(room, path.stat().st_size)
+            waiting = dict(listing)
+            while (entry := archive.next()) is not None:
+                wanted = waiting.pop(entry.name, None)
+                content = archive.extractfile(entry) if entry.isreg() else None
+                if wanted is None or content is None:
+                    raise MathAMRError(f"{path} holds {entry.name[:200]!r}, which is no part of a backup")
+                target = room / entry.name
+                target.parent.mkdir(parents=True, exist_ok=True)
+                with target.open("xb") as out:
+                    shutil.copyfileobj(content, out, 1 << 20)
+                if _hash(target) != wanted:
+                    raise MathAMRError(f"{path} is damaged: {entry.name!r} is not what was packed")
+            if waiting:
+                raise MathAMRError(f"{path} is damaged: {next(iter(waiting))!r} is missing")
+    except (OSError, tarfile.TarError, EOFError) as error:
+        raise MathAMRError(f"{path} is no backup, or it is damaged: {error}") from error
+
+
+def _listing(archive: tarfile.TarFile, path: Path) -> dict[str, str]:
+    head = archive.next()
+    content = archive.extractfile(head) if head is not None and head.name == LIST and head.isreg() else None
+    try:
+        if content is None:
+            raise ValueError(f"it does not begin with {LIST}")
+        row = json.loads(content.read(64 << 20))
+        if row["format"] != FORMAT:
+            raise MathAMRError(f"{path} has format {row['format']}, this version reads {FORMAT}")
+        names = {str(name): str(value) for name, value in row["files"].items()}
+        if len(names) > MOST_FILES or not {MANIFEST, CATALOGUE} <= names.keys():
+            raise ValueError("it lists no index")
+        for name in names:
+            parts = PurePosixPath(name).parts
+            if (
+                parts[:1] not in {(own,) for own in _OWN}
+                or any(part in ("..", "/") or "\0" in part for part in parts)
+                or "\\" in name
+            ):
+                raise ValueError(f"{name[:200]!r} is no file of an index")
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise MathAMRError(f"{path} is no backup of mathamr: {error}") from error
+    return names
+
+
+def _hash(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+@contextmanager
+def _told(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, sqlite3.Error) as error:
+        raise MathAMRError(f"cannot copy {path}: {error}") from error

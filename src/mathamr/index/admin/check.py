@@ -1,0 +1,226 @@
+"""`check_index`: is everything of an index there, whole and in agreement; and if not, what can be made anew.
+
+The catalogue is what counts: graphs, vectors and lexical entries are derived from it and can always be made again.
+Damage to the catalogue itself is mended from the files that its posts came from, as far as these are still there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+from mathamr.amr.parser import check_recorded, vouch_for_parser
+from mathamr.core.batches import batches
+from mathamr.core.errors import MathAMRError
+from mathamr.graphs.store import GraphStore
+from mathamr.index.archive import GRAPHS, Archive
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.catalogue.salvage import salvage
+from mathamr.index.build.builder import BuildOptions
+from mathamr.index.build.buildlog import BuildLog
+from mathamr.index.build.crew import Crew
+from mathamr.index.build.graphstages import make_tensors
+from mathamr.index.admin.inspection import CheckReport, Damage, inspect
+from mathamr.index.build.intake import IntakeCounts, take_in
+from mathamr.index.admin.inventory import size_on_disk, take_stock
+from mathamr.index.build.parts import prepare_parts, remove, reset_lexical, reset_vectors
+from mathamr.index.build.writer import OWN_INPUT, IndexWriter
+from mathamr.index.manifest import MANIFEST, Manifest, OutdatedFormatError
+from mathamr.core.storage.durable import check_room
+from mathamr.core.storage.lock import WriterLock
+from mathamr.core.storage.plainfiles import check_plain
+from mathamr.posts.report import Report
+
+BATCH = 200
+ASIDE = ".damaged"
+"""The ending of a damaged catalogue that was put aside."""
+
+
+def check_index(folder: Path, options: BuildOptions | None = None, *, repair: bool = True) -> CheckReport:
+    """Looks at every part of an index; with `repair` makes again what can be derived, and says what is lost.
+
+    Of the options only the AMR parser (if it is not ours), the folder of the model (if it moved), the device, the number
+    of workers and whether progress is shown are used. Without `repair` nothing is changed, and with it nothing before
+    everything is there that the repair needs.
+    """
+    options = options or BuildOptions()
+    folder = folder.expanduser()
+    report = CheckReport(folder)
+    if options.parser:
+        vouch_for_parser(options.parser, options.parser_model)
+    check_plain(folder)
+    if not any((folder / name).exists() for name in (MANIFEST, CATALOGUE)):
+        Manifest.read(folder)
+    lock = WriterLock(folder, "mathamr index --check") if repair else None
+    try:
+        manifest = _manifest(folder, report)
+        if manifest.parser is not None:
+            check_recorded(manifest.parser.name, manifest.parser.model, folder)
+        catalogue = _catalogue(folder, manifest, report, options, repair=repair)
+        if catalogue is None:
+            return report
+        found = (
+            Archive(folder, manifest, catalogue, device=options.device, model=options.model)
+            if lock is None
+            else IndexWriter(folder, manifest, catalogue, lock, device=options.device, model=options.model)
+        )
+        with found as archive:
+            damage = inspect(archive, report)
+            if isinstance(archive, IndexWriter) and report.problems:
+                _mend(archive, damage, report, options)
+            report.posts, report.formulas = len(catalogue), catalogue.count_formulas()
+    finally:
+        if lock is not None:
+            lock.release()
+    return report
+
+
+def _manifest(folder: Path, report: CheckReport) -> Manifest:
+    """The manifest, or the copy of it in the catalogue."""
+    try:
+        return Manifest.read(folder)
+    except OutdatedFormatError:
+        raise
+    except MathAMRError as error:
+        with Catalogue(folder / CATALOGUE, read_only=True) as catalogue:
+            copy = catalogue.meta("manifest")
+        if copy is None:
+            raise
+        report.add(MANIFEST, f"cannot be read: {error}")
+        return Manifest.from_json(copy)
+
+
+def _catalogue(
+    folder: Path, manifest: Manifest, report: CheckReport, options: BuildOptions, *, repair: bool
+) -> Catalogue | None:
+    """The catalogue; a damaged one is put aside and filled anew from the inputs, where that is wanted."""
+    path = folder / CATALOGUE
+    try:
+        catalogue = Catalogue(path, read_only=not repair)
+        words = catalogue.verify()
+        if not words:
+            return catalogue
+        catalogue.close()
+    except MathAMRError as error:
+        words = [str(error)]
+    report.add(CATALOGUE, f"cannot be read: {'; '.join(words)}")
+    if not repair:
+        return None
+    check_room(folder, 2 * size_on_disk(path))
+    aside = folder / f"{CATALOGUE}{ASIDE}"
+    for ending in ("", "-wal", "-shm"):
+        if (folder / f"{CATALOGUE}{ending}").exists():
+            (folder / f"{CATALOGUE}{ending}").replace(folder / f"{aside.name}{ending}")
+    catalogue = Catalogue(path, create=True)
+    saved = _save(catalogue, aside, options)
+    report.add(CATALOGUE, f"{saved.total():,} posts were read from what is left of it")
+    _read_again(catalogue, manifest, report, options, saved)
+    left = manifest.counts.get("unfiled", 0) - saved[OWN_INPUT]
+    if left > 0:
+        report.add(CATALOGUE, f"{left:,} posts that came from no file", "lost")
+    return catalogue
+
+
+def _save(catalogue: Catalogue, aside: Path, options: BuildOptions) -> Counter[str]:
+    """Takes over the posts of a damaged catalogue that are whole; how many of each input."""
+    saved: Counter[str] = Counter()
+    with Crew(options.workers) as crew:
+        for batch in batches(salvage(aside), BATCH):
+            keys = list(crew.look_keys([post for post, _ in batch]))
+            with catalogue.transaction():
+                for (post, source), looks in zip(batch, keys, strict=True):
+                    catalogue.put(post, source, looks)
+                    saved[source] += 1
+    return saved
+
+
+def _read_again(
+    catalogue: Catalogue,
+    manifest: Manifest,
+    report: CheckReport,
+    options: BuildOptions,
+    saved: Counter[str],
+) -> None:
+    """Fills a new catalogue from the inputs of the old one; says what cannot be read again."""
+    log, crew = BuildLog(show=options.show_progress), Crew(options.workers)
+    for record in manifest.inputs:
+        path = Path(record.path)
+        if not path.exists():
+            rest = f" but for {saved[record.path]:,} that were read" if saved[record.path] else ""
+            report.add(
+                CATALOGUE, f"the posts of {record.path}{rest}: that input is not there any more", "lost"
+            )
+            continue
+        read = Report()
+        with crew, log.stage("read", share=read.share) as progress:
+            take_in(catalogue, path, record, IntakeCounts(), read, crew, progress)
+
+
+def _mend(archive: IndexWriter, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
+    """Makes again what is missing or damaged, and takes away what is too much."""
+    catalogue = archive.catalogue
+    _check_means(archive)
+    with catalogue.transaction():
+        for post_id in damage.posts:
+            catalogue.delete(post_id)
+    _mend_graphs(archive, damage)
+    _mend_vectors(archive, damage)
+    _mend_lexical(archive, damage)
+    prepare_parts(archive)
+    with Crew(options.workers) as crew:
+        log = archive.settle(crew=crew, log=BuildLog(show=options.show_progress))
+    remade = damage.tensors or damage.vocabularies or damage.graphs or damage.whole_graphs
+    if remade and "tensor" in archive.needs:
+        make_tensors(archive, options.workers, log)
+    take_stock(archive)
+    for problem in report.problems:
+        if problem.outcome == "found":
+            problem.outcome = "mended"
+    left = CheckReport(archive.folder)
+    inspect(archive, left)
+    report.problems += left.problems
+
+
+def _check_means(archive: IndexWriter) -> None:
+    """Complains before anything is deleted where what would make it again is not there, or is another."""
+    try:
+        _ = archive.system, archive.work if archive.has_graphs else None
+    except MathAMRError as error:
+        raise MathAMRError(f"{error}; until then nothing of the index is changed") from error
+
+
+def _mend_graphs(archive: IndexWriter, damage: Damage) -> None:
+    if not archive.has_graphs:
+        return
+    if damage.whole_graphs:
+        remove(archive.folder / GRAPHS)
+    else:
+        with GraphStore(archive.folder / GRAPHS) as store, store.transaction():
+            for post_id in damage.extra_graphs | damage.graphs:
+                store.delete(post_id)
+    with archive.catalogue.transaction():
+        archive.catalogue.unmark("graph", None if damage.whole_graphs else damage.graphs)
+
+
+def _mend_vectors(archive: IndexWriter, damage: Damage) -> None:
+    if damage.whole_vectors:
+        reset_vectors(archive)
+        return
+    for of, extra in damage.extra_entries.items():
+        archive.engine.delete(of, sorted(extra))
+    archive.engine.flush()
+    with archive.catalogue.transaction():
+        archive.catalogue.unmark("vectors", damage.vectors)
+        archive.catalogue.unmark_looks("vectors", damage.look_vectors)
+
+
+def _mend_lexical(archive: IndexWriter, damage: Damage) -> None:
+    catalogue = archive.catalogue
+    if damage.whole_lexical:
+        reset_lexical(archive)
+        return
+    archive.lexical.posts.update([], sorted(damage.extra_lexical))
+    archive.lexical.formulas.update([], sorted(damage.extra_looks))
+    with catalogue.transaction():
+        catalogue.unmark("lexical", damage.lexical)
+        catalogue.unmark_looks("lexical", damage.looks)

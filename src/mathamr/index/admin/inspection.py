@@ -1,0 +1,291 @@
+"""Looking at every part of an index without changing anything: what is missing, too much, damaged or out of step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from mathamr.core.batches import batches
+from mathamr.core.errors import MathAMRError
+from mathamr.graphs.maker import digest
+from mathamr.graphs.store import GraphStore
+from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
+from mathamr.index.catalogue.catalogue import CATALOGUE
+from mathamr.index.catalogue.journal import LOOK_STAGES, STAGES, Sketch
+from mathamr.index.engines.engine import ENGINES, Engine
+from mathamr.index.build.entries import agree, sketch
+from mathamr.index.build.graphstages import parser_of
+from mathamr.index.admin.inventory import FIXED_FILES
+from mathamr.index.manifest import MANIFEST
+from mathamr.core.storage.lock import InUseError
+from mathamr.core.integrity import file_hash
+from mathamr.systems.field import Kind
+from mathamr.systems.vectors import Vectors
+
+EXAMPLES = 3
+BATCH = 512
+Outcome = Literal["found", "mended", "lost"]
+
+
+@dataclass(slots=True)
+class IndexProblem:
+    """One thing that is wrong: in which part, what, how often, with examples, and what became of it.
+
+    What is `lost` cannot be made again from what is left.
+    """
+
+    part: str
+    what: str
+    count: int = 1
+    examples: tuple[str, ...] = ()
+    outcome: Outcome = "found"
+
+    def __str__(self) -> str:
+        counted = f"{self.count:,} {self.what}" if self.examples else self.what
+        shown = f" (as {', '.join(self.examples)})" if self.examples else ""
+        return f"{self.outcome}: {self.part}: {counted}{shown}"
+
+
+@dataclass(slots=True)
+class CheckReport:
+    """What a check found and did."""
+
+    folder: Path
+    problems: list[IndexProblem] = field(default_factory=list)
+    posts: int = 0
+    formulas: int = 0
+
+    @property
+    def sound(self) -> bool:
+        """Whether the index is whole, now."""
+        return all(problem.outcome == "mended" for problem in self.problems)
+
+    def lines(self) -> list[str]:
+        """For people: a line a problem, then the verdict."""
+        verdict = "whole" if self.sound else "not whole"
+        return [
+            *map(str, self.problems),
+            f"{self.folder} is {verdict}: {self.posts:,} posts, {self.formulas:,} formulas",
+        ]
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "index": str(self.folder),
+            "sound": self.sound,
+            "posts": self.posts,
+            "formulas": self.formulas,
+            "problems": [asdict(problem) for problem in self.problems],
+        }
+
+    def add(self, part: str, what: str, outcome: Outcome = "found") -> None:
+        """Notes a problem."""
+        self.problems.append(IndexProblem(part, what, outcome=outcome))
+
+    def add_each(self, part: str, what: str, names: Iterable[str], outcome: Outcome = "found") -> None:
+        """Notes a problem of all these, if there are any."""
+        found = sorted(map(str, names))
+        if found:
+            self.problems.append(IndexProblem(part, what, len(found), tuple(found[:EXAMPLES]), outcome))
+
+
+class _OutOfReachError(MathAMRError):
+    """A server that does not answer."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Damage:
+    """What has to be made again; a part that is `whole_…` is made again from nothing."""
+
+    posts: set[str] = field(default_factory=set)
+    graphs: set[str] = field(default_factory=set)
+    vectors: set[str] = field(default_factory=set)
+    look_vectors: set[str] = field(default_factory=set)
+    lexical: set[str] = field(default_factory=set)
+    looks: set[str] = field(default_factory=set)
+    extra_entries: dict[Kind, set[str]] = field(default_factory=dict)
+    extra_graphs: set[str] = field(default_factory=set)
+    extra_lexical: set[str] = field(default_factory=set)
+    extra_looks: set[str] = field(default_factory=set)
+    tensors: bool = False
+    vocabularies: bool = False
+    whole_graphs: bool = False
+    whole_vectors: bool = False
+    whole_lexical: bool = False
+
+
+def inspect(archive: Archive, report: CheckReport) -> Damage:
+    """Looks at the posts, then at each part derived from them, and at last at the manifest."""
+    damage = Damage()
+    _inspect_posts(archive, report, damage)
+    if archive.has_graphs:
+        damage.whole_graphs = _fails(GRAPHS, report, lambda: _inspect_graphs(archive, report, damage))
+    damage.whole_vectors = _fails(VECTORS, report, lambda: _inspect_vectors(archive, report, damage))
+    damage.whole_lexical = _fails(LEXICAL, report, lambda: _inspect_lexical(archive, report, damage))
+    _inspect_manifest(archive, report, damage)
+    return damage
+
+
+def _fails(part: str, report: CheckReport, look: Callable[[], None]) -> bool:
+    """Whether a part cannot be read and has to be made anew; one that is only busy or far away is an error."""
+    try:
+        look()
+    except (InUseError, _OutOfReachError):
+        raise
+    except MathAMRError as error:
+        report.add(part, f"cannot be read: {error}")
+        return True
+    return False
+
+
+def _inspect_posts(archive: Archive, report: CheckReport, damage: Damage) -> None:
+    damage.posts = set(archive.catalogue.damaged())
+    report.add_each(
+        CATALOGUE, "posts are damaged; they come back when their input is indexed again", damage.posts, "lost"
+    )
+    for stage in STAGES:
+        count = archive.catalogue.count_pending(stage)
+        if count:
+            report.add(
+                CATALOGUE, f"{count:,} posts wait for their {stage}: a build or change was interrupted"
+            )
+    for look_stage in LOOK_STAGES:
+        count = archive.catalogue.count_stale_looks(look_stage)
+        if count:
+            what = "vectors" if look_stage == "vectors" else "lexical entry"
+            report.add(CATALOGUE, f"{count:,} looks wait for their {what}: a build or change was interrupted")
+
+
+def _inspect_graphs(archive: Archive, report: CheckReport, damage: Damage) -> None:
+    catalogue, graphs = archive.catalogue, archive.manifest.graphs
+    fingerprint = parser_of(archive).fingerprint
+    pending = {each.id for each in catalogue.pending("graph")}
+    with GraphStore(archive.folder / GRAPHS, read_only=True) as store:
+        damage.extra_graphs = {post_id for post_id in store.ids() if post_id not in catalogue} - pending
+        report.add_each(GRAPHS, "graphs belong to no post", damage.extra_graphs)
+        missing, foreign, damaged, untensored = set(), set(), set(), set()
+        for post in catalogue.every_post(without=damage.posts):
+            if post.id in pending:
+                continue
+            found = store.digest(post.id)
+            if found is None:
+                missing.add(post.id)
+            elif found != digest(post, fingerprint):
+                foreign.add(post.id)
+            else:
+                try:
+                    store.text(post.id)
+                    if graphs is None:
+                        continue
+                    if store.has_tensor(graphs, post.id):
+                        store.tensor(graphs, post.id)
+                    elif catalogue.follows("vectors", post.id):
+                        untensored.add(post.id)
+                except MathAMRError:
+                    damaged.add(post.id)
+    report.add_each(GRAPHS, "posts have no graph", missing)
+    report.add_each(GRAPHS, "graphs are of another text or parser", foreign)
+    report.add_each(GRAPHS, "graphs are damaged", damaged)
+    report.add_each(GRAPHS, "graphs have no tensor", untensored)
+    damage.graphs, damage.tensors = missing | foreign | damaged, bool(untensored)
+
+
+def _inspect_vectors(archive: Archive, report: CheckReport, damage: Damage) -> None:
+    catalogue, engine = archive.catalogue, _engine(archive)
+    if engine.fields != archive.manifest.model.fields:
+        own = ", ".join(each.name for each in engine.fields)
+        raise MathAMRError(f"its fields ({own}) are not those of the model, by number, name or size")
+    words = engine.verify()
+    if words:
+        raise MathAMRError("; ".join(words))
+    pending = list(catalogue.pending("vectors"))
+    posts = _Entries(engine, "posts", dict(catalogue.post_sketches()), {each.id for each in pending})
+    formulas = _Entries(
+        engine,
+        "formulas",
+        dict(catalogue.formula_sketches()),
+        {name for each in pending for name in (*each.gone, *(name for name, _ in each.formulas))},
+    )
+    looks = _Entries(
+        engine, "looks", dict(catalogue.look_sketches()), set(catalogue.stale_looks("vectors", -1))
+    )
+    for entries in (posts, formulas, looks):
+        damage.extra_entries[entries.of] = entries.extra
+        report.add_each(VECTORS, f"{entries.of} have no vectors", entries.missing)
+        report.add_each(VECTORS, f"{entries.of} have other vectors than were made for them", entries.wrong)
+        report.add_each(VECTORS, f"vectors belong to none of the {entries.of}", entries.extra)
+    lost = sorted(formulas.missing | formulas.wrong)
+    damage.vectors = posts.missing | posts.wrong | catalogue.posts_of_formulas(lost)
+    damage.look_vectors = looks.missing | looks.wrong
+
+
+class _Entries:
+    """The entries of a kind in an engine against their sketches in the catalogue."""
+
+    def __init__(self, engine: Engine, of: Kind, expected: dict[str, Sketch], pending: set[str]) -> None:
+        self.of = of
+        there = set(engine.ids(of))
+        self.missing = {name for name, known in expected.items() if known.rows} - there - pending
+        self.extra = {name for name in there - pending if not expected.get(name, Sketch()).rows}
+        self.wrong: set[str] = set()
+        fields = [each for each in engine.fields if each.of == of]
+        for batch in batches(sorted((there & expected.keys()) - self.extra - pending), BATCH):
+            found: dict[str, dict[str, Vectors]] = {name: {} for name in batch}
+            for each in fields:
+                for name, rows in engine[each.name].fetch(batch).items():
+                    found[name][each.name] = rows
+            self.wrong |= {
+                name for name, rows in found.items() if not agree(sketch(rows, fields, of), expected[name])
+            }
+
+
+def _engine(archive: Archive) -> Engine:
+    try:
+        return archive.engine
+    except MathAMRError as error:
+        if ENGINES[archive.manifest.engine.name].capabilities.remote:
+            raise _OutOfReachError(str(error)) from error
+        raise
+
+
+def _inspect_lexical(archive: Archive, report: CheckReport, damage: Damage) -> None:
+    catalogue, lexical = archive.catalogue, archive.lexical
+    words = lexical.verify()
+    if words:
+        raise MathAMRError("; ".join(words))
+    pending = {each.id for each in catalogue.pending("lexical")}
+    posts, entries = set(catalogue.ids()), set(lexical.posts.ids())
+    damage.lexical, damage.extra_lexical = posts - entries - pending, entries - posts - pending
+    stale = set(catalogue.stale_looks("lexical", -1))
+    looks, known = set(catalogue.look_keys()), set(lexical.formulas.ids())
+    damage.looks, damage.extra_looks = looks - known - stale, known - looks - stale
+    report.add_each(LEXICAL, "posts have no entry", damage.lexical)
+    report.add_each(LEXICAL, "entries belong to no post", damage.extra_lexical)
+    report.add_each(LEXICAL, "looks have no entry", damage.looks)
+    report.add_each(LEXICAL, "entries belong to no look", damage.extra_looks)
+
+
+def _inspect_manifest(archive: Archive, report: CheckReport, damage: Damage) -> None:
+    manifest, catalogue = archive.manifest, archive.catalogue
+    if not manifest.finished:
+        report.add(MANIFEST, "the index was never finished")
+        return
+    if manifest.revision == catalogue.revision:
+        if manifest.checksums.get("posts") != catalogue.checksum():
+            report.add(MANIFEST, "its checksum of the posts is not that of the catalogue")
+        for name, count in {"posts": len(catalogue), "formulas": catalogue.count_formulas()}.items():
+            if manifest.counts.get(name) != count:
+                report.add(
+                    MANIFEST, f"it counts {manifest.counts.get(name)} {name}, the catalogue has {count}"
+                )
+    try:
+        _ = archive.system
+    except MathAMRError as error:
+        report.add(MANIFEST, f"queries cannot be answered: {error}", "lost")
+    for name in FIXED_FILES if "tensor" in archive.needs else ():
+        path = archive.folder / name
+        if not path.is_file() or file_hash(path) != manifest.checksums.get(name):
+            damage.vocabularies = True
+            report.add(GRAPHS, f"{path.name} is missing or damaged")

@@ -1,0 +1,47 @@
+"""Taking stock of an index: the counts and checksums that its manifest holds, what it takes on disk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from mathamr.index.archive import Archive
+from mathamr.index.manifest import Manifest
+from mathamr.core.integrity import file_hash
+
+FIXED_FILES = ("graphs/vocabulary.txt", "graphs/relations.txt")
+"""The files of an index that change only with its model."""
+
+
+def take_stock(archive: Archive, manifest: Manifest | None = None) -> None:
+    """Writes the manifest (or another one instead) with what the index holds now, and a copy of it in the catalogue."""
+    catalogue = archive.catalogue
+    counts = {
+        "posts": len(catalogue),
+        **{f"{kind}s": count for kind, count in sorted(catalogue.kinds().items())},
+        "formulas": catalogue.count_formulas(),
+        "looks": archive.lexical.formulas.count(),
+        **{f"{field.name} vectors": archive.engine[field.name].count() for field in archive.engine.fields},
+        "unfiled": catalogue.inputs()[""],
+    }
+    checksums = {"posts": catalogue.checksum()}
+    for name in FIXED_FILES:
+        if (archive.folder / name).is_file():
+            checksums[name] = file_hash(archive.folder / name)
+    stock = replace(
+        manifest or archive.manifest,
+        finished=True,
+        revision=catalogue.revision,
+        counts=counts,
+        checksums=checksums,
+    )
+    with catalogue.transaction():
+        catalogue.set_meta("manifest", stock.to_json())
+    archive.manifest = stock.write(archive.folder)
+
+
+def size_on_disk(path: Path) -> int:
+    """The bytes of a file, with those that SQLite keeps beside it, or of all files in a folder."""
+    if path.is_dir():
+        return sum(each.stat().st_size for each in path.rglob("*") if each.is_file())
+    return sum(each.stat().st_size for each in path.parent.glob(path.name + "*"))

@@ -1,0 +1,205 @@
+"""What building an index costs on this machine: seconds of workers and of the one who writes, bytes, memory.
+
+Some posts are indexed twice. The first time every request is answered here and timed; the second time the answers are
+known already, so what is left is what no number of machines makes quicker: reading and writing.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import tempfile
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from importlib import import_module
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from mathamr.core.errors import MathAMRError
+from mathamr.index.archive import Archive
+from mathamr.index.build.builder import BuildOptions, BuildSummary, build_index, peak_memory
+from mathamr.index.admin.constants import BuildConstants, EncodingConstants
+from mathamr.index.build.crew import FEW, Crew
+from mathamr.index.admin.inventory import size_on_disk
+from mathamr.text.reading import computes_on_processor
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.systems.system import Item
+from mathamr.core.workers import Allowance, Lost, Pool, Work
+
+POSTS = 160
+"""Posts that are measured: enough that starting counts for little, few enough that nobody waits long."""
+READ = 10_000
+"""Posts that are read: tables beside a dump are read with its first post."""
+
+
+class MeasuringCrew(Crew):
+    """Does all work in this process, times it by what is asked for, and knows the answers when they are asked for again."""
+
+    def __init__(self) -> None:
+        super().__init__(1)
+        self.seconds: defaultdict[str, float] = defaultdict(float)
+        self._works: dict[str, Work] = {}
+        self._answers: dict[str, Any] = {}
+
+    @property
+    def is_alone(self) -> bool:
+        """Not alone: what workers would do goes through `pool`."""
+        return False
+
+    def pool(
+        self,
+        factory: str,
+        arguments: Sequence[Any] = (),
+        *,
+        allowance: Allowance | None = None,
+        made_with: str = "",
+    ) -> Pool:
+        """This process, with a clock."""
+        if factory not in self._works:
+            module, _, attribute = factory.partition(":")
+            self._works[factory] = getattr(import_module(module), attribute)(*arguments)
+        return _MeasuredPool(self, factory, self._works[factory])
+
+    def taken_in(self, posts: Sequence[Post]) -> Iterator[list[str]]:
+        """Looks alone: of a large collection, for which one plans, nearly nothing of what the same parse gives can be kept."""
+        return self.look_keys(posts)
+
+    def answer(self, factory: str, work: Work, request: list[Any]) -> Any:
+        """The answer to a request, made or remembered."""
+        key = json.dumps([factory, request])
+        if key not in self._answers:
+            what = f"{factory.rpartition(':')[2]} {request[0]}"
+            if what not in self.seconds:
+                work(request[:2])  # loads what is loaded with the first post
+            started = time.process_time()
+            answer = work(request)
+            self.seconds[what] += time.process_time() - started
+            self._answers[key] = json.loads(json.dumps(answer))
+        return self._answers[key]
+
+
+class _MeasuredPool:
+    def __init__(self, crew: MeasuringCrew, factory: str, work: Work) -> None:
+        self._crew, self._factory, self._work = crew, factory, work
+        self.hello = work.hello
+
+    def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
+        for request in requests:
+            yield request, self._crew.answer(self._factory, self._work, request)
+
+    def close(self) -> None:
+        """The work stays for the second time."""
+
+
+def measure(
+    source: Path,
+    *,
+    model: str | None = None,
+    engine: str | None = None,
+    device: str = "cpu",
+    parser: str | None = None,
+    posts: int = POSTS,
+) -> BuildConstants:
+    """The constants of this machine, from some posts of an input."""
+    many, reading = _read(source)
+    chosen = many[: max(posts, FEW + 1)]
+    if len(chosen) <= FEW:
+        raise MathAMRError(f"{source} has {len(chosen)} posts; measuring takes more than {FEW}")
+    letters = sum(len(post.title) + len(post.body) for post in chosen)
+    with tempfile.TemporaryDirectory(prefix="mathamr-measure-") as name:
+        folder = Path(name)
+        path = folder / "posts.jsonl"
+        path.write_text("".join(post.to_json() + "\n" for post in chosen), encoding="utf-8")
+        _, reading_again = _read(path)
+        crew = MeasuringCrew()
+        options = BuildOptions(model=model, engine=engine, parser=parser, device="cpu")
+        build_index([path], folder / "first", options, crew=crew)
+        seconds = crew.seconds.copy()
+        summary, writing, sizes = _again(path, folder / "whole", options, crew)
+        fewer = chosen[: max(FEW + 1, len(chosen) // 2)]
+        path.write_text("".join(post.to_json() + "\n" for post in fewer), encoding="utf-8")
+        _, start, small = _again(path, folder / "part", options, crew)
+        more = max(1, len(chosen) - len(fewer))
+        counts = summary.manifest.counts
+        encoding, rows, numbers = _encoding(folder / "whole", chosen, device)
+        where = f"{platform.machine()}, {os.cpu_count()} processors, {platform.system()}"
+        return BuildConstants(
+            model=summary.manifest.model.name,
+            engine=summary.manifest.engine.name,
+            measured_on=where,
+            posts=len(chosen),
+            letters_per_post=letters / len(chosen),
+            formulas_per_post=counts["formulas"] / len(chosen),
+            read_seconds=reading,
+            keys_seconds=seconds["CrewWork keys"] / len(chosen),
+            terms_seconds=(seconds["CrewWork posts"] + seconds["CrewWork looks"]) / len(chosen),
+            graphs_seconds=max(0.0, seconds["EncodingWork new"] / len(chosen) - (encoding.processor or 0.0)),
+            encoding=encoding,
+            write_seconds=max(0.0, (writing - start) / more - reading_again),
+            bytes_per_post={part: max(0, size - small[part]) / more for part, size in sizes.items()},
+            vectors_per_post=rows / len(chosen),
+            vector_size=numbers / max(1, rows),
+            worker_bytes=peak_memory(),
+        )
+
+
+def _read(source: Path) -> tuple[list[Post], float]:
+    """Many posts of an input, and the seconds that one takes."""
+    started = time.process_time()
+    posts = list(islice(read_posts(source, Report()), READ))
+    return posts, (time.process_time() - started) / max(1, len(posts))
+
+
+def _again(
+    path: Path, out: Path, options: BuildOptions, crew: MeasuringCrew
+) -> tuple[BuildSummary, float, dict[str, int]]:
+    """A build whose answers are known: what it did, the seconds that are not the workers', and the bytes it leaves."""
+    asked, before = sum(crew.seconds.values()), time.process_time()
+    summary = build_index([path], out, options, crew=crew)
+    spent = time.process_time() - before - (sum(crew.seconds.values()) - asked)
+    return summary, spent, {part: size_on_disk(out / part) for part in summary.sizes}
+
+
+def _encoding(index: Path, posts: Sequence[Post], device: str) -> tuple[EncodingConstants, int, int]:
+    """Seconds of a processor, or of an accelerator, that the vectors of a post take once its graph is there.
+
+    And how many vectors there are in all, and how many numbers they have together.
+    """
+    on_processor = computes_on_processor(device)
+    with Archive.open(index, device=device) as archive:
+        items = list(_items(archive, posts))
+        for _ in archive.system.encode(items[:8]):
+            pass  # loads what is loaded with the first post
+        started, clock = time.perf_counter(), time.process_time()
+        made = list(archive.system.encode(items))
+        wall, used = time.perf_counter() - started, time.process_time() - clock
+    seconds = (used if on_processor else wall) / len(items)
+    rows = [
+        own.vectors.shape
+        for each in made
+        for fields in (each.post, *(by for _, by in each.formulas))
+        for own in fields.values()
+    ]
+    constants = EncodingConstants(
+        processor=seconds if on_processor else None, accelerator=None if on_processor else seconds
+    )
+    return constants, sum(count for count, _ in rows), sum(count * size for count, size in rows)
+
+
+def _items(archive: Archive, posts: Sequence[Post]) -> Iterator[Item]:
+    if not archive.has_graphs:
+        yield from (Item(post=post) for post in posts)
+        return
+    graphs = archive.system.graphs
+    with archive.graphs() as store:
+        for post in posts:
+            yield Item(
+                post=post,
+                graph=store.graph(post.id) if "graph" in archive.needs else None,
+                tensor=store.tensor(graphs.configuration, post.id) if graphs is not None else None,
+            )

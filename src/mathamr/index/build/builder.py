@@ -1,0 +1,328 @@
+"""`build_index`: from files of posts to an index directory, or from an index to one that follows its files again."""
+
+from __future__ import annotations
+
+import os
+import resource
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from mathamr.amr.parser import PARSERS, recorded_parser, vouch_for_parser
+from mathamr.core.errors import MathAMRError
+from mathamr.index.archive import (
+    GRAPHS,
+    LEXICAL,
+    VECTORS,
+    check_model,
+    check_parser,
+    needs_graphs,
+    recorded_model,
+)
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.engines.engine import DEFAULT
+from mathamr.index.build.buildlog import BuildLog
+from mathamr.index.build.cluster.clustercrew import ClusterCrew, ClusterOptions
+from mathamr.index.build.cluster.raycluster import ClusterCounts
+from mathamr.index.build.crew import Crew
+from mathamr.index.build.firstrelease import carry_over, outdated_manifest
+from mathamr.index.build.intake import IntakeCounts, forget, input_record, take_in
+from mathamr.index.admin.inventory import size_on_disk, take_stock
+from mathamr.index.build.parts import prepare_parts
+from mathamr.index.build.writer import IndexWriter
+from mathamr.index.manifest import (
+    MANIFEST,
+    EngineRecord,
+    InputRecord,
+    Manifest,
+    ModelRecord,
+    ParserRecord,
+)
+from mathamr.core.storage.lock import LOCK, WriterLock
+from mathamr.core.storage.plainfiles import check_plain, sweep
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.systems.modelfolder import boxed_folder, load_system, model_folder
+from mathamr.systems.system import System
+
+MANY = 1000
+"""After so many new entries, and at the end of a first build, the engine is prepared for search."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuildOptions:
+    """How an index is built; what is `None` stays as it is in an index that exists.
+
+    `model` is a folder, or the name of a model in the box. `rebuild` lets another model, engine or AMR parser take over an index: what depends on it is made anew.
+    """
+
+    model: Path | str | None = None
+    engine: str | None = None
+    engine_options: Mapping[str, Any] | None = None
+    parser: str | None = None
+    parser_model: str | None = None
+    format: str | None = None
+    beside: tuple[Path, ...] = ()
+    workers: int = 1
+    device: str = "auto"
+    rebuild: bool = False
+    show_progress: bool = False
+    cluster: ClusterOptions | None = None
+    """The machines that do the work, if not this one alone."""
+
+
+@dataclass(slots=True, kw_only=True)
+class BuildSummary:
+    """What a build did, for people and machines."""
+
+    folder: Path
+    manifest: Manifest
+    intake: IntakeCounts
+    log: BuildLog
+    seconds: float
+    sizes: dict[str, int] = field(default_factory=dict)
+    memory: int = 0
+    cluster: ClusterCounts | None = None
+
+    @property
+    def posts_per_second(self) -> float:
+        """New and changed posts a second, over all stages."""
+        return (self.intake.new + self.intake.changed) / max(self.seconds, 1e-9)
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        intake = self.intake
+        return {
+            "index": str(self.folder),
+            "model": asdict(self.manifest.model),
+            "engine": asdict(self.manifest.engine),
+            "counts": self.manifest.counts,
+            "posts": {
+                name: getattr(intake, name)
+                for name in ("new", "changed", "unchanged", "deleted", "held_back", "others")
+            },
+            "seconds": round(self.seconds, 3),
+            "seconds_by_stage": {stage: round(value, 3) for stage, value in self.log.seconds.items()},
+            "began_by_stage": {stage: round(value, 3) for stage, value in self.log.began.items()},
+            "posts_by_stage": dict(self.log.posts),
+            "posts_per_second": round(self.posts_per_second, 2),
+            "peak_memory_bytes": self.memory,
+            "bytes": self.sizes,
+            "fallbacks": dict(self.log.fallbacks.most_common()),
+            **({} if self.cluster is None else {"cluster": asdict(self.cluster)}),
+            "reading": {path: report.to_dict() for path, report in intake.reports.items()},
+        }
+
+
+def build_index(
+    paths: Sequence[Path],
+    out: Path,
+    options: BuildOptions | None = None,
+    *,
+    without: Sequence[Path] = (),
+    again: bool = False,
+    crew: Crew | None = None,
+) -> BuildSummary:
+    """Builds the index of all posts in these files and folders, or brings an existing one up to date with them.
+
+    Killed at any moment, the same call finishes it. Posts of other inputs stay as they are; those of `without` go.
+    Without any path, what was left undone is finished; with `again` the inputs that the index knows are read again, as
+    far as they are there. `crew` does the work, if not the one that the options ask for.
+    """
+    options = options or BuildOptions()
+    started = time.perf_counter()
+    inputs = [(path, input_record(path, options.format, options.beside)) for path in paths]
+    out = out.expanduser()
+    if again and not inputs:
+        inputs = [(Path(record.path), record) for record in known_inputs(out)]
+    if not (out / MANIFEST).exists():
+        for path, record in inputs:  # what holds no posts is told before a folder is made for them
+            read_posts(path, Report(), record.format, options.beside)
+    log, counts = BuildLog(show=options.show_progress), IntakeCounts()
+    with crew or _crew(options) as crew, _opened(out, options, bool(inputs), crew) as archive:
+        crew.keeps_trees = archive.has_graphs
+        for path, record in inputs:
+            report = Report()
+            with log.stage("read", share=report.share) as progress:
+                take_in(archive.catalogue, path, record, counts, report, crew, progress)
+        for path in without:
+            counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
+        archive.settle(crew=crew, log=log)
+        with log.stage("sentences") as progress:
+            archive.catalogue.keep_passages(progress.advance if progress else lambda count: None)
+        if not archive.manifest.finished or log.posts["vectors"] + log.posts["looks"] >= MANY:
+            with log.stage("optimize", "fields"):
+                archive.engine.optimize()
+                archive.engine.flush()
+        _remember(archive, [record for _, record in inputs])
+        sizes = {name: size_on_disk(archive.folder / name) for name in (CATALOGUE, GRAPHS, VECTORS, LEXICAL)}
+        return BuildSummary(
+            folder=out,
+            manifest=archive.manifest,
+            intake=counts,
+            log=log,
+            seconds=time.perf_counter() - started,
+            sizes=sizes,
+            memory=peak_memory(),
+            cluster=crew.cluster.counts if isinstance(crew, ClusterCrew) else None,
+        )
+
+
+def _crew(options: BuildOptions) -> Crew:
+    """Those who build: processes of this machine, or a cluster."""
+    return Crew(options.workers) if options.cluster is None else ClusterCrew(options.cluster)
+
+
+def known_inputs(out: Path) -> list[InputRecord]:
+    """The inputs that an index was made from and that are still there; none where there is no index of today's format."""
+    if not (out / MANIFEST).exists() or outdated_manifest(out) is not None:
+        return []
+    return [record for record in Manifest.read(out).inputs if Path(record.path).exists()]
+
+
+def _opened(out: Path, options: BuildOptions, has_inputs: bool, crew: Crew) -> IndexWriter:
+    """The index in the folder, open for writing, with the model, engine and parser that the options ask for."""
+    if not (out / MANIFEST).exists():
+        if not has_inputs:
+            raise MathAMRError(f"{out} is no index; give the posts to index: mathamr index PATH --out {out}")
+        _check_free(out)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MathAMRError(f"cannot make the index directory {out}: {error.strerror}") from error
+    check_plain(out)
+    lock = WriterLock(out, "mathamr index")
+    try:
+        sweep(out)
+        before = _before(out, options)
+        model = options.model or (recorded_model(before.model) if before else None)
+        system = load_system(model, options.device)
+        manifest = _wanted(before, system, model_folder(model), options)
+        if before is not None and not options.rebuild:
+            check_model(before, system, out)
+            if before.parser is not None and manifest.parser is not None:
+                check_parser(before, manifest.parser.fingerprint, out)
+            _check_engine(before, manifest, out)
+        if options.rebuild:
+            carry_over(out, crew)
+        catalogue = Catalogue(out / CATALOGUE, create=True)
+    except BaseException:
+        lock.release()
+        raise
+    archive = IndexWriter(out, manifest, catalogue, lock, device=options.device, model=model)
+    try:
+        if before is None or manifest != before:
+            archive.manifest = manifest.write(out)
+        archive.use_system(system)
+        prepare_parts(archive)
+    except BaseException:
+        archive.close()
+        raise
+    return archive
+
+
+def _before(out: Path, options: BuildOptions) -> Manifest | None:
+    """The manifest of the index as it is; one of the first release only for a rebuild."""
+    if not (out / MANIFEST).exists():
+        return None
+    return (outdated_manifest(out) if options.rebuild else None) or Manifest.read(out)
+
+
+def _wanted(before: Manifest | None, system: System, model: Path, options: BuildOptions) -> Manifest:
+    """The manifest as the options want it, not finished if anything has to be made anew."""
+    is_boxed = model == boxed_folder(model.name)
+    record = ModelRecord(
+        name=model.name if is_boxed else system.name,
+        system=system.kind,
+        fingerprint=system.fingerprint,
+        fields=system.fields,
+        folder=None if is_boxed else str(model.expanduser().resolve()),
+    )
+    parser = _wanted_parser(before, options) if needs_graphs(system.needs) else None
+    graphs = system.graphs.configuration if system.graphs is not None else None
+    engine = before.engine if before else EngineRecord(DEFAULT)
+    if options.engine is not None and options.engine != engine.name:
+        engine = EngineRecord(options.engine)
+    if options.engine_options is not None:
+        engine = replace(engine, options=dict(options.engine_options))
+    if before is None:
+        return Manifest(model=record, engine=engine, parser=parser, graphs=graphs)
+    same = (
+        record.fingerprint == before.model.fingerprint
+        and record.fields == before.model.fields
+        and parser == before.parser
+        and engine == before.engine
+    )
+    return replace(
+        before,
+        model=record,
+        graphs=graphs,
+        parser=parser,
+        engine=engine,
+        finished=before.finished and same,
+    )
+
+
+def _wanted_parser(before: Manifest | None, options: BuildOptions) -> ParserRecord:
+    """The AMR parser that the options ask for, or the one that made the graphs, loaded to know what it is."""
+    recorded = before.parser if before else None
+    name = options.parser or (recorded.name if recorded else "builtin")
+    model = options.parser_model or (recorded.model if recorded and not options.parser else None)
+    if options.parser or (options.parser_model and name in PARSERS):
+        vouch_for_parser(name, model)
+    return ParserRecord(name, recorded_parser(name, model, "the index").fingerprint, model)
+
+
+def _check_engine(before: Manifest, wanted: Manifest, out: Path) -> None:
+    if wanted.engine != before.engine:
+        raise MathAMRError(
+            f"the index {out} keeps its vectors in the engine {before.engine.name!r} {before.engine.options or ''}, not in"
+            f" {wanted.engine.name!r} {wanted.engine.options or ''}; leave --engine out, or move it with --rebuild"
+        )
+
+
+def _check_free(out: Path) -> None:
+    """Refuses a folder with anything in it that is not the start of an index."""
+    own = (LOCK, CATALOGUE, GRAPHS, VECTORS, LEXICAL, MANIFEST)
+    if out.exists() and not out.is_dir():
+        raise MathAMRError(f"{out} is a file; name a folder for the index")
+    try:
+        names = sorted(entry.name for entry in out.iterdir()) if out.exists() else []
+    except OSError as error:
+        raise MathAMRError(f"cannot read {out}: {error.strerror}") from error
+    strangers = [name for name in names if not name.startswith(own)]
+    if strangers:
+        raise MathAMRError(
+            f"{out} is no index and not empty (it has {strangers[0]!r}); name a new or an empty folder"
+        )
+
+
+def _remembered(path: Path, manifest: Manifest) -> InputRecord:
+    """The input of that path, which need not exist any more."""
+    name = os.fsencode(path.expanduser().resolve()).decode("utf-8", "replace")
+    for record in manifest.inputs:
+        if record.path in (name, str(path)):
+            return record
+    known = ", ".join(record.path for record in manifest.inputs)
+    raise MathAMRError(f"no posts of the index came from {path}; its inputs: {known or 'none'}")
+
+
+def _remember(archive: IndexWriter, inputs: Sequence[InputRecord]) -> None:
+    """Writes the manifest of an index all of whose parts follow its posts."""
+    counted = archive.catalogue.inputs()
+    records = {record.path: record for record in archive.manifest.inputs} | {
+        record.path: record for record in inputs
+    }
+    kept = tuple(record for path, record in records.items() if counted[path] or record in inputs)
+    take_stock(archive, replace(archive.manifest, inputs=kept))
+
+
+def peak_memory() -> int:
+    """The most memory this process ever had, and the largest of its children; in bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return unit * sum(
+        resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )

@@ -1,0 +1,338 @@
+"""`RayCluster`: workers on the machines of a Ray cluster, each asked for a few shards at a time.
+
+Every worker is an actor that loads its model once. It gets a request more than it works on, so that it never waits, and
+no more: what is in flight is bounded, however many posts there are. A worker that is lost, alone or with its machine,
+costs the requests it had; others get them, and a new one starts where there is room. Machines that join get workers too.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from mathamr import __version__
+from mathamr.core.closing import Closing
+from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.index.build.cluster.shardstore import (
+    INSTALL,
+    DamagedShardError,
+    ShardName,
+    ShardStore,
+)
+from mathamr.index.build.cluster.shardworker import ShardWorker
+from mathamr.index.build.cluster.worktodo import WorkToDo
+from mathamr.core.workers import Lost, processors
+
+LOCAL = "local"
+DEEP = 2
+"""Requests that a worker has at a time: the one it works on and the next."""
+AHEAD = 4
+"""Requests for each worker that are taken before the oldest is answered."""
+ATTEMPTS = 3
+"""Workers that may be lost over a request before it counts as the request's fault."""
+PATIENCE = 300.0
+"""Seconds without a single worker before we give up."""
+LOOK_AROUND = 5.0
+"""Seconds between two looks for machines that have joined."""
+_OBJECTS = 100 << 20
+"""Memory for Ray's own objects on a machine that we start: requests are small, answers are files."""
+
+
+@dataclass(slots=True)
+class ClusterCounts:
+    """What the cluster did: for people, and for tests."""
+
+    made: int = 0
+    found: int = 0
+    """Shards that an earlier run had made."""
+    damaged: int = 0
+    lost_workers: int = 0
+    started_workers: int = 0
+    repeated: int = 0
+    """Requests that were given to another worker."""
+    seconds: float = 0.0
+    """Seconds that workers were at work, all together."""
+    nodes: dict[str, int] = field(default_factory=dict)
+    """Shards by machine."""
+
+
+@dataclass(slots=True, eq=False)
+class _Asked:
+    """A request on its way; its answer is a shard, or `lost`."""
+
+    work: WorkToDo
+    request: Any
+    key: str
+    attempts: int = 0
+    is_done: bool = False
+    was_known: bool = False
+    """Whether an earlier run had made the shard."""
+    lost: Lost | None = None
+
+
+_END = object()
+
+
+@dataclass(slots=True, eq=False)
+class _Actor:
+    handle: Any
+    node: str = ""
+    asked: dict[Any, _Asked] = field(default_factory=dict)
+
+
+class RayCluster(Closing):
+    """A connection to Ray with workers of ours; a context manager."""
+
+    def __init__(self, address: str, url: str, *, workers: int | None = None, gpus: bool = False) -> None:
+        self.store = ShardStore(url)
+        self.counts = ClusterCounts()
+        self._ray = _connected(address, workers)
+        self._workers, self._uses_gpus = workers, gpus
+        self._actors: list[_Actor] = []
+        self._starting: dict[Any, _Actor] = {}
+        self._waiting: deque[_Asked] = deque()
+        self._known: dict[str, set[str]] = {}
+        """By work, the shards that were there when we first looked."""
+        self._looked = -LOOK_AROUND
+        self._alone_since = time.monotonic()
+
+    @property
+    def _gone(self) -> tuple[type[Exception], ...]:
+        """What Ray raises when a worker is no more: it died, or Ray ended it because its machine had no memory left."""
+        told = self._ray.exceptions
+        return told.RayActorError, told.OutOfMemoryError
+
+    @property
+    def wanted(self) -> int:
+        """How many workers there should be: as many as were asked for, or one a processor of the cluster."""
+        if self._workers is not None:
+            return self._workers
+        return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+
+    def hello(self, work: WorkToDo) -> Any:
+        """What the work says on the first machine that is ready."""
+        while True:
+            while not self._actors:
+                self._tend(1.0)
+            actor = self._actors[0]
+            try:
+                kind, said = self._ray.get(actor.handle.said.remote(work))
+            except self._gone:
+                self._waiting.extendleft(self._lose(actor))
+                continue
+            if kind == "error":
+                raise MathAMRError(f"a worker cannot begin: {said}")
+            return said
+
+    def map(self, work: WorkToDo, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
+        """(request, answer) in the order of the requests, which are read a bounded number ahead.
+
+        Another `map` may run between two answers of one.
+        """
+        if work.name not in self._known:
+            self._known[work.name] = self.store.keys(work.name)
+        known = self._known[work.name]
+        stream, exhausted = iter(requests), False
+        asked: deque[_Asked] = deque()
+        while True:
+            while not exhausted and len(asked) < AHEAD * max(1, len(self._actors) or self.wanted):
+                request = next(stream, _END)
+                if request is _END:
+                    exhausted = True
+                    break
+                each = _Asked(work, request, work.key(request))
+                each.is_done = each.was_known = each.key in known
+                asked.append(each)
+                if not each.is_done:
+                    self._waiting.append(each)
+            if not asked:
+                return
+            first = asked[0]
+            while not first.is_done:
+                self._work(1.0)
+            try:
+                answer = first.lost or self._read(first)
+            except DamagedShardError:
+                known.discard(first.key)
+                first.is_done = first.was_known = False
+                self._waiting.appendleft(first)
+                continue
+            asked.popleft()
+            self.counts.found += first.was_known
+            yield first.request, answer
+            self._work(0.0)
+
+    def _read(self, each: _Asked) -> Any:
+        name = ShardName(each.work.name, each.key)
+        try:
+            return self.store.read(name)
+        except FileNotFoundError as error:
+            if not each.was_known:
+                raise MathAMRError(
+                    f"a worker has written {name.path} to {self.store.url}, but it is not there for us: name"
+                    " a folder or object store that all machines share with --shards"
+                ) from error
+            raise DamagedShardError(f"{name.path} went away") from error
+        except DamagedShardError:
+            self.counts.damaged += 1
+            self.store.forget(name)
+            raise
+        except OSError as error:
+            raise MathAMRError(f"cannot read {name.path} at {self.store.url}: {error}") from error
+
+    def _work(self, patience: float) -> None:
+        """One round: looks after the workers, gives them what waits, takes what they answer."""
+        self._tend(0.0 if self._actors else patience)
+        self._hand_out()
+        refs = {ref: actor for actor in self._actors for ref in actor.asked}
+        if not refs:
+            return
+        ready, _ = self._ray.wait(list(refs), num_returns=len(refs), timeout=0)
+        if not ready and patience:
+            ready, _ = self._ray.wait(list(refs), num_returns=1, timeout=patience)
+        for ref in ready:
+            if ref in refs[ref].asked:
+                self._take(refs[ref], ref)
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        """Gives requests to the workers that have the fewest, never more than `DEEP` to one."""
+        while self._waiting and self._actors:
+            actor = min(self._actors, key=lambda one: len(one.asked))
+            if len(actor.asked) >= DEEP:
+                return
+            each = self._waiting.popleft()
+            actor.asked[actor.handle.make.remote(each.work, each.key, each.request)] = each
+
+    def _take(self, actor: _Actor, ref: Any) -> None:
+        """One answer; where its worker is gone, what it had waits again."""
+        try:
+            kind, said = self._ray.get(ref)
+        except self._gone:
+            for each in self._lose(actor):
+                each.attempts += 1
+                self.counts.repeated += 1
+                if each.attempts < ATTEMPTS:
+                    self._waiting.appendleft(each)
+                else:
+                    each.lost = Lost("worker died", f"{ATTEMPTS} workers were lost over it")
+                    each.is_done = True
+            return
+        except self._ray.exceptions.RayError as error:
+            raise MathAMRError(f"Ray could not run a worker: {error}") from error
+        each = actor.asked.pop(ref)
+        if kind == "error":
+            raise MathAMRError(f"a worker stopped: {said}")
+        each.is_done = True
+        if kind == "lost":
+            each.lost = Lost(*said)
+            return
+        self.counts.made += 1
+        self.counts.seconds += float(said)
+        self.counts.nodes[actor.node] = self.counts.nodes.get(actor.node, 0) + 1
+
+    def _lose(self, actor: _Actor) -> list[_Asked]:
+        """Forgets a worker; the requests that it had."""
+        if actor in self._actors:
+            self._actors.remove(actor)
+            self.counts.lost_workers += 1
+            print(f"ray: a worker on {actor.node} was lost; others make its shards", file=sys.stderr)
+            with suppress(Exception):
+                # One that only cannot be reached would keep its place from the next.
+                self._ray.kill(actor.handle)
+        self._alone_since = time.monotonic()
+        self._looked = -LOOK_AROUND
+        asked, actor.asked = list(actor.asked.values()), {}
+        return asked
+
+    def _tend(self, patience: float) -> None:
+        """Starts workers where some are missing, and lets those work that are ready."""
+        now = time.monotonic()
+        if now - self._looked >= LOOK_AROUND:
+            self._looked = now
+            for _ in range(self.wanted - len(self._actors) - len(self._starting)):
+                self._start()
+        if self._starting:
+            refs = list(self._starting)
+            ready, _ = self._ray.wait(refs, num_returns=len(refs), timeout=0)
+            if not ready and patience:
+                ready, _ = self._ray.wait(refs, num_returns=1, timeout=patience)
+            for ref in ready:
+                self._welcome(ref)
+        if self._actors:
+            self._alone_since = now
+        elif now - self._alone_since > PATIENCE:
+            raise MathAMRError(
+                f"the Ray cluster has had no room for a worker for {PATIENCE:g} s; what was made is kept: run the"
+                " command again when it has"
+            )
+
+    def _start(self) -> None:
+        options: dict[str, Any] = {"num_cpus": 1, "max_restarts": 0}
+        if self._uses_gpus:
+            there = float(self._ray.cluster_resources().get("GPU", 0.0))
+            if not there:
+                raise MathAMRError(
+                    "the Ray cluster knows of no accelerator; leave --device out, or start it with them"
+                )
+            # Ray knows parts of an accelerator to four digits; rounded up, the last worker would find no room.
+            options["num_gpus"] = math.floor(1e4 * min(1.0, there / self.wanted)) / 1e4
+        handle = self._ray.remote(**options)(ShardWorker).remote(self.store.url)
+        self._starting[handle.hello.remote()] = _Actor(handle)
+
+    def _welcome(self, ref: Any) -> None:
+        actor = self._starting.pop(ref)
+        try:
+            said = self._ray.get(ref)
+        except self._gone as error:
+            cause = getattr(error, "cause", None) or error
+            if "ActorDiedError" in type(error).__name__ and "creation task" in str(error):
+                raise MathAMRError(f"a worker cannot begin: {cause}") from error
+            self.counts.lost_workers += 1
+            return
+        except self._ray.exceptions.RayError as error:
+            raise MathAMRError(f"a worker cannot begin: {error}") from error
+        if said["version"] != __version__:
+            raise MathAMRError(
+                f"{said['node']} has mathamr {said['version']}, here is {__version__}; install the same everywhere"
+            )
+        actor.node = said["node"]
+        self._actors.append(actor)
+        self.counts.started_workers += 1
+
+    def close(self) -> None:
+        """Ends our workers and the connection; a cluster that others started goes on."""
+        for actor in (*self._actors, *self._starting.values()):
+            with suppress(Exception):
+                self._ray.kill(actor.handle)
+        self._actors, self._starting = [], {}
+        self._ray.shutdown()
+
+
+def _connected(address: str, workers: int | None) -> Any:
+    """The module `ray`, connected to the cluster of that address; ``local`` starts one here."""
+    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+    try:
+        import ray
+    except ImportError as error:
+        raise MissingExtraError("Ray", INSTALL) from error
+    options: dict[str, Any] = {"logging_level": "warning", "log_to_driver": False}
+    if address == LOCAL:
+        # Never the cluster that the environment may name: local is here.
+        options |= {"address": LOCAL, "num_cpus": workers or processors(), "object_store_memory": _OBJECTS}
+        options |= {"include_dashboard": False}
+    else:
+        options["address"] = address
+    try:
+        ray.init(**options)
+    except Exception as error:  # Ray says with a bare one that a node of a busy machine did not begin in time
+        ray.shutdown()
+        raise MathAMRError(f"cannot reach the Ray cluster {address!r}: {error}") from error
+    return ray

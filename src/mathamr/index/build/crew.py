@@ -1,0 +1,190 @@
+"""`Crew`: looks and terms of many posts, in several processes; few posts are done here and now."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
+from functools import cached_property
+from typing import Any, TypeVar
+
+from mathamr.core.batches import batches
+from mathamr.core.closing import Closing
+from mathamr.core.errors import MathAMRError
+from mathamr.index.lexical.bags import Bag, PostBags, formula_bag, from_json, to_json
+from mathamr.index.lexical.terms import terms_fingerprint
+from mathamr.index.build.firstlook import KEPT, MOST_KEPT, FirstLook, KeptLooks
+from mathamr.index.build.lookkeys import look_keys
+from mathamr.posts.post import Formula, Post
+from mathamr.core.workers import Allowance, Lost, Pool, WorkerPool
+
+CHUNK = 24
+FEW = 64
+"""So few posts are not worth processes of their own."""
+T = TypeVar("T")
+ReadFormula = tuple[Formula, tuple[str, ...]]
+"""A formula, and the macros it is read with."""
+Chosen = tuple[Post, Sequence[int]]
+"""A post, and the places of some of its formulas."""
+
+
+class CrewWork:
+    """What a worker does: a list of posts or formulas as JSON becomes a list of their keys or terms."""
+
+    @property
+    def hello(self) -> str:
+        """How texts and formulas become terms: the same for all who work together."""
+        return terms_fingerprint()
+
+    def __call__(self, request: list[Any]) -> list[Any]:
+        """One answer an item; the request begins with what is wanted."""
+        wanted, *items = request
+        if wanted == "looks":
+            return [to_json(formula_bag(Formula(**formula), tuple(macros))) for formula, macros in items]
+        if wanted == "keys":
+            return [look_keys(Post.from_json(line)) for line in items]
+        if wanted in ("intake", "intake and trees"):
+            with_trees = wanted != "intake"
+            return [FirstLook.of(Post.from_json(line), with_trees).to_json() for line in items]
+        made = (_bags((Post.from_json(line), places)) for line, places in items)
+        return [(to_json(bag), [*map(to_json, bags)]) for bag, bags in made]
+
+
+class Crew(Closing):
+    """Who does the work of a build: processes of this machine, started when there is enough to do; a context manager."""
+
+    scale = 1
+    """How many times more posts are taken at a time than two processes need."""
+    portion = 1
+    """Seconds of work that somebody gets at a time, about."""
+    device = "cpu"
+    """Where those who encode elsewhere do so."""
+    has_index = True
+    """Whether all who work see the folder of the index."""
+    keeps_trees = False
+    """Whether graphs will be made of posts that are taken in."""
+
+    def __init__(self, workers: int = 1) -> None:
+        self.workers = workers
+        """Processes on this machine."""
+        self.kept = self._nothing_kept()
+        """What was made when posts were taken in."""
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether there is nobody but this process."""
+        return self.workers < 2
+
+    def pool(
+        self,
+        factory: str,
+        arguments: Sequence[Any] = (),
+        *,
+        allowance: Allowance | None = None,
+        made_with: str = "",
+    ) -> Pool:
+        """Those who do some work, as `WorkerPool` makes it; `made_with` says what answers depend on beside the requests."""
+        return WorkerPool(factory, arguments, workers=self.workers, allowance=allowance)
+
+    def look_keys(self, posts: Sequence[Post]) -> Iterator[list[str]]:
+        """The looks of the formulas of each post."""
+        yield from self._made("keys", posts, Post.to_json, look_keys, list)
+
+    def taken_in(self, posts: Sequence[Post]) -> Iterator[list[str]]:
+        """The looks of the formulas of each post; what else is made of the same parse is kept for the stages to come.
+
+        Where no more can be kept, looks alone are made.
+        """
+        if self.kept.is_full:
+            yield from self.look_keys(posts)
+            return
+        with_trees = self.keeps_trees and self.has_index and not self.is_alone
+        made = self._made(
+            "intake and trees" if with_trees else "intake",
+            posts,
+            Post.to_json,
+            lambda post: FirstLook.of(post, with_trees),
+            FirstLook.from_json,
+        )
+        for post, look in zip(posts, made, strict=True):
+            self.kept.put(post, look)
+            yield look.keys
+
+    def post_bags(self, chosen: Sequence[Chosen]) -> Iterator[tuple[Bag, list[Bag]]]:
+        """The terms of each post, and those of its chosen formulas."""
+        kept = [self.kept.bags(post) for post, _ in chosen]
+        made = self._made(
+            "posts",
+            [each for each, bags in zip(chosen, kept, strict=True) if bags is None],
+            lambda each: (each[0].to_json(), each[1]),
+            _bags,
+            lambda answer: (from_json(answer[0]), [*map(from_json, answer[1])]),
+        )
+        for (_, places), bags in zip(chosen, kept, strict=True):
+            yield next(made) if bags is None else (bags.whole(), [bags.formulas[place] for place in places])
+
+    def formula_bags(self, looks: Sequence[ReadFormula]) -> Iterator[Bag]:
+        """The terms of each formula."""
+        yield from self._made(
+            "looks",
+            looks,
+            lambda look: (asdict(look[0]), look[1]),
+            lambda look: formula_bag(*look),
+            from_json,
+        )
+
+    def _made(
+        self,
+        wanted: str,
+        items: Sequence[T],
+        sent: Callable[[T], Any],
+        make: Callable[[T], Any],
+        received: Callable[[Any], Any],
+    ) -> Iterator[Any]:
+        if self.is_alone or len(items) <= FEW:
+            yield from map(make, items)
+            return
+        requests = ([wanted, *map(sent, chunk)] for chunk in batches(items, CHUNK))
+        for request, answer in self._pool.map(requests):
+            if isinstance(answer, Lost):
+                raise MathAMRError(
+                    f"a worker was lost ({answer.message}); run the command again, it goes on from here"
+                )
+            yield from understood(received, request, answer)
+
+    @cached_property
+    def _pool(self) -> Pool:
+        return self.pool("mathamr.index.build.crew:CrewWork")
+
+    def close(self) -> None:
+        """Ends the workers and whatever they ran on, and forgets what was kept."""
+        self.kept = self._nothing_kept()
+        self.dismiss()
+
+    def _nothing_kept(self) -> KeptLooks:
+        return KeptLooks(min(KEPT * self.workers, MOST_KEPT))
+
+    def dismiss(self) -> None:
+        """Ends the workers; others may be called for."""
+        pool = self.__dict__.pop("_pool", None)
+        if pool is not None:
+            pool.close()
+
+
+def understood(convert: Callable[[Any], T], request: Sequence[Any], answer: Any) -> Iterator[T]:
+    """The answers to the items of a request; what is no answer is said, wherever it came from."""
+    try:
+        if not isinstance(answer, list) or len(answer) != len(request) - 1:
+            raise ValueError("not one answer an item")
+        made = list(map(convert, answer))
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        raise MathAMRError(
+            f"an answer to {request[0]!r} is not understood ({type(error).__name__}: {error}); if others may write where"
+            " the shards are, name another place with --shards"
+        ) from error
+    yield from made
+
+
+def _bags(chosen: Chosen) -> tuple[Bag, list[Bag]]:
+    post, places = chosen
+    bags = PostBags.of(post)
+    return bags.whole(), [bags.formulas[place] for place in places]

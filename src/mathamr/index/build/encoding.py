@@ -1,0 +1,357 @@
+"""`Encoders`: the vectors of many posts or looks, made by processes side by side; few are made here and now.
+
+One thread a process: for networks as small as these, threads of one process wait for each other most of the time. A post
+that has no graph yet gets it from the same process, which encodes it without asking for it again; of other posts
+a worker reads graphs and tensors from the index itself, so that only posts go to it, and vectors come back.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+from zlib import crc32
+
+import numpy as np
+
+from mathamr.core.batches import batches
+from mathamr.core.closing import Closing
+from mathamr.formulas.trees import trees_of
+from mathamr.graphs import notation
+from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.graphs.corpus import ALLOWANCE, MINIMAL, GraphWork, stored_post, with_trees
+from mathamr.graphs.mathgraph import MathGraph
+from mathamr.graphs.store import GraphStore, StoredPost
+from mathamr.graphs.tensor import GraphTensor, tensorise
+from mathamr.index.archive import GRAPHS, Archive, needs_graphs, recorded_model
+from mathamr.index.catalogue.keptpassages import KeptPassage, kept_passage
+from mathamr.index.build.crew import FEW, Crew, understood
+from mathamr.text.reading import computes_on_processor
+from mathamr.text.ways import ONNX, going, way_for
+from mathamr.posts.post import Formula, Post
+from mathamr.systems.modelfolder import load_system
+from mathamr.systems.system import Encoded, GraphInput, Item, Look
+from mathamr.systems.vectors import Vectors
+from mathamr.core.workers import Lost, Pool
+
+CHUNK = 48
+"""Posts that a worker gets at a time, if they are short: enough to parse their sentences together."""
+LETTERS = 84_000
+"""Characters of such posts together, about a second's work, so that progress is seen and little is lost."""
+LOOKS = 64
+ReadFormula = tuple[Formula, tuple[str, ...]]
+"""A formula, and the macros it is read with."""
+
+
+@dataclass(frozen=True, slots=True)
+class NewPost:
+    """What was made of a post that had nothing yet: its sentences, its graph, its tensor where one is read, and its vectors."""
+
+    passage: KeptPassage
+    graph: StoredPost
+    tensor: bytes | None
+    encoded: Encoded
+
+
+class Encoders(Closing):
+    """Makes vectors for an index that is being built; a context manager."""
+
+    def __init__(self, archive: Archive, crew: Crew, count: int) -> None:
+        self._archive, self._crew = archive, crew
+        self._pool: Pool | None = None
+        self._leaving = ExitStack()
+        wanted = count and computes_on_processor(archive.device)
+        self._way = way_for(len(archive.catalogue)) if wanted else ONNX
+        model = archive.model_source or recorded_model(archive.manifest.model)
+        here = crew.has_index and not computes_on_processor(archive.device)
+        if crew.is_alone or count <= FEW or model is None or here:
+            return
+        parser = archive.manifest.parser
+        read_with = (parser.name, parser.model) if parser else (None, None)
+        pool = crew.pool(
+            "mathamr.index.build.encoding:EncodingWork",
+            (str(archive.folder), str(model), *read_with, crew.device, self._way),
+            allowance=ALLOWANCE if parser else None,
+            made_with=f"{parser.fingerprint if parser else ''} on {crew.device}{self._unusual}",
+        )
+        if pool.hello == archive.system.fingerprint:
+            self._pool = pool
+        else:
+            pool.close()  # the system was given, and is not the one of that folder
+
+    @property
+    def _unusual(self) -> str:
+        """By which way text is encoded, if not as usual: who takes vectors that others made must know."""
+        return "" if self._way == ONNX else f" by {self._way}"
+
+    @property
+    def are_apart(self) -> bool:
+        """Whether processes of their own do the work, which can also make graphs."""
+        return self._pool is not None
+
+    @property
+    def scale(self) -> int:
+        """How many times more posts are taken at a time than two processes need."""
+        return self._crew.scale
+
+    def new(self, posts: Iterable[Post]) -> Iterator[NewPost | Lost]:
+        """What is made of posts that have nothing yet, in order; `Lost` for one over which every process was lost."""
+        if self._pool is None:
+            raise AssertionError("graphs are made by processes of their own")
+        for request, answer in self._pool.map(
+            ["new", *chunk] for chunk in portions(posts, self._crew.portion, self._crew.kept.trees)
+        ):
+            if isinstance(answer, Lost):
+                for line in request[1:]:
+                    yield self._alone(self._pool, line)
+            else:
+                yield from understood(_new_post, request, answer)
+
+    def _alone(self, pool: Pool, line: str) -> NewPost | Lost:
+        """One post of a chunk over which a process was lost: with its own graph, a minimal one, or none."""
+        ((_, answer),) = pool.map([["new", line]])
+        if not isinstance(answer, Lost):
+            return next(understood(_new_post, ["new", line], answer))
+        ((_, minimal),) = pool.map([["new", MINIMAL + line]])
+        if isinstance(minimal, Lost):
+            return minimal
+        made = next(understood(_new_post, ["new", line], minimal))
+        made.graph.fallbacks[f"post: {answer.cause}"] = 1
+        return made
+
+    def posts(
+        self, posts: Sequence[Post], here: Callable[[Sequence[Post]], Iterable[Item]]
+    ) -> Iterator[Encoded]:
+        """The vectors of posts, in order; `here` gives the items of posts that are encoded in this process."""
+        if self._pool is None:
+            yield from self._archive.system.encode(here(posts))
+            return
+        requests: Iterable[list[Any]] = (["posts", *chunk] for chunk in portions(posts))
+        if not self._crew.has_index:
+            requests = (["items", *chunk] for chunk in batches(map(_item_row, here(posts)), CHUNK))
+        for request, answer in self._pool.map(requests):
+            if not isinstance(answer, Lost):
+                yield from understood(_encoded, request, answer)
+            elif request[0] == "items":
+                yield from self._archive.system.encode(map(_item_of, request[1:]))
+            else:
+                yield from self._archive.system.encode(here([*map(Post.from_json, request[1:])]))
+
+    def looks(self, looks: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
+        """The vectors of looks, in order."""
+        needs_trees = "trees" in self._archive.needs
+        if self._pool is None:
+            yield from self._archive.system.encode_looks(_look(*each, needs_trees) for each in looks)
+            return
+        rows = ((key, asdict(formula), macros) for key, (formula, macros) in looks)
+        for request, answer in self._pool.map(["looks", *chunk] for chunk in batches(rows, LOOKS)):
+            if isinstance(answer, Lost):
+                again = (_look(key, (Formula(**row), tuple(m)), needs_trees) for key, row, m in request[1:])
+                yield from self._archive.system.encode_looks(again)
+            else:
+                yield from understood(_fields, request, answer)
+
+    def __enter__(self) -> Self:
+        self._leaving.enter_context(going(self._way))
+        return self
+
+    def close(self) -> None:
+        """Ends the processes, if there are any."""
+        self._leaving.close()
+        if self._pool is not None:
+            self._pool.close()
+
+
+def portions(
+    posts: Iterable[Post], seconds: int = 1, trees: Callable[[Post], str] = lambda _: ""
+) -> Iterator[list[str]]:
+    """Posts as JSON, as many together as are about a second's work, or several; the trees that are known go with them.
+
+    Long portions also end where a post itself says so, whatever stood before: who begins anew somewhere in the middle
+    comes to the same portions again.
+    """
+    portion: list[str] = []
+    letters = 0
+    ends = False
+    for post in posts:
+        line = post.to_json()
+        full = len(portion) == seconds * CHUNK or letters + len(line) > seconds * LETTERS
+        if portion and (full or ends):
+            yield portion
+            portion, letters = [], 0
+        portion.append(with_trees(line, trees(post)))
+        letters += len(line)
+        ends = seconds > 1 and _is_end(line, seconds)
+    if portion:
+        yield portion
+
+
+def _is_end(line: str, seconds: int) -> bool:
+    """Whether a long portion ends with this post: in the mean after a quarter of what one may hold, so hardly any is full."""
+    share = 4 / seconds * max(1 / CHUNK, len(line) / LETTERS)
+    return crc32(line.encode("utf-8", "surrogatepass")) < share * 2**32
+
+
+class EncodingWork:
+    """What a worker does: posts or looks as JSON become their vectors, new posts also their graphs."""
+
+    def __init__(
+        self,
+        folder: str,
+        model: str,
+        parser: str | None = None,
+        parser_model: str | None = None,
+        device: str = "cpu",
+        way: str = ONNX,
+    ) -> None:
+        self._way = way
+        self._system = load_system(Path(model), device)
+        self._folder, self._parser = Path(folder), (parser or "builtin", parser_model)
+        self.hello = self._system.fingerprint
+
+    @cached_property
+    def _store(self) -> GraphStore | None:
+        """The graphs of the index; in a new one they are not there before the first posts are written."""
+        needed = needs_graphs(self._system.needs)
+        return GraphStore(self._folder / GRAPHS, read_only=True) if needed else None
+
+    @cached_property
+    def _graphs(self) -> GraphWork:
+        return GraphWork(*self._parser)
+
+    def __call__(self, request: list[Any]) -> list[Any]:
+        """One answer an item; the request begins with what the items are."""
+        with going(self._way):
+            return self._answer(*request)
+
+    def _answer(self, wanted: str, *items: Any) -> list[Any]:
+        if wanted == "looks":
+            needs_trees = "trees" in self._system.needs
+            looks = (_look(key, (Formula(**row), tuple(macros)), needs_trees) for key, row, macros in items)
+            return [_fields_row(fields) for fields in self._system.encode_looks(looks)]
+        if wanted == "new":
+            return self._new([*items])
+        if wanted == "items":
+            return [_row(encoded) for encoded in self._system.encode(map(_item_of, items))]
+        posts = map(Post.from_json, items)
+        return [_row(encoded) for encoded in self._system.encode(map(self._item, posts))]
+
+    def _new(self, lines: list[str]) -> list[Any]:
+        """The sentences of posts, their graphs as rows of the store, their tensors, and their vectors."""
+        rows, items = [], []
+        needs, graphs = self._system.needs, self._system.graphs
+        for row, made in self._graphs.made(lines):
+            rows.append((_passage_row(kept_passage(made.post, made.passage)), row))
+            items.append(
+                Item(
+                    post=made.post,
+                    graph=made.graph if "graph" in needs else None,
+                    tensor=made_tensor(made.graph, graphs) if "tensor" in needs and graphs else None,
+                    passage=made.passage,
+                )
+            )
+        blobs = [item.tensor and base64.b64encode(item.tensor.to_bytes()).decode() for item in items]
+        encoded = map(_row, self._system.encode(items))
+        return [(*row, blob, vectors) for row, blob, vectors in zip(rows, blobs, encoded, strict=True)]
+
+    def _item(self, post: Post) -> Item:
+        store, needs = self._store, self._system.needs
+        if store is None:
+            return Item(post=post)
+        graphs = self._system.graphs
+        return Item(
+            post=post,
+            graph=store.graph(post.id) if "graph" in needs else None,
+            tensor=read_tensor(store, post.id, graphs) if "tensor" in needs and graphs else None,
+        )
+
+
+def read_tensor(store: GraphStore, post_id: str, graphs: GraphInput) -> GraphTensor:
+    """The stored tensor of a post, or one made now."""
+    if store.has_tensor(graphs.configuration, post_id):
+        return store.tensor(graphs.configuration, post_id)
+    return made_tensor(store.graph(post_id), graphs)
+
+
+def made_tensor(graph: MathGraph, graphs: GraphInput) -> GraphTensor:
+    """The tensor of a graph, in the model's numbers."""
+    configuration = GraphConfiguration.from_name(graphs.configuration)
+    return tensorise(graph, graphs.vocabulary, graphs.relations, configuration)
+
+
+def _look(key: str, read: ReadFormula, needs_trees: bool) -> Look:
+    opt, slt = trees_of(*read)[0] if needs_trees else (None, None)
+    return Look(key=key, formula=read[0], opt=opt, slt=slt)
+
+
+def _item_row(item: Item) -> list[str | None]:
+    """A post with its graph for a process that does not see the index."""
+    return [
+        item.post.to_json(),
+        None if item.graph is None else notation.write(item.graph, one_line=True),
+        None if item.tensor is None else base64.b64encode(item.tensor.to_bytes()).decode(),
+    ]
+
+
+def _item_of(row: list[Any]) -> Item:
+    line, text, blob = row
+    post = Post.from_json(line)
+    return Item(
+        post=post,
+        graph=None if text is None else notation.read(text, post.id),
+        tensor=None if blob is None else GraphTensor.from_bytes(base64.b64decode(blob)),
+    )
+
+
+def _row(encoded: Encoded) -> list[Any]:
+    return [
+        encoded.id,
+        _fields_row(encoded.post),
+        [[name, _fields_row(fields)] for name, fields in encoded.formulas],
+    ]
+
+
+def _passage_row(kept: KeptPassage) -> tuple[str, str]:
+    return kept.rules, base64.b64encode(kept.packed).decode()
+
+
+def _new_post(row: list[Any]) -> NewPost:
+    (rules, passage), graph, tensor, encoded = row
+    kept = KeptPassage(str(rules), base64.b64decode(passage))
+    return NewPost(kept, stored_post(graph), base64.b64decode(tensor) if tensor else None, _encoded(encoded))
+
+
+def _encoded(row: list[Any]) -> Encoded:
+    identifier, post, formulas = row
+    return Encoded(
+        id=identifier,
+        post=_fields(post),
+        formulas=tuple((name, _fields(fields)) for name, fields in formulas),
+    )
+
+
+def _fields_row(fields: Mapping[str, Vectors]) -> dict[str, Any]:
+    return {
+        name: [
+            base64.b64encode(np.ascontiguousarray(rows.vectors, np.float32).tobytes()).decode(),
+            rows.vectors.shape[1],
+            rows.levels.tolist(),
+            rows.references,
+        ]
+        for name, rows in fields.items()
+    }
+
+
+def _fields(row: Mapping[str, Any]) -> dict[str, Vectors]:
+    return {
+        name: Vectors(
+            np.frombuffer(base64.b64decode(numbers), np.float32).reshape(-1, size),
+            np.array(levels, np.int8),
+            tuple(references),
+        )
+        for name, (numbers, size, levels, references) in row.items()
+    }

@@ -1,0 +1,195 @@
+"""Reading inputs into the catalogue: what is new, changed, unchanged or gone since the last time.
+
+A post belongs to the input that brought it first; another input's post of the same id gets that input's name before its
+own. Only posts of the inputs that are read can disappear, and only when
+an input was read to its end: of a damaged one nothing is deleted.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mathamr.core.batches import batches
+from mathamr.core.errors import MathAMRError
+from mathamr.index.catalogue.catalogue import Catalogue, digest_of
+from mathamr.index.identifiers import LONGEST_ID, check_id
+from mathamr.index.build.crew import Crew
+from mathamr.index.build.naming import Naming
+from mathamr.index.manifest import InputRecord
+from mathamr.posts.files import STDIN
+from mathamr.posts.post import Post
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.core.progress import Progress
+
+BATCH = 200
+LONGEST_POST_ID = LONGEST_ID - 96
+"""So that the ids of a post's formulas, which may be made of its own, are not too long."""
+HIGHEST_SCORE = 2**53 - 1
+NOT_WHOLE = ("damaged archive", "archive too dense", "unreadable", "unreadable input", "file too large")
+"""Causes in a reader's report that mean: there may be posts that were not seen."""
+
+
+@dataclass(slots=True)
+class IntakeCounts:
+    """What the inputs brought; `held_back` counts posts that are gone from an input that could not be read whole."""
+
+    new: int = 0
+    changed: int = 0
+    unchanged: int = 0
+    deleted: int = 0
+    held_back: int = 0
+    others: int = 0
+    """Posts whose id belongs to another input."""
+    reports: dict[str, Report] = field(default_factory=dict)
+
+    @property
+    def read(self) -> int:
+        """How many posts of the inputs are in the index."""
+        return self.new + self.changed + self.unchanged
+
+
+def input_record(path: Path, format: str | None = None, beside: Iterable[Path] = ()) -> InputRecord:
+    """How an input is remembered: by its full path, so that it is the same from wherever it is named."""
+    if path != STDIN and not path.exists():
+        raise MathAMRError(f"{path}: no such file or folder")
+    return InputRecord(_named(path), format, tuple(_named(each) for each in beside))
+
+
+def _named(path: Path) -> str:
+    return str(path) if path == STDIN else os.fsencode(path.resolve()).decode("utf-8", "replace")
+
+
+def take_in(
+    catalogue: Catalogue,
+    path: Path,
+    record: InputRecord,
+    counts: IntakeCounts,
+    report: Report,
+    crew: Crew,
+    progress: Progress | None = None,
+) -> None:
+    """Brings the catalogue to what the input holds now; a kill leaves it somewhere between then and now."""
+    counts.reports[record.path] = report
+    # The full path: a post's source is the same from wherever its file is named.
+    full = path if path == STDIN else path.resolve()
+    beside = [Path(each) for each in record.beside]
+    posts = read_posts(full, report, record.format, beside)
+    if progress is not None:
+        shown = progress
+        report.on_bytes = lambda: shown.advance(0)
+    intake = _Intake(catalogue, record.path, counts, report)
+    if path != STDIN:
+        naming = Naming(
+            catalogue,
+            record.path,
+            intake.is_another,
+            lambda: read_posts(full, Report(), record.format, beside),
+        )
+        posts = map(naming.named, posts)
+    for batch in batches(_usable(posts, report), BATCH * crew.scale):
+        wanted = [post for post in batch if intake.wants(post)]
+        keys = list(crew.taken_in(wanted))
+        with catalogue.transaction():
+            intake.take(wanted, keys)
+        if progress is not None:
+            progress.advance(len(batch))
+    gone = intake.gone()
+    if any(report.skipped[cause] for cause in NOT_WHOLE):
+        counts.held_back += len(gone)
+        return
+    for ids in batches(gone, BATCH):
+        with catalogue.transaction():
+            counts.deleted += sum(catalogue.delete(post_id) for post_id in ids)
+
+
+class _Intake:
+    """One reading of one input: which of its posts are new or changed, and which of the known ones it no longer has."""
+
+    def __init__(self, catalogue: Catalogue, source: str, counts: IntakeCounts, report: Report) -> None:
+        self._catalogue, self._source = catalogue, source
+        self._counts, self._report = counts, report
+        self._left = {
+            owner for owner in catalogue.inputs() if owner not in ("", source) and not Path(owner).exists()
+        }
+        """Inputs that do not exist any more: whoever brings their posts may have them."""
+        self._seen = bytearray()
+        """A byte for every number of a post."""
+
+    def is_another(self, owner: str) -> bool:
+        """Whether posts of that input are another's files: not ours, not put by hand, not of an input that is gone."""
+        return owner not in ("", self._source) and owner not in self._left
+
+    def wants(self, post: Post) -> bool:
+        """Whether a post has to be written, because it is new or not as it was."""
+        known = self._catalogue.known(post.id)
+        held = self._catalogue.quarantined(post.id) if known is None else None
+        if held is not None and held[0] == digest_of(post):
+            self._report.skip("quarantined", f"the post {post.id!r} was left out before: {held[1]}")
+            return False
+        if known is None:
+            self._counts.new += 1
+            return True
+        number, digest, owner = known
+        if owner != self._source and owner not in self._left:
+            self._counts.others += 1
+            self._report.skip(
+                "id of another input",
+                f"the post {post.id!r} is in the index already, from {owner or 'no file'}",
+            )
+            return False
+        if digest == digest_of(post) and owner == self._source:
+            self._counts.unchanged += 1
+            self._see(number)
+            return False
+        self._counts.changed += 1
+        return True
+
+    def take(self, posts: Sequence[Post], keys: Sequence[list[str]]) -> None:
+        """Writes posts, with the looks of their formulas."""
+        for post, looks in zip(posts, keys, strict=True):
+            self._see(self._catalogue.put(post, self._source, looks))
+
+    def gone(self) -> list[str]:
+        """The posts of the input that did not come again."""
+        return [
+            post_id
+            for number, post_id in self._catalogue.of_input(self._source)
+            if number >= len(self._seen) or not self._seen[number]
+        ]
+
+    def _see(self, number: int) -> None:
+        self._seen.extend(bytes(max(0, number + 1 - len(self._seen))))
+        self._seen[number] = 1
+
+
+def forget(catalogue: Catalogue, record: InputRecord) -> int:
+    """Deletes all posts of an input; how many."""
+    gone = [post_id for _, post_id in catalogue.of_input(record.path)]
+    with catalogue.transaction():
+        return sum(catalogue.delete(post_id) for post_id in gone)
+
+
+def _usable(posts: Iterable[Post], report: Report) -> Iterator[Post]:
+    """The posts that an engine can hold."""
+    for post in posts:
+        try:
+            check_usable(post)
+        except MathAMRError as error:
+            report.skip("not usable", str(error))
+            continue
+        yield post
+
+
+def check_usable(post: Post) -> None:
+    """Refuses a post that no engine could hold."""
+    check_id(post.id)
+    if len(post.id) > LONGEST_POST_ID:
+        raise MathAMRError(
+            f"the id {post.id[:40]!r}… has {len(post.id):,} characters, more than {LONGEST_POST_ID:,}"
+        )
+    if post.score is not None and abs(post.score) > HIGHEST_SCORE:
+        raise MathAMRError(f"the score of {post.id[:100]!r} is out of range: {str(post.score)[:40]}")

@@ -1,0 +1,97 @@
+"""The derived parts of an index and who made them: a part that was made by something else is emptied and made anew."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from mathamr.core.errors import MathAMRError
+from mathamr.index.archive import LEXICAL, VECTORS
+from mathamr.index.catalogue.journal import STAGES
+from mathamr.index.engines.engine import create_engine
+from mathamr.index.lexical.terms import terms_fingerprint
+from mathamr.index.build.graphstages import sweep_graphs
+from mathamr.index.build.writer import IndexWriter
+from mathamr.posts.passage import passage_fingerprints
+from mathamr.posts.post import Markup
+
+_READ_OTHERWISE: frozenset[Markup] = frozenset({"latex"})
+"""Of an index that does not say how its posts were read: what is read otherwise since (references have their labels' words)."""
+
+
+def prepare_parts(archive: IndexWriter) -> None:
+    """Empties the parts that were made by another model, engine, parser or version than the manifest's, or are not there."""
+    catalogue, manifest = archive.catalogue, archive.manifest
+    _unmark_read_otherwise(archive)
+    graphs_by = manifest.parser.fingerprint if manifest.parser else ""
+    if (catalogue.meta("graphs by") or "") != graphs_by:
+        if graphs_by:
+            sweep_graphs(archive)
+        with catalogue.transaction():
+            catalogue.unmark("graph")
+            catalogue.unmark("vectors")
+            catalogue.set_meta("graphs by", graphs_by)
+    engine = manifest.engine
+    fields = " ".join(f"{field.of}.{field.name}:{field.size}:{field.many}" for field in manifest.model.fields)
+    vectors_by = f"{manifest.model.fingerprint} {fields} {engine.name} {sorted(engine.options.items())}"
+    if catalogue.meta("vectors by") != vectors_by:
+        reset_vectors(archive)
+        create_engine(archive.folder / VECTORS, manifest.model.fields, engine.name, engine.options).close()
+        with catalogue.transaction():
+            catalogue.set_meta("vectors by", vectors_by)
+    if catalogue.meta("lexical by") != terms_fingerprint():
+        reset_lexical(archive)
+        with catalogue.transaction():
+            catalogue.set_meta("lexical by", terms_fingerprint())
+
+
+def _unmark_read_otherwise(archive: IndexWriter) -> None:
+    """Has everything made anew of posts in a markup that became other sentences when they were indexed."""
+    catalogue, now = archive.catalogue, passage_fingerprints()
+    told = {markup: catalogue.meta(f"{markup} by") for markup in now}
+    if told == now:
+        return
+    changed = {
+        markup
+        for markup, mark in now.items()
+        if (markup in _READ_OTHERWISE if told[markup] is None else told[markup] != mark)
+    }
+    ids = [post.id for post in catalogue.every_post() if post.markup in changed]
+    if ids:
+        sweep_graphs(archive, ids)
+    with catalogue.transaction():
+        for stage in STAGES:
+            catalogue.unmark(stage, ids)
+        for markup, mark in now.items():
+            catalogue.set_meta(f"{markup} by", mark)
+
+
+def reset_vectors(archive: IndexWriter) -> None:
+    """Forgets all vectors; `prepare_parts` then makes an empty engine."""
+    with archive.catalogue.transaction():
+        archive.catalogue.unmark("vectors")
+        archive.catalogue.unmark_looks("vectors")
+        archive.catalogue.set_meta("vectors by", "")
+    archive.close_engine()
+    remove(archive.folder / VECTORS)
+
+
+def reset_lexical(archive: IndexWriter) -> None:
+    """Forgets all lexical entries."""
+    catalogue = archive.catalogue
+    with catalogue.transaction():
+        catalogue.unmark("lexical")
+        catalogue.unmark_looks("lexical")
+        catalogue.set_meta("lexical by", "")
+    archive.close_lexical()
+    remove(archive.folder / LEXICAL)
+
+
+def remove(folder: Path) -> None:
+    """Deletes a part of an index."""
+    try:
+        shutil.rmtree(folder)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise MathAMRError(f"cannot delete {folder}: {error.strerror or error}") from error

@@ -1,0 +1,372 @@
+"""The stages that derive an index from its catalogue: lexical entries first, then graphs, tensors, vectors.
+
+Words are made in moments, and from then on they are searched while the rest is made.
+What the system of the index does not need is not made. Each stage takes the posts or looks that its part does not
+follow yet, some at a time, writes and flushes them, and only then marks them in the catalogue. Doing some of it twice
+changes nothing, so a kill at any moment costs no more than the work on what was not marked yet.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import nullcontext
+from hashlib import blake2b
+
+from mathamr.amr.parser import check_recorded
+from mathamr.core.batches import batches, every
+from mathamr.graphs.corpus import use_vocabularies
+from mathamr.graphs.maker import digest
+from mathamr.graphs.store import GraphStore
+from mathamr.index.archive import GRAPHS, Archive
+from mathamr.index.catalogue.journal import PendingPost, Sketch
+from mathamr.index.engines.entry import Entry
+from mathamr.index.build.buildlog import BuildLog
+from mathamr.index.build.crew import FEW, Crew
+from mathamr.index.build.encoding import Encoders, NewPost
+from mathamr.index.build.entries import (
+    PostEntries,
+    entries_of,
+    look_entry,
+    says_nothing,
+    sketch,
+)
+from mathamr.index.build.graphstages import (
+    graph_input,
+    make_graphs,
+    make_tensors,
+    parser_of,
+    quarantine,
+    tensor_of,
+)
+from mathamr.index.build.twins import fetched, take_over
+from mathamr.index.payloads import is_tagged_by_question
+from mathamr.posts.post import Formula, Post
+from mathamr.systems.field import Kind
+from mathamr.systems.system import Encoded, Item
+from mathamr.core.workers import Lost
+
+BATCH = 1024
+"""Posts or looks that are taken from the catalogue at a time."""
+SECONDS = 2.0
+"""What was made in this time is written, flushed and marked together."""
+LEXICAL_BATCH = 1024
+"""The same for terms, which take less room; fewer and larger segments are merged less often."""
+
+
+class IndexStages:
+    """The stages over one archive that is open for changes; one thread at a time."""
+
+    def __init__(self, archive: Archive) -> None:
+        self._archive = archive
+        self._has_vocabularies = False
+        """Whether the graph store is known to have the model's vocabularies: single changes need not look again."""
+
+    def settle(self, *, crew: Crew | None = None, log: BuildLog | None = None) -> BuildLog:
+        """Lets all parts follow the catalogue; nothing to do is done at once."""
+        log, crew = log or BuildLog(), crew or Crew()
+        archive, catalogue = self._archive, self._archive.catalogue
+        self._skip_needless()
+        self._follow_words(crew, log)
+        take_over(archive)
+        count = max(catalogue.count_pending("vectors"), catalogue.count_stale_looks("vectors"))
+        if count > FEW:
+            crew.dismiss()  # those who encode take their places
+        with Encoders(archive, crew, count) as encoders:
+            if encoders.are_apart and catalogue.count_pending("graph"):
+                self.make_new(encoders, log)
+            if catalogue.count_pending("graph"):
+                make_graphs(archive, crew.workers, log)
+            self._follow_words(crew, log)  # posts without a graph were taken out
+            if count := catalogue.count_pending("vectors"):
+                if count > FEW and "tensor" in archive.needs and not encoders.are_apart:
+                    make_tensors(archive, crew.workers, log)
+                self.make_vectors(encoders, log)
+            if catalogue.stale_looks("vectors", 1):
+                self.make_look_vectors(encoders, log)
+        with catalogue.transaction():
+            catalogue.purge()
+        return log
+
+    def _follow_words(self, crew: Crew, log: BuildLog) -> None:
+        if not self._archive.catalogue.has_words:
+            self.make_lexical(crew, log)
+
+    def _skip_needless(self) -> None:
+        """What the system does not need, no post waits for."""
+        kinds = {field.of for field in self._archive.manifest.model.fields}
+        with self._archive.catalogue.transaction():
+            if not self._archive.has_graphs:
+                self._archive.catalogue.skip("graph")
+            if not kinds & {"posts", "formulas"}:
+                self._archive.catalogue.skip("vectors")
+            if "looks" not in kinds:
+                self._archive.catalogue.skip_looks("vectors")
+
+    def make_new(self, encoders: Encoders, log: BuildLog) -> None:
+        """Graphs, tensors and vectors of posts that have neither, in one pass: who parses a post encodes it too."""
+        archive, catalogue, parser = self._archive, self._archive.catalogue, parser_of(self._archive)
+        check_recorded(parser.name, parser.model, archive.folder)
+        with (
+            log.stage("graphs and vectors", total=catalogue.count_pending("graph")) as progress,
+            GraphStore(archive.folder / GRAPHS, create=True) as store,
+        ):
+            self._use_vocabularies(store)
+            waiting: deque[tuple[PendingPost, bytes]] = deque()
+
+            def posts() -> Iterator[Post]:
+                """One stream: at the end of every batch somebody would have nothing to do while others finish."""
+                for batch in batches(catalogue.pending("graph"), BATCH * encoders.scale):
+                    for each in self._without_anything(batch):
+                        if each.post is None:
+                            continue
+                        wanted = digest(each.post, parser.fingerprint)
+                        if store.digest(each.id) != wanted:
+                            waiting.append((each, wanted))
+                            yield each.post
+
+            made = ((*waiting.popleft(), new) for new in encoders.new(posts()))
+            for part in every(SECONDS, progress.each(made) if progress else made):
+                self._write_new(store, part, log)
+
+    def _without_anything(self, batch: list[PendingPost]) -> Iterator[PendingPost]:
+        """Of posts that wait for a graph, those that also wait for vectors and have none that still hold."""
+        catalogue = self._archive.catalogue
+        encoded = catalogue.encoded(batch)
+        for each in batch:
+            if each.post is not None and each.id not in encoded and not catalogue.follows("vectors", each.id):
+                yield each
+
+    def _write_new(
+        self, store: GraphStore, part: list[tuple[PendingPost, bytes, NewPost | Lost]], log: BuildLog
+    ) -> None:
+        """Writes, flushes and marks what was made of some posts, each with the digest that its graph must have.
+
+        Those over which processes were lost are taken out.
+        """
+        archive, catalogue, graphs = self._archive, self._archive.catalogue, self._archive.system.graphs
+        made = [(each, new) for each, _, new in part if isinstance(new, NewPost)]
+        wanted = {each.id: digest for each, digest, _ in part}
+        with store.transaction():
+            for each, new in made:
+                store.put([new.graph])
+                if new.tensor is not None and graphs is not None:
+                    store.put_tensors(graphs.configuration, [(each.id, new.tensor)])
+        store.flush()
+        with catalogue.transaction():
+            catalogue.put_passages((each, new.passage) for each, new in made)
+            catalogue.mark("graph", [each for each, new in made if new.graph.digest == wanted[each.id]])
+        entries = self._entry_maker([each for each, _ in made])
+        self._write_vectors([(each, entries(each, new.encoded)) for each, new in made])
+        for stage in ("graphs", "vectors"):
+            log.posts[stage] += len(made)
+        for _, new in made:
+            log.fallbacks.update(new.graph.fallbacks)
+        quarantine(
+            archive, {each.id: new.message for each, _, new in part if isinstance(new, Lost)}, store, log
+        )
+
+    def _use_vocabularies(self, store: GraphStore) -> None:
+        """Lets the store number its tensors as the model does."""
+        if "tensor" in self._archive.needs and not self._has_vocabularies:
+            graphs = graph_input(self._archive)
+            use_vocabularies(store, graphs.vocabulary, graphs.relations)
+            self._has_vocabularies = True
+
+    def make_vectors(self, encoders: Encoders, log: BuildLog) -> None:
+        """The entries of new and changed posts and of their formulas; those of deleted ones go.
+
+        What was made is written every few seconds: a kill loses no more.
+        """
+        catalogue, archive = self._archive.catalogue, self._archive
+        total = catalogue.count_pending("vectors")
+        with (
+            log.stage("vectors", total=total) as progress,
+            archive.graphs() if archive.has_graphs else nullcontext() as store,
+        ):
+            if store is not None:
+                self._use_vocabularies(store)
+            for batch in batches(catalogue.pending("vectors"), BATCH * encoders.scale):
+                kept = self._kept(batch)
+                made = self._entries(encoders, store, batch, kept)
+                for part in every(SECONDS, progress.each(made) if progress else made):
+                    self._write_vectors(part)
+                log.posts["vectors"] += sum(each.post is not None for each in batch) - len(kept)
+
+    def _write_vectors(self, made: list[tuple[PendingPost, PostEntries]]) -> None:
+        """Writes, flushes and marks the entries of some posts."""
+        catalogue, engine = self._archive.catalogue, self._archive.engine
+        kept = {entry.id for _, entries in made for entry in entries.formulas}
+        had = {name for each, _ in made for name in (*each.gone, *(name for name, _ in each.formulas))}
+        engine.delete("formulas", sorted(had - kept))
+        engine.delete("posts", [each.id for each, entries in made if entries.post is None])
+        self._upsert("posts", [entries.post for _, entries in made if entries.post is not None])
+        self._upsert("formulas", [entry for _, entries in made for entry in entries.formulas])
+        engine.flush()
+        with catalogue.transaction():
+            for each, entries in made:
+                catalogue.mark_vectors(
+                    each,
+                    Sketch() if entries.post is None else self._sketch("posts", entries.post),
+                    {entry.id: self._sketch("formulas", entry) for entry in entries.formulas},
+                )
+
+    def _kept(self, batch: list[PendingPost]) -> dict[str, Encoded]:
+        """The vectors of posts of which only votes, tags or the place changed, as the engine has them, whole."""
+        wanted = self._archive.catalogue.encoded(batch)
+        chosen = [(each, each.post) for each in batch if each.post is not None and each.id in wanted]
+        posts = fetched(self._archive, "posts", [each.id for each, _ in chosen])
+        formulas = fetched(
+            self._archive, "formulas", [name for each, _ in chosen for name, _ in each.formulas]
+        )
+        found: dict[str, Encoded] = {}
+        for each, post in chosen:
+            names = zip(post.formulas, each.formulas, strict=True)
+            encoded = Encoded(
+                id=each.id,
+                post=posts.get(each.id, {}),
+                formulas=tuple((formula.id, formulas.get(name, {})) for formula, (name, _) in names),
+            )
+            rows = sum(map(len, encoded.post.values()))
+            if wanted[each.id] == (rows, sum(len(own) for _, by in encoded.formulas for own in by.values())):
+                found[each.id] = encoded
+        return found
+
+    def _upsert(self, of: Kind, entries: list[Entry]) -> None:
+        if entries:
+            self._archive.engine.upsert(of, entries)
+
+    def _sketch(self, of: Kind, entry: Entry) -> Sketch:
+        return sketch(entry.rows, self._archive.manifest.model.fields, of)
+
+    def _entries(
+        self,
+        encoders: Encoders,
+        store: GraphStore | None,
+        batch: list[PendingPost],
+        kept: Mapping[str, Encoded],
+    ) -> Iterator[tuple[PendingPost, PostEntries]]:
+        """The entries of the posts of a batch, as they come; a post that is gone has none."""
+        living = [each.post for each in batch if each.post is not None]
+        encoded_anew = encoders.posts(
+            [post for post in living if post.id not in kept],
+            lambda posts: (self._item(store, post) for post in posts),
+        )
+        entries = self._entry_maker(batch)
+        for each in batch:
+            if each.post is None:
+                yield each, PostEntries()
+            else:
+                yield each, entries(each, kept.get(each.id) or next(encoded_anew))
+        # Asked to the end: processes that are left in the middle of their answers are ended, and the next batch needs them.
+        if next(encoded_anew, None) is not None:
+            raise AssertionError("more posts were encoded than asked for")
+
+    def _entry_maker(self, batch: list[PendingPost]) -> Callable[[PendingPost, Encoded], PostEntries]:
+        """What makes the entries of posts of a batch from their vectors: an answer is found by its question's tags."""
+        living = [each.post for each in batch if each.post is not None]
+        questions = self._archive.catalogue.posts(
+            sorted({post.parent for post in living if post.parent and is_tagged_by_question(post)})
+        )
+
+        def entries(each: PendingPost, encoded: Encoded) -> PostEntries:
+            post = each.post
+            if post is None or says_nothing(post):
+                return PostEntries()
+            question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
+            return entries_of(each, post, encoded, question.tags if question else None)
+
+        return entries
+
+    def _item(self, store: GraphStore | None, post: Post) -> Item:
+        """A post with what the system needs of it."""
+        needs = self._archive.needs
+        if store is None:
+            return Item(post=post)
+        return Item(
+            post=post,
+            graph=store.graph(post.id) if "graph" in needs else None,
+            tensor=tensor_of(store, post.id, graph_input(self._archive)) if "tensor" in needs else None,
+        )
+
+    def make_look_vectors(self, encoders: Encoders, log: BuildLog) -> None:
+        """The entries of new looks, and of those that another formula represents now; those that went go."""
+        catalogue, engine = self._archive.catalogue, self._archive.engine
+        with log.stage("looks", "looks", catalogue.count_stale_looks("vectors")) as progress:
+            catalogue.choose_representatives("vectors")
+            while looks := catalogue.stale_looks("vectors", BATCH * encoders.scale):
+                found = catalogue.representatives(looks)
+                sources = {look: _digest(*formula) for look, formula in found.items()}
+                before = catalogue.looks_made_of(looks)
+                wanted = [look for look in found if before.get(look) != sources[look]]
+                encoded = encoders.looks([(look, found[look]) for look in wanted])
+                made = {look: look_entry(look, rows) for look, rows in zip(wanted, encoded, strict=True)}
+                gone = [look for look in looks if look not in found]
+                engine.delete("looks", [*gone, *(look for look, entry in made.items() if entry is None)])
+                self._upsert("looks", [entry for entry in made.values() if entry is not None])
+                engine.flush()
+                with catalogue.transaction():
+                    for look, entry in made.items():
+                        own = Sketch() if entry is None else self._sketch("looks", entry)
+                        catalogue.mark_look_vectors(look, sources[look], own)
+                    catalogue.mark_looks("vectors", [look for look in found if look not in made], gone)
+                log.posts["looks"] += len(made)
+                if progress:
+                    progress.advance(len(looks))
+
+    def make_lexical(self, crew: Crew, log: BuildLog) -> None:
+        """The terms of new and changed posts, and of looks."""
+        catalogue, lexical = self._archive.catalogue, self._archive.lexical
+        total = catalogue.count_pending("lexical") + catalogue.count_stale_looks("lexical")
+        with log.stage("lexical", "entries", total) as progress:
+            catalogue.choose_representatives("lexical")
+            for batch in batches(catalogue.pending("lexical"), LEXICAL_BATCH):
+                chosen = self._with_represented(batch)
+                made = list(crew.post_bags([(post, list(places.values())) for post, places in chosen]))
+                lexical.posts.update_bags(
+                    ((post.id, bag) for (post, _), (bag, _) in zip(chosen, made, strict=True)),
+                    [each.id for each in batch if each.post is None],
+                )
+                looks = [look for _, places in chosen for look in places]
+                lexical.formulas.update_bags(
+                    zip(looks, (bag for _, bags in made for bag in bags), strict=True)
+                )
+                with catalogue.transaction():
+                    catalogue.mark("lexical", batch)
+                    catalogue.mark_looks("lexical", looks)
+                log.posts["lexical"] += len(chosen)
+                if progress:
+                    progress.advance(len(batch) + len(looks))
+            while looks := catalogue.stale_looks("lexical", 2 * LEXICAL_BATCH):
+                found = catalogue.representatives(looks)
+                gone = [look for look in looks if look not in found]
+                lexical.formulas.update_bags(
+                    zip(found, crew.formula_bags(list(found.values())), strict=True), gone
+                )
+                with catalogue.transaction():
+                    catalogue.mark_looks("lexical", found, gone)
+                if progress:
+                    progress.advance(len(looks))
+
+    def _with_represented(self, batch: list[PendingPost]) -> list[tuple[Post, dict[str, int]]]:
+        """The living posts of a batch, each with the stale looks it represents and the places of their formulas.
+
+        What a post and its formulas need is made together: then no formula is parsed twice.
+        """
+        represented = self._archive.catalogue.represented_by([each.number for each in batch])
+        found: list[tuple[Post, dict[str, int]]] = []
+        for each in batch:
+            if each.post is not None:
+                wanted = represented.get(each.number, ())
+                places: dict[str, int] = {}
+                for place, (_, look) in enumerate(each.formulas):
+                    if look in wanted:
+                        places.setdefault(look, place)
+                found.append((each.post, places))
+        return found
+
+
+def _digest(formula: Formula, macros: tuple[str, ...]) -> bytes:
+    """What the vectors of a look are made of."""
+    said = (formula.latex, formula.presentation_mathml or "", formula.content_mathml or "", *macros)
+    return blake2b("\0".join(said).encode("utf-8", "surrogatepass"), digest_size=16).digest()

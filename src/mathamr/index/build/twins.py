@@ -1,0 +1,142 @@
+"""Renamed and copied files: a post that says what another says, or said, takes over its graph and its vectors.
+
+Ids follow the paths of files, so a renamed file brings new posts and takes the old ones away; nothing of what is derived
+from them depends on their names but references to them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from mathamr.core.batches import batches
+from mathamr.graphs.maker import digest
+from mathamr.graphs.store import GraphStore
+from mathamr.index.archive import GRAPHS, Archive
+from mathamr.index.catalogue.journal import PendingPost, Sketch, Twin
+from mathamr.index.build.entries import PostEntries, agree, entries_of, says_nothing, sketch
+from mathamr.index.payloads import is_tagged_by_question
+from mathamr.posts.post import Post
+from mathamr.posts.renaming import renamed, with_id
+from mathamr.systems.field import Kind
+from mathamr.systems.system import Encoded
+from mathamr.systems.vectors import Vectors
+
+BATCH = 1024
+"""Posts that take something over at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """A post that takes over from its twin, and what it gets."""
+
+    pending: PendingPost
+    post: Post
+    twin: Twin
+    entries: PostEntries
+
+
+def take_over(archive: Archive) -> int:
+    """Gives posts the graphs and vectors of others that say the same; how many posts, which need not be encoded then."""
+    catalogue, count = archive.catalogue, 0
+    if not catalogue.has_vectors:
+        return 0
+    for batch in batches(catalogue.pending("vectors"), BATCH):
+        taken = _with_graphs(archive, _taken(archive, batch))
+        if not taken:
+            continue
+        kept = {entry.id for each in taken for entry in each.entries.formulas}
+        archive.engine.delete(
+            "formulas", sorted({name for each in taken for name in each.pending.gone} - kept)
+        )
+        archive.engine.delete("posts", [each.post.id for each in taken if each.entries.post is None])
+        if posts := [each.entries.post for each in taken if each.entries.post is not None]:
+            archive.engine.upsert("posts", posts)
+        if formulas := [entry for each in taken for entry in each.entries.formulas]:
+            archive.engine.upsert("formulas", formulas)
+        archive.engine.flush()
+        with catalogue.transaction():
+            for each in taken:
+                own = each.entries.post
+                parts = {
+                    entry.id: _sketch(archive, "formulas", entry.rows) for entry in each.entries.formulas
+                }
+                catalogue.mark_vectors(
+                    each.pending, Sketch() if own is None else _sketch(archive, "posts", own.rows), parts
+                )
+        count += len(taken)
+    return count
+
+
+def _taken(archive: Archive, batch: list[PendingPost]) -> list[_Taken]:
+    """The posts of a batch whose twins' vectors are in the engine, whole and as they were made."""
+    catalogue = archive.catalogue
+    twins = catalogue.twins(batch)
+    chosen = [(each, each.post, twins[each.id]) for each in batch if each.post and each.id in twins]
+    posts = fetched(archive, "posts", [twin.id for _, _, twin in chosen])
+    formulas = fetched(
+        archive,
+        "formulas",
+        [renamed(name, each.id, twin.id) for each, _, twin in chosen for name, _ in each.formulas],
+    )
+    questions = catalogue.posts(
+        sorted({post.parent for _, post, _ in chosen if post.parent and is_tagged_by_question(post)})
+    )
+    taken = []
+    for each, post, twin in chosen:
+        own = {name: rows.renamed(twin.id, post.id) for name, rows in posts.get(twin.id, {}).items()}
+        parts = tuple(
+            (formula.id, _renamed(formulas.get(renamed(name, each.id, twin.id), {}), twin.id, post.id))
+            for formula, (name, _) in zip(post.formulas, each.formulas, strict=True)
+        )
+        rows = sum(len(found) for _, by in parts for found in by.values())
+        if (
+            says_nothing(post)
+            or rows != twin.formulas
+            or not agree(_sketch(archive, "posts", own), twin.post)
+        ):
+            continue
+        question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
+        encoded = Encoded(id=post.id, post=own, formulas=parts)
+        entries = entries_of(each, post, encoded, question.tags if question else None)
+        taken.append(_Taken(each, post, twin, entries))
+    return taken
+
+
+def _renamed(rows: dict[str, Vectors], old: str, new: str) -> dict[str, Vectors]:
+    return {name: found.renamed(old, new) for name, found in rows.items()}
+
+
+def fetched(archive: Archive, of: Kind, ids: list[str]) -> dict[str, dict[str, Vectors]]:
+    """The vectors of entries by field, as the engine has them."""
+    found: dict[str, dict[str, Vectors]] = {}
+    for field in archive.manifest.model.fields:
+        if field.of == of and ids:
+            for name, rows in archive.engine[field.name].fetch(ids).items():
+                found.setdefault(name, {})[field.name] = rows
+    return found
+
+
+def _sketch(archive: Archive, of: Kind, rows: Mapping[str, Vectors]) -> Sketch:
+    return sketch(rows, archive.manifest.model.fields, of)
+
+
+def _with_graphs(archive: Archive, taken: list[_Taken]) -> list[_Taken]:
+    """Those whose twins' graphs were made of the same text by the same parser, which are their own from now on."""
+    parser = archive.manifest.parser
+    if parser is None or not taken:
+        return taken
+    with GraphStore(archive.folder / GRAPHS, create=True) as store:
+        kept = [
+            each
+            for each in taken
+            if store.digest(each.twin.id) == digest(with_id(each.post, each.twin.id), parser.fingerprint)
+        ]
+        # All are read before one is written: names may have moved on in a circle.
+        copies = store.copies(
+            (each.twin.id, each.post, digest(each.post, parser.fingerprint)) for each in kept
+        )
+        with store.transaction():
+            store.put_copies(copies)
+        store.flush()
+    return kept

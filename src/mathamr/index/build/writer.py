@@ -1,0 +1,177 @@
+"""`IndexWriter`: an index directory, opened for changes, each acknowledged when it is safe.
+
+One process at a time holds it. What it opens it can also read and search, while it changes.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import ClassVar, Self
+
+from mathamr.core.errors import MathAMRError
+from mathamr.index.archive import Archive, check_finished
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.build.buildlog import BuildLog
+from mathamr.index.build.crew import Crew
+from mathamr.index.build.intake import check_usable
+from mathamr.index.admin.inventory import take_stock
+from mathamr.index.build.lookkeys import look_keys
+from mathamr.index.build.stages import IndexStages
+from mathamr.index.manifest import Manifest
+from mathamr.core.storage.durable import check_room
+from mathamr.core.storage.lock import WriterLock
+from mathamr.core.storage.plainfiles import check_plain, sweep
+from mathamr.core.storage.sharing import SharedLock
+from mathamr.posts.post import Post
+
+OWN_INPUT = ""
+"""The input of posts that came from no file: only `delete` removes them."""
+_RESERVE = 8 << 20
+"""Bytes that must be free before a change begins, so that one that fails half-way can also be taken back."""
+_ROOM = 30
+"""Bytes that everything derived of a post takes at most, for a byte of the post, with room to spare."""
+
+
+class IndexWriter(Archive):
+    """An archive that this process holds for changes; its threads change it one after the other."""
+
+    read_only: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        folder: Path,
+        manifest: Manifest,
+        catalogue: Catalogue,
+        lock: WriterLock,
+        *,
+        device: str = "auto",
+        model: Path | str | None = None,
+    ) -> None:
+        super().__init__(folder, manifest, catalogue, device=device, model=model)
+        self._lock = lock
+        self._writing = threading.RLock()
+        self._sharing = SharedLock()
+        self.stages = IndexStages(self)
+
+    @classmethod
+    def open(
+        cls,
+        folder: Path | str,
+        *,
+        device: str = "auto",
+        model: Path | str | None = None,
+        purpose: str = "a Python program",
+    ) -> Self:
+        """As `Archive.open`; what a killed process left undone is finished first.
+
+        `purpose` is what others are told who want to change the index meanwhile.
+        """
+        folder = Path(folder).expanduser()
+        check_plain(folder)
+        Manifest.read(folder)
+        lock = WriterLock(folder, purpose)
+        try:
+            sweep(folder)
+            manifest, catalogue = Manifest.read(folder), Catalogue(folder / CATALOGUE)
+        except BaseException:
+            lock.release()
+            raise
+        writer = cls(folder, manifest, catalogue, lock, device=device, model=model)
+        try:
+            check_finished(manifest, folder)
+            writer.settle()
+            writer._take_stock()
+        except BaseException:
+            writer.close()
+            raise
+        return writer
+
+    def put(self, posts: Sequence[Post]) -> None:
+        """Adds posts, or replaces those of the same id; when it returns they are found, and safe on disk.
+
+        They belong to no file from then on, so no later reading of a file changes them. Their graphs are made first,
+        within bounds: of posts of which one takes too much (`TooMuchWorkError`), none is stored.
+        """
+        for post in posts:
+            check_usable(post)
+        rows = [post.to_json() for post in posts]
+        with self._writing:
+            check_room(self.folder, _RESERVE + _ROOM * sum(map(len, rows)))
+            if self.has_graphs:
+                self.work.prepare(rows, [post.id for post in posts])
+            looks = [look_keys(post) for post in posts]
+            with self._sharing.alone(), self._undone([post.id for post in posts]):
+                with self.catalogue.transaction():
+                    for post, keys in zip(posts, looks, strict=True):
+                        self.catalogue.put(post, OWN_INPUT, keys)
+                self.settle()
+
+    def delete(self, ids: Sequence[str]) -> list[str]:
+        """Deletes posts; the ids that were there. When it returns they are gone, also after a crash.
+
+        A post of a file comes back when the file is read again.
+        """
+        check_room(self.folder, _RESERVE)
+        with self._writing, self._sharing.alone(), self._undone(ids):
+            with self.catalogue.transaction():
+                gone = [post_id for post_id in dict.fromkeys(ids) if self.catalogue.delete(post_id)]
+            if gone:
+                self.settle()
+        return gone
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Whatever this thread reads inside is of one moment between two changes; see `Archive.reading`."""
+        with self._sharing.shared():
+            yield
+
+    @property
+    def settled_revision(self) -> int | None:
+        """The revision of what is read inside `reading`: all parts follow a change before anyone reads again."""
+        return self.catalogue.revision
+
+    @contextmanager
+    def _undone(self, ids: Sequence[str]) -> Iterator[None]:
+        """A change that fails half-way is taken back, so that a write that was answered with an error is not stored."""
+        before = self.catalogue.with_inputs(ids)
+        try:
+            yield
+        except BaseException as failure:
+            try:
+                with self.catalogue.transaction():
+                    for post_id in dict.fromkeys(ids):
+                        if post_id in before:
+                            post, source = before[post_id]
+                            self.catalogue.put(post, source, look_keys(post))
+                        else:
+                            self.catalogue.delete(post_id)
+                self.settle()
+            except MathAMRError as error:
+                failure.add_note(f"what was written before could not be brought back at once: {error}")
+            raise
+
+    def settle(self, *, crew: Crew | None = None, log: BuildLog | None = None) -> BuildLog:
+        """Lets all parts follow the catalogue; nothing to do is done at once."""
+        with self._writing:
+            return self.stages.settle(crew=crew, log=log)
+
+    def close(self) -> None:
+        """Brings the manifest up to date and lets the next writer in; closing twice is no error."""
+        with self._writing:
+            try:
+                if self._lock.held:
+                    self._take_stock()
+            finally:
+                try:
+                    super().close()
+                finally:
+                    self._lock.release()
+
+    def _take_stock(self) -> None:
+        """Lets the manifest follow single changes."""
+        is_behind = self.manifest.revision != self.catalogue.revision
+        if self.manifest.finished and is_behind and self.catalogue.settled:
+            take_stock(self)

@@ -1,1 +1,0 @@
-"""The transformer of the text encoder as loops of machine code: products in eight bits, attention in sixteen."""

@@ -1,1 +1,0 @@
-"""Cross-encoders that order again what a search found."""

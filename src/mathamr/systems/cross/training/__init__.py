@@ -1,1 +1,0 @@
-"""How cross-encoders are trained."""

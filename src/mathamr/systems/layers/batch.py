@@ -1,0 +1,110 @@
+"""`GraphBatch`: a stack of graphs as an encoder reads it, on any device; batches can be made ahead in threads."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from mathamr.systems.layers.groups import EdgeGroups
+from mathamr.systems.layers.stack import GraphStack
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphBatch:
+    """Graphs without padding: node labels, grouped edges, and which nodes represent which graph.
+
+    The representatives stand graph by graph: `counts` says how many each graph has. `texts` are the text vectors
+    of the representatives `text_of`.
+    """
+
+    counts: tuple[int, ...]
+    groups: EdgeGroups
+    node_ids: Tensor
+    representatives: Tensor
+    levels: Tensor
+    text_of: Tensor | None = None
+    texts: Tensor | None = None
+
+    @classmethod
+    def of(cls, stack: GraphStack) -> GraphBatch:
+        """The batch of a stack of graphs."""
+        text_of = texts = None
+        if stack.text_of is not None and stack.text_vectors is not None:
+            text_of = torch.from_numpy(stack.text_of.astype(np.int32))
+            texts = torch.from_numpy(np.ascontiguousarray(stack.text_vectors, np.float32))
+        return cls(
+            tuple(stack.representative_counts.tolist()),
+            EdgeGroups.of(stack.sources, stack.targets, stack.relations, len(stack.node_ids)),
+            torch.from_numpy(stack.node_ids),
+            torch.from_numpy(stack.representatives),
+            torch.from_numpy(stack.levels),
+            text_of,
+            texts,
+        )
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def to(self, device: torch.device) -> GraphBatch:
+        """The same batch on a device: everything travels in one copy, and nothing waits for it."""
+        if self.node_ids.device == device:
+            return self
+        tensors = [self.node_ids, self.representatives, self.levels, *self.groups.tensors()]
+        if self.text_of is not None and self.texts is not None:
+            tensors += [self.text_of, self.texts]
+        moved = moved_together(tensors, device)
+        fixed = 3 + len(self.groups.tensors())
+        return GraphBatch(
+            self.counts,
+            self.groups.with_tensors(moved[3:fixed]),
+            moved[0],
+            moved[1],
+            moved[2],
+            *moved[fixed:],
+        )
+
+
+def moved_together(tensors: list[Tensor], device: torch.device) -> list[Tensor]:
+    """Tensors of four-byte numbers, copied as one; each starts at a multiple of 16 bytes."""
+    sizes = [-(-tensor.numel() // 4) * 4 for tensor in tensors]
+    whole = torch.empty(sum(sizes), dtype=torch.int32, pin_memory=device.type == "cuda")
+    for part, tensor in zip(torch.split(whole, sizes), tensors, strict=True):
+        part[: tensor.numel()] = tensor.reshape(-1).view(torch.int32)
+    there = torch.split(whole.to(device, non_blocking=True), sizes)
+    return [
+        part[: tensor.numel()].view(tensor.dtype).view(tensor.shape)
+        for part, tensor in zip(there, tensors, strict=True)
+    ]
+
+
+def ahead(function: Callable[[T], R], items: Iterable[T], threads: int) -> Iterator[R]:
+    """The results in order, made ahead of their use by some threads; zero threads make each when asked for.
+
+    >>> list(ahead(abs, [-1, -2, -3], threads=2))
+    [1, 2, 3]
+    """
+    if threads < 1:
+        yield from map(function, items)
+        return
+    waiting: deque[Future[R]] = deque()
+    with ThreadPoolExecutor(threads, thread_name_prefix="batches") as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(function, item))
+                if len(waiting) > 2 * threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -1,0 +1,177 @@
+"""`GraphStack`: many graphs side by side as one disconnected graph, in numpy, without padding (thesis, 3.4.1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.core.errors import MathAMRError
+from mathamr.graphs.shard import Shard
+from mathamr.graphs.tensor import GraphTensor
+from mathamr.graphs.virtual import NodePart
+from mathamr.systems.mathamrplus.textvectors import AnyFloats, TextTable, TextVectors
+
+Array = npt.NDArray[Any]
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class GraphStack:
+    """The nodes, edges and representatives of graphs, numbered through; graph g has `node_counts[g]` nodes.
+
+    The forward edges of all graphs come first, then the inverse ones in the same order; `edge_counts` are the
+    forward ones. `text_of` are representatives that have a text vector.
+    """
+
+    node_ids: Array
+    virtual: npt.NDArray[np.bool_]
+    sources: Array
+    targets: Array
+    relations: Array
+    representatives: Array
+    levels: Array
+    node_counts: Array
+    edge_counts: Array
+    representative_counts: Array
+    text_of: Array | None = None
+    text_vectors: AnyFloats | None = None
+
+    def __len__(self) -> int:
+        return len(self.node_counts)
+
+    @classmethod
+    def of_shard(
+        cls, shard: Shard, numbers: Sequence[int] | Array, texts: TextTable | None = None
+    ) -> GraphStack:
+        """Graphs of a shard by number, cut out of its columns without a loop over graphs."""
+        chosen = np.asarray(numbers, np.int64)
+        columns = shard.columns
+        nodes, node_counts = _ranges(shard.starts["nodes"], chosen)
+        edges, edge_counts = _ranges(shard.starts["edges"], chosen)
+        reps, representative_counts = _ranges(shard.starts["reps"], chosen)
+        before = np.cumsum(node_counts) - node_counts
+        edge_shift = np.repeat(before, edge_counts)
+        text_of = text_vectors = None
+        if texts is not None:
+            rows = texts.rows[reps]
+            text_of = np.flatnonzero(rows >= 0)
+            text_vectors = texts.vectors[rows[text_of]]
+        return cls._with_inverse(
+            columns["nodes"][nodes],
+            columns["parts"][nodes] == NodePart.VIRTUAL,
+            columns["sources"][edges] + edge_shift,
+            columns["targets"][edges] + edge_shift,
+            columns["relations"][edges],
+            columns["representatives"][reps] + np.repeat(before, representative_counts),
+            columns["levels"][reps],
+            (node_counts, edge_counts, representative_counts),
+            text_of,
+            text_vectors,
+        )
+
+    @classmethod
+    def of_tensors(
+        cls, tensors: Sequence[GraphTensor], texts: Sequence[TextVectors | None] | None = None
+    ) -> GraphStack:
+        """Graphs given one by one, each with its text vectors where there are some."""
+        node_counts = np.array([len(t) for t in tensors], np.int64)
+        edge_counts = np.array([t.forward_edges for t in tensors], np.int64)
+        representative_counts = np.array([len(t.representatives) for t in tensors], np.int64)
+        before = np.cumsum(node_counts) - node_counts
+        edge_shift = np.repeat(before, edge_counts)
+        text_of = text_vectors = None
+        if texts is not None and any(text is not None for text in texts):
+            shift = np.cumsum(representative_counts) - representative_counts
+            present = [(text, start) for text, start in zip(texts, shift, strict=True) if text is not None]
+            text_of = np.concatenate([text.of + start for text, start in present])
+            text_vectors = np.concatenate([text.vectors for text, _ in present])
+        return cls._with_inverse(
+            _joined(t.node_ids for t in tensors),
+            _joined(t.parts for t in tensors) == NodePart.VIRTUAL,
+            _joined(t.edge_index[0, : t.forward_edges] for t in tensors) + edge_shift,
+            _joined(t.edge_index[1, : t.forward_edges] for t in tensors) + edge_shift,
+            _joined(t.relation_ids[: t.forward_edges] for t in tensors),
+            _joined(t.representatives for t in tensors) + np.repeat(before, representative_counts),
+            _joined(t.levels for t in tensors),
+            (node_counts, edge_counts, representative_counts),
+            text_of,
+            text_vectors,
+        )
+
+    @classmethod
+    def _with_inverse(
+        cls,
+        node_ids: Array,
+        virtual: Array,
+        sources: Array,
+        targets: Array,
+        relations: Array,
+        representatives: Array,
+        levels: Array,
+        counts: tuple[Array, Array, Array],
+        text_of: Array | None,
+        text_vectors: AnyFloats | None,
+    ) -> GraphStack:
+        forward = relations.astype(np.int32)
+        return cls(
+            node_ids.astype(np.int32),
+            virtual,
+            np.concatenate([sources, targets]).astype(np.int32),
+            np.concatenate([targets, sources]).astype(np.int32),
+            np.concatenate([forward, forward + 1]),
+            representatives.astype(np.int32),
+            levels.astype(np.int32),
+            *counts,
+            text_of,
+            text_vectors,
+        )
+
+
+def packed(items: Iterable[tuple[T, int]], budget: int) -> Iterator[list[T]]:
+    """Items in order, in lists whose costs stay within the budget; a dearer item stands alone.
+
+    >>> list(packed([("a", 2), ("b", 3), ("c", 9), ("d", 1)], 5))
+    [['a', 'b'], ['c'], ['d']]
+    """
+    chosen: list[T] = []
+    spent = 0
+    for item, cost in items:
+        if chosen and spent + cost > budget:
+            yield chosen
+            chosen, spent = [], 0
+        chosen.append(item)
+        spent += cost
+    if chosen:
+        yield chosen
+
+
+def cost(tensor: GraphTensor) -> int:
+    """What a graph costs in memory: its nodes and edges."""
+    return len(tensor) + len(tensor.relation_ids)
+
+
+def check_numbers(stack: GraphStack, tensors: Sequence[GraphTensor], labels: int, relations: int) -> None:
+    """Refuses a number beyond the vocabularies: it would be a wrong vector or, on a GPU, the end of the process."""
+    for numbers, known, what in ((stack.node_ids, labels, "label"), (stack.relations, relations, "relation")):
+        if len(numbers) and not 0 <= int(numbers.min()) <= int(numbers.max()) < known:
+            raise MathAMRError(
+                f"a graph among {tensors[0].post_id!r}…{tensors[-1].post_id!r} has a {what} number"
+                f" outside the model's {known}: its tensors were made with another vocabulary; make them again"
+            )
+
+
+def _ranges(starts: Array, chosen: Array) -> tuple[Array, Array]:
+    """The positions of the chosen graphs' elements end to end, and how many each has."""
+    begins = starts[chosen]
+    counts = starts[chosen + 1] - begins
+    shift = begins - (np.cumsum(counts) - counts)
+    return np.repeat(shift, counts) + np.arange(counts.sum()), counts
+
+
+def _joined(arrays: Iterable[Array]) -> Array:
+    listed = list(arrays)
+    return np.concatenate(listed) if listed else np.zeros(0, np.int32)

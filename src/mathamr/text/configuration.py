@@ -1,0 +1,55 @@
+"""`TransformerConfiguration`: the shape of the text encoder's transformer, known without loading what computes it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from mathamr.core.configured import known_fields
+from mathamr.core.errors import MathAMRError
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerConfiguration:
+    """The shape of the transformer; the defaults are those of MiniLM-L6-H384 (Wang et al., 2020).
+
+    `projection` is the size of a result; zero leaves the states as they are. `buckets` above zero add relative
+    positions to attention; `epsilon` is that of the normalisations.
+    """
+
+    pieces: int = 30522
+    size: int = 384
+    layers: int = 6
+    heads: int = 12
+    inner: int = 1536
+    positions: int = 512
+    projection: int = 0
+    dropout: float = 0.1
+    buckets: int = 0
+    epsilon: float = 1e-12
+
+    def __post_init__(self) -> None:
+        for name in ("pieces", "size", "layers", "heads", "inner", "positions"):
+            if not 1 <= getattr(self, name) <= 100_000:
+                raise MathAMRError(f"a transformer's {name} is from 1 to 100,000, not {getattr(self, name)}")
+        if self.size % self.heads or not 0 <= self.projection <= self.size or not 0 <= self.dropout < 1:
+            raise MathAMRError(
+                f"a transformer of size {self.size} cannot have {self.heads} heads, projection {self.projection}"
+                f" and dropout {self.dropout}"
+            )
+        if not (self.buckets == 0 or 4 <= self.buckets <= 1024) or not 0 < self.epsilon < 1:
+            raise MathAMRError(
+                f"a transformer has no buckets of relative positions, or 4 to 1,024, not {self.buckets},"
+                f" and an epsilon between 0 and 1, not {self.epsilon}"
+            )
+
+    def to_json(self) -> dict[str, Any]:
+        """For a model's folder; what came after the first models is told only where it is used."""
+        row = asdict(self)
+        later = {"buckets": 0, "epsilon": 1e-12}
+        return {name: value for name, value in row.items() if name not in later or value != later[name]}
+
+    @classmethod
+    def from_json(cls, row: dict[str, Any]) -> TransformerConfiguration:
+        """The inverse of `to_json`."""
+        return cls(**known_fields(cls, row, "transformer"))

@@ -1,0 +1,182 @@
+"""`TextEncoder`: vectors of a post's formulas, sentences and whole text, each read in its context."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from mathamr.systems.layers.device import chosen_device
+from mathamr.text.transformer import Transformer
+from mathamr.text.windows import WINDOW, WINDOWS
+from mathamr.text.wordpieces import Pieces, WordPieces
+from mathamr.core.memory import give_back
+from mathamr.systems.mathamrplus.textvectors import TextVectors
+
+if TYPE_CHECKING:
+    from mathamr.text.wording import Wording
+
+AT_A_TIME = 256
+"""Posts that are sorted by length before they are encoded, so that little is padded."""
+BUDGET = 4_096
+"""Pieces that are in the transformer at a time, padding counted."""
+STEP = 32
+"""Rows are as wide as a multiple of this, and as many as a power of two or three times one: the libraries below keep
+something for every shape they have met, and attention is quicker with round numbers."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PieceBatch:
+    """Rows of pieces for the transformer, and the members of spans among all states of the batch."""
+
+    rows: tuple[tuple[Tensor, Tensor], ...]
+    members: Tensor
+    offsets: Tensor
+
+    def to(self, device: torch.device) -> PieceBatch:
+        """The batch on a device."""
+        return PieceBatch(
+            tuple((n.to(device, non_blocking=True), k.to(device, non_blocking=True)) for n, k in self.rows),
+            self.members.to(device, non_blocking=True),
+            self.offsets.to(device, non_blocking=True),
+        )
+
+
+class TextEncoder:
+    """Encodes wordings with a transformer: one pass over a post gives the vectors of all its parts."""
+
+    def __init__(
+        self,
+        model: Transformer,
+        pieces: WordPieces,
+        *,
+        device: str = "cpu",
+        fingerprint: str = "",
+        upon: str = "",
+    ) -> None:
+        self.device = chosen_device(device)
+        self.model = model.to(self.device).eval()
+        self.pieces, self.fingerprint = pieces, fingerprint
+        self.upon = upon
+        """The published encoder that this one is kept as a difference to, if any."""
+        self.size = model.configuration.projection or model.configuration.size
+
+    def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
+        """The vectors of every wording's spans, in the order of the wordings."""
+        stream = iter(wordings)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            cut = [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
+            yield from self.encode_pieces(cut)
+            if len(chosen) == AT_A_TIME:
+                give_back()
+
+    def encode_pieces(self, posts: Sequence[Pieces], budget: int = BUDGET) -> list[TextVectors]:
+        """The vectors of the spans of cut wordings, in order."""
+        order = sorted(range(len(posts)), key=lambda place: -len(posts[place]))
+        found: list[TextVectors | None] = [None] * len(posts)
+        for places in _within_budget(order, posts, budget):
+            chosen = [posts[place] for place in places]
+            vectors = self._vectors(chosen)
+            cuts = np.cumsum([len(pieces.of) for pieces in chosen])[:-1]
+            for place, rows in zip(places, np.split(vectors, cuts), strict=True):
+                found[place] = TextVectors(posts[place].of, rows)
+        return [vectors for vectors in found if vectors is not None]
+
+    def _vectors(self, posts: Sequence[Pieces]) -> npt.NDArray[np.float32]:
+        batch = batch_of(posts, self.pieces).to(self.device)
+        with torch.inference_mode(), precision(self.device):
+            vectors = vectors_of(self.model, batch)
+        return vectors.float().cpu().numpy()
+
+
+def vectors_of(model: Transformer, batch: PieceBatch) -> Tensor:
+    """The vectors of all spans of a batch."""
+    size = model.configuration.size
+    states = [model(numbers, lengths).reshape(-1, size) for numbers, lengths in batch.rows]
+    return model.pooled(torch.cat(states), batch.members, batch.offsets)
+
+
+def batch_of(posts: Sequence[Pieces], pieces: WordPieces, groups: int = 1) -> PieceBatch:
+    """Posts as rows of windows, in so many groups of about the same length, each padded for itself.
+
+    A span over a whole post takes in the marks of begin and end, as the mean of Sentence-BERT does.
+    """
+    windows = [
+        (post, start) for post, cut in enumerate(posts) for start in range(0, max(1, len(cut)), WINDOW)
+    ]
+    windows.sort(key=lambda window: -min(WINDOW, len(posts[window[0]]) - window[1]))
+    rows: list[tuple[Tensor, Tensor]] = []
+    # Where the state of each piece of each post will stand.
+    places = [np.zeros(len(cut), np.int64) for cut in posts]
+    marks: list[list[int]] = [[] for _ in posts]
+    done = 0
+    for group in np.array_split(np.arange(len(windows)), min(groups, max(1, len(windows)))):
+        if not len(group):
+            continue
+        chosen = [windows[number] for number in group]
+        cuts = [posts[post].numbers[start : start + WINDOW] for post, start in chosen]
+        width = -(-(max(len(cut) for cut in cuts) + 2) // STEP) * STEP
+        # Rows that fill up have only their marks.
+        numbers = np.full((_rounded(len(cuts)), width), pieces.pad, np.int64)
+        numbers[:, :2] = pieces.begin, pieces.end
+        for row, (cut, (post, start)) in enumerate(zip(cuts, chosen, strict=True)):
+            numbers[row, 1 : 1 + len(cut)] = cut
+            numbers[row, 1 + len(cut)] = pieces.end
+            first = done + row * width + 1
+            places[post][start : start + len(cut)] = np.arange(first, first + len(cut))
+            marks[post] += [first - 1, first + len(cut)]
+        lengths = np.full(len(numbers), 2, np.int64)
+        lengths[: len(cuts)] += [len(cut) for cut in cuts]
+        rows.append((torch.from_numpy(numbers), torch.from_numpy(lengths)))
+        done += numbers.size
+    members = [
+        np.append(places[post], marks[post]) if end - start == len(cut) else places[post][start:end]
+        for post, cut in enumerate(posts)
+        for start, end in zip(cut.starts, cut.ends, strict=True)
+    ]
+    counts = np.array([len(member) for member in members], np.int64)
+    offsets = np.cumsum(counts) - counts
+    flat = np.concatenate(members) if members else np.zeros(0, np.int64)
+    return PieceBatch(tuple(rows), torch.from_numpy(flat), torch.from_numpy(offsets))
+
+
+def _rounded(rows: int) -> int:
+    """The least of 1, 2, 3, 4, 6, 8, 12, 16, … that is not below."""
+    power = 1 << (rows - 1).bit_length()
+    return min(size for size in (power, power * 3 // 4) if size >= rows)
+
+
+def precision(device: torch.device) -> AbstractContextManager[object]:
+    """Sixteen bits for products where the device multiplies them faster."""
+    if device.type == "cuda" or (device.type == "cpu" and _multiplies_bfloat16()):
+        return torch.autocast(device.type, torch.bfloat16)
+    return nullcontext()
+
+
+def _multiplies_bfloat16() -> bool:
+    """Whether this processor has instructions for products of bfloat16 matrices."""
+    asked = getattr(torch.cpu, "_is_amx_tile_supported", None)
+    return bool(asked and asked())
+
+
+def _within_budget(order: Sequence[int], posts: Sequence[Pieces], budget: int) -> Iterator[list[int]]:
+    """Posts in their order, the longest first, as many at a time as fit the budget."""
+    waiting: list[int] = []
+    rows = width = 0
+    for place in order:
+        windows = max(1, -(-len(posts[place]) // WINDOW))
+        widest = min(WINDOW, len(posts[place])) + 2
+        if waiting and (rows + windows) * max(width, widest) > budget:
+            yield waiting
+            waiting, rows, width = [], 0, 0
+        waiting.append(place)
+        rows, width = rows + windows, max(width, widest)
+    if waiting:
+        yield waiting

@@ -1,0 +1,186 @@
+"""Vectors of texts that were made ahead, on a machine with a GPU say: known by the encoder's fingerprint and the text itself.
+
+A file holds for one encoder the vectors of the spans of many texts, in eight bits with a scale a row. The encoder takes from
+it what it knows and reads only the rest; some of what it took is read again, and must be the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import zipfile
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.core.errors import MathAMRError
+from mathamr.text.windows import WINDOW, WINDOWS
+from mathamr.text.wordpieces import Pieces
+from mathamr.systems.mathamrplus.textvectors import AnyFloats, TextVectors
+
+if TYPE_CHECKING:
+    from mathamr.text.reading import TextReader
+    from mathamr.text.wording import Wording
+
+AT_A_TIME = 64
+"""Posts that are looked up at a time."""
+KEY = 16
+"""Bytes of a text's key."""
+ALIKE = 0.98
+"""The least cosine of a vector made ahead with the same one made now; rounding to eight bits costs a thousandth."""
+CHECKED = 200
+"""One of so many texts is read again, the first always."""
+
+
+@dataclass(frozen=True, eq=False)
+class VectorsAhead:
+    """The vectors of texts for the encoder with this fingerprint; span i of all is pieces [starts[i], ends[i]) of its text."""
+
+    fingerprint: str
+    keys: npt.NDArray[np.uint8]
+    counts: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.uint16]
+    ends: npt.NDArray[np.uint16]
+    codes: npt.NDArray[np.int8]
+    scales: npt.NDArray[np.float16]
+
+    def __post_init__(self) -> None:
+        spans = int(self.counts.sum())
+        if self.keys.shape != (len(self.counts), KEY) or any(
+            len(column) != spans for column in (self.starts, self.ends, self.codes, self.scales)
+        ):
+            raise MathAMRError("vectors made ahead do not fit the texts they are of")
+
+    @classmethod
+    def of(cls, fingerprint: str, texts: Sequence[Pieces], vectors: Sequence[TextVectors]) -> VectorsAhead:
+        """From texts and their vectors."""
+        rows = np.concatenate([found.vectors for found in vectors])
+        scales = (np.abs(rows).max(1, keepdims=True).clip(1e-6) / 127).astype(np.float16)
+        return cls(
+            fingerprint,
+            np.stack([_key(text) for text in texts]),
+            np.array([len(text.of) for text in texts], np.int32),
+            np.concatenate([text.starts for text in texts]).astype(np.uint16),
+            np.concatenate([text.ends for text in texts]).astype(np.uint16),
+            np.rint(rows / scales.astype(np.float32)).clip(-127, 127).astype(np.int8),
+            scales[:, 0],
+        )
+
+    @classmethod
+    def joined(cls, parts: Sequence[VectorsAhead]) -> VectorsAhead:
+        """Those of several collections of texts as one; all are of one encoder."""
+        if len({part.fingerprint for part in parts}) != 1:
+            raise MathAMRError("vectors made ahead are joined where they are of one and the same encoder")
+        columns = (np.concatenate([getattr(part, name) for part in parts]) for name in _COLUMNS)
+        return cls(parts[0].fingerprint, *columns)
+
+    def save(self, path: Path) -> None:
+        """One `.npz` without pickles."""
+        arrays = {name: getattr(self, name) for name in _COLUMNS}
+        try:
+            with path.open("wb") as file:
+                np.savez(file, allow_pickle=False, fingerprint=np.array(self.fingerprint), **arrays)
+        except OSError as error:
+            raise MathAMRError(f"cannot write the vectors made ahead to {path}: {error}") from error
+
+    @classmethod
+    def load(cls, path: Path) -> VectorsAhead:
+        """The inverse of `save`; anything else is refused."""
+        try:
+            with np.load(path, allow_pickle=False) as file:
+                return cls(str(file["fingerprint"]), *(file[name] for name in _COLUMNS))
+        except (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile) as error:
+            raise MathAMRError(f"{path} holds no vectors made ahead, or it is damaged: {error}") from error
+
+    @cached_property
+    def _places(self) -> dict[bytes, int]:
+        return {key.tobytes(): number for number, key in enumerate(self.keys)}
+
+    @cached_property
+    def _begins(self) -> npt.NDArray[np.int64]:
+        return np.cumsum(self.counts, dtype=np.int64) - self.counts
+
+    def find(self, text: Pieces) -> npt.NDArray[np.float32] | None:
+        """The vectors of a text's spans, if all are known."""
+        number = self._places.get(_key(text).tobytes())
+        if number is None:
+            return None
+        begin = int(self._begins[number])
+        span = slice(begin, begin + int(self.counts[number]))
+        known = {place: row for row, place in enumerate(zip(self.starts[span], self.ends[span], strict=True))}
+        rows = [known.get(place) for place in zip(text.starts, text.ends, strict=True)]
+        if any(row is None for row in rows):
+            return None
+        chosen = begin + np.array(rows, np.int64)
+        found: npt.NDArray[np.float32] = self.codes[chosen].astype(np.float32)
+        found *= self.scales[chosen, None].astype(np.float32)
+        found /= np.linalg.norm(found, axis=1, keepdims=True).clip(1e-6)
+        return found
+
+
+_COLUMNS = ("keys", "counts", "starts", "ends", "codes", "scales")
+
+
+def vectors_ahead(folder: Path, fingerprint: str) -> tuple[VectorsAhead, ...]:
+    """All files of a folder that are of the encoder with this fingerprint."""
+    if not folder.is_dir():
+        raise MathAMRError(f"there is no folder {folder} of vectors made ahead")
+    found = (VectorsAhead.load(path) for path in sorted(folder.glob("*.npz")))
+    return tuple(each for each in found if each.fingerprint == fingerprint)
+
+
+class AheadReader:
+    """Reads texts like another reader, taking what was made ahead for it; what is not known, that one reads."""
+
+    def __init__(self, reader: TextReader, ahead: Sequence[VectorsAhead]) -> None:
+        self.reader, self._ahead, self._taken = reader, tuple(ahead), 0
+        self.size, self.fingerprint, self.pieces = reader.size, reader.fingerprint, reader.pieces
+
+    def encode(self, wordings: Iterable[Wording]) -> Iterator[TextVectors]:
+        """The vectors of every wording's spans, in the order of the wordings."""
+        stream = iter(wordings)
+        while chosen := list(islice(stream, AT_A_TIME)):
+            yield from self.encode_pieces(
+                [pieces.cut(WINDOW * WINDOWS) for pieces in self.pieces.cut(chosen)]
+            )
+
+    def encode_pieces(self, posts: Sequence[Pieces]) -> list[TextVectors]:
+        """The vectors of the spans of cut wordings; some that were made ahead are made again, to be sure that they are the same."""
+        found = [
+            next((rows for each in self._ahead if (rows := each.find(post)) is not None), None)
+            for post in posts
+        ]
+        again: dict[int, npt.NDArray[np.float32]] = {}
+        for place, rows in enumerate(found):
+            if rows is not None:
+                if self._taken % CHECKED == 0:
+                    again[place] = rows
+                self._taken += 1
+        wanted = sorted({*again, *(place for place, rows in enumerate(found) if rows is None)})
+        made = dict(zip(wanted, self.reader.encode_pieces([posts[place] for place in wanted]), strict=True))
+        for place, rows in again.items():
+            check_alike(rows, made[place].vectors, self.fingerprint)
+        return [
+            made[place] if rows is None else TextVectors(posts[place].of, rows)
+            for place, rows in enumerate(found)
+        ]
+
+
+def check_alike(ahead: AnyFloats, now: AnyFloats, fingerprint: str) -> None:
+    """Refuses vectors made ahead that are not those that the encoder makes."""
+    worst = float((ahead * now).sum(1).min()) if len(now) else 1.0
+    if not worst >= ALIKE:
+        raise MathAMRError(
+            f"vectors made ahead for the encoder {fingerprint} are not those that it makes: a cosine of"
+            f" {worst:.3f}, expected {ALIKE} at least; make them again"
+        )
+
+
+def _key(text: Pieces) -> npt.NDArray[np.uint8]:
+    digest = hashlib.blake2b(np.ascontiguousarray(text.numbers, "<u2").tobytes(), digest_size=KEY).digest()
+    return np.frombuffer(digest, np.uint8)

@@ -1,0 +1,111 @@
+"""Published text encoders under our names: what their folders hold, as the weights of our transformer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from mathamr.core.errors import MathAMRError
+from mathamr.text.encoder import TextEncoder
+from mathamr.text.transformer import Transformer, TransformerConfiguration
+from mathamr.text.wordpieces import WordPieces
+from mathamr.core.tensorfile import read_tensors
+from mathamr.systems.layers.unfilled import unfilled
+from mathamr.systems.weights import use_weights
+
+MODEL, VOCABULARY = "model.safetensors", "vocab.txt"
+MINILM = TransformerConfiguration()
+MPNET = TransformerConfiguration(
+    pieces=30_527, size=768, layers=12, heads=12, inner=3072, positions=512, buckets=32, epsilon=1e-5
+)
+"""The shapes of all-MiniLM-L6-v2 and of all-mpnet-base-v2."""
+_OF_BERT = {
+    "attended": "attention.output.dense",
+    "attention_norm": "attention.output.LayerNorm",
+    "inner": "intermediate.dense",
+    "outer": "output.dense",
+    "outer_norm": "output.LayerNorm",
+}
+_OF_MPNET = {**_OF_BERT, "attended": "attention.attn.o", "attention_norm": "attention.LayerNorm"}
+
+
+def published_encoder(folder: Path, fingerprint: str, device: str = "cpu") -> TextEncoder:
+    """The text encoder in a folder with published weights, of mpnet or of BERT's kind; its vectors are means of its states."""
+    path = folder / MODEL
+    configuration, weights = published_weights(path)
+    with unfilled():
+        model = Transformer(configuration)
+    use_weights(model, weights, path)
+    return TextEncoder(model, WordPieces.load(folder / VOCABULARY), device=device, fingerprint=fingerprint)
+
+
+def published_weights(path: Path) -> tuple[TransformerConfiguration, dict[str, Tensor]]:
+    """The shape of the published encoder in a file, and its weights under our names."""
+    given = {name.removeprefix("bert."): tensor for name, tensor in read_tensors(path).items()}
+    is_mpnet = "encoder.relative_attention_bias.weight" in given
+    configuration = MPNET if is_mpnet else _bert_shape(path.parent)
+    try:
+        return configuration, (_of_mpnet if is_mpnet else _of_bert)(given, configuration.layers)
+    except KeyError as error:
+        raise MathAMRError(f"{path} holds no text encoder that is known here: {error} is missing") from error
+
+
+def _bert_shape(folder: Path) -> TransformerConfiguration:
+    """The shape that `config.json` beside the weights tells, as transformers writes it; MiniLM's where there is none."""
+    path = folder / "config.json"
+    if not path.is_file():
+        return MINILM
+    try:
+        row = json.loads(path.read_text(encoding="utf-8"))
+        if row.get("model_type") != "bert":
+            raise MathAMRError(
+                f"{folder} holds a model of type {row.get('model_type')!r}; 'bert' and 'mpnet' are read"
+            )
+        return TransformerConfiguration(
+            pieces=row["vocab_size"],
+            size=row["hidden_size"],
+            layers=row["num_hidden_layers"],
+            heads=row["num_attention_heads"],
+            inner=row["intermediate_size"],
+            positions=row["max_position_embeddings"],
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
+        raise MathAMRError(f"{path} does not tell the shape of an encoder of BERT's kind: {error}") from error
+
+
+def _of_bert(given: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
+    """One matrix for query, key and value, and the one type of text in the positions."""
+    of = "embeddings."
+    positions = given[f"{of}position_embeddings.weight"] + given[f"{of}token_type_embeddings.weight"][0]
+    parts = [f"attention.self.{part}" for part in ("query", "key", "value")]
+    return {"positions.weight": positions, **_common(given, layers, parts, _OF_BERT)}
+
+
+def _of_mpnet(given: Mapping[str, Tensor], layers: int) -> dict[str, Tensor]:
+    """As BERT's, with a table of relative positions; the first two positions belong to no place."""
+    parts = [f"attention.attn.{part}" for part in "qkv"]
+    return {
+        "positions.weight": given["embeddings.position_embeddings.weight"][2:],
+        "relative.table.weight": given["encoder.relative_attention_bias.weight"],
+        **_common(given, layers, parts, _OF_MPNET),
+    }
+
+
+def _common(
+    given: Mapping[str, Tensor], layers: int, attention: list[str], named: Mapping[str, str]
+) -> dict[str, Tensor]:
+    weights = {"pieces.weight": given["embeddings.word_embeddings.weight"]}
+    for kind in ("weight", "bias"):
+        weights[f"norm.{kind}"] = given[f"embeddings.LayerNorm.{kind}"]
+        for number in range(layers):
+            theirs, ours = f"encoder.layer.{number}.", f"layers.{number}."
+            weights[f"{ours}attention.{kind}"] = torch.cat(
+                [given[f"{theirs}{part}.{kind}"] for part in attention]
+            )
+            for name, source in named.items():
+                weights[f"{ours}{name}.{kind}"] = given[f"{theirs}{source}.{kind}"]
+    return weights

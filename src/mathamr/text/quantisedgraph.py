@@ -1,0 +1,134 @@
+"""The transformer of the text encoder in eight bits, as a graph of operations for ONNX Runtime.
+
+Products with weights, nine tenths of the work, multiply eight-bit numbers: the weights as the folder of a model keeps
+them, and the states rounded anew before every product. A few pieces of a text have states many times as large as
+the others'; before the feed-forward network each piece is therefore scaled to its own largest number, or the steps
+would be too coarse for all others. Attention, normalisation and sums stay in 32 bits. Rows have no padding.
+"""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.core.onnxfile import MICROSOFT, OnnxGraph
+
+if TYPE_CHECKING:
+    from mathamr.text.configuration import TransformerConfiguration
+
+Array = npt.NDArray[Any]
+STATES, ADDED = "states", "added"
+"""The inputs: embeddings before their normalisation, and what attention adds by distance, where the model does."""
+SCALE = ".scale"
+LEAST_GELU = 0.17
+"""No result of GELU lies further below zero: a row's largest number and this bound all of it."""
+
+
+def transformer_model(configuration: TransformerConfiguration, weights: Mapping[str, Array]) -> bytes:
+    """The model from embeddings (1, width, size) to states; `weights` are matrices in eight bits with scales."""
+    return TransformerGraph(configuration, weights).model()
+
+
+class TransformerGraph:
+    """Grows the graph layer by layer."""
+
+    def __init__(self, configuration: TransformerConfiguration, weights: Mapping[str, Array]) -> None:
+        self.shape, self.weights, self.graph = configuration, weights, OnnxGraph()
+
+    def model(self) -> bytes:
+        """All layers, one after the other."""
+        size = self.shape.size
+        x = self.graph.input(STATES, (1, "width", size))
+        if self.shape.buckets:
+            self.graph.input(ADDED, (1, self.shape.heads, "width", "width"))
+        x = self._normal(x, "norm")
+        for number in range(self.shape.layers):
+            x = self._layer(x, f"layers.{number}.")
+        return self.graph.model({x: (1, "width", size)})
+
+    def _layer(self, x: str, name: str) -> str:
+        add = self.graph.add
+        projected = self._product(x, f"{name}attention", bias=True)
+        thirds = np.full(3, self.shape.size, np.int64)
+        parts = self.graph.split("Split", [projected, self.graph.constant("thirds", thirds)], 3, axis=-1)
+        more = ["", "", ADDED] if self.shape.buckets else []
+        attended = add("MultiHeadAttention", [*parts, *more], domain=MICROSOFT, num_heads=self.shape.heads)
+        return self._attended(attended, x, name)
+
+    def _attended(self, attended: str, x: str, name: str) -> str:
+        """What follows attention in a layer."""
+        add = self.graph.add
+        attended = self._product(attended, f"{name}attended", bias=True)
+        x = self._normal(add("Add", [attended, x]), f"{name}attention_norm")
+        largest = add("ReduceMax", [add("Abs", [x]), self._last_axis()], keepdims=1)
+        inner = self._scaled_product(x, self._at_least(largest, 1e-6), f"{name}inner")
+        inner = add("FastGelu", [inner, self._bias(f"{name}inner")], domain=MICROSOFT)
+        largest = add("ReduceMax", [inner, self._last_axis()], keepdims=1)
+        outer = self._scaled_product(inner, self._at_least(largest, LEAST_GELU), f"{name}outer")
+        outer = add("Add", [outer, self._bias(f"{name}outer")])
+        return self._normal(add("Add", [outer, x]), f"{name}outer_norm")
+
+    def _scaled_product(self, x: str, largest: str, name: str) -> str:
+        """The product, each row rounded relative to its own largest number."""
+        rows = self.graph.add("Mul", [x, self.graph.add("Reciprocal", [largest])])
+        return self.graph.add("Mul", [self._product(rows, name, bias=False), largest])
+
+    def _product(self, x: str, name: str, *, bias: bool) -> str:
+        numbers, scale = self.weights[f"{name}.weight"].T, self.weights[f"{name}.weight{SCALE}"]
+        zero = ""
+        if not multiplies_signed():
+            numbers = (numbers.astype(np.int16) + 128).astype(np.uint8)
+            zero = self.graph.constant(f"{name}.zero", np.full(len(scale), 128, np.uint8))
+        inputs = [
+            x,
+            self.graph.constant(f"{name}.weight", numbers),
+            self.graph.constant(f"{name}.scale", scale.astype(np.float32)),
+            zero,
+            *([self._bias(name)] if bias else []),
+        ]
+        while not inputs[-1]:
+            inputs.pop()
+        return self.graph.add("DynamicQuantizeMatMul", inputs, domain=MICROSOFT)
+
+    def _normal(self, x: str, name: str) -> str:
+        """Layer normalisation in single steps: the runtime's own takes twice as long."""
+        add, constant = self.graph.add, self.graph.constant
+        centred = add("Sub", [x, add("ReduceMean", [x, self._last_axis()], keepdims=1)])
+        squares = add("ReduceSumSquare", [centred, self._last_axis()], keepdims=1)
+        share = constant("share", np.array(1 / self.shape.size, np.float32))
+        epsilon = constant("epsilon", np.array(self.shape.epsilon, np.float32))
+        spread = add("Sqrt", [add("Add", [add("Mul", [squares, share]), epsilon])])
+        unit = add("Mul", [centred, add("Reciprocal", [spread])])
+        weight = constant(f"{name}.weight", self.weights[f"{name}.weight"].astype(np.float32))
+        return add("Add", [add("Mul", [unit, weight]), self._bias(name)])
+
+    def _bias(self, name: str) -> str:
+        return self.graph.constant(f"{name}.bias", self.weights[f"{name}.bias"].astype(np.float32))
+
+    def _at_least(self, x: str, least: float) -> str:
+        return self.graph.add("Max", [x, self.graph.constant(f"least {least}", np.array(least, np.float32))])
+
+    def _last_axis(self) -> str:
+        return self.graph.constant("last", np.array([-1], np.int64))
+
+
+@cache
+def multiplies_signed() -> bool:
+    """Whether products of unsigned with signed eight-bit numbers are exact here.
+
+    On x86 they are where the processor has VNNI; older ones add two products in sixteen bits, which can overflow, so
+    that both factors have to be unsigned there.
+    """
+    if platform.machine().lower() in ("aarch64", "arm64"):
+        return True
+    try:
+        flags = Path("/proc/cpuinfo").read_text(encoding="ascii", errors="replace")
+    except OSError:
+        return False
+    return any(flag in flags for flag in ("avx512_vnni", "avx_vnni", "avx512vnni"))

@@ -1,0 +1,129 @@
+"""`WordPieces`: text as numbers of word pieces, and each piece's place in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mathamr.core.errors import MathAMRError
+
+if TYPE_CHECKING:
+    from mathamr.text.wording import Wording
+
+UNKNOWN = "[UNK]"
+MARKS = (("<pad>", "<s>", "</s>"), ("[PAD]", "[CLS]", "[SEP]"))
+"""What fills up, begins and ends a row: MPNet's, whose vocabulary has BERT's inside, and BERT's."""
+MASKS = ("[MASK]", "<mask>")
+MOST_CHARACTERS = 20_000
+"""A wording beyond this is cut before it is read: the encoder reads some hundred pieces of it anyway."""
+
+
+PieceNumbers = npt.NDArray[np.uint16 | np.uint32]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Pieces:
+    """The pieces of a wording, without marks for its begin and end; span i is pieces [starts[i], ends[i]).
+
+    Only spans that hold at least one piece are listed; `of` says whose they are.
+    """
+
+    numbers: PieceNumbers
+    of: npt.NDArray[np.int32]
+    starts: npt.NDArray[np.int32]
+    ends: npt.NDArray[np.int32]
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def cut(self, most: int) -> Pieces:
+        """The first pieces only."""
+        if len(self) <= most:
+            return self
+        ends = np.minimum(self.ends, most)
+        kept = self.starts < ends
+        return Pieces(self.numbers[:most], self.of[kept], self.starts[kept], ends[kept])
+
+    def only(self, span: int) -> Pieces:
+        """The same pieces with one of the spans."""
+        chosen = slice(span, span + 1)
+        return Pieces(self.numbers, self.of[chosen], self.starts[chosen], self.ends[chosen])
+
+
+class WordPieces:
+    """Cuts lower-cased text into the pieces of a vocabulary, greedily (WordPiece)."""
+
+    def __init__(self, vocabulary: Sequence[str]) -> None:
+        self.vocabulary = tuple(vocabulary)
+        number = {piece: place for place, piece in enumerate(self.vocabulary)}
+        marks = next((marks for marks in MARKS if number.keys() >= set(marks)), MARKS[-1])
+        missing = [mark for mark in (UNKNOWN, *marks) if mark not in number]
+        if missing or len(number) != len(self.vocabulary) or len(number) > 2**16:
+            raise MathAMRError(
+                f"these {len(self.vocabulary)} lines are no vocabulary of word pieces"
+                + (f": {', '.join(missing)} is missing" if missing else ": pieces repeat, or are too many")
+            )
+        self.pad, self.begin, self.end = (number[mark] for mark in marks)
+        self._number = number
+
+    @cached_property
+    def mask(self) -> int:
+        """What stands for a hidden piece; where a vocabulary has no such mark, what fills up a row."""
+        return next((self.vocabulary.index(mark) for mark in MASKS if mark in self.vocabulary), self.pad)
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        """Made when something is cut: where only numbers of pieces are read, tokenizers need not be installed."""
+        from tokenizers import Tokenizer
+        from tokenizers.models import WordPiece
+        from tokenizers.normalizers import BertNormalizer
+        from tokenizers.pre_tokenizers import BertPreTokenizer
+
+        made = Tokenizer(WordPiece(self._number, unk_token=UNKNOWN, max_input_chars_per_word=100))
+        made.normalizer = BertNormalizer(lowercase=True)
+        made.pre_tokenizer = BertPreTokenizer()
+        return made
+
+    def cut(self, wordings: Sequence[Wording]) -> list[Pieces]:
+        """The pieces of wordings."""
+        texts = [wording.text[:MOST_CHARACTERS] for wording in wordings]
+        encoded = self._tokenizer.encode_batch(texts, add_special_tokens=False)
+        return [
+            pieces_of(wording, found.ids, found.offsets, len(self.vocabulary))
+            for wording, found in zip(wordings, encoded, strict=True)
+        ]
+
+    def with_words(self, words: Sequence[str]) -> WordPieces:
+        """The same vocabulary with further words behind."""
+        return WordPieces((*self.vocabulary, *words))
+
+    def save(self, path: Path) -> None:
+        """One piece a line."""
+        path.write_text("\n".join(self.vocabulary) + "\n", encoding="utf-8")
+
+    @classmethod
+    def load(cls, path: Path) -> WordPieces:
+        """The inverse of `save`."""
+        try:
+            return cls(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
+        except (OSError, UnicodeDecodeError) as error:
+            raise MathAMRError(f"cannot read the word pieces in {path}: {error}") from error
+
+
+def pieces_of(
+    wording: Wording, numbers: Sequence[int], offsets: Sequence[tuple[int, int]], vocabulary: int
+) -> Pieces:
+    """The pieces of a wording from their numbers and places in its text; sixteen bits each, where that is enough."""
+    begins = np.array([begin for begin, _ in offsets], np.int64)
+    starts = np.searchsorted(begins, [span.start for span in wording.spans]).astype(np.int32)
+    ends = np.searchsorted(begins, [span.end for span in wording.spans]).astype(np.int32)
+    kept = starts < ends
+    of = np.array([span.representative for span in wording.spans], np.int32)
+    wide = np.uint16 if vocabulary <= 2**16 else np.uint32
+    return Pieces(np.array(numbers, wide), of[kept], starts[kept], ends[kept])

@@ -1,0 +1,145 @@
+"""A backup is one state of an index, whatever happens meanwhile; a restored index is that state again."""
+
+from __future__ import annotations
+
+import io
+import json
+import tarfile
+import threading
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from benchmarks._kills import content, differences
+from mathamr.core.errors import MathAMRError
+from mathamr.index.archive import Archive
+from mathamr.index.admin import backup as module
+from mathamr.index.admin.backup import backup, restore
+from mathamr.index.build.builder import build_index
+from mathamr.index.build.writer import IndexWriter
+from tests.index.small import note, options, write_posts
+from tests.models import sample_posts
+
+
+def test_a_restored_index_is_what_was_backed_up(index: Path, model_folder: Path, tmp_path: Path) -> None:
+    made = backup(index, tmp_path / "index.tar")
+    assert (made.posts, made.derived) == (5, True)
+    report = restore(made.path, tmp_path / "again", options(model_folder))
+    assert report.sound
+    assert report.problems == []
+    assert not differences(content(tmp_path / "again"), content(index))
+    with pytest.raises(MathAMRError, match="is there already"):
+        backup(index, made.path)
+    with pytest.raises(MathAMRError, match="is not empty"):
+        restore(made.path, tmp_path / "again")
+
+
+def test_vectors_of_a_server_are_in_the_backup_and_not_its_name(model_folder: Path, tmp_path: Path) -> None:
+    chosen = replace(options(model_folder), engine="qdrant", engine_options={"url": "local"})
+    posts = write_posts(tmp_path / "posts.jsonl", sample_posts(3))
+    build_index([posts], tmp_path / "index", chosen)
+    made = backup(tmp_path / "index", tmp_path / "index.tar")
+    assert made.derived
+    report = restore(made.path, tmp_path / "again", options(model_folder))
+    assert report.problems == [], "nothing had to be made again"
+    with Archive.open(tmp_path / "again") as restored, Archive.open(tmp_path / "index") as before:
+        assert restored.manifest.engine.name == restored.engine.name == "flat"
+        assert restored.engine.fields == before.engine.fields
+        for field in before.engine.fields:
+            ids = sorted(before.engine[field.name].ids())
+            assert sorted(restored.engine[field.name].ids()) == ids
+            assert ids
+            ours, theirs = (each.engine[field.name].fetch(ids) for each in (restored, before))
+            for each in ids:
+                np.testing.assert_allclose(ours[each].vectors, theirs[each].vectors, atol=1e-3)
+                assert ours[each].references == theirs[each].references
+            assert restored.engine.payloads(field.of, ids) == before.engine.payloads(field.of, ids)
+
+
+def test_a_backup_is_taken_while_posts_are_put(index: Path, model_folder: Path, tmp_path: Path) -> None:
+    done = threading.Event()
+    with IndexWriter.open(index, device="cpu") as archive:
+
+        def write() -> None:
+            for number in range(1000):
+                if done.is_set():
+                    return
+                archive.put([note(f"put {number}", f"The note number {number} with $x^{number}$.")])
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for number in range(2):
+                backup(index, tmp_path / f"{number}.tar")
+        finally:
+            done.set()
+            writer.join()
+    for number in range(2):
+        folder = tmp_path / str(number)
+        assert restore(tmp_path / f"{number}.tar", folder, options(model_folder)).sound
+        with Archive.open(folder) as restored:
+            ids = list(restored.catalogue.ids())
+        put = [int(name.removeprefix("put ")) for name in ids if name.startswith("put ")]
+        assert put == list(range(len(put))), "a state between two writes, and no other"
+
+
+def test_what_a_busy_index_could_not_give_is_made_again(
+    index: Path, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "ATTEMPTS", 1)
+    states = iter([(1, True), (2, True)])
+    monkeypatch.setattr(module, "_state", lambda _: next(states))
+    made = backup(index, tmp_path / "index.tar")
+    assert not made.derived
+    with tarfile.open(made.path) as archive:
+        assert not [name for name in archive.getnames() if name.startswith(("vectors", "lexical"))]
+    assert restore(made.path, tmp_path / "again", options(model_folder)).sound
+    assert not differences(content(tmp_path / "again"), content(index))
+
+
+def packed(path: Path, files: dict[str, bytes], listed: dict[str, str] | None = None, link: str = "") -> Path:
+    """An archive that somebody else made."""
+    listing = {"format": 1, "files": listed if listed is not None else dict.fromkeys(files, "0")}
+    with tarfile.open(path, "w") as archive:
+        for name, body in {"backup.json": json.dumps(listing).encode(), **files}.items():
+            entry = tarfile.TarInfo(name)
+            entry.size = len(body)
+            if name == link:
+                entry.type, entry.linkname, entry.size = tarfile.SYMTYPE, "/etc/passwd", 0
+            archive.addfile(entry, io.BytesIO(body))
+    return path
+
+
+@pytest.mark.parametrize(
+    "name", ["../outside", "/etc/outside", "vectors/../../outside", "other/file", "vectors\\..\\x", ""]
+)
+def test_no_name_in_a_backup_leads_out_of_the_folder(tmp_path: Path, name: str) -> None:
+    files = {"manifest.json": b"{}", "catalogue.db": b"", name: b"x"}
+    with pytest.raises(MathAMRError, match=r"no backup|no part"):
+        restore(packed(tmp_path / "evil.tar", files), tmp_path / "in" / "index")
+    assert not list(tmp_path.rglob("outside*"))
+    assert not (tmp_path / "in" / "index").exists()
+
+
+def test_links_and_damage_in_a_backup_are_refused(index: Path, tmp_path: Path) -> None:
+    files = {"manifest.json": b"{}", "catalogue.db": b""}
+    with pytest.raises(MathAMRError, match="no part of a backup"):
+        restore(packed(tmp_path / "link.tar", files, link="manifest.json"), tmp_path / "a")
+    with pytest.raises(MathAMRError, match="is not what was packed"):
+        restore(packed(tmp_path / "hash.tar", files), tmp_path / "b")
+    hashes = {"manifest.json": sha256(b"").hexdigest(), "catalogue.db": "0"}
+    few = packed(tmp_path / "few.tar", {"manifest.json": b""}, hashes)
+    with pytest.raises(MathAMRError, match="is missing"):
+        restore(few, tmp_path / "c")
+    whole = backup(index, tmp_path / "whole.tar").path
+    content = whole.read_bytes()
+    whole.write_bytes(content[: len(content) // 2])
+    with pytest.raises(MathAMRError, match="damaged"):
+        restore(whole, tmp_path / "d")
+    whole.write_bytes(b"rubbish" * 500)
+    with pytest.raises(MathAMRError, match="no backup"):
+        restore(whole, tmp_path / "e")
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["index"]

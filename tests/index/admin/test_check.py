@@ -1,0 +1,319 @@
+from __future__ import annotations
+
+import random
+import re
+import shutil
+import sqlite3
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks._kills import content, differences
+from mathamr.core.errors import MathAMRError
+from mathamr.index.archive import Archive
+from mathamr.index.catalogue.journal import packed
+from mathamr.index.engines.entry import Entry
+from mathamr.index.admin.check import check_index
+from mathamr.index.admin.inspection import CheckReport
+from mathamr.index.build.writer import IndexWriter
+from mathamr.index.manifest import Manifest
+from mathamr.core.storage.lock import InUseError, WriterLock
+from tests.index.small import build, note
+from tests.models import sample_posts
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory, model_folder: Path) -> Path:
+    folder = tmp_path_factory.mktemp("whole")
+    build(folder / "index", sample_posts(6), model_folder)
+    return folder / "index"
+
+
+@pytest.fixture
+def index(whole: Path, tmp_path: Path) -> Path:
+    shutil.copytree(whole, tmp_path / "index")
+    return tmp_path / "index"
+
+
+def mends(index: Path, whole: Path, *words: str) -> CheckReport:
+    """The check tells of each of these, without changing anything; then it mends them, and all is as it was."""
+    told = "\n".join(check_index(index, repair=False).lines())
+    for word in words:
+        assert word in told
+    assert "is not whole" in told
+    report = check_index(index)
+    assert report.sound, report.lines()
+    assert {problem.outcome for problem in report.problems} == {"mended"}
+    assert not differences(content(index), content(whole))
+    assert check_index(index).problems == []
+    return report
+
+
+def sql(path: Path, statement: str, *values: object) -> None:
+    database = sqlite3.connect(path, isolation_level=None)
+    database.execute(statement, values)
+    database.close()
+
+
+def test_a_whole_index_is_told_to_be_whole(whole: Path) -> None:
+    report = check_index(whole)
+    assert report.sound
+    assert report.problems == []
+    assert report.lines() == [f"{whole} is whole: 6 posts, {report.formulas} formulas"]
+    assert report.to_json()["sound"]
+
+
+def test_a_damaged_manifest_is_restored(index: Path, whole: Path) -> None:
+    (index / "manifest.json").write_text('{"format": 1, "model"')
+    with pytest.raises(MathAMRError, match=r"manifest\.json is damaged .*mathamr index --check"):
+        Archive.open(index)
+    mends(index, whole, "manifest.json: cannot be read")
+
+
+def test_a_missing_manifest_is_restored(index: Path, whole: Path) -> None:
+    (index / "manifest.json").unlink()
+    mends(index, whole, "manifest.json: cannot be read")
+
+
+def test_lost_vectors_are_made_again(index: Path, whole: Path) -> None:
+    with IndexWriter.open(index, device="cpu") as archive:
+        ids = sorted(archive.engine.ids("posts"))
+        formula = sorted(archive.engine.ids("formulas"))[0]
+        archive.engine.delete("posts", [ids[0]])
+        archive.engine.delete("formulas", [formula])
+    mends(index, whole, "1 posts have no vectors", "1 formulas have no vectors")
+
+
+def test_vectors_that_are_not_the_posts_own_are_made_again(index: Path, whole: Path) -> None:
+    with IndexWriter.open(index, device="cpu") as archive:
+        first, second = sorted(archive.engine.ids("posts"))[:2]
+        rows = {name: archive.engine[name].fetch([second])[second] for name in ("document", "parts")}
+        payload = archive.engine.payloads("posts", [first])[first]
+        archive.engine.upsert("posts", [Entry(first, rows, payload), Entry("stranger", rows)])
+        formula, other = sorted(archive.engine.ids("formulas"))[:2]
+        own = archive.engine["formula"].fetch([formula, other])
+        payload = archive.engine.payloads("formulas", [formula])[formula]
+        archive.engine.upsert(
+            "formulas",
+            [Entry(formula, {"formula": own[other]}, payload), Entry("strange", {"formula": own[other]})],
+        )
+    mends(
+        index,
+        whole,
+        "1 posts have other vectors than were made for them",
+        "1 formulas have other vectors than were made for them",
+        "1 vectors belong to none of the posts",
+        "1 vectors belong to none of the formulas",
+    )
+
+
+@pytest.mark.parametrize("how", ["missing", "torn", "changed"])
+def test_damaged_vectors_are_made_again(index: Path, whole: Path, how: str) -> None:
+    files = [path for path in (index / "vectors").rglob("*.safetensors") if path.stat().st_size]
+    for path in files:
+        data = bytearray(path.read_bytes())
+        if how == "missing":
+            path.unlink()
+        elif how == "torn":
+            path.write_bytes(data[: len(data) // 2])
+        else:
+            data[-8] ^= 0xFF
+            path.write_bytes(data)
+    assert files
+    mends(index, whole, "vectors: cannot be read")
+
+
+def test_a_missing_engine_is_made_again(index: Path, whole: Path) -> None:
+    shutil.rmtree(index / "vectors")
+    mends(index, whole, "vectors: cannot be read")
+
+
+def test_a_missing_or_damaged_lexical_index_is_made_again(index: Path, whole: Path) -> None:
+    shutil.rmtree(index / "lexical")
+    mends(index, whole, "lexical: cannot be read")
+    for path in (index / "lexical").rglob("*.segment"):
+        path.write_bytes(path.read_bytes()[:-20])
+    mends(index, whole, "lexical: cannot be read")
+
+
+def test_lost_and_strange_lexical_entries_are_put_right(index: Path, whole: Path) -> None:
+    with IndexWriter.open(index, device="cpu") as archive:
+        post, look = sorted(archive.catalogue.ids())[0], sorted(archive.catalogue.look_keys())[0]
+        archive.lexical.posts.update([("stranger", {"words": ["x"]})], [post])
+        archive.lexical.formulas.update([("no look", {"latex": ["$x"]})], [look])
+    mends(
+        index,
+        whole,
+        "1 posts have no entry",
+        "1 entries belong to no post",
+        "1 looks have no entry",
+        "1 entries belong to no look",
+    )
+
+
+def test_lost_damaged_and_strange_graphs_are_put_right(index: Path, whole: Path) -> None:
+    graphs = index / "graphs" / "graphs.db"
+    posts = sample_posts(6)
+    sql(graphs, "DELETE FROM posts WHERE id = ?", posts[0].id)
+    sql(graphs, "UPDATE posts SET graph = x'00' WHERE id = ?", posts[1].id)
+    sql(graphs, "UPDATE posts SET digest = x'00' WHERE id = ?", posts[2].id)
+    sql(graphs, "DELETE FROM tensors WHERE post = (SELECT number FROM posts WHERE id = ?)", posts[3].id)
+    sql(graphs, "UPDATE posts SET id = 'stranger' WHERE id = ?", posts[4].id)
+    mends(
+        index,
+        whole,
+        "2 posts have no graph",
+        "1 graphs are damaged",
+        "1 graphs are of another text or parser",
+        "1 graphs have no tensor",
+        "1 graphs belong to no post",
+    )
+
+
+def test_a_missing_graph_store_and_damaged_vocabularies_are_made_again(index: Path, whole: Path) -> None:
+    shutil.rmtree(index / "graphs")
+    mends(index, whole, "graphs: cannot be read")
+    (index / "graphs" / "vocabulary.txt").write_text("rubbish\n")
+    mends(index, whole, "vocabulary.txt is missing or damaged")
+
+
+def test_a_damaged_catalogue_is_read_again_from_its_inputs(index: Path, whole: Path) -> None:
+    (index / "catalogue.db").write_bytes(b"rubbish" * 5000)
+    with pytest.raises(MathAMRError, match=r"catalogue\.db is damaged"):
+        Archive.open(index)
+    mends(index, whole, "catalogue.db: cannot be read")
+    assert (index / "catalogue.db.damaged").exists()
+
+
+def test_a_catalogue_with_damaged_pages_is_noticed(index: Path, whole: Path) -> None:
+    data = bytearray((index / "catalogue.db").read_bytes())
+    for page in range(3, len(data) // 4096, 3):
+        data[page * 4096 : page * 4096 + 512] = b"\xff" * 512
+    (index / "catalogue.db").write_bytes(data)
+    mends(index, whole, "catalogue.db: cannot be read")
+
+
+def test_what_cannot_be_read_again_is_told_to_be_lost(model_folder: Path, tmp_path: Path) -> None:
+    index = tmp_path / "index"
+    build(index, [note("a", "from a file")], model_folder, "one.jsonl")
+    build(index, [note("b", "from another")], model_folder, "two.jsonl")
+    with IndexWriter.open(index, device="cpu") as archive:
+        archive.put([note("c", "from nowhere")])
+    (tmp_path / "two.jsonl").unlink()
+    (index / "catalogue.db").write_bytes(b"rubbish")
+    report = check_index(index)
+    assert not report.sound
+    lost = [str(problem) for problem in report.problems if problem.outcome == "lost"]
+    assert any("two.jsonl: that input is not there any more" in line for line in lost)
+    assert any("1 posts that came from no file" in line for line in lost)
+    with Archive.open(index) as archive:
+        assert list(archive.catalogue.ids()) == ["a"] == list(archive.engine.ids("posts"))
+        assert list(archive.lexical.posts.ids()) == ["a"]
+    assert check_index(index).sound
+
+
+def test_a_damaged_post_is_lost_until_its_input_is_read_again(
+    index: Path, whole: Path, model_folder: Path
+) -> None:
+    victim = sample_posts(1)[0].id
+    sql(index / "catalogue.db", "UPDATE posts SET post = x'00' WHERE id = ?", victim)
+    report = check_index(index)
+    assert not report.sound
+    assert "lost: catalogue.db: 1 posts are damaged" in report.lines()[0]
+    assert check_index(index).sound
+    build(index, sample_posts(6), model_folder)
+    with Archive.open(index) as archive:
+        assert archive.catalogue.post(victim).body == sample_posts(1)[0].body
+        assert len(archive.catalogue) == 6
+
+
+def test_an_interrupted_change_is_finished(index: Path, whole: Path) -> None:
+    sql(index / "catalogue.db", "UPDATE posts SET graph = 0, vectors = 0, lexical = 0")
+    sql(index / "catalogue.db", "UPDATE looks SET lexical = 0")
+    mends(index, whole, "6 posts wait for their vectors", "looks wait for their lexical entry")
+
+
+def test_a_folder_that_is_no_index_is_a_clear_error(tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match="is no index"):
+        check_index(tmp_path)
+    with pytest.raises(MathAMRError, match="does not exist"):
+        check_index(tmp_path / "nowhere", repair=False)
+
+
+def test_an_engine_that_another_process_has_open_is_left_alone(index: Path, whole: Path) -> None:
+    with (
+        WriterLock(index / "vectors", "a server"),
+        pytest.raises(InUseError, match=r"is being changed by .*\(a server\)"),
+    ):
+        check_index(index)
+    assert not differences(content(index), content(whole))
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_flipped_bytes_of_the_graphs_are_told_and_mended(index: Path, whole: Path, seed: int) -> None:
+    path, chance = index / "graphs" / "graphs.db", random.Random(seed)
+    data = bytearray(path.read_bytes())
+    for _ in range(1 + 3 * seed):
+        data[chance.randrange(len(data))] ^= 1 << chance.randrange(8)
+    path.write_bytes(data)
+    with Archive.open(index) as archive:
+        for post in sample_posts(6):
+            with suppress(MathAMRError):
+                archive.graph(post.id)
+                archive.vectors(post.id)
+    check_index(index, repair=False)
+    assert check_index(index).sound
+    assert not differences(content(index), content(whole))
+
+
+@pytest.mark.parametrize("part", ["parser", "model"])
+def test_nothing_is_deleted_where_what_would_make_it_again_is_another(index: Path, part: str) -> None:
+    before = content(index)
+    manifest = Manifest.read(index)
+    changed = replace(getattr(manifest, part), fingerprint="another")
+    written = replace(manifest, **{part: changed}).write(index)
+    with suppress(MathAMRError):
+        assert not check_index(index).sound
+    written_again = replace(written, **{part: getattr(manifest, part)}).write(index)
+    assert written_again.parser == manifest.parser
+    assert not differences(content(index), before)
+
+
+def test_a_manifest_that_was_changed_on_disk_is_taken_from_its_copy(index: Path, whole: Path) -> None:
+    path = index / "manifest.json"
+    fingerprint = Manifest.read(index).parser.fingerprint
+    path.write_text(path.read_text().replace(fingerprint, "x" + fingerprint[1:]))
+    with pytest.raises(MathAMRError, match="not as it was written"):
+        Archive.open(index)
+    mends(index, whole, "manifest.json: cannot be read")
+
+
+def test_posts_that_a_program_put_outlive_a_damaged_page(index: Path) -> None:
+    posts = [note(f"put {number}", f"A note of a program, number {number}. " * 40) for number in range(60)]
+    with IndexWriter.open(index, device="cpu") as archive:
+        archive.put(posts)
+    database = index / "catalogue.db"
+    sql(database, "PRAGMA wal_checkpoint(TRUNCATE)")
+    data = bytearray(database.read_bytes())
+    for page in {match.start() // 4096 * 4096 for match in re.finditer(b"put 30", bytes(data))}:
+        data[page : page + 64] = b"\xff" * 64
+    database.write_bytes(data)
+    report = check_index(index)
+    lost = [str(problem) for problem in report.problems if problem.outcome == "lost"]
+    with Archive.open(index) as archive:
+        kept = {post.id for post in posts if post.id in archive.catalogue}
+        assert 30 <= len(kept) < 60, report.lines()
+        assert all(archive.catalogue.post(name).body.startswith("A note of a program") for name in kept)
+        assert {post.id for post in sample_posts(6)} <= set(archive.catalogue.ids())
+    assert any(f"{60 - len(kept)} posts that came from no file" in line for line in lost)
+    assert check_index(index).sound
+
+
+def test_a_post_that_was_changed_on_disk_is_told_and_not_shown(index: Path) -> None:
+    victim = sample_posts(1)[0]
+    other = replace(victim, body="Something else.")
+    sql(index / "catalogue.db", "UPDATE posts SET post = ? WHERE id = ?", packed(other), victim.id)
+    with Archive.open(index) as archive, pytest.raises(MathAMRError, match="not as it was stored"):
+        archive.catalogue.post(victim.id)

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+import pytest
+
+from mathamr.index.build.cluster.clustercrew import identity
+from mathamr.index.build.cluster.worktodo import WorkToDo
+
+
+def test_vectors_that_are_read_otherwise_or_were_made_ahead_have_shards_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    keys = set()
+    for settings in ({}, {"MATHAMR_TEXT": "float"}, {"MATHAMR_VECTORS": "ahead"}):
+        with monkeypatch.context() as environment:
+            for name in ("MATHAMR_TEXT", "MATHAMR_VECTORS"):
+                environment.delenv(name, raising=False)
+            for name, value in settings.items():
+                environment.setenv(name, value)
+            keys.add(WorkToDo.of("a:B", (), None, identity("a model")).key("a post"))
+    assert len(keys) == 3
+    usual = WorkToDo.of("a:B", (), None, {"made with": "a model"}).key("a post")
+    assert usual in keys, "shards of before are still found"

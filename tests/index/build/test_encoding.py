@@ -1,0 +1,115 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr.graphs.store import GraphStore
+from mathamr.index.archive import GRAPHS, Archive
+from mathamr.index.build import encoding
+from mathamr.index.build.crew import Crew
+from mathamr.index.build.encoding import Encoders, read_tensor
+from mathamr.text.compiled.network import fits
+from mathamr.text.configuration import TransformerConfiguration
+from mathamr.text.encoder import TextEncoder
+from mathamr.text.transformer import Transformer
+from mathamr.text.ways import COMPILED, ONNX
+from mathamr.text.wordpieces import WordPieces
+from mathamr.posts.post import Post
+from mathamr.systems.system import Encoded, Item
+from mathamr.systems.text.system import TextSystem
+from mathamr.core.workers import Lost
+from tests.text.small import PIECES
+from tests.models import build_sample_index, sample_posts
+
+
+def items(archive: Archive, posts: list[Post]) -> list[Item]:
+    assert archive.system.graphs is not None
+    with GraphStore(archive.folder / GRAPHS, read_only=True) as store:
+        return [Item(post=post, tensor=read_tensor(store, post.id, archive.system.graphs)) for post in posts]
+
+
+def same(ours: list[Encoded], theirs: list[Encoded]) -> bool:
+    """Whether vectors are the same up to rounding, which depends on what is computed beside them."""
+
+    def rows(encoded: Encoded) -> list[tuple[object, ...]]:
+        return [
+            (encoded.id, where, name, own.references, own.levels.tolist())
+            for where, fields in (("", encoded.post), *encoded.formulas)
+            for name, own in fields.items()
+        ]
+
+    def vectors(found: list[Encoded]) -> list[np.ndarray]:
+        return [
+            own.vectors
+            for each in found
+            for fields in (each.post, *(fields for _, fields in each.formulas))
+            for own in fields.values()
+        ]
+
+    return [*map(rows, ours)] == [*map(rows, theirs)] and all(
+        np.allclose(a, b, rtol=0, atol=2e-6) for a, b in zip(vectors(ours), vectors(theirs), strict=True)
+    )
+
+
+def test_processes_give_what_is_made_here_in_the_same_order(
+    small_index: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(encoding, "CHUNK", 3)
+    with Archive.open(small_index) as archive:
+        posts = list(archive.catalogue.posts(sorted(archive.catalogue.ids())).values())
+        here = list(archive.system.encode(items(archive, posts)))
+        with Encoders(archive, Crew(1), 1000) as alone:
+            assert same(list(alone.posts(posts, lambda chosen: items(archive, list(chosen)))), here)
+        with Encoders(archive, Crew(2), 1000) as encoders:
+            assert encoders._pool is not None
+            assert same(list(encoders.posts(posts, lambda _: [])), here)
+            # A worker that is lost over some posts costs nothing: they are encoded here.
+            pool = encoders._pool.map
+            monkeypatch.setattr(
+                encoders._pool,
+                "map",
+                lambda requests: (
+                    (request, Lost("worker died", "gone") if number == 1 else answer)
+                    for number, (request, answer) in enumerate(pool(requests))
+                ),
+            )
+            found = list(encoders.posts(posts, lambda chosen: items(archive, list(chosen))))
+            assert same(found, here)
+
+
+def test_few_posts_are_not_worth_processes(small_index: Path) -> None:
+    with Archive.open(small_index) as archive, Encoders(archive, Crew(2), encoding.FEW) as encoders:
+        assert encoders._pool is None
+
+
+def test_vectors_by_machine_code_depend_on_no_worker_and_no_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torch.manual_seed(4)
+    shape = TransformerConfiguration(
+        pieces=len(PIECES), size=48, layers=1, heads=6, inner=96, positions=256, projection=16
+    )
+    if not fits(shape):
+        pytest.skip("llvmlite is not installed, or the processor has no instructions for this")
+    TextSystem(TextEncoder(Transformer(shape), WordPieces(PIECES), fingerprint="wide"), "wide").save(
+        tmp_path / "model"
+    )
+    build_sample_index(tmp_path / "index", tmp_path / "model", sample_posts(9))
+    monkeypatch.setattr(encoding, "CHUNK", 2)
+    with Archive.open(tmp_path / "index") as archive:
+        posts = list(archive.catalogue.posts(sorted(archive.catalogue.ids())).values())
+
+        def made(way: str, workers: int, chosen: list[Post]) -> dict[str, list[bytes]]:
+            monkeypatch.setattr(encoding, "way_for", lambda count: way)
+            with Encoders(archive, Crew(workers), 1000) as encoders:
+                assert encoders.are_apart == (workers > 1)
+                found = encoders.posts(chosen, lambda some: [Item(post=post) for post in some])
+                return {each.id: [own.vectors.tobytes() for own in each.post.values()] for each in found}
+
+        alone = made(COMPILED, 1, posts)
+        assert len(alone) == 9
+        assert alone == made(COMPILED, 2, posts) == made(COMPILED, 1, posts[::-1])
+        assert alone != made(ONNX, 1, posts)

@@ -1,0 +1,39 @@
+"""Following inputs: a change is told once, the index inside the folder is none, nothing to follow is an error."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr.index.build.watching import changes
+
+
+def test_a_changed_note_is_told_and_the_index_inside_is_not(tmp_path: Path) -> None:
+    index = tmp_path / "notes.index"
+    index.mkdir()
+    (tmp_path / "a.md").write_text("one", encoding="utf-8")
+    stop = threading.Event()
+    told: list[list[str]] = []
+
+    def follow() -> None:
+        for names in changes([tmp_path], index, stop, settled=50):
+            told.append(names)
+            stop.set()
+
+    thread = threading.Thread(target=follow, daemon=True)
+    thread.start()
+    for round in range(1200):
+        (index / "manifest.json").write_text(str(round), encoding="utf-8")
+        (tmp_path / "a.md").write_text(f"changed {round}", encoding="utf-8")
+        if stop.wait(0.1):
+            break
+    thread.join(120)
+    assert told == [["a.md"]]
+
+
+def test_inputs_that_are_gone_are_told(tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match="nothing to follow"):
+        next(changes([tmp_path / "gone"], tmp_path / "index"))

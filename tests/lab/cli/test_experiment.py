@@ -1,0 +1,89 @@
+"""`mathamr experiment` as a user calls it."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import get_type_hints
+
+import pytest
+
+from mathamr_lab.cli.experiment import command
+from mathamr.core.errors import MathAMRError
+from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments.scale import SCALES
+
+HELP = {
+    name: next(iter(hint.__metadata__)).help
+    for name, hint in get_type_hints(command, include_extras=True).items()
+    if hasattr(hint, "__metadata__")
+}
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_a_dry_run_prints_the_stages_and_does_nothing(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command([name], scale="tiny", seeds=2, out=tmp_path / "out", dry_run=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line.split()[0] for line in lines[:3]] == ["graphs", "graphs", "graphs"]
+    kinds = {line.split()[0] for line in lines[:-1]}
+    assert kinds == {"graphs", "train", "index", "run", "evaluate"}
+    assert lines[-1].startswith(f"0 of {len(lines) - 1} stages done; about ")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_dry_run_of_formula_experiments_names_every_model_once_and_does_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(["ssemb-ablation", "ssemb-fusion"], seeds=2, out=tmp_path / "out", dry_run=True)
+    *lines, said = capsys.readouterr().out.splitlines()
+    assert len(lines) == len(set(lines)) == 2 * 5  # four augmentations and the recipe of the box
+    assert said == "0 of 10 models trained"
+    assert not (tmp_path / "out").exists()
+
+
+def test_formula_experiments_so_far_train_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    command(["ssemb-fusion"], out=tmp_path, so_far=True)
+    printed = capsys.readouterr().out
+    assert printed == (tmp_path / "ssemb-fusion" / "results.md").read_text(encoding="utf-8")
+    assert "| random order | " in printed
+    assert not (tmp_path / "models").exists()
+
+
+def test_several_experiments_are_planned_one_after_the_other(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command(["document-loss", "connectivity", "document-loss"], scale="tiny", out=tmp_path, dry_run=True)
+    lines = capsys.readouterr().out.splitlines()
+    assert [line for line in lines if line.startswith("#")] == ["# document-loss", "# connectivity"]
+
+
+def test_the_help_names_every_experiment_and_scale() -> None:
+    for name in EXPERIMENTS:
+        assert name in HELP["names"]
+    for scale in SCALES:
+        assert scale in HELP["scale"]
+
+
+def test_an_unknown_experiment_lists_the_known_ones(tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match="unknown experiment 'luck'; known: formula-representations"):
+        command(["luck"], out=tmp_path)
+
+
+def test_a_field_that_no_configuration_has_is_refused_before_anything_is_made(tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match="unknown configuration field 'depth'"):
+        command(["benchmark"], changes=["depth=9"], out=tmp_path / "out", dry_run=True)
+    assert not (tmp_path / "out").exists()
+
+
+def test_errors_end_with_one_line_and_exit_code_1(tmp_path: Path) -> None:
+    ran = subprocess.run(
+        [sys.executable, "-m", "mathamr", "experiment", "benchmark", "--corpus", str(tmp_path / "nowhere")],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+    )
+    assert ran.returncode == 1
+    assert ran.stderr.strip() == f"mathamr: {tmp_path / 'nowhere'}: no such file or folder"

@@ -1,0 +1,92 @@
+"""The declarations: complete, consistent, and with the thesis's own figures."""
+
+from __future__ import annotations
+
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments.experiment import JUDGED, Experiment, Strategy
+from mathamr_lab.experiments.scale import SCALES, scale_named
+from mathamr.systems.mathamrplus.configuration import VirtualStart
+from mathamr_lab.systems.mathamrplus.graph.configuration import configured
+
+ALL = [EXPERIMENTS[name] for name in EXPERIMENTS]
+
+
+@pytest.mark.parametrize("name", list(EXPERIMENTS))
+def test_every_experiment_is_known_by_its_own_name(name: str) -> None:
+    assert EXPERIMENTS[name].name == name
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
+def test_variants_differ_and_are_tested_against_one_another(experiment: Experiment) -> None:
+    names = [variant.name for variant in experiment.variants]
+    assert len(set(names)) == len(names)
+    different = {(v.graphs, v.changes, v.strategy) for v in experiment.variants}
+    assert len(different) == len(names)
+    for variant in experiment.variants:
+        assert len(variant.cells) == len(experiment.heads)
+        assert variant.baseline is None or variant.baseline in names
+        assert variant.baseline != variant.name
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
+@pytest.mark.parametrize("scale", SCALES)
+def test_every_variant_is_a_configuration_at_every_scale(experiment: Experiment, scale: str) -> None:
+    for variant in experiment.variants:
+        model, training = scale_named(scale).configurations(variant.changes, seed=3)
+        assert training["seed"] == 3
+        for change in variant.changes:
+            name, _, value = change.partition("=")
+            assert str((model | training)[name]) == value
+
+
+@pytest.mark.parametrize("experiment", ALL, ids=lambda each: each.name)
+def test_the_thesis_s_figures_stand_beside_every_variant(experiment: Experiment) -> None:
+    best, means, costs = experiment.tables
+    for variant in experiment.variants:
+        published = variant.published
+        # The thesis names one way to leave formulas out; dropping the placeholders as well is beyond its tables.
+        assert published.best or published.spread or variant.name == "absent"
+        assert set(published.stars) <= set(published.best) <= set(JUDGED)
+        for value in [*published.best.values(), *(mean for mean, _ in published.spread.values())]:
+            assert 0 < value < 1
+    assert any(v.published.spread for v in experiment.variants) == bool(means)
+    assert any(v.published.costs for v in experiment.variants) == bool(costs)
+    assert any(v.published.best for v in experiment.variants) == bool(best)
+
+
+def test_the_conditions_are_the_thesis_s() -> None:
+    modes = {variant.graphs.formulas for variant in EXPERIMENTS["formula-representations"].variants}
+    edges = {variant.graphs.auxiliary for variant in EXPERIMENTS["connectivity"].variants}
+    assert modes == {"both", "opt", "slt", "none", "absent"}
+    assert edges == {"none", "sequential", "circular", "full"}
+    starts = set()
+    for variant in EXPERIMENTS["initialisation"].variants:
+        starts.add(configured("thesis", variant.changes)[0].virtual_start)
+    assert starts == set(VirtualStart.__args__)  # type: ignore[attr-defined]
+    betas = {configured("thesis", v.changes)[1].beta for v in EXPERIMENTS["document-loss"].variants}
+    assert betas == {1.0, 0.7, 0.5, 0.3, 0.0}
+    strategies = {
+        (v.strategy.ranking, v.strategy.exact) for v in EXPERIMENTS["retrieval-strategies"].variants
+    }
+    assert strategies == {(r, e) for r in ("maxsim", "rerank", "single") for e in (True, False)}
+
+
+def test_pools_are_as_large_a_share_as_the_thesis_s() -> None:
+    pools = {v.strategy.pool_size(33_771) for v in EXPERIMENTS["retrieval-strategies"].variants}
+    assert {round(pool, -3) for pool in pools} == {1000, 5000, 34_000}
+    assert Strategy("rerank", pool=0.03).pool_size(5) == 5
+
+
+def test_changes_of_a_user_give_way_to_what_an_experiment_varies() -> None:
+    scale = scale_named("thesis").changed(["beta=0.5", "epochs=1", "epochs=2"])
+    assert scale.changes == ("beta=0.5", "epochs=2")
+    _, training = scale.configurations(("beta=0.0",), seed=0)
+    assert (training["beta"], training["epochs"]) == (0.0, 2)
+
+
+def test_an_unknown_scale_lists_the_known_ones() -> None:
+    with pytest.raises(MathAMRError, match="unknown scale 'huge'; known: tiny"):
+        scale_named("huge")

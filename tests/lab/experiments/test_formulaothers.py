@@ -1,0 +1,124 @@
+"""Ways to rank formulas without a network, against the searches they stand for; tables worked by hand."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.baselines.bm25 import LatexBm25
+from mathamr.evaluation.baselines.candidate import Candidate
+from mathamr.evaluation.qrels import Qrels
+from mathamr.evaluation.scores import Scores
+from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
+from mathamr_lab.experiments.formulaexperiment import FormulaExperiment, FormulaVariant
+from mathamr_lab.experiments.formulaothers import OTHERS, other_scores
+from mathamr_lab.experiments.formulatables import formula_table
+from mathamr.formulas.parse import parse
+from mathamr.formulas.tree import Opt, Slt
+from mathamr.index.lexical.lexicalindex import LexicalIndex
+from mathamr.index.lexical.terms import formula_terms
+from mathamr.posts.post import Formula
+from tests.systems.formulamodels import LATEX
+
+QUERIES = {"B.1": "x^2+1", "B.2": r"\frac{n}{k}"}
+GRADES = {"B.1": {"2": 3, "5": 2, "0": 0}, "B.2": {"4": 2, "0": 0, "3": 1}}
+
+
+def trees(latex: str) -> tuple[Slt, Opt]:
+    parsed = parse(latex)
+    return parsed.slt, parsed.opt
+
+
+@pytest.fixture(scope="module")
+def collection() -> FormulaCollection:
+    candidates = {str(number): latex for number, latex in enumerate(LATEX)}
+    return FormulaCollection.of(
+        "a few",
+        {name: trees(latex) for name, latex in candidates.items()},
+        {topic: trees(latex) for topic, latex in QUERIES.items()},
+        GRADES,
+        written={name: WrittenFormula(latex) for name, latex in candidates.items()},
+        asked={topic: WrittenFormula(latex) for topic, latex in QUERIES.items()},
+        sets={"first": ["B.1"], "second": ["B.2"]},
+    )
+
+
+def test_bm25_over_latex_is_the_baseline_s(collection: FormulaCollection) -> None:
+    found = other_scores("BM25, LaTeX n-grams", collection)
+    assert found is not None
+    baseline = LatexBm25([Candidate(str(n), "", (latex,), "") for n, latex in enumerate(LATEX)])
+    for row, hits in zip(
+        found, baseline.rank([Candidate("", "", (latex,), "") for latex in QUERIES.values()], 99), strict=True
+    ):
+        expected = {int(hit.id): hit.score for hit in hits}
+        np.testing.assert_allclose(row, [expected.get(n, 0.0) for n in range(len(LATEX))], rtol=1e-6)
+
+
+def test_lexical_scores_are_those_of_the_lexical_index(collection: FormulaCollection, tmp_path: Path) -> None:
+    found = other_scores("lexical", collection)
+    assert found is not None
+    with LexicalIndex.open(tmp_path) as index:
+        index.formulas.update((str(n), formula_terms(Formula("", latex))) for n, latex in enumerate(LATEX))
+        for row, latex in zip(found, QUERIES.values(), strict=True):
+            hits = index.formulas.score(formula_terms(Formula("", latex)), list(map(str, range(len(LATEX)))))
+            expected = {int(hit.id): hit.score for hit in hits}
+            np.testing.assert_allclose(row, [expected[n] for n in range(len(LATEX))], atol=1e-6)
+
+
+def test_tuples_find_the_formula_itself_first() -> None:
+    own = FormulaCollection.of(
+        "own",
+        {str(number): trees(latex) for number, latex in enumerate(LATEX)},
+        {str(number): trees(LATEX[number]) for number in range(1, 5)},  # the first is one symbol
+        {str(number): {"0": 1} for number in range(1, 5)},
+    )
+    for name in ("BM25, layout tuples", "BM25, operator tuples"):
+        found = other_scores(name, own)
+        assert found is not None
+        assert [int(row.argmax()) for row in found] == [1, 2, 3, 4]
+
+
+def test_a_collection_without_latex_has_no_ranking_by_it(collection: FormulaCollection) -> None:
+    bare = FormulaCollection(
+        "bare", collection.shard, collection.candidates, collection.topics, collection.grades
+    )
+    assert [name for name in OTHERS if other_scores(name, bare) is None] == [
+        "BM25, LaTeX n-grams",
+        "lexical",
+        "lexical, published reading",
+    ]
+    with pytest.raises(MathAMRError, match="no other way"):
+        other_scores("by heart", bare)
+
+
+def test_latex_and_sets_come_back_from_files(collection: FormulaCollection, tmp_path: Path) -> None:
+    collection.save(tmp_path / "few.npz")
+    again = FormulaCollection.load(tmp_path / "few.npz")
+    assert (again.written, again.sets) == (collection.written, {"first": ("B.1",), "second": ("B.2",)})
+
+
+def test_a_table_has_means_over_seeds_sets_and_what_is_known(collection: FormulaCollection) -> None:
+    def scores(name: str, *values: float) -> Scores:
+        return Scores(name, {"MAP'": dict(zip(("B.1", "B.2"), values, strict=True))})
+
+    experiment = FormulaExperiment(
+        name="few",
+        title="",
+        source="",
+        question="",
+        baseline="ours",
+        measures=("MAP'",),
+        variants=(
+            FormulaVariant("ours", ranking="lexical", published={"MAP'": 0.5}),
+            FormulaVariant("known", known={"a few": {"MAP'": 0.25}}),
+            FormulaVariant("not there", ranking="alignment"),
+        ),
+    )
+    found = {"ours": [scores("ours", 0.2, 0.4), scores("ours", 0.4, 1.0)], "known": [], "not there": []}
+    lines = list(formula_table(experiment, collection, Qrels(GRADES), found))
+    assert "| ours | .500 ± .200 | .300 | .700 | MAP' .500 |" in lines
+    assert "| known | .250 |  |  |  |" in lines
+    assert not any("not there" in line for line in lines)

@@ -1,0 +1,224 @@
+"""Experiments of formula systems: scores against the engine's, collections as files, a whole experiment on a few formulas."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr_lab.experiments import FORMULA_EXPERIMENTS
+from mathamr_lab.experiments.formulacollection import FormulaCollection
+from mathamr_lab.experiments.formulaexperiment import FormulaExperiment, FormulaVariant
+from mathamr_lab.experiments.formulaothers import other_scores
+from mathamr_lab.experiments.formularunner import FormulaRun, FormulaSetting, run_formula_experiments
+from mathamr_lab.experiments.formulascores import (
+    BACK,
+    collection_scores,
+    fused,
+    mutual,
+    ranked,
+    reciprocal_ranks,
+)
+from mathamr_lab.experiments.judgedpool import pool_collection
+from mathamr.formulas.alignment import similarity
+from mathamr.formulas.notation import to_string
+from mathamr.formulas.parse import parse
+from mathamr.index.engines.maxsim import maxsim, mutual_maxsim
+from mathamr.index.scored import Scored
+from mathamr.search.fusion import fuse
+from mathamr_lab.recipes.recipe import RECIPES
+from tests.systems.formulamodels import LATEX, tiny_formula_graph, tiny_ssemb
+
+QUERIES = {"B.1": "x^2+1", "B.2": r"\frac{n}{k}"}
+GRADES = {"B.1": {"2": 3, "5": 2, "0": 0}, "B.2": {"4": 2, "0": 0, "3": 1}}
+
+
+@pytest.fixture(scope="module")
+def collection() -> FormulaCollection:
+    def trees(latex: str) -> tuple[object, object]:
+        parsed = parse(latex)
+        return parsed.slt, parsed.opt
+
+    return FormulaCollection.of(
+        "a few",
+        {str(number): trees(latex) for number, latex in enumerate(LATEX)},  # type: ignore[misc]
+        {topic: trees(latex) for topic, latex in QUERIES.items()},  # type: ignore[misc]
+        GRADES,
+    )
+
+
+def test_scores_of_nodes_are_those_of_the_engines(collection: FormulaCollection) -> None:
+    system = tiny_formula_graph()
+    scores = collection_scores(system, collection)
+    for field, view in (("layout", "slt"), ("operators", "opt")):
+        kinds = [parse(latex) for latex in LATEX]
+        rows = [v.vectors for v in system.node_vectors(view, [getattr(kind, view) for kind in kinds])]
+        starts = np.cumsum([0, *map(len, rows)])[:-1]
+        for number, latex in enumerate(QUERIES.values()):
+            (query,) = system.node_vectors(view, [getattr(parse(latex), view)])
+            expected = maxsim(query.vectors, np.concatenate(rows), starts)
+            np.testing.assert_allclose(scores[field][number], expected, atol=1e-5)
+            both = mutual(scores[field], scores[f"{field}{BACK}"])[number]
+            wanted = [mutual_maxsim(query.vectors, each) for each in rows]
+            np.testing.assert_allclose(both, wanted, atol=1e-5)
+
+
+def test_scores_of_structures_are_cosines_of_what_the_system_encodes(
+    collection: FormulaCollection, tmp_path: Path
+) -> None:
+    system = tiny_ssemb(tmp_path)
+    found = collection_scores(system, collection)["structure"]
+    ours = system.structures([parse(latex).opt for latex in QUERIES.values()])
+    theirs = system.structures([parse(latex).opt for latex in LATEX])
+    np.testing.assert_allclose(found, ours @ theirs.T, atol=1e-5)
+
+
+def test_fusions_are_those_of_search(collection: FormulaCollection) -> None:
+    scores = collection_scores(tiny_formula_graph(), collection)
+    for number in range(len(QUERIES)):
+        parts = [
+            sorted(
+                (Scored(name, float(value)) for name, value in zip(collection.candidates, row, strict=True)),
+                key=lambda hit: -hit.score,
+            )
+            for row in (scores["layout"][number], scores["operators"][number])
+        ]
+        for name in ("max", "mean", "rrf"):
+            wanted = fuse(name, parts, normalisation=None if name == "rrf" else "none")
+            values = dict(zip(collection.candidates, fused(scores, name)[number].tolist(), strict=True))
+            assert [round(hit.score, 5) for hit in wanted] == pytest.approx(
+                [values[hit.id] for hit in wanted], abs=1e-4
+            )
+
+
+def test_a_pool_ranks_what_was_judged_alone(collection: FormulaCollection) -> None:
+    matrix = np.tile(np.arange(len(LATEX), dtype=np.float32), (2, 1))
+    everything = ranked(collection, matrix, depth=3)
+    assert [item for item, _ in everything["B.1"]] == ["11", "10", "9"]
+    pool = FormulaCollection(
+        collection.name, collection.shard, collection.candidates, collection.topics, GRADES, among_judged=True
+    )
+    assert [item for item, _ in ranked(pool, matrix)["B.1"]] == ["5", "2", "0"]
+
+
+def test_a_collection_comes_back_from_its_files(collection: FormulaCollection, tmp_path: Path) -> None:
+    path = tmp_path / "few.npz"
+    collection.save(path)
+    again = FormulaCollection.load(path)
+    assert (again.candidates, again.topics, again.grades) == (
+        collection.candidates,
+        collection.topics,
+        GRADES,
+    )
+    path.with_suffix(".json").write_text("{}", encoding="utf-8")
+    with pytest.raises(MathAMRError, match="describes no collection"):
+        FormulaCollection.load(path)
+
+
+def test_a_judged_pool_is_read_with_quoted_trees(tmp_path: Path) -> None:
+    opt, slt = (to_string(tree) for tree in (parse("x+1").opt, parse("x+1").slt))
+    quoted = rf"\"{slt}\""
+    header = "topic\tvisual_id\tgrade\tofficial\tlatex_if_known\topt\tslt"
+    lines = [
+        header,
+        f"B.1\t7\t2\t1\t\t{opt}\t{quoted}",
+        f"B.1\t8\t0\t1\t\t{opt}\t[V!x",
+        f"B.9\t9\t2\t0\t\t{opt}\t{slt}",
+    ]
+    (tmp_path / "judged.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (tmp_path / "queries.tsv").write_text(f"B.1\tx+1\t{opt}\t{slt}\n", encoding="utf-8")
+    found = pool_collection(tmp_path)
+    assert (found.candidates, found.topics, found.grades) == (("7", "9"), ("B.1",), {"B.1": {"7": 2}})
+
+
+def test_alignment_and_shared_parts_score_without_a_network(collection: FormulaCollection) -> None:
+    aligned = other_scores("alignment", collection)
+    query = parse(QUERIES["B.1"])
+    expected = [similarity((query.opt, query.slt), (parsed.opt, parsed.slt)) for parsed in map(parse, LATEX)]
+    np.testing.assert_allclose(aligned[0], expected, atol=1e-2)
+    shared = other_scores("shared parts", collection)
+    assert shared.shape == aligned.shape
+    order = np.argsort(-shared[0])
+    assert set(order[:2].tolist()) <= {2, 5, 10}
+
+
+def test_a_whole_experiment_trains_measures_and_is_not_done_twice(
+    collection: FormulaCollection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    formulas = tmp_path / "formulas.npz"
+    collection.shard.save(formulas)
+    few = ("nodes.batch_size=4", "nodes.epochs=1", "nodes.validation=2")
+    experiment = FormulaExperiment(
+        name="few",
+        title="A few formulas",
+        source="nobody",
+        question="Does it run?",
+        baseline="parts",
+        variants=(
+            FormulaVariant(
+                "nodes", "formula-graph", "small", ("nodes.pairing=slg", *few), "layout", {"MAP'": 0.5}
+            ),
+            FormulaVariant(
+                "fused",
+                "formula-graph",
+                "small",
+                ("nodes.pairing=slg", *few),
+                "layout",
+                others=("shared parts",),
+            ),
+            FormulaVariant("parts", ranking="shared parts"),
+        ),
+    )
+    beside = tmp_path / "few.npz"
+    collection.save(beside)
+    setting = FormulaSetting(
+        formulas=formulas,
+        collections=[collection],
+        places=[beside],
+        out=tmp_path / "out",
+        seeds=1,
+        device="cpu",
+        workers=2,
+    )
+    (nothing,) = run_formula_experiments([experiment], replace(setting, so_far=True))
+    assert "random order" in nothing
+    assert "nodes" not in nothing
+    (first,) = run_formula_experiments([experiment], setting)
+    assert "| nodes |" in first
+    assert "MAP' .500" in first
+    assert re.search(r"\| fused \| [01]?\.\d+", first)
+    model = FormulaRun(experiment, setting).models(0)[0]
+    here = replace(model, models=tmp_path / "here").scores(collection)
+    np.testing.assert_array_equal(model.scores(collection)["layout"], here["layout"])
+
+    def never(*_: object, **__: object) -> None:
+        raise AssertionError("trained twice")
+
+    monkeypatch.setattr("mathamr_lab.experiments.formulatraining.train_prepared", never)
+    monkeypatch.setattr("mathamr_lab.experiments.formulatraining.run_child", never)
+    assert run_formula_experiments([experiment], setting) == [first]
+
+
+@pytest.mark.parametrize("name", list(FORMULA_EXPERIMENTS))
+def test_every_declared_variant_can_be_trained(name: str) -> None:
+    from mathamr_lab.recipes.recipe import TrainingSettings
+
+    experiment = FORMULA_EXPERIMENTS[name]
+    assert experiment.baseline in {variant.name for variant in experiment.variants}
+    for variant in experiment.variants:
+        if variant.system and variant.config:
+            changes = (*experiment.scale, *variant.changes)
+            RECIPES[variant.system].check(TrainingSettings(config=variant.config, changes=changes))
+
+
+def test_reciprocal_ranks_of_two_orders_worked_by_hand() -> None:
+    found = reciprocal_ranks([np.array([[3.0, 2.0, 1.0]]), np.array([[1.0, 3.0, 2.0]])])
+    np.testing.assert_allclose(found[0], [1 / 61 + 1 / 63, 1 / 62 + 1 / 61, 1 / 63 + 1 / 62], rtol=1e-6)
+    few = reciprocal_ranks(
+        [np.array([[3.0, 2.0, 1.0]]), np.array([[1.0, 3.0, 2.0]])], np.array([[True, False, True]])
+    )
+    np.testing.assert_allclose(few[0, [0, 2]], [1 / 61 + 1 / 62, 1 / 62 + 1 / 61], rtol=1e-6)

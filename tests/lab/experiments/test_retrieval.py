@@ -1,0 +1,129 @@
+"""An experiment ranks like a user: its run by a strategy is that of `mathamr run` on an index of the same posts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mathamr.evaluation.retrieval import retrieve
+from mathamr.evaluation.runs import read_run
+from mathamr_lab.experiments import vectors
+from mathamr_lab.experiments.collection import TestCollection, collection_of
+from mathamr_lab.experiments.experiment import Strategy
+from mathamr_lab.experiments.graphs import (
+    CorpusCatalogue,
+    ParserChoice,
+    build_both_tensors,
+    build_corpus,
+    build_topics,
+)
+from mathamr_lab.experiments.retrieval import JudgedLooks, NotApplicableError, ranking_of, search
+from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.search.library import Index
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.systems.ranking import MaxSim, Rerank
+from tests.models import tiny_model
+
+PARSER = ParserChoice("tests.amr.rule_parser:RuleParser")
+
+
+@pytest.fixture(scope="module")
+def made(corner: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, TestCollection]:
+    """A corner of the sample with graphs, a tiny model, its vectors, and an index of the same posts."""
+    folder = tmp_path_factory.mktemp("made")
+    collection = collection_of([corner])
+    build_corpus(collection, folder / "graphs", folder / "corpus", PARSER, given=False, workers=1)
+    build_topics(collection, folder / "corpus", folder / "topics", PARSER, workers=1)
+    for mode in ("both", "none"):
+        build_both_tensors(folder / "corpus", folder / "topics", GraphConfiguration(mode), 1)  # type: ignore[arg-type]
+    model = tiny_model(folder / "model", folder / "corpus")
+    corpus = vectors.Corpus(
+        collection=collection,
+        catalogue=CorpusCatalogue.read(folder / "graphs"),
+        posts=folder / "corpus",
+        topics=folder / "topics",
+    )
+    vectors.encode_all(model, corpus, folder / "index", "cpu")
+    build_index(
+        [corner / "Posts.xml"],
+        folder / "product",
+        BuildOptions(model=model, engine="flat", parser=PARSER.name, device="cpu"),
+    )
+    return folder, collection
+
+
+@pytest.mark.parametrize("name", ["maxsim", "single", "rerank"])
+def test_a_run_of_answers_is_that_of_the_index(
+    made: tuple[Path, TestCollection], name: str, tmp_path: Path
+) -> None:
+    folder, collection = made
+    (test,) = [each for each in collection.tests if each.task == "answers"]
+    catalogue = CorpusCatalogue.read(folder / "graphs")
+    strategy = Strategy(name)  # type: ignore[arg-type]
+    search(test, strategy, MathAMRPlusSystem, folder / "index", "flat", catalogue, tmp_path / "it.run")
+    ours = read_run(tmp_path / "it.run")
+    with Index.open(folder / "product", device="cpu") as index:
+        theirs = retrieve(index, test.topics, "answers", strategy=name, depth=test.depth).run()
+    for topic in test.topics:
+        assert ours.ids(topic.id, test.depth) == theirs.ids(topic.id, test.depth)
+        assert [hit.score for hit in ours.rankings[topic.id]] == pytest.approx(
+            [hit.score for hit in theirs.rankings[topic.id]], abs=2e-6
+        )
+
+
+def test_a_run_of_formulas_has_the_scores_of_the_index(
+    made: tuple[Path, TestCollection], tmp_path: Path
+) -> None:
+    folder, collection = made
+    (test,) = [each for each in collection.tests if each.task == "formulas"]
+    catalogue = CorpusCatalogue.read(folder / "graphs")
+    search(test, Strategy(), MathAMRPlusSystem, folder / "index", "flat", catalogue, tmp_path / "it.run")
+    ours = read_run(tmp_path / "it.run")
+    with Index.open(folder / "product", device="cpu") as index:
+        theirs = retrieve(index, test.topics, "formulas", strategy="maxsim", depth=test.depth).run()
+    for topic in test.topics:
+        # One look may have two visual ids, which share a score: their order may differ, their scores may not.
+        expected = {hit.id: hit.score for hit in theirs.rankings[topic.id]}
+        found = {hit.id: hit.score for hit in ours.rankings[topic.id]}
+        shared = expected.keys() & found.keys()
+        assert len(shared) >= 0.9 * min(len(expected), len(found)) > 0
+        best = max(found, key=lambda each: found[each])
+        assert max(expected.values()) == pytest.approx(found[best], abs=2e-6)
+
+
+def test_a_share_of_the_candidates_is_the_pool_and_the_rest_follows() -> None:
+    ranking = ranking_of(Strategy("rerank", pool=0.03), MathAMRPlusSystem, "answers", 33_771)
+    assert isinstance(ranking, Rerank)
+    assert (ranking.pool, ranking.keeps_rest) == (1013, True)
+    assert ranking_of(Strategy(), MathAMRPlusSystem, "answers", 10) == MaxSim("parts")
+
+
+def test_looks_are_those_of_the_judges() -> None:
+    looks = JudgedLooks({"a:0": "7", "b:0": "7", "b:1": "9"})
+    assert looks.looks_of(["b:0", "c:0"]) == {"b:0": "7"}
+    assert looks.with_look("7") == ["a:0", "b:0"]
+    assert looks.first_with(["9", "7", "8"]) == {"9": "b:1", "7": "a:0"}
+
+
+def test_what_graphs_do_not_have_cannot_be_found(made: tuple[Path, TestCollection], tmp_path: Path) -> None:
+    folder, collection = made
+    (test,) = [each for each in collection.tests if each.task == "formulas"]
+    catalogue = CorpusCatalogue.read(folder / "graphs")
+    with vectors.engine_in(tmp_path / "flat", "flat", _fields(folder)):
+        pass
+    with vectors.engine_in(tmp_path / vectors.TOPICS, "flat", _fields(folder)):
+        pass
+    with pytest.raises(NotApplicableError, match="no formulas to find"):
+        search(test, Strategy(), MathAMRPlusSystem, tmp_path, "flat", catalogue, tmp_path / "it.run")
+
+
+def _fields(folder: Path):  # type: ignore[no-untyped-def]
+    from mathamr.index.engines.engine import open_engine
+
+    engine = open_engine(folder / "index" / "flat", read_only=True)
+    try:
+        return engine.fields
+    finally:
+        engine.close()

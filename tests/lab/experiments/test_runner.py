@@ -1,0 +1,250 @@
+"""Every experiment for real, on a corner of the sample, in one folder: what they share is made once."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.runs import read_run
+from mathamr_lab.experiments import EXPERIMENTS, plan, training
+from mathamr_lab.experiments.collection import collection_of
+from mathamr_lab.experiments.findings import findings
+from mathamr_lab.experiments.graphs import CorpusCatalogue
+from mathamr_lab.experiments.plan import Plan, planned
+from mathamr_lab.experiments.report import write_report
+from mathamr_lab.experiments.runner import run
+from mathamr_lab.experiments.scale import scale_named
+from mathamr_lab.experiments.setting import ExperimentSetting
+
+TINY = scale_named("tiny").changed(["epochs=1"])
+
+
+def setting(
+    corner: Path, out: Path, name: str, workers: int = 1, baselines: tuple[str, ...] = ()
+) -> ExperimentSetting:
+    return ExperimentSetting(
+        EXPERIMENTS[name],
+        collection_of([corner]),
+        out,
+        TINY,
+        seeds=1,
+        baselines=baselines,
+        device="cpu",
+        workers=workers,
+    )
+
+
+@pytest.fixture(scope="module")
+def out(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("experiments")
+
+
+@pytest.fixture(scope="module")
+def strategies(corner: Path, out: Path) -> Plan:
+    return run([setting(corner, out, "retrieval-strategies")])[0]
+
+
+def test_every_stage_is_done_and_every_strategy_measured(strategies: Plan) -> None:
+    assert all(stage.mark() is not None for stage in strategies.stages)
+    found = findings(strategies)
+    (task1,) = found.tests
+    assert [len(row.scores) for row in task1.rows] == [1] * 8
+    assert {test.test.name for test in found.tests} == {"task1"}
+    for row in task1.rows:
+        assert found.costs[row.variant.name]["rate"].mean > 0
+
+
+def test_one_model_serves_all_strategies(strategies: Plan) -> None:
+    assert [stage.kind for stage in strategies.stages].count("train") == 1
+
+
+def test_exact_and_approximate_search_agree_where_everything_is_found(strategies: Plan) -> None:
+    runs = {each.variant.name: each for each in strategies.measured if each.variant is not None}
+    exact, approximate = (
+        read_run(runs[name].run.mark_path.with_suffix(".run")) for name in ("single-exact", "single-hnsw")
+    )
+    for topic in exact.rankings:
+        assert [hit.score for hit in approximate.rankings[topic][:5]] == pytest.approx(
+            [hit.score for hit in exact.rankings[topic][:5]], abs=1e-4
+        )
+
+
+def test_every_experiment_runs_from_the_posts_to_its_tables(
+    corner: Path, out: Path, strategies: Plan
+) -> None:
+    """One test, so that the models are trained once, however tests are shared among processes.
+
+    One experiment learns and measures in processes of their own; the others, whose processes would only start, in this one.
+    """
+    before = _times(strategies)
+    apart = [setting(corner, out, "virtual-nodes", workers=2, baselines=("bm25",))]
+    run(apart)
+    settings = [_of_few_models(setting(corner, out, name, baselines=("bm25",))) for name in EXPERIMENTS]
+    plans = dict(zip(EXPERIMENTS, run(settings), strict=True))
+    assert _times(strategies) == before, "what was done is not done again"
+    shared = {stage.mark_path for stage in plans["document-loss"].stages} & set(before)
+    assert any("models" in path.parts for path in shared)
+    for each in plans.values():
+        assert all(stage.mark() is not None for stage in each.stages)
+        _check_report(each)
+    _check_representations(plans["formula-representations"])
+
+
+FEW = {"connectivity": 2, "initialisation": 3, "document-loss": 6}
+"""Variants that are enough where all are made in the same way."""
+
+
+def _of_few_models(whole: ExperimentSetting) -> ExperimentSetting:
+    experiment = whole.experiment
+    return replace(
+        whole, experiment=replace(experiment, variants=experiment.variants[: FEW.get(experiment.name)])
+    )
+
+
+def _times(plan: Plan) -> dict[Path, int]:
+    return {stage.mark_path: stage.mark_path.stat().st_mtime_ns for stage in plan.stages}
+
+
+def _check_report(plan: Plan) -> None:
+    folder, found = write_report(plan)
+    for test in found.tests:
+        # Graphs without formulas cannot rank formulas; all can rank answers.
+        assert all(row.scores for row in test.rows) or test.test.task == "formulas"
+        assert any(row.scores for row in test.rows)
+        for row in test.rows:
+            for scores in row.scores.values():
+                assert set(scores.values["nDCG'"]) == {topic.id for topic in test.test.topics}
+    text = (folder / "results.md").read_text(encoding="utf-8")
+    for variant in plan.setting.experiment.variants:
+        assert f"| {variant.cells[0]}" in text
+    for name in ("bars", "curves", "heatmaps"):
+        assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
+        assert b"<svg" in (folder / f"{name}.svg").read_bytes()
+        assert f"({name}.png)" in text
+    rows = (folder / "results.csv").read_text(encoding="utf-8").splitlines()
+    assert rows[0].startswith("experiment,variant,seed,test_set,measure,value")
+    first = plan.setting.experiment.variants[0].name
+    assert any(row.startswith(f"{plan.setting.experiment.name},{first},0,task1,nDCG',") for row in rows)
+
+
+def _check_representations(plan: Plan) -> None:
+    found = findings(plan)
+    task1, task2 = found.tests
+    assert {row.variant.name for row in task2.rows if not row.scores} == {"none", "absent"}
+    assert [scores.run for scores in task1.references] == ["random order of the judged items", "bm25"]
+    assert len(task1.differences) == 16
+    index = {name: costs["index"].mean for name, costs in found.costs.items()}
+    assert index["none"] < index["both"] == index["opt"] == index["slt"]
+    assert "thesis nDCG'" in (plan.setting.out / "formula-representations" / "results.md").read_text("utf-8")
+
+
+def test_an_experiment_that_failed_goes_on_where_it_stopped(
+    corner: Path, out: Path, strategies: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = _times(strategies)
+    more = setting(corner, out, "retrieval-strategies", baselines=("random",))
+
+    def fails(*_: object) -> None:
+        raise MathAMRError("the power is gone")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(plan, "run_baseline", fails)
+        with pytest.raises(MathAMRError, match="power"):
+            run([more])
+    left = [stage.name for stage in planned(more).stages if stage.mark() is None]
+    assert left == ["run random/task1", "evaluate random/task1"]
+    run([more])
+    assert _times(strategies) == before
+    assert list(planned(more).lines())[-1].endswith("stages done; about 0.0 s left")
+
+
+def test_a_training_that_fails_ends_the_run_though_others_wait(
+    corner: Path, out: Path, strategies: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fails(*_: object) -> None:
+        raise MathAMRError("the power is gone")
+
+    monkeypatch.setattr(training, "train_model", fails)
+    new_models = replace(
+        setting(corner, out, "initialisation", workers=2), scale=TINY.changed(["learning_rate=0.002"])
+    )
+    with pytest.raises(MathAMRError, match="power"):
+        run([new_models])
+
+
+def test_two_experiments_at_once_in_one_folder_are_refused(corner: Path, out: Path) -> None:
+    from mathamr.core.storage.lock import WriterLock
+
+    with WriterLock(out, "a test"), pytest.raises(MathAMRError, match="is being changed by"):
+        run([setting(corner, out, "retrieval-strategies")])
+
+
+def test_a_store_that_lacks_posts_is_refused(corner: Path, tmp_path: Path) -> None:
+    from mathamr.graphs.store import GraphStore
+
+    with GraphStore(tmp_path / "store", create=True):
+        pass
+    given = ExperimentSetting(
+        EXPERIMENTS["benchmark"], collection_of([corner]), tmp_path / "out", TINY, store=tmp_path / "store"
+    )
+    with pytest.raises(MathAMRError, match=r"lacks \d+ posts of the corpus"):
+        run([given])
+
+
+def test_further_posts_are_learned_from_but_never_found(corner: Path, tmp_path: Path) -> None:
+    rows = [
+        {"id": "1", "kind": "question", "title": "Elsewhere", "body": "Is this the post of that id?"},
+        {"id": "more/1", "kind": "question", "title": "Sum", "body": "What is $1+2+3$?"},
+        {"id": "more/1/a", "kind": "answer", "parent": "more/1", "body": "It is $6$."},
+        {"id": "more/2", "kind": "question", "title": "Held out", "body": "What is $2^2$?"},
+        {"id": "more/2/a", "kind": "answer", "parent": "more/2", "body": "It is $4$."},
+    ]
+    known = next(post.id for post in collection_of([corner]).posts())
+    rows[0]["id"] = known
+    (tmp_path / "more").mkdir()
+    more = tmp_path / "more" / "more.jsonl"
+    more.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    (tmp_path / "more" / "heldout.txt").write_text("more/2\n", encoding="utf-8")
+    alone, both = (
+        ExperimentSetting(
+            EXPERIMENTS["benchmark"], collection_of([corner], further=further), tmp_path / name, TINY
+        )
+        for name, further in (("alone", []), ("both", [more]))
+    )
+    marks = {}
+    for each in (alone, both):
+        each.out.mkdir()
+        for stage in planned(each).stages:
+            if stage.kind == "graphs":
+                marks[each.out.name, stage.sort] = stage.do()
+    assert marks["both", "pairs"].figures["pairs"] == marks["alone", "pairs"].figures["pairs"] + 1
+    assert planned(both).pairs == planned(alone).pairs + 1
+    catalogue = CorpusCatalogue.read(both.out / "graphs")
+    assert catalogue.posts == CorpusCatalogue.read(alone.out / "graphs").posts
+    assert catalogue.further == ("more/1", "more/1/a", "more/2", "more/2/a")
+
+
+def test_a_model_that_cannot_be_measured_ends_the_run_and_says_why(
+    corner: Path, out: Path, strategies: Plan
+) -> None:
+    stage = next(stage for stage in strategies.stages if stage.kind == "index")
+    kept = stage.mark_path.read_bytes()
+    stage.mark_path.unlink()
+    weights = out / "models" / stage.mark_path.parent.relative_to(out / "index")
+    moved = weights / "weights.safetensors"
+    moved.rename(weights / "elsewhere")
+    try:
+        with pytest.raises(MathAMRError, match=r"measuring in .* failed \(exit code 1\): mathamr: .*weights"):
+            run([setting(corner, out, "retrieval-strategies", workers=2)])
+    finally:
+        (weights / "elsewhere").rename(moved)
+        stage.mark_path.write_bytes(kept)
+
+
+def test_an_unknown_baseline_lists_the_known_ones(corner: Path, tmp_path: Path) -> None:
+    with pytest.raises(MathAMRError, match="unknown baseline 'luck'; known: random"):
+        setting(corner, tmp_path, "benchmark", baselines=("luck",))

@@ -1,0 +1,141 @@
+"""The tables: the thesis's form, with stars where a difference stands."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mathamr import sample
+from mathamr.evaluation.scores import Scores
+from mathamr.evaluation.seeds import Spread
+from mathamr_lab.experiments import EXPERIMENTS
+from mathamr_lab.experiments.collection import TestSet, collection_of
+from mathamr_lab.experiments.experiment import Variant
+from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
+from mathamr_lab.experiments.scale import scale_named
+from mathamr_lab.experiments.setting import ExperimentSetting
+from mathamr_lab.experiments.tables import command, csv_text, markdown
+
+COLLECTION = collection_of([sample.folder()])
+ANSWERS = COLLECTION.tests[0]
+
+
+def setting(name: str, **fields: object) -> ExperimentSetting:
+    made = ExperimentSetting(EXPERIMENTS[name], COLLECTION, Path("out"), scale_named("thesis"), seeds=2)
+    return replace(made, **fields)  # type: ignore[arg-type]
+
+
+def scores(base: float, test: TestSet = ANSWERS) -> Scores:
+    """Values around a base that differ from topic to topic in the same way."""
+    values = {
+        str(measure): {topic.id: base + (place - 9.5) / 1000 for place, topic in enumerate(test.topics)}
+        for measure in test.measures
+    }
+    return Scores("run", values)
+
+
+def found(name: str, bases: Mapping[str, tuple[float, ...]], measures: tuple[str, ...] = ()) -> Findings:
+    experiment = EXPERIMENTS[name]
+    rows = tuple(
+        VariantFindings(
+            variant, {seed: scores(base) for seed, base in enumerate(bases.get(variant.name, ()))}
+        )
+        for variant in experiment.variants
+    )
+    names = measures or tuple(str(measure) for measure in ANSWERS.measures)
+    costs = {
+        variant.name: {"seconds": Spread(12.5, 0.25, 2), "parameters": Spread(2e6, 0.0, 2)}
+        for variant in experiment.variants
+    }
+    test = TestFindings(ANSWERS, rows, names, ())
+    return Findings(setting(name), (test,), costs, {"posts": 336, "answers": 209}, 209)  # type: ignore[arg-type]
+
+
+REPRESENTATIONS = {"both": (0.5, 0.6), "opt": (0.4, 0.3), "slt": (0.3, 0.3), "none": (0.3, 0.2)}
+
+
+def line(text: str, start: str, table: int = 0) -> str:
+    return [row for row in text.splitlines() if row.startswith(f"| {start}")][table]
+
+
+def test_the_best_seed_stands_beside_the_thesis_s_and_bears_stars() -> None:
+    text = markdown(found("formula-representations", REPRESENTATIONS))
+    assert "### Best seed (thesis, Table 4.6)" in text
+    cells = line(text, "Both (OPT+SLT)").split(" | ")
+    assert cells[1:6] == ["0.600*", "0.600*", "0.600*", "0.600*", "1"]
+    assert cells[6] == "0.497*"
+    assert line(text, "None †").split(" | ")[1] == "0.300"
+    assert line(text, "SLT-only").split(" | ")[1] == "0.300"
+    assert "correction for 12 two-tailed paired" in text
+
+
+def test_means_and_deviations_are_over_seeds() -> None:
+    text = markdown(found("formula-representations", REPRESENTATIONS))
+    assert "over 2 seeds (thesis, Table 4.7)" in text
+    assert line(text, "Both (OPT+SLT)", 1).split(" | ")[1] == "0.550 ± 0.071"
+    assert line(text, "Both (OPT+SLT)", 1).split(" | ")[5] == "0.494 ± 0.002"
+
+
+def test_costs_name_units_and_the_thesis_s_figures() -> None:
+    text = markdown(found("formula-representations", REPRESENTATIONS))
+    costs = text[text.index("## Costs") :]
+    assert "Time/epoch (s) | thesis | Memory (GB) | thesis" in costs
+    assert line(costs, "OPT-only").startswith("| OPT-only | 12.5 ± 0.2 | 362.4 |")
+    assert "2,000,000" in line(costs, "OPT-only")
+
+
+def test_a_variant_that_cannot_do_the_task_has_dashes_and_no_test() -> None:
+    text = markdown(found("formula-representations", {**REPRESENTATIONS, "none": ()}))
+    assert line(text, "None").split(" | ")[1:6] == ["–", "–", "–", "–", "–"]
+    assert "paired" not in text
+
+
+def test_loss_weights_stand_downwards_and_strategies_side_by_side() -> None:
+    experiment = EXPERIMENTS["document-loss"]
+    bases = {variant.name: (0.7 if _is_low(variant) else 0.5,) for variant in experiment.variants}
+    text = markdown(found("document-loss", bases, ("nDCG'", "P'@10")))
+    assert line(text, "Loss weight") == (
+        "| Loss weight | ColBERT MaxSim nDCG' | ColBERT MaxSim P'@10 | Doc-VN + MaxSim nDCG' |"
+        " Doc-VN + MaxSim P'@10 | Single-vector nDCG' | Single-vector P'@10 |"
+    )
+    assert line(text, "β = 1 †").startswith("| β = 1 † | 0.500 (0.454) | 0.500 (0.209) | 0.500 (0.352) |")
+    assert line(text, "β = 0.3").split(" | ")[5] == "0.700* (0.411*)"
+    assert "correction for 24 two-tailed" in text
+
+
+def _is_low(variant: Variant) -> bool:
+    return variant.cells == ("β = 0.3", "Single-vector")
+
+
+def test_every_figure_is_in_the_csv() -> None:
+    rows = list(csv.DictReader(io.StringIO(csv_text(found("formula-representations", REPRESENTATIONS)))))
+    (row,) = [row for row in rows if (row["variant"], row["seed"], row["measure"]) == ("both", "1", "nDCG'")]
+    assert float(row["value"]) == pytest.approx(0.6)
+    assert (row["thesis_best"], row["thesis_mean"], row["thesis_deviation"]) == ("0.497", "0.494", "0.002")
+    (cost,) = [row for row in rows if (row["variant"], row["measure"]) == ("opt", "seconds")]
+    assert (cost["value"], cost["thesis_best"]) == ("12.5", "362.4")
+    assert len(rows) == 4 * 2 * 4 + 5 * 2
+
+
+def test_the_benchmark_names_the_systems_of_the_thesis() -> None:
+    text = markdown(found("benchmark", {"mathamrplus": (0.3,)}))
+    assert (
+        "| Approach0 / Struct.+ColBERT (Coco-MAE) (ARQMath-3, thesis) | 0.546 | 0.237 | 0.360 | 0.221 |"
+        in text
+    )
+    assert "L2L / All" not in text
+
+
+def test_the_command_makes_the_findings_again() -> None:
+    made = setting(
+        "virtual-nodes", changes=("epochs=2",), baselines=("bm25",), store=Path("my store"), out=Path("o")
+    )
+    assert command(made) == (
+        f"mathamr experiment virtual-nodes --corpus {sample.folder()} --scale thesis --set epochs=2"
+        " --seeds 2 --baseline bm25 --store 'my store' --out o"
+    )

@@ -1,0 +1,98 @@
+"""Both trials on the bundled sample, as small as they can be, from posts to tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_of
+from mathamr_lab.experiments.formulaplaces import read_places
+from mathamr_lab.experiments.trials import runner
+from mathamr_lab.experiments.trials.declared import TRIALS
+from mathamr_lab.experiments.trials.preparation import prepare_contexts, sets_by_task
+from mathamr_lab.experiments.trials.runner import TrialSetting, run_trial
+from mathamr.sample import folder as sample_folder
+from mathamr.systems.marf.configuration import CONFIGURATIONS
+from tests.index.small import write_posts
+from tests.systems.tinytext import tiny_base
+
+SMALL = ("all.batch_size=4", "all.epochs=1", "all.pairs=8", "all.length=24", "all.validation=0.1")
+
+
+@pytest.fixture(scope="module")
+def collection(tmp_path_factory: pytest.TempPathFactory) -> TestCollection:
+    """Some posts of the sample with two topics of each set and what was judged for them."""
+    whole = collection_of([sample_folder()])
+    tests = tuple(map(_few, whole.tests))
+    wanted = {item for test in tests for grades in test.qrels.grades.values() for item in grades}
+    posts = [post for number, post in enumerate(whole.posts()) if post.id in wanted or number < 12]
+    path = write_posts(tmp_path_factory.mktemp("trials") / "posts.jsonl", posts)
+    return replace(whole, paths=(path,), tests=tests)
+
+
+def _few(test: TestSet) -> TestSet:
+    topics = test.topics[:2]
+    grades = {topic.id: _some(test.qrels.grades[topic.id]) for topic in topics}
+    return replace(test, topics=topics, qrels=replace(test.qrels, grades=grades))
+
+
+def _some(grades: Mapping[str, int]) -> dict[str, int]:
+    """The best and the worst of what was judged."""
+    ranked = sorted(grades, key=lambda item: -grades[item])
+    return {item: grades[item] for item in (*ranked[:2], *ranked[-2:])}
+
+
+def test_contexts_are_prepared_for_topics_judged_formulas_and_all_looks(
+    collection: TestCollection, tmp_path: Path
+) -> None:
+    told: list[str] = []
+    prepare_contexts(collection, tmp_path, "tests.amr.rule_parser:RuleParser", None, told.append)
+    topics, judged, every = (
+        read_places(tmp_path / f"{name}.jsonl.gz") for name in ("topic-places", "places", "places-all")
+    )
+    (test,) = sets_by_task(collection)["task2"]
+    assert [place.topic for place in topics] == [topic.id for topic in test.topics]
+    assert {place.look for place in judged} <= {
+        look for grades in test.qrels.grades.values() for look in grades
+    }
+    assert {place.id for place in judged} <= {place.id for place in every}
+    assert len(told) == 3
+    prepare_contexts(collection, tmp_path, "no such parser", None, told.append)
+    assert len(told) == 3, "what is prepared is not prepared again"
+
+
+def test_marf_is_trained_and_measured_from_posts_to_tables(
+    collection: TestCollection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    base = str(tiny_base(tmp_path / "base"))
+    monkeypatch.setitem(CONFIGURATIONS, "small", CONFIGURATIONS["tiny"].changed([f'base="{base}"']))
+    monkeypatch.setattr("mathamr_lab.experiments.trials.marf.CURVE", ((8, 4, 8),))
+    monkeypatch.setattr(runner, "MARF_BASE", base)
+    setting = TrialSetting(collection=collection, out=tmp_path, seeds=1, device="cpu", changes=SMALL)
+    text = (run_trial(TRIALS["marf-benchmark"], setting) / "results.md").read_text(encoding="utf-8")
+    assert "| context encoder |" in text
+    assert "| MaRF |" in text
+    assert "0.535" in text or "## Answers" not in text
+    assert not list(tmp_path.rglob("fusion-hard*")), "attempts are another experiment's"
+    again = (run_trial(TRIALS["marf-scoring"], setting) / "results.md").read_text(encoding="utf-8")
+    assert again.count("level, several formulas |") >= 2
+
+
+def test_scores_of_all_formulas_are_preferred_and_those_before_training_count_once(tmp_path: Path) -> None:
+    names = (
+        "seed-0/amr-opt.run.gz",
+        "seed-0/amr-opt-all.npz",
+        "seed-2/amr-opt-all.npz",
+        "untrained/amr-latex.run.gz",
+    )
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    found = {
+        told: [str(path.relative_to(tmp_path)) for path in runner._own_scores(tmp_path, scores, 3)]
+        for told, scores in runner.RERANKING.items()
+    }
+    assert list(found.values()) == [[names[1], names[2]], [], [names[3]]]

@@ -1,0 +1,242 @@
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from safetensors.torch import load_file
+
+from mathamr.core.errors import MathAMRError
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from mathamr.systems.mathamrplus.postencoder import load_post_encoder
+from mathamr.systems.system import SYSTEMS
+from mathamr_lab.recipes.prepared import PreparedTraining, prepare, train_prepared
+from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings
+from mathamr_lab.training.resources import Resources
+from tests.lab.recipes.quick import SETTINGS, prepared, sources
+
+CPU = torch.device("cpu")
+
+
+def trained(folder: Path, out: Path, minutes: float | None = None) -> tuple[list[dict[str, Any]], str]:
+    stream = io.StringIO()
+    resources = Resources(device=CPU, threads=0, stream=stream, minutes=minutes)
+    return list(train_prepared(folder, out, resources)), stream.getvalue()
+
+
+def test_a_whole_model_comes_from_a_store_and_its_posts(text_files: Path, tmp_path: Path) -> None:
+    from mathamr.graphs.store import GraphStore
+
+    rows, _ = trained(prepared(text_files, tmp_path / "prepared"), tmp_path / "out")
+    assert [row["stage"] for row in rows[:3]] == ["graph", "text", "text"]
+    assert rows[-1]["stage"] == "join"
+    tried = {
+        tuple(row[level] for level in ("formula", "sentence", "document")): row["mrr"] for row in rows[3:-1]
+    }
+    assert tried[tuple(rows[-1]["chosen"].values())] == max(tried.values())
+    encoder = load_post_encoder(tmp_path / "out" / "model", "cpu")
+    assert encoder.size == 16 + 6
+    assert (
+        load_file(tmp_path / "out" / "model" / "graph" / "weights.safetensors")["embedding.weight"].dtype
+        == torch.float16
+    )
+    assert (
+        load_file(tmp_path / "out" / "model" / "text" / "weights.safetensors")["pieces.weight"].dtype
+        == torch.int8
+    )
+    post = next(iter(read_posts(text_files / "posts.jsonl", Report())))
+    with GraphStore(text_files / "graphs") as store:
+        tensor = store.tensor(encoder.graphs, post.id)
+    (vectors,) = encoder.encode([(post, tensor)])
+    assert vectors.vectors.shape == (len(tensor.representatives), 22)
+
+
+def test_stages_that_are_done_are_not_done_again_and_a_stopped_one_goes_on(
+    text_files: Path, tmp_path: Path
+) -> None:
+    folder = prepared(text_files, tmp_path / "prepared", "graph.epochs=3")
+    rows, log = trained(folder, tmp_path / "out", minutes=0)
+    assert (rows, "stopped; the same command goes on from here" in log) == ([], True)
+    rows, log = trained(folder, tmp_path / "out")
+    assert "going on from" in log
+    trained(folder, tmp_path / "whole")
+    for name in ("graph", "text"):
+        ours, theirs = (
+            load_file(tmp_path / of / "model" / name / "weights.safetensors") for of in ("out", "whole")
+        )
+        assert all(torch.equal(ours[key], theirs[key]) for key in ours)
+    times = [path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("weights.safetensors")]
+    again, log = trained(folder, tmp_path / "out")
+    assert [row for row in again if "loss" not in row] == [row for row in rows if "loss" not in row]
+    assert "training on" not in log
+    assert times == [path.stat().st_mtime_ns for path in (tmp_path / "out").rglob("weights.safetensors")]
+
+
+def test_the_text_encoder_can_be_tuned_further_and_its_vectors_written(
+    text_files: Path, tmp_path: Path
+) -> None:
+    changes = [
+        "tune.batch_size=6",
+        "tune.epochs=1",
+        "tune.neighbours=1",
+        "tune.projection=8",
+        "tune.validation=0.2",
+    ]
+    folder = prepared(
+        text_files,
+        tmp_path / "p",
+        *changes,
+        "join.shares=0.7,0.8,0.9",
+        stages=("graph", "text", "tune", "table", "join"),
+    )
+    rows, _ = trained(folder, tmp_path / "out")
+    assert [row["stage"] for row in rows if row.get("epoch") == 1] == ["graph", "text", "tune"]
+    # It begins where the text encoder ended.
+    ended = next(row["validation"] for row in rows if row["stage"] == "text" and row["epoch"] == 1)
+    begun = next(row["validation"] for row in rows if row["stage"] == "tune" and row["epoch"] == 0)
+    assert begun["mrr"] == pytest.approx(ended["mrr"], abs=0.1)
+    assert rows[-1]["chosen"] == {"formula": 0.7, "sentence": 0.8, "document": 0.9}
+    assert (tmp_path / "out" / "text-vectors.npz").exists()
+
+
+def test_what_was_prepared_from_the_same_is_kept(text_files: Path, tmp_path: Path) -> None:
+    said: list[str] = []
+    for settings in (SETTINGS, SETTINGS, replace(SETTINGS, changes=(*SETTINGS.changes, "graph.seed=1"))):
+        prepare("mathamrplus", sources(text_files), settings, tmp_path / "p", say=said.append)
+    assert [("kept" in line) for line in said] == [False, False, True, False, False]
+    assert PreparedTraining.load(tmp_path / "p").settings.changes[-1] == "graph.seed=1"
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ("graph.wings=2", "unknown configuration field 'wings'"),
+        ("wings=2", "expected STAGE.FIELD=VALUE"),
+        ("soup.epochs=2", "unknown stage 'soup'; known: graph, text, tune, table, join"),
+        ("join.shares=0.5,0.6", "three numbers"),
+        ("join.learned=2", "from 0 to 1"),
+        ("text.epochs=0", "from 1 to"),
+    ],
+)
+def test_settings_that_cannot_be_trained_are_refused_at_once(
+    text_files: Path, tmp_path: Path, change: str, words: str
+) -> None:
+    with pytest.raises(MathAMRError, match=words):
+        prepared(text_files, tmp_path / "p", change)
+    assert not (tmp_path / "p").exists()
+
+
+def test_what_is_missing_or_does_not_fit_is_named(text_files: Path, tmp_path: Path) -> None:
+    bare = replace(sources(text_files), posts=())
+    with pytest.raises(MathAMRError, match="name them"):
+        prepare("mathamrplus", bare, SETTINGS, tmp_path / "p")
+    with pytest.raises(MathAMRError, match="unknown configuration 'huge'; known: box"):
+        prepare("mathamrplus", bare, TrainingSettings(config="huge"), tmp_path / "p")
+    with pytest.raises(MathAMRError, match="unknown system to train 'soup'; known: mathamrplus"):
+        prepare("soup", bare, SETTINGS, tmp_path / "p")
+    with pytest.raises(MathAMRError, match="no prepared training"):
+        PreparedTraining.load(tmp_path)
+    folder = prepared(text_files, tmp_path / "alone", stages=("join",))
+    with pytest.raises(MathAMRError, match="there is no graph network to join"):
+        trained(folder, tmp_path / "out")
+    folder = prepared(text_files, tmp_path / "apart", "text.seed=3")
+    with pytest.raises(MathAMRError, match="different pairs for validation"):
+        trained(folder, tmp_path / "apart-model")
+
+
+def test_files_that_lie_in_the_folder_already_are_left_alone(text_files: Path, tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    folder = prepared(text_files, tmp_path, stages=("graph",))
+    assert list(PreparedTraining.load(folder).hashes) == ["pairs.npz"]
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+
+
+def test_a_damaged_prepared_folder_is_refused(text_files: Path, tmp_path: Path) -> None:
+    folder = prepared(text_files, tmp_path / "p", stages=("graph",))
+    (folder / "pairs.npz").write_bytes(b"nothing")
+    with pytest.raises(MathAMRError, match="is damaged"):
+        PreparedTraining.load(folder)
+    row = json.loads((folder / "training.json").read_text())
+    (folder / "training.json").write_text(json.dumps(row | {"sha256": {"../outside": "0"}}))
+    with pytest.raises(MathAMRError, match="outside its folder"):
+        PreparedTraining.load(folder)
+    (folder / "training.json").write_text("[" * 100_000)
+    with pytest.raises(MathAMRError, match="does not describe a prepared training"):
+        PreparedTraining.load(folder)
+
+
+ONLY_TORCH_AND_NUMPY = '''
+import sys
+import re
+from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+
+def needed(names):
+    found = set()
+    todo = list(names)
+    while todo:
+        name = re.split(r"[^A-Za-z0-9_.-]", todo.pop())[0].lower().replace("_", "-")
+        if name in found:
+            continue
+        found.add(name)
+        try:
+            todo += [line for line in requires(name) or () if "extra ==" not in line]
+        except PackageNotFoundError:
+            pass
+    return found
+
+allowed = needed(["torch", "numpy"])
+foreign = {
+    module
+    for module, owners in packages_distributions().items()
+    if not {owner.lower().replace("_", "-") for owner in owners} & allowed and module != "mathamr"
+}
+
+class Without:
+    """A finder that does not find what is foreign, as if it were not installed."""
+
+    def __init__(self, finder):
+        self._finder = finder
+
+    def find_spec(self, name, path=None, target=None):
+        return None if name.split(".")[0] in foreign else self._finder.find_spec(name, path, target)
+
+sys.meta_path[:] = [Without(finder) for finder in sys.meta_path]
+for name in ("lxml", "spacy", "safetensors", "tokenizers", "typer", "penman"):
+    try:
+        __import__(name)
+    except ImportError:
+        continue
+    sys.exit(f"{name} could be imported")
+from mathamr_lab.recipes.__main__ import main
+sys.exit(main(sys.argv[1:]))
+'''
+
+
+def test_training_needs_only_torch_and_numpy(text_files: Path, tmp_path: Path) -> None:
+    folder = prepared(text_files, tmp_path / "prepared")
+    command = [sys.executable, "-c", ONLY_TORCH_AND_NUMPY, str(folder), "--out", str(tmp_path / "out")]
+    done = subprocess.run(
+        [*command, "--device", "cpu", "--threads", "1"], capture_output=True, text=True, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout.splitlines()[-1])["model"] == str(tmp_path / "out" / "model")
+    assert load_post_encoder(tmp_path / "out" / "model", "cpu").size == 22
+
+
+def test_every_recipe_names_its_configurations_and_stages() -> None:
+    for name in RECIPES:
+        assert name in SYSTEMS or name == "cross"  # a reranker is trained like a system, and is none
+        recipe = RECIPES[name]
+        for config in recipe.configurations:
+            settings = TrainingSettings(config=config)
+            recipe.check(settings)
+            planned = [stage.name for stage in recipe.planned(settings)]
+            assert planned
+            assert set(planned) <= set(recipe.stages)

@@ -1,0 +1,82 @@
+"""The losses of formula graphs worked by hand, and against a loop."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+import torch
+
+from mathamr_lab.systems.formulagraph.losses import (
+    best_in_each,
+    joint_loss,
+    mutual_scores,
+    node_losses,
+    order_loss,
+)
+
+S = math.sqrt(0.5)
+
+
+def test_equation_2_of_two_formulas_worked_by_hand() -> None:
+    # Formula 0 has nodes (1, 0) and (0, 1); formula 1 the node (S, S). Their second graphs: (1, 0), and (0, 1), (S, S).
+    ours = torch.tensor([[1.0, 0.0], [0.0, 1.0], [S, S]])
+    owners = torch.tensor([0, 0, 1])
+    theirs = torch.tensor([[1.0, 0.0], [0.0, 1.0], [S, S]])
+    starts = torch.tensor([0, 1, 3])
+    tau = 0.1
+    found = node_losses(ours, owners, theirs, starts, tau)
+    # -log(exp(positive / tau) / exp(negative / tau)): the sum goes over the N - 1 = 1 other formula alone.
+    expected = [(S - 1) / tau, (1 - 0) / tau, (S - 1) / tau]
+    torch.testing.assert_close(found, torch.tensor(expected))
+
+
+def test_equation_2_equals_a_loop_over_nodes_and_formulas() -> None:
+    torch.manual_seed(0)
+    counts, others = [1, 2, 5], [3, 1, 4]
+    ours = torch.nn.functional.normalize(torch.randn(sum(counts), 6), dim=1)
+    theirs = torch.nn.functional.normalize(torch.randn(sum(others), 6), dim=1)
+    owners = torch.repeat_interleave(torch.arange(3), torch.tensor(counts))
+    starts = torch.tensor([0, 3, 4, 8])
+    graphs = torch.split(theirs, others)
+    expected = []
+    for node, owner in zip(ours, owners.tolist(), strict=True):
+        best = [float((graph @ node).max()) / 0.1 for graph in graphs]
+        negative = sum(math.exp(value) for number, value in enumerate(best) if number != owner)
+        expected.append(-math.log(math.exp(best[owner]) / negative))
+    torch.testing.assert_close(node_losses(ours, owners, theirs, starts, 0.1), torch.tensor(expected))
+
+
+def test_equation_3_is_the_mean_of_both_views_whatever_their_sizes() -> None:
+    layout, operators = torch.tensor([1.0, 2.0, 3.0, 4.0]), torch.tensor([10.0, 20.0])
+    assert float(joint_loss([("slt", layout), ("opt", operators)])) == pytest.approx((2.5 + 15) / 2)
+    assert float(joint_loss([("slt", layout)])) == 2.5
+    # Several pairings of one view count as one.
+    assert float(joint_loss([("slt", layout), ("slt", 3 * layout), ("opt", operators)])) == pytest.approx(
+        ((2.5 + 7.5) / 2 + 15) / 2
+    )
+
+
+def test_a_gradient_flows_into_the_best_partner_alone() -> None:
+    ours = torch.tensor([[1.0, 0.0]], requires_grad=True)
+    theirs = torch.tensor([[0.9, 0.1], [0.2, 0.8]], requires_grad=True)
+    best_in_each(ours, theirs, torch.tensor([0, 2])).sum().backward()
+    assert theirs.grad is not None
+    assert theirs.grad.tolist() == [[1.0, 0.0], [0.0, 0.0]]
+
+
+def test_mutual_scores_count_what_else_a_formula_has() -> None:
+    vectors = torch.eye(3)
+    # Formula 0 has node 0, formula 1 all three.
+    rows = torch.cat([vectors[:1], vectors])
+    starts = torch.tensor([0, 1, 4])
+    pairs = (torch.tensor([0, 0]), torch.tensor([0, 1]))
+    same, larger = mutual_scores(rows, starts, rows, starts, pairs).tolist()
+    assert same == pytest.approx(1.0)
+    assert larger == pytest.approx(2 * 1 * (1 / 3) / (1 + 1 / 3))
+
+
+def test_the_order_loss_is_zero_for_the_teachers_own_scores_and_grows_with_a_swap() -> None:
+    wanted = torch.tensor([[0.9, 0.5, 0.1]])
+    assert float(order_loss(wanted, wanted, 0.1)) == pytest.approx(0.0, abs=1e-6)
+    assert float(order_loss(wanted[:, [1, 0, 2]], wanted, 0.1)) > 1

@@ -1,0 +1,159 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr.core.errors import MathAMRError
+from mathamr.graphs.shard import Shard
+from mathamr.systems.layers.batch import GraphBatch
+from mathamr.systems.mathamrplus.textvectors import TextTable
+from mathamr.systems.mathamrplus.configuration import MODELS
+from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS, GraphTraining
+from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
+from mathamr_lab.systems.mathamrplus.graph.negatives import HardNegatives
+from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
+from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
+from mathamr_lab.training.losses import ContrastiveLoss
+from mathamr_lab.training.processes import Processes
+from tests.lab.training.contract import check_trainer
+
+CPU = torch.device("cpu")
+SMALL = replace(TRAININGS["small"], batch_size=8)
+
+
+def trainer_of(
+    shard: Shard, training: GraphTraining, negatives: HardNegatives | None = None, **shape: object
+) -> GraphTrainer:
+    model = replace(MODELS["small"], **shape)  # type: ignore[arg-type]
+    return GraphTrainer(GraphMaterials(shard, negatives=negatives), model, training, CPU)
+
+
+def learned(shard: Shard, training: GraphTraining, steps: int = 3, **shape: object) -> list[torch.Tensor]:
+    trainer = trainer_of(shard, training, **shape)
+    for number in range(steps):
+        trainer.learn(trainer.step(np.arange(8) + number, 0), number)
+    return [parameter.detach().clone() for parameter in trainer.network.parameters()]
+
+
+def test_a_batch_in_parts_learns_the_same_as_the_whole(shard: Shard) -> None:
+    for ours, theirs in zip(learned(shard, SMALL), learned(shard, replace(SMALL, budget=1)), strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-3, atol=1e-4)
+
+
+def test_both_times_a_part_is_encoded_it_draws_the_same_dropout(
+    shard: Shard, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = replace(SMALL, budget=60)
+    trainer = trainer_of(shard, training, dropout=0.3)
+    step = trainer.step(np.arange(8), 0)
+    found = []
+    encode = trainer.learner._encode
+
+    def recorded(part: GraphBatch) -> torch.Tensor:
+        found.append(encode(part))
+        return found[-1]
+
+    monkeypatch.setattr(trainer.learner, "_encode", recorded)
+    trainer.learn(step, 0)
+    count = len(step.parts)
+    assert len(found) == 2 * count > 4
+    for first, second in zip(found[:count], found[count:], strict=True):
+        assert torch.equal(first, second)
+
+
+def test_the_gradient_in_parts_equals_the_gradient_of_the_whole(shard: Shard) -> None:
+    gradients = []
+    for budget in (10**9, 60):
+        training = replace(SMALL, budget=budget, learning_rate=0.0, minimum_rate=0.0, clip=1e9)
+        trainer = trainer_of(shard, training)
+        step = trainer.step(np.arange(8), 0)
+        assert (len(step.parts) > 1) is (budget == 60)
+        trainer.learn(step, 0)
+        gradients.append([parameter.grad for parameter in trainer.network.parameters()])
+    for whole, parts in zip(*gradients, strict=True):
+        assert whole is not None
+        assert parts is not None
+        torch.testing.assert_close(whole, parts, rtol=1e-3, atol=1e-5)
+
+
+def test_it_holds_the_contract_of_trainers(
+    shard: Shard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    training = replace(SMALL, epochs=2)
+    check_trainer(lambda: trainer_of(shard, training, dropout=0.1), tmp_path, monkeypatch)
+
+
+def test_hard_negatives_are_further_documents_of_the_step(shard: Shard) -> None:
+    rows = [
+        (shard.ids[q], [shard.ids[(a + 2) % len(shard)], shard.ids[(a + 4) % len(shard)]])
+        for q, a in shard.pairs
+    ]
+    training = replace(SMALL, hard_negatives=2)
+    trainer = trainer_of(shard, training, HardNegatives.of(shard.ids, rows))
+    step = trainer.step(np.arange(8), 0)
+    assert step.contrast.ignored.shape == (8, 24)
+    assert sum(len(part) for part in step.parts) == 8 + 24
+    assert torch.isfinite(trainer.learn(step, 0))
+    with pytest.raises(MathAMRError, match="give the file that lists them"):
+        trainer_of(shard, training)
+
+
+def test_formulas_of_a_pair_can_be_trained_too(shard: Shard) -> None:
+    training = replace(SMALL, formula_weight=1.0, batch_size=36)
+    trainer = trainer_of(shard, training)
+    step = trainer.step(np.arange(len(trainer.pairs.train)), 0)
+    assert step.contrast.formulas is not None
+    vectors = trainer.learner.encoded(step.parts)
+    ours, theirs = step.contrast.formulas
+    levels = torch.cat([part.levels for part in step.parts])
+    assert (levels[ours] == 0).all()
+    assert (levels[step.questions + theirs] == 0).all()
+    plain = ContrastiveLoss(0.05)(vectors[: step.questions], vectors[step.questions :], step.contrast)
+    both = ContrastiveLoss(0.05, formula_weight=1.0)(
+        vectors[: step.questions], vectors[step.questions :], step.contrast
+    )
+    assert both.item() > plain.item()
+
+
+def test_document_vectors_need_document_nodes(shard: Shard) -> None:
+    columns = dict(shard.columns) | {"levels": np.minimum(shard.columns["levels"], 1)}
+    bare = replace(shard, columns=columns)
+    GraphPairs(bare, SMALL)
+    with pytest.raises(MathAMRError, match="have no document node"):
+        GraphPairs(bare, replace(SMALL, beta=0.5))
+
+
+def test_text_vectors_of_another_shard_are_refused(shard: Shard) -> None:
+    table = TextTable(np.ones((3, 4)), np.zeros(3, np.int32))
+    with pytest.raises(MathAMRError, match="the text vectors are of 3 representatives"):
+        GraphPairs(shard, SMALL, texts=table)
+
+
+def test_batches_must_divide_among_processes(shard: Shard) -> None:
+    with pytest.raises(MathAMRError, match="cannot be shared evenly by 3"):
+        GraphPairs(shard, SMALL, processes=Processes(0, 3))
+
+
+def test_validation_knows_a_perfect_and_a_useless_network(shard: Shard) -> None:
+    training = replace(SMALL, validation=0.5)
+    twins = replace(shard, pairs=tuple((number, number) for number in range(40)))
+    perfect = trainer_of(twins, training).validate()
+    assert perfect is not None
+    assert (perfect.figures["mrr"], perfect.figures["recall"]) == (1.0, 1.0)
+    trainer = trainer_of(shard, training)
+    with torch.no_grad():
+        trainer.network.head.second_norm.weight.zero_()
+        trainer.network.head.second_norm.bias.fill_(1.0)
+    useless = trainer.validate()
+    assert useless is not None
+    assert useless.figures["mrr"] < 0.1
+    assert useless.worth == -useless.figures["loss"]
+
+
+def test_a_model_with_a_text_slot_needs_text_vectors(shard: Shard) -> None:
+    with pytest.raises(MathAMRError, match="takes text vectors of size 6, but there are none"):
+        trainer_of(shard, SMALL, text_size=6)

@@ -1,0 +1,230 @@
+"""From posts and an encyclopedia to a tuned encoder, a student of it, and their model folders."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import zlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from mathamr.core.errors import MathAMRError
+from mathamr.text.encoder import TextEncoder
+from mathamr.text.files import load_text_encoder, save_text_encoder
+from mathamr_lab.systems.mathamrplus.joining import averaged
+from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
+from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, vocabulary_checksum
+from mathamr.systems.modelfolder import load_system
+from mathamr_lab.systems.text import materials, recipe
+from mathamr_lab.systems.text.distilling import Distilling, DistillingTrainer, read_taught, taught
+from mathamr_lab.systems.text.materials import TextMaterials, gathered, held_names, read_materials
+from mathamr_lab.recipes.prepared import prepare, train_prepared
+from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
+from mathamr_lab.training.resources import Resources
+from tests.text.small import small_text_encoder
+from tests.lab.training.contract import check_trainer
+
+CPU = torch.device("cpu")
+WORDS = ("prime", "number", "let", "then", "ab", "cd", "ef", "gh")
+
+
+def entry(place: int) -> dict[str, Any]:
+    return {
+        "id": f"entry:{place}",
+        "title": f"proof of a{place - 1}" if place == 3 else f"a{place}",
+        "type": "Definition",
+        "synonyms": [f"b{place}"],
+        "defines": [],
+        "related": [f"entry:{place + 1}"],
+        "text": f"The number a{place} is ${place}+x^{place}$.",
+    }
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory: pytest.TempPathFactory) -> TrainingSources:
+    folder = tmp_path_factory.mktemp("texts")
+    rows = [
+        {
+            "id": f"pair:{place}",
+            "question": f"Is {WORDS[place % 8]} x{place} prime? ${'a' * 18}+{place}$",
+            "answer": f"Yes, as the word {WORDS[place % 8]} with x{place} shows. And that is a long enough sentence {place}.",
+        }
+        for place in range(40)
+    ]
+    pairs = folder / "pairs.jsonl"
+    pairs.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    with gzip.open(folder / "entries.jsonl.gz", "wt", encoding="utf-8") as file:
+        file.writelines(json.dumps(entry(place)) + "\n" for place in range(30))
+    (folder / "without.txt").write_text("pair:7\n", encoding="utf-8")
+    return TrainingSources(
+        path=pairs, posts=(folder / "entries.jsonl.gz",), without=(folder / "without.txt",)
+    )
+
+
+@pytest.fixture(scope="module")
+def corpus(sources: TrainingSources) -> TextCorpus:
+    found = TextMaterials()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(materials, "MOST_HELD_SHARE", 0.3)
+        for path in (sources.path, *sources.posts):
+            read_materials(path, sources.without, found)
+    return gathered(found, small_text_encoder().pieces)
+
+
+def test_what_is_left_out_or_held_back_is_never_learned_from(
+    corpus: TextCorpus, sources: TrainingSources
+) -> None:
+    assert not [each for each in corpus.ids if "pair:7/" in each]
+    asked = held_names(sources.posts[0])
+    assert asked == {f"entry:{n}" for n in range(30) if zlib.crc32(f"entry:{n}".encode()) % 10 == 0} != set()
+    assert not [each for each in corpus.ids if each.partition("#")[0] in asked]
+    train, held = corpus.parted()
+    assert 0 < len(held) < 20
+    threads = {corpus.ids[place].partition("/")[0] for place in held.flatten()}
+    assert not {corpus.ids[place].partition("/")[0] for place in train.flatten()} & threads
+
+
+def test_pairs_are_of_the_kinds_that_posts_and_entries_give(corpus: TextCorpus) -> None:
+    found = {
+        kind: (corpus.ids[question], corpus.ids[answer])
+        for (question, answer), kind in zip(corpus.pairs, corpus.kinds, strict=True)
+    }
+    assert {"answer of pairs", "sentence", "formula", "name", "what", "related", "proof"} <= found.keys()
+    assert found["proof"] == ("entry:2", "entry:3")
+    question, answer = found["sentence"]
+    assert question == f"{answer}#sentence"
+    assert corpus.among(np.array([corpus.ids.index(question)]), np.array([corpus.ids.index(answer)])).all()
+
+
+def test_a_corpus_comes_back_from_its_file_with_the_numbers_of_any_vocabulary(
+    corpus: TextCorpus, tmp_path: Path
+) -> None:
+    corpus.save(tmp_path / "corpus.npz")
+    back = TextCorpus.load(tmp_path / "corpus.npz")
+    assert (back.ids, back.kinds) == (corpus.ids, corpus.kinds)
+    assert back.texts.fingerprint() == corpus.texts.fingerprint()
+    pieces = small_text_encoder().pieces
+    shifted = type(pieces)(["<s>", "<pad>", "</s>", *pieces.vocabulary])
+    moved = back.numbered_for(shifted)
+    for ours, theirs in zip(corpus.texts.posts, moved.texts.posts, strict=True):
+        assert [pieces.vocabulary[n] for n in ours.numbers] == [shifted.vocabulary[n] for n in theirs.numbers]
+    with pytest.raises(MathAMRError, match="other word pieces"):
+        back.numbered_for(type(pieces)([*pieces.vocabulary, "more"]))
+    assert vocabulary_checksum(pieces) == corpus.vocabulary
+
+
+def student(corpus: TextCorpus, folder: Path, **fields: Any) -> DistillingTrainer:
+    path = folder / "taught.npy"
+    if not path.exists():
+        taught(small_text_encoder(projection=12, seed=4), corpus, path)
+    given = {"batch_size": 16, "epochs": 2, "neighbours": 4, "projection": 0, "learning_rate": 0.01, **fields}
+    return DistillingTrainer(
+        corpus, small_text_encoder(), TextTraining(**given), Distilling(drawn=40), read_taught(path), CPU
+    )
+
+
+def test_a_student_holds_the_contract_of_trainers(
+    corpus: TextCorpus, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mathamr_lab.systems.mathamrplus.text.validation.ASKED", 4)
+    few = corpus.of_kinds([kind for kind in set(corpus.kinds) if not kind.startswith("answer")])
+    check_trainer(lambda: student(few, tmp_path), tmp_path / "run", monkeypatch)
+
+
+def test_a_student_comes_to_find_alike_what_its_teacher_does(corpus: TextCorpus, tmp_path: Path) -> None:
+    made = student(corpus, tmp_path)
+    teacher = read_taught(tmp_path / "taught.npy").astype(np.float32)
+
+    def agreement() -> float:
+        made.encoder.model.eval()
+        rows = np.concatenate([row.vectors for row in made.encoder.encode_pieces(corpus.texts.posts)])
+        chosen = slice(0, 300)
+        ours, theirs = rows[chosen] @ rows[chosen].T, teacher[chosen] @ teacher[chosen].T
+        return float(np.corrcoef(ours.flatten(), theirs.flatten())[0, 1])
+
+    before = agreement()
+    for number, batch in enumerate(made.plan(0) + made.plan(1)):
+        made.learn(made.step(batch, 0), number)
+    assert 1 - agreement() < 0.7 * (1 - before)
+
+
+def test_the_teacher_s_vectors_must_be_of_the_corpus(corpus: TextCorpus) -> None:
+    with pytest.raises(MathAMRError, match="the teacher has 3 vectors"):
+        DistillingTrainer(
+            corpus,
+            small_text_encoder(),
+            TextTraining(projection=0),
+            Distilling(),
+            np.zeros((3, 4), np.float16),
+            CPU,
+        )
+
+
+def test_a_teacher_and_its_student_become_models(
+    sources: TrainingSources, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    save_text_encoder(tmp_path / "start", small_text_encoder())
+    monkeypatch.setattr("mathamr.text.minilm.packaged_minilm", lambda: small_text_encoder())
+    monkeypatch.setattr(materials, "MOST_HELD_SHARE", 0.3)
+    start = f"base.start={tmp_path / 'start'}"
+    small = ("neighbours=4", "batch_size=64", "epochs=1")
+    join = ("join.size=6", "join.learned=0.5/1")
+
+    def run(name: str, config: str, changes: tuple[str, ...]) -> list[dict[str, Any]]:
+        prepare(
+            "text",
+            sources,
+            TrainingSettings(config=config, changes=(start, *changes)),
+            tmp_path / f"{name}-prepared",
+            say=lambda line: None,
+        )
+        resources = Resources(device=CPU, threads=0, stream=io.StringIO())
+        return list(train_prepared(tmp_path / f"{name}-prepared", tmp_path / name, resources))
+
+    run("large", "large", ("join.difference=false", *join, *(f"tune.{each}" for each in small)))
+    tune = tuple(f"tune.{each}" for each in small)
+    blend = (f"blend.others={tmp_path / 'large' / 'tune'}", "blend.learned=0.5/1")
+    rows = run("second", "large", ("join.difference=false", *join, *tune, "tune.seed=1", *blend))
+    blends = [row for row in rows if "of" in row]
+    assert {(row["of"], row["learned"]) for row in blends} == {
+        (n, p) for n in ("own", "mean") for p in (0.5, 1)
+    }
+    best = max(blends, key=lambda row: row["mean"])
+    assert {"chosen": best["of"], "learned": best["learned"]}.items() <= rows[
+        rows.index(blends[-1]) + 1
+    ].items()
+    frozen = load_text_encoder(tmp_path / "large" / "tune", "cpu").model.state_dict()
+    before = load_text_encoder(tmp_path / "start", "cpu").model.state_dict()
+    torch.testing.assert_close(frozen["pieces.weight"], before["pieces.weight"], atol=1e-3, rtol=0)
+    assert not torch.allclose(frozen["layers.0.inner.weight"], before["layers.0.inner.weight"], atol=1e-5)
+    lessons = ("base.teacher=../large/taught.npy", "distil.drawn=40")
+    rows = run("small", "small", (*lessons, *join, *(f"distil.{each}" for each in small)))
+    tried = {row["learned"]: row["mean"] for row in rows if "learned" in row}
+    assert set(tried) == {0.5, 1.0}
+    assert rows[-1]["chosen"] == max(tried, key=lambda share: (tried[share], share))
+    system = load_system(tmp_path / "small" / "model", "cpu")
+    assert (system.kind, system.fields[0].size) == ("text", 6)
+    with pytest.raises(MathAMRError, match="a student needs a teacher"):
+        run("other", "small", tuple(f"distil.{each}" for each in small))
+
+
+def test_a_mean_is_that_of_every_weight_and_only_of_encoders_of_one_shape() -> None:
+    encoders = [small_text_encoder(seed=seed) for seed in (1, 2, 3)]
+    states = [encoder.model.state_dict() for encoder in encoders]
+    for name, found in averaged(encoders).model.state_dict().items():
+        wanted = sum(state[name].double() for state in states) / 3
+        torch.testing.assert_close(found.double(), wanted, rtol=1e-5, atol=1e-6)
+    with pytest.raises(MathAMRError, match="different shapes"):
+        averaged([encoders[0], small_text_encoder(projection=8)])
+
+
+def test_starts_are_known_by_name(tmp_path: Path) -> None:
+    save_text_encoder(tmp_path / "text", small_text_encoder(projection=8))
+    found = recipe.start_of(str(tmp_path / "text"))
+    assert isinstance(found, TextEncoder)
+    assert found.size == 16

@@ -1,0 +1,97 @@
+"""What every trainer must hold for the loop: the tests of a system's trainers call this with a way to make one."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+
+from mathamr_lab.training import loop
+from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress
+from mathamr_lab.training.loop import train
+from mathamr_lab.training.resources import Resources
+from mathamr_lab.training.trainer import Trainer
+
+Make = Callable[[], Trainer[Any, Any]]
+TIMES = ("seconds", "training_seconds", "memory")
+
+
+def run(trainer: Trainer[Any, Any], out: Path) -> tuple[TrainingProgress, str]:
+    """Trains on the processor, without threads."""
+    stream = io.StringIO()
+    resources = Resources(device=torch.device("cpu"), threads=0, stream=stream)
+    return train(trainer, out, resources), stream.getvalue()
+
+
+def check_trainer(make: Make, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The whole contract; `make` makes the same trainer every time, of at least two epochs of two steps."""
+    check_what_it_says(make())
+    check_a_step_depends_on_the_state_alone(make)
+    check_a_stop_changes_nothing(make, folder, monkeypatch)
+
+
+def check_what_it_says(trainer: Trainer[Any, Any]) -> None:
+    """Its numbers fit each other, and what is told of it can be written down."""
+    assert trainer.epochs >= 2
+    assert len(trainer.plan(0)) == trainer.steps >= 2
+    assert json.dumps(trainer.identity())
+    assert trainer.subject().summary
+    assert all(row for row in trainer.subject().configurations.values())
+    validation = trainer.validate()
+    if validation is not None:
+        assert set(validation.figures) == {each.name for each in trainer.measured}
+
+
+def check_a_step_depends_on_the_state_alone(make: Make) -> None:
+    """The second step from a state that was carried to another trainer is the second step."""
+    first = make()
+    batches = first.plan(0)
+    first.learn(first.step(batches[0], 0), 0)
+    state = {name: tensor.clone() for name, tensor in first.state().items()}
+    loss = first.learn(first.step(batches[1], 0), 1)
+    torch.rand(7)
+    second = make()
+    second.use_state(state)
+    again = second.learn(second.step(second.plan(0)[1], 0), 1)
+    assert torch.equal(loss, again)
+    ours, theirs = first.state(), second.state()
+    assert ours.keys() == theirs.keys()
+    for name, tensor in ours.items():
+        assert torch.equal(tensor, theirs[name]), name
+
+
+def check_a_stop_changes_nothing(make: Make, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A run that was stopped in the middle of an epoch goes on to the same figures and the same files."""
+    whole, _ = run(make(), folder / "whole")
+    assert whole.done
+    steps = make().steps
+    for after in sorted({1, steps + 1}):
+        count = 0
+
+        def stop_now(self: object, stop: object, after: int = after) -> bool:
+            nonlocal count
+            count += 1
+            return count == after
+
+        out = folder / f"stopped-{after}"
+        with monkeypatch.context() as patched:
+            patched.setattr(loop._Run, "_shall_stop", stop_now)
+            stopped, log = run(make(), out)
+        assert not stopped.done
+        assert "the same command goes on" in log
+        resumed, log = run(make(), out)
+        assert "going on from" in log
+        assert resumed.curve == whole.curve
+        assert _timeless(resumed) == _timeless(whole)
+        for path in (folder / "whole").rglob("*.safetensors"):
+            if path.name != CHECKPOINT:
+                assert path.read_bytes() == (out / path.relative_to(folder / "whole")).read_bytes(), path
+
+
+def _timeless(progress: TrainingProgress) -> list[dict[str, Any]]:
+    return [{name: value for name, value in row.items() if name not in TIMES} for row in progress.history]
