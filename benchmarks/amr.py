@@ -11,13 +11,13 @@ import resource
 import time
 from itertools import islice
 
-from benchmarks._data import data_folder
 from benchmarks._release import compared
 from mathamr.amr.builtin import BuiltinParser
 from mathamr.amr.workers import ParallelParser
 from mathamr.posts.passage import passage
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from mathamr_lab.data import data_folder
 
 POSTS, COMPARED_POSTS = 100, 300
 JOB = """

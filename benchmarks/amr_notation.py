@@ -13,9 +13,9 @@ from pathlib import Path
 import penman
 from penman.models.amr import model
 
-from benchmarks._data import data_folder
 from mathamr.amr.cache import GraphCache
 from mathamr.amr.graph import Amr
+from mathamr_lab.data import data_folder
 
 ROUNDS = 5
 

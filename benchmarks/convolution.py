@@ -17,7 +17,6 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from benchmarks._synthetic import synthetic_shard
 from mathamr.core.errors import MissingExtraError
 from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.batch import ahead
@@ -30,6 +29,7 @@ from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
 from mathamr_lab.training.pairs import batches
+from tests.lab.synthetic import synthetic_shard
 
 RELATIONS, BASES = 532, 64
 

@@ -17,17 +17,17 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from benchmarks._data import data_folder
-from mathamr_lab.studies.near import near
-from mathamr_lab.studies.nodelists import nodelists
 from mathamr.evaluation.table import aligned
-from mathamr_lab.experiments.judgedpool import JudgedPool
 from mathamr.index.engines.engine import create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.posts.post import Formula
 from mathamr.systems.modelfolder import boxed, load_system
 from mathamr.systems.system import Look, System
+from mathamr_lab.data import data_folder
+from mathamr_lab.experiments.judgedpool import JudgedPool
+from mathamr_lab.studies.near import near
+from mathamr_lab.studies.nodelists import nodelists
 
 SIZES = (500, 1000, 2000, 4000)
 ARQMATH = 9_300_000

@@ -23,11 +23,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from benchmarks._fuzzing import formulas, made
 from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.mathml.markup import slt_from_mathml
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.parse import parse
+from tests.formulas.hostile import formulas, made
 
 MILLISECONDS = 100
 MEGABYTES = 100

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import psutil
 
-from benchmarks._data import data_folder
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from mathamr_lab.data import data_folder
 
 THESIS_POSTS, THESIS_DAYS, THESIS_GPUS = 2_482_294, 22, 4
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "600"))

@@ -19,13 +19,13 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks._data import data_folder
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.index.build.parts import prepare_parts, reset_lexical
 from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from mathamr_lab.data import data_folder
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "600")) or None
 ENGINE = os.environ.get("MATHAMR_BENCH_ENGINE", "flat")

@@ -18,8 +18,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from benchmarks._kills import content, differences
 from mathamr.core.errors import MathAMRError
+from tests.index.kills import content, differences
 from tests.models import graph_store, sample_posts, tiny_model
 
 ENGINES = os.environ.get("MATHAMR_BENCH_ENGINES", "flat edge").split()

@@ -13,7 +13,6 @@ from typing import Any
 
 from lxml import etree
 
-from benchmarks._data import data_folder
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.markup import opt_from_mathml, slt_from_mathml
@@ -24,6 +23,7 @@ from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Tree
 from mathamr.formulas.tuples import mean_tuple_f1
 from mathamr.formulas.visualkey import visual_key
+from mathamr_lab.data import data_folder
 
 
 def run() -> None:

@@ -25,13 +25,13 @@ import numpy.typing as npt
 
 from benchmarks.engines import DEPTH, SIZE, made_up, main_directions, of_index, unit
 from mathamr.core.arrays import Floats
+from mathamr.core.storage.arrays import map_arrays, write_arrays
+from mathamr.core.storage.strings import RaggedArray, Strings
 from mathamr.index.engines.flat import kernel
 from mathamr.index.engines.flat.fieldrows import ManyRows
 from mathamr.index.engines.flat.quantised import Quantised
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import maxsim
-from mathamr.core.storage.arrays import map_arrays, write_arrays
-from mathamr.core.storage.strings import RaggedArray, Strings
 
 POSTS = int(os.environ.get("MATHAMR_POSTS", "1370000"))
 QUERIES = 20

@@ -24,10 +24,10 @@ from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any
 
-from benchmarks._data import data_folder
+from mathamr.core.workers import processors
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.core.workers import processors
+from mathamr_lab.data import data_folder
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "300")) or None
 KILLED = os.environ.get("MATHAMR_BENCH_KILLED", "1") != "0"

@@ -22,11 +22,11 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from benchmarks._data import data_folder
 from mathamr.index.build.cluster.raycluster import RayCluster
 from mathamr.index.build.cluster.worktodo import WorkToDo
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from mathamr_lab.data import data_folder
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "200")) or None
 WORKERS = [int(each) for each in os.environ.get("MATHAMR_BENCH_WORKERS", "1,2,4").split(",")]

@@ -29,6 +29,7 @@ from urllib.parse import quote
 import psutil
 from starlette.testclient import TestClient
 
+from mathamr.core.settings import CACHE
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.posts.markup import title_pieces
 from mathamr.posts.reader import read_posts
@@ -38,7 +39,6 @@ from mathamr.search.library import Index
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits
 from mathamr.serve.service import Service
-from mathamr.core.settings import CACHE
 
 CONNECTIONS = 20
 WRITING_SECONDS = 15

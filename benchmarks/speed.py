@@ -29,19 +29,19 @@ from time import process_time
 import numpy as np
 
 from benchmarks import serve
-from benchmarks._data import data_folder
 from benchmarks._release import ROOT, first_release
-from mathamr.text.files import load_text_encoder
-from mathamr.text.reading import load_quantised
-from mathamr.text.ways import ONNX, going, quickest_here
-from mathamr.text.windows import WINDOW, WINDOWS
-from mathamr.text.wording import Span, Wording
+from mathamr.core.workers import processors
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.modelfolder import TEXT, box
-from mathamr.core.workers import processors
+from mathamr.text.files import load_text_encoder
+from mathamr.text.reading import load_quantised
+from mathamr.text.ways import ONNX, going, quickest_here
+from mathamr.text.windows import WINDOW, WINDOWS
+from mathamr.text.wording import Span, Wording
+from mathamr_lab.data import data_folder
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "120")) or None
 PARTS = os.environ.get("MATHAMR_BENCH_PARTS", "text index queries").split()

@@ -28,7 +28,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import psutil
 
-from benchmarks._postgres import PostgresServer, missing
 from benchmarks.engines import (
     Corpus,
     made_up,
@@ -40,6 +39,9 @@ from benchmarks.engines import (
     unit,
 )
 from mathamr.core.arrays import Floats
+from mathamr.core.settings import POSTGRES_URL
+from mathamr.core.storage.strings import RaggedArray
+from mathamr.core.workers import processors
 from mathamr.index.engines.engine import Engine, Entry, create_engine, open_engine
 from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding
@@ -47,9 +49,7 @@ from mathamr.index.engines.flat.columns import Rows
 from mathamr.index.engines.flat.fieldrows import ManyRows, scanned
 from mathamr.index.engines.flat.nearest import best
 from mathamr.index.engines.flat.quantised import Quantised
-from mathamr.core.storage.strings import RaggedArray
-from mathamr.core.settings import POSTGRES_URL
-from mathamr.core.workers import processors
+from tests.postgres import PostgresServer, missing
 
 SIZES = (33_771, 300_000)
 QUERIES = 20

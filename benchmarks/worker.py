@@ -16,25 +16,25 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks._data import data_folder
 from mathamr.amr import document
+from mathamr.core.garbage import collect_rarely
 from mathamr.graphs import corpus, maker
 from mathamr.graphs.store import StoredPost
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.index.build import encoding
 from mathamr.index.build.encoding import EncodingWork, portions
-from mathamr.text import wording
-from mathamr.text.quantised import QuantisedText
-from mathamr.text.ways import quickest_here
-from mathamr.text.wordpieces import WordPieces
-from mathamr.systems.layers.stack import GraphStack
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.core.garbage import collect_rarely
+from mathamr.systems.layers.stack import GraphStack
 from mathamr.systems.mathamrplus import plainnetwork
 from mathamr.systems.mathamrplus.plainnetwork import PlainNetwork
 from mathamr.systems.mathamrplus.refinement import Refinement
 from mathamr.systems.modelfolder import model_folder
+from mathamr.text import wording
+from mathamr.text.quantised import QuantisedText
+from mathamr.text.ways import quickest_here
+from mathamr.text.wordpieces import WordPieces
+from mathamr_lab.data import data_folder
 
 POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "150"))
 PARTS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (

@@ -21,10 +21,10 @@ import penman
 from penman.models.amr import model as amr_model
 
 from mathamr.amr.builtin import BuiltinParser
-from mathamr_lab.amr.corpus import amr_folder, split
 from mathamr.amr.document import parse_documents
 from mathamr.amr.parser import AmrParser
 from mathamr.posts.sentences import sentences as sentence_spans
+from mathamr_lab.amr.corpus import amr_folder, split
 
 _EQUATION = re.compile(r'"*eqx([0-9]+)eqx"*')
 _FORMULA_CONCEPT = re.compile(r"FORMULA_[0-9]+")

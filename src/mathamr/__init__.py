@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mathamr.core.errors import MathAMRError
-    from mathamr.index.engines.entry import Filter
     from mathamr.index.build.builder import BuildOptions, build_index
     from mathamr.index.build.writer import IndexWriter
+    from mathamr.index.engines.entry import Filter
     from mathamr.posts.post import Formula, Post
     from mathamr.posts.reader import read_posts
     from mathamr.search.hits import Hit, Hits

@@ -12,8 +12,8 @@ import pytest
 from mathamr.cli.asking import Asking
 from mathamr.cli.console import Console
 from mathamr.evaluation.runs import read_run
-from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.sample import folder
 from mathamr.search.library import Index
 from mathamr.systems.system import SYSTEMS

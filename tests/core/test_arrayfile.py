@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr.core.errors import MathAMRError
 from mathamr.core.arrayfile import read_arrays
+from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import read_tensors, tensor_bytes
 
 

@@ -10,8 +10,8 @@ import pytest
 
 import mathamr
 from mathamr.formulas.trees import LONGEST_REMEMBERED
-from mathamr.index.lexical import bags, terms
 from mathamr.index.build import lookkeys
+from mathamr.index.lexical import bags, terms
 from mathamr.posts.post import Formula
 from mathamr.serve import rendering
 

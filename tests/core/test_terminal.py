@@ -6,8 +6,8 @@ import unicodedata
 
 import pytest
 
-from mathamr.posts.report import Report
 from mathamr.core.terminal import visible
+from mathamr.posts.report import Report
 
 
 @pytest.mark.parametrize(

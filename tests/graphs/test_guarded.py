@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
+from mathamr.core.workers import Allowance, Lost
 from mathamr.graphs.corpus import GraphWork
 from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
 from mathamr.posts.post import Post
-from mathamr.core.workers import Allowance, Lost
 
 PARSER = "tests.graphs.parsers:WordChain"
 SMALL = Allowance(timeout=60, processor=1, memory=1 << 30)

@@ -7,13 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._kills import content, differences
 from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import Archive, check_model
-from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.build.builder import build_index
 from mathamr.index.build.writer import IndexWriter
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.manifest import Manifest
+from tests.index.kills import content, differences
 from tests.models import sample_posts
 
 

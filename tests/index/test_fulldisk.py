@@ -12,11 +12,11 @@ from types import SimpleNamespace
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.sqlite import DamagedDatabaseError
+from mathamr.core.storage import durable
 from mathamr.index.admin.check import check_index
 from mathamr.index.build.writer import IndexWriter
-from mathamr.core.storage import durable
 from mathamr.search.library import Index
-from mathamr.core.sqlite import DamagedDatabaseError
 from tests.bounded import full_disk
 from tests.index.small import note, options
 

@@ -29,11 +29,8 @@ from mathamr.systems.ranking import (
     Promote,
     Ranking,
     Rerank,
-    Reread,
     fields_of,
-    read_again,
     uses_words,
-    without_vectors,
 )
 from mathamr.systems.vectors import Vectors
 
@@ -67,9 +64,6 @@ class Listed(Ranker):
 
     def _alike(self, ids: Sequence[str], model: str) -> list[Scored]:
         return self._aligned(ids)
-
-    def _read_again(self, ids: Sequence[str]) -> dict[str, float]:
-        return {each: float(ord(each)) for each in ids}
 
     def _promoted(self, found: FoundHits) -> FoundHits:
         return FoundHits(sorted(found.hits, key=lambda hit: hit.id != "c"), found.evidence)
@@ -218,41 +212,6 @@ def test_a_fusion_weighs_its_parts_by_what_is_asked_with() -> None:
     assert first("$x^2$") == ("c", ["one"])
     with pytest.raises(MathAMRError, match="for every kind of query"):
         Fuse(parts=(Component("first", Nearest("words"), 1.0, (("name", 0.0),)),))
-
-
-def test_what_is_read_again_has_both_scores_in_standard_deviations_and_the_rest_follows() -> None:
-    found = Listed().rank(Reread(first=MaxSim("many"), pool=2, weight=3.0), Demand(3), "many")
-    # Of two results one is a deviation above the mean and one below, by either score.
-    assert [(each.id, each.score) for each in found[:2]] == [
-        ("c", pytest.approx(2.0)),
-        ("b", pytest.approx(-2.0)),
-    ]
-    assert [each.id for each in found] == ["c", "b", "d"]
-    assert found[0].evidence["cross"] == ord("c")
-    assert "cross" not in found[2].evidence
-
-
-def test_a_light_second_reading_does_not_turn_the_first_around() -> None:
-    ranking = Reread(first=MaxSim("many"), pool=2, weight=0.5)
-    assert [each.id for each in Listed().rank(ranking, Demand(3), "many")] == ["b", "c", "d"]
-    assert [hit.id for hit in Listed().score(ranking, ["b", "c"])] == ["b", "c"]
-
-
-def test_what_is_promoted_stays_first_though_it_is_read_again() -> None:
-    ranking = Promote(Reread(first=MaxSim("many"), weight=9.0))
-    chosen = read_again(Promote(MaxSim("many")))
-    assert isinstance(chosen, Promote)
-    assert isinstance(chosen.ranking, Reread)
-    assert [each.id for each in Listed().rank(ranking, Demand(3), "many")] == ["c", "d", "b"]
-    assert list(fields_of(ranking)) == ["many"]
-    assert without_vectors(ranking) is None
-    assert not uses_words(ranking)
-
-
-def test_no_posts_are_read_again_for_nothing() -> None:
-    for wrong in ({"pool": 0}, {"pool": 2000}, {"weight": 0.0}, {"weight": float("nan")}):
-        with pytest.raises(MathAMRError, match="read again"):
-            Reread(first=MaxSim("many"), **wrong)  # type: ignore[arg-type]
 
 
 EXACT = {f"p{number:03d}": 1.0 - number / 1000 for number in range(900)}

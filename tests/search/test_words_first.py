@@ -10,8 +10,8 @@ import pytest
 
 from mathamr.core.errors import MathAMRError, VectorsMissingError
 from mathamr.index import snapshot
-from mathamr.index.build.builder import build_index
 from mathamr.index.admin.check import check_index
+from mathamr.index.build.builder import build_index
 from mathamr.index.build.stages import IndexStages
 from mathamr.search.hits import Hits
 from mathamr.search.library import Index

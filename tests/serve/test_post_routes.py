@@ -7,16 +7,16 @@ from xml.etree import ElementTree
 import pytest
 from starlette.testclient import TestClient
 
+from mathamr.core.workers import Lost
 from mathamr.graphs import notation
 from mathamr.graphs.guarded import GuardedGraphs
-from mathamr.index.identifiers import LONGEST_ID
 from mathamr.index.build.intake import LONGEST_POST_ID
 from mathamr.index.build.writer import IndexWriter
+from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.post import Post
 from mathamr.search.library import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
-from mathamr.core.workers import Lost
 from tests.bounded import full_disk
 from tests.serve.conftest import WRITE_KEY, Serving
 from tests.serve.hostile import IDS

@@ -13,9 +13,9 @@ import psutil
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.workers import processors
 from mathamr.serve.processes import process_count
 from mathamr.serve.sockets import bound
-from mathamr.core.workers import processors
 
 
 def test_an_index_is_served_by_all_processors_unless_something_is_in_the_way(small_index: Path) -> None:

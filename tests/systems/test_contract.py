@@ -21,10 +21,10 @@ from mathamr.systems.modelfolder import load_system, system_of
 from mathamr.systems.ranking import TASKS, fields_of
 from mathamr.systems.system import SYSTEMS, Encoded, Item, Look, System
 from mathamr.systems.text.system import TextSystem
-from tests.text.small import small_text_encoder
 from tests.systems.formulamodels import tiny_formula_graph, tiny_ssemb
 from tests.systems.tiny import TINY, NodeSystem, WordSystem
 from tests.systems.tinytext import tiny_base, tiny_marf, tiny_mathamr
+from tests.text.small import small_text_encoder
 
 PARSER = "tests.amr.rule_parser:RuleParser"
 

@@ -10,8 +10,8 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.parse import parse
-from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.posts.post import Formula
 from mathamr.search.hits import Hit
 from mathamr.search.library import Index

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.text.files import save_text_encoder
 from mathamr.posts.post import Post
 from mathamr.systems import modelfolder
 from mathamr.systems.modelfolder import boxed, checked_model, default_model, load_system, part_of
 from mathamr.systems.system import Item
 from mathamr.systems.text.system import TextSystem
+from mathamr.text.files import save_text_encoder
 from tests.text.small import small_text_encoder
 
 

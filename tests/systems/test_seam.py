@@ -11,9 +11,9 @@ from mathamr.amr import parser as parsers
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.retrieval import rerank_results, retrieve
 from mathamr.evaluation.topics import read_topics
-from mathamr.index.engines.entry import Filter
-from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.admin.check import check_index
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.engines.entry import Filter
 from mathamr.posts.post import Post
 from mathamr.sample import folder as sample_folder
 from mathamr.search.library import Index

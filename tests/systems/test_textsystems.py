@@ -11,15 +11,15 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.core.tensorfile import tensor_bytes
+from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.search.library import Index
 from mathamr.systems.marf.system import REPRESENTATIONS, MarfSystem
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.systems.modelfolder import model_folder
 from mathamr.systems.ranking import MeanMaxSim, Promote
 from mathamr.systems.textbase import load_base
+from mathamr.text.transformer import Transformer, TransformerConfiguration
 from tests.index.small import note, write_posts
 from tests.systems.tinytext import PIECES, tiny_base, tiny_marf, tiny_mathamr
 

@@ -9,10 +9,10 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.shard import Shard
 from mathamr.core.integrity import file_hash
-from mathamr.systems.weights import read_head
+from mathamr.graphs.shard import Shard
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
+from mathamr.systems.weights import read_head
 from tests.systems.mathamrplus.test_graphencoder import encoder_of
 
 

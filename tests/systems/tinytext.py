@@ -7,10 +7,6 @@ from pathlib import Path
 
 import torch
 
-from mathamr.text.encoder import TextEncoder
-from mathamr.text.files import load_text_encoder, save_text_encoder
-from mathamr.text.transformer import Transformer, TransformerConfiguration
-from mathamr.text.wordpieces import WordPieces
 from mathamr.systems.layers.lowrank import add_changes, changes_of
 from mathamr.systems.marf.configuration import CONFIGURATIONS
 from mathamr.systems.marf.files import MarfVocabularies, fresh_network, made_model, stored_weights
@@ -21,6 +17,10 @@ from mathamr.systems.marf.postinput import LatexVocabulary
 from mathamr.systems.marf.system import MarfSystem
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.system import MathAMRSystem, halved
+from mathamr.text.encoder import TextEncoder
+from mathamr.text.files import load_text_encoder, save_text_encoder
+from mathamr.text.transformer import Transformer, TransformerConfiguration
+from mathamr.text.wordpieces import WordPieces
 
 LETTERS = [*string.ascii_lowercase, *string.digits, *"$^_={}+-.,?\\"]
 PIECES = [

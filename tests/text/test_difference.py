@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.tensorfile import read_tensors, tensor_bytes
 from mathamr.text import files
 from mathamr.text.difference import CODES, SIZES, difference, with_difference
 from mathamr.text.encoder import TextEncoder
@@ -13,7 +14,6 @@ from mathamr.text.files import load_text_encoder, save_text_encoder
 from mathamr.text.published import MODEL
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.text.wordpieces import WordPieces
-from mathamr.core.tensorfile import read_tensors, tensor_bytes
 from tests.text.small import PIECES
 
 SOURCE = Path("weights.safetensors")

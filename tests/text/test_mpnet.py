@@ -14,11 +14,11 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError, MissingExtraError
+from mathamr.core.tensorfile import tensor_bytes
 from mathamr.text import mpnet, published
 from mathamr.text.relativepositions import buckets_of
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.text.wordpieces import WordPieces
-from mathamr.core.tensorfile import tensor_bytes
 
 needs_transformers = pytest.mark.skipif(not find_spec("transformers"), reason="needs transformers")
 SHAPE = TransformerConfiguration(

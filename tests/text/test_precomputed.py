@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.text.precomputed import AheadReader, VectorsAhead
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.files import load_text_encoder, save_text_encoder
+from mathamr.text.precomputed import AheadReader, VectorsAhead
 from mathamr.text.reading import load_text_reader
 from mathamr.text.wording import Span, Wording
 from tests.text.small import small_text_encoder

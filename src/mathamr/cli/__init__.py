@@ -6,6 +6,7 @@ import atexit
 import gc
 import sys
 from importlib import import_module
+from importlib.metadata import entry_points
 from typing import Any
 
 import typer
@@ -41,6 +42,10 @@ VERBS = {
     "doctor": "Versions, engines, models, and what is missing.",
 }
 
+LABORATORY = ("train", "experiment")
+"""Verbs that the package mathamr-lab adds as entry points of the group `GROUP`."""
+GROUP = "mathamr.commands"
+
 
 class LazyVerbs(TyperGroup):
     """Imports a verb's module only when that verb runs, so that `--help` answers at once."""
@@ -61,7 +66,7 @@ class LazyVerbs(TyperGroup):
         if cmd_name not in VERBS:
             return None
         called = cmd_name == getattr(self, "_called", "")
-        run = import_module(f"mathamr.cli.{cmd_name}").command if called else _listed
+        run = _command(cmd_name) if called else _listed
         verb = typer.Typer(add_completion=False, rich_markup_mode="rich", pretty_exceptions_enable=False)
         verb.command(name=cmd_name, help=None if called else VERBS[cmd_name])(run)
         return typer.main.get_command(verb)
@@ -69,6 +74,15 @@ class LazyVerbs(TyperGroup):
 
 def _listed() -> None:
     """Stands for a verb in the list of verbs."""
+
+
+def _command(verb: str) -> Any:
+    """The function behind a verb: a module of this package, or an entry point of an installed package."""
+    if verb not in LABORATORY:
+        return import_module(f"mathamr.cli.{verb}").command
+    for point in entry_points(group=GROUP, name=verb):
+        return point.load()
+    raise MissingExtraError(f"`mathamr {verb}` is part of the laboratory, which", "pip install mathamr-lab")
 
 
 app = typer.Typer(

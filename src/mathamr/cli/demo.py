@@ -46,8 +46,8 @@ def command(
 ) -> None:
     """Read the bundled forum, index it, answer three queries, and show why a hit was found."""
     from mathamr.cli.console import Console
-    from mathamr.search.library import Index
     from mathamr.core.settings import CACHE
+    from mathamr.search.library import Index
 
     console = Console()
     target = out or CACHE.path / "demo"

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.progress import Progress
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.posts.reader import READERS, read_posts
 from mathamr.posts.report import Report
-from mathamr.core.progress import Progress
 
 if TYPE_CHECKING:
     from mathamr.graphs.statistics import Statistics

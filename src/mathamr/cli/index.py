@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mathamr.posts.reader import READERS
 from mathamr.core.terminal import visible
+from mathamr.posts.reader import READERS
 
 if TYPE_CHECKING:
+    from mathamr.index.admin.inspection import CheckReport
     from mathamr.index.build.builder import BuildSummary
     from mathamr.index.build.cluster.clustercrew import ClusterOptions
-    from mathamr.index.admin.inspection import CheckReport
 
 
 def command(
@@ -107,8 +107,8 @@ def command(
 
     Without a path the inputs that the index knows are read again.
     """
-    from mathamr.index.build.builder import BuildOptions, build_index
     from mathamr.core.workers import processors
+    from mathamr.index.build.builder import BuildOptions, build_index
 
     if check and out is None and paths and len(paths) == 1:
         out, paths = paths[0], None

@@ -49,9 +49,9 @@ def command(
 
     The figures are projected from what one post costs, measured where the plan says.
     """
+    from mathamr.core.workers import processors
     from mathamr.index.admin.constants import KnownConstants
     from mathamr.index.admin.plan import plan_build
-    from mathamr.core.workers import processors
 
     if measure:
         from mathamr.index.admin.measuring import measure as measured

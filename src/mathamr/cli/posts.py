@@ -11,11 +11,11 @@ from typing import Annotated
 import typer
 
 from mathamr.core.errors import UnknownNameError
+from mathamr.core.progress import Progress
 from mathamr.posts.kinds import KINDS
 from mathamr.posts.reader import READERS, read_posts
 from mathamr.posts.report import Report
 from mathamr.posts.summary import Summary
-from mathamr.core.progress import Progress
 
 
 def command(

@@ -41,9 +41,9 @@ def command(
     ] = False,
 ) -> None:
     """Make an index from a backup in a new folder, check it, and make again what the backup does not hold."""
+    from mathamr.core.workers import processors
     from mathamr.index.admin.backup import restore
     from mathamr.index.build.builder import BuildOptions
-    from mathamr.core.workers import processors
 
     options = BuildOptions(
         model=model,

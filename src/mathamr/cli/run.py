@@ -60,14 +60,12 @@ def command(
     from mathamr.evaluation.runs import read_run, run_lines, write_lines
     from mathamr.evaluation.topics import read_topics
     from mathamr.search.library import Index
-    from mathamr.systems.ranking import AGAIN, TASKS, with_reranker
+    from mathamr.systems.ranking import TASKS
 
     if task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
     chosen = next(each for each in TASKS if each == task)
     asked = read_topics(topics)
-    if rerank is not None and str(rerank) == AGAIN and not rerank.exists():
-        strategy, rerank = with_reranker(strategy, AGAIN), None
     first = None if rerank is None else read_run(rerank)
     if parser or parser_model:
         vouch_for_parser(parser or "builtin", parser_model)

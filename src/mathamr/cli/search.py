@@ -42,13 +42,6 @@ def command(
             " hybrid, maxsim, rerank, single or lexical for MathAMR+."
         ),
     ] = None,
-    rerank: Annotated[
-        str | None,
-        typer.Option(
-            metavar="NAME",
-            help="Read the first posts again, each together with the query: cross. The same as --strategy hybrid+cross.",
-        ),
-    ] = None,
     exact: Annotated[
         bool | None,
         typer.Option(
@@ -112,7 +105,7 @@ def command(
     from mathamr.core.errors import UnknownNameError
     from mathamr.search.editors import check_editor
     from mathamr.search.query import Query
-    from mathamr.systems.ranking import TASKS, with_reranker
+    from mathamr.systems.ranking import TASKS
 
     check_order(index, query)
     if hint := eaten_by_shell(query):
@@ -126,8 +119,6 @@ def command(
     asked = Query.of_text(text, chosen)
     if mark is not None:
         asked = asked.marked(mark)
-    if rerank is not None:
-        strategy = with_reranker(strategy, rerank)
     own = mark is not None or pool != 1000 or model or parser or parser_model or device != "auto"
     hits = None
     if not (local or own):

@@ -44,11 +44,6 @@ MPNET = Setting(
 MINILM = Setting(
     "MATHAMR_MINILM", "", "folder with all-MiniLM-L6-v2; empty takes the one of the installed package"
 )
-RERANKER = Setting(
-    "MATHAMR_RERANKER",
-    "",
-    "folder with a cross-encoder that orders hits again; empty takes the one in the box",
-)
 VECTORS = Setting(
     "MATHAMR_VECTORS", "", "folder with vectors of texts that were made ahead; empty makes all of them here"
 )
@@ -93,7 +88,6 @@ SETTINGS = (
     CACHE,
     MPNET,
     MINILM,
-    RERANKER,
     VECTORS,
     TEXT,
     READING,

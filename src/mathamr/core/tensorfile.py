@@ -14,8 +14,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from mathamr.core.errors import MathAMRError
 from mathamr.core.arrayfile import METADATA, check_header, read_header
+from mathamr.core.errors import MathAMRError
 
 _KINDS = {
     "I64": torch.int64,
@@ -90,3 +90,8 @@ def _tensor(row: dict[str, Any], data: bytearray) -> Tensor:
     # A copy of its own: in a foreign file a tensor may begin at any byte.
     whole = torch.frombuffer(data, dtype=torch.uint8, count=end - begin, offset=begin).clone()
     return whole.view(kind).view(row["shape"])
+
+
+def under(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The part of a state whose names begin so, without that beginning."""
+    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.progress import Progress
 from mathamr.evaluation.fusedruns import rerank_run
 from mathamr.evaluation.runs import DEPTH, Run, few
 from mathamr.evaluation.topics import Topic
@@ -15,7 +16,6 @@ from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.entry import Filter
 from mathamr.index.scored import Scored
 from mathamr.posts.kinds import ANSWERING
-from mathamr.core.progress import Progress
 from mathamr.search.library import Index
 from mathamr.search.query import Query, QueryError
 from mathamr.search.ranked import POOL, Ranked

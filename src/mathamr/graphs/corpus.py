@@ -21,6 +21,8 @@ from mathamr.amr.parser import AmrParser, load_parser
 from mathamr.core.batches import batches
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
+from mathamr.core.progress import Progress
+from mathamr.core.workers import Allowance, Lost, Work, WorkerPool
 from mathamr.formulas.trees import remember_trees
 from mathamr.graphs import notation
 from mathamr.graphs.configuration import GraphConfiguration
@@ -30,8 +32,6 @@ from mathamr.graphs.tensor import tensorise
 from mathamr.graphs.virtual import flatten
 from mathamr.graphs.vocabulary import Coverage, RelationVocabulary, Vocabulary, VocabularyCounts
 from mathamr.posts.post import Post
-from mathamr.core.progress import Progress
-from mathamr.core.workers import Allowance, Lost, Work, WorkerPool
 
 CHUNK = 24
 ALLOWANCE = Allowance(timeout=900.0, processor=300.0, memory=6 << 30)

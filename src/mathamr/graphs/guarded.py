@@ -8,8 +8,8 @@ from collections import OrderedDict
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.corpus import ALLOWANCE, MINIMAL
 from mathamr.core.workers import Allowance, Lost, WorkerPool
+from mathamr.graphs.corpus import ALLOWANCE, MINIMAL
 
 REMEMBERED = 256
 

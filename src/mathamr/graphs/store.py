@@ -18,13 +18,13 @@ from pathlib import Path
 
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
+from mathamr.core.sqlite import inflated, told_connection
 from mathamr.graphs import notation
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.posts.kinds import ANSWERING
 from mathamr.posts.post import Post
-from mathamr.core.sqlite import inflated, told_connection
 
 FORMAT = 1
 _REMEDY = "; make it again, or mend an index with: mathamr index --check --out DIR"

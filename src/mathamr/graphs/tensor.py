@@ -11,12 +11,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.sqlite import inflated
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.virtual import FlatGraph, Level, flatten
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.posts.renaming import renamed
-from mathamr.core.sqlite import inflated
 
 Ints = npt.NDArray[np.int32]
 _MAGIC = b"MG1"

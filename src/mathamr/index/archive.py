@@ -21,6 +21,8 @@ from typing import ClassVar, Self
 from mathamr.amr.parser import check_recorded
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, VectorsMissingError
+from mathamr.core.storage.lock import holder_of
+from mathamr.core.storage.plainfiles import check_plain
 from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore
@@ -31,8 +33,6 @@ from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest, ModelRecord
 from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.index.snapshot import Snapshot, take_snapshot
-from mathamr.core.storage.lock import holder_of
-from mathamr.core.storage.plainfiles import check_plain
 from mathamr.systems.modelfolder import boxed_folder, load_system
 from mathamr.systems.system import SYSTEMS, Need, System
 from mathamr.systems.vectors import Vectors

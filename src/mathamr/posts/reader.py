@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import ClassVar, Protocol
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.registry import Registry
 from mathamr.posts.companions import kind_of
 from mathamr.posts.files import STDIN, Head, head, shown, walk
 from mathamr.posts.identifiers import SeenIds
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
 from mathamr.posts.unread import kind_of_file, what_would_help
-from mathamr.core.registry import Registry
 
 
 @dataclass(frozen=True)

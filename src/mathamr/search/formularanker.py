@@ -16,7 +16,7 @@ from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
 from mathamr.search.asked import Asked
 from mathamr.search.ranked import Demand, Ranked
-from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows, unsuited
+from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows
 from mathamr.search.wildcards import Fit, fit, has_wildcards
 from mathamr.systems.formulagraph.plainnodes import nodes_of
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
@@ -200,9 +200,6 @@ class FormulaRanker(Ranker):
                 if each in payloads and where.passes(payloads[each]):
                     return each
         return None
-
-    def _read_again(self, ids: Sequence[str]) -> dict[str, float]:
-        raise unsuited("that reads posts again with the query", "formulas")
 
     def _promoted(self, found: FoundHits) -> FoundHits:
         """What is just what was asked for, then the same in other letters, then the rest by their scores.

@@ -18,8 +18,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.core.registry import Registry
+from mathamr.index.scored import Scored, ScoredColumns
 
 RANK_OFFSET = 60
 """Cormack's constant: how little the first ranks differ."""

@@ -43,15 +43,12 @@ from mathamr.search.ranked import PLACES, POOL, Demand, Placed, Ranked
 from mathamr.search.ranker import Ranker
 from mathamr.search.snippet import Wanted, title
 from mathamr.search.stopwatch import Stopwatch
-from mathamr.systems.cross.reranker import check_reranker, has_reranker
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import (
-    AGAIN,
     TASKS,
     Ranking,
     Task,
     fields_of,
-    read_again,
     uses_words,
     without_vectors,
 )
@@ -112,32 +109,18 @@ class Index(Closing):
         return system.rankings[task]
 
     def ranking(self, task: Task, strategy: str | Ranking | None = None) -> tuple[str, Ranking]:
-        """A ranking and what it is called: by name, as it is given, or the usual one.
-
-        `hybrid+cross` is `hybrid` with its first posts read again together with the query.
-        """
+        """A ranking and what it is called: by name, as it is given, or the usual one."""
         if strategy is not None and not isinstance(strategy, str):
             return type(strategy).__name__.lower(), strategy
         named = self.rankings(task)
         name = next(iter(named)) if strategy is None else strategy
-        first, plus, again = name.partition("+")
-        first = first or (next(iter(named)) if plus else "")
-        name = f"{first}{plus}{again}"
-        if first not in named:
-            raise UnknownNameError("strategy", first, list(named))
-        if not plus:
-            return name, named[name]
-        if task != "answers":
-            raise MathAMRError(f"only posts are read again: there is no strategy {name!r} for {task}")
-        if again != AGAIN:
-            raise UnknownNameError("reranker", again, [AGAIN])
-        check_reranker()
-        return name, read_again(named[first])
+        if name not in named:
+            raise UnknownNameError("strategy", name, list(named))
+        return name, named[name]
 
     def strategies(self, task: Task = "answers") -> list[str]:
-        """The names of the rankings; where there is a reranker, also the usual one with its first posts read again."""
-        named = list(self.rankings(task))
-        return [*named, f"{named[0]}+{AGAIN}"] if task == "answers" and has_reranker() else named
+        """The names of the rankings of a task, the default first."""
+        return list(self.rankings(task))
 
     def __len__(self) -> int:
         return len(self.archive.catalogue)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import cached_property
 
-from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms
@@ -108,18 +107,6 @@ class PostRanker(Ranker):
 
     def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
         raise unsuited("that compares the nodes of formulas", "answers")
-
-    def _read_again(self, ids: Sequence[str]) -> dict[str, float]:
-        if self._posts is None:
-            raise MathAMRError("there are no texts of posts to read again")
-        from mathamr.systems.cross.reranker import load_reranker
-
-        posts = self._posts(ids)
-        known = [each for each in ids if each in posts]
-        scores = load_reranker().scores(self.asked.query.post, [posts[each] for each in known])
-        found = dict(zip(known, scores, strict=True))
-        lowest = min(scores, default=0.0)
-        return {each: found.get(each, lowest) for each in ids}  # one may just have been deleted
 
     def _promoted(self, found: FoundHits) -> FoundHits:
         """What has the name that was asked for, where only a name was."""

@@ -18,7 +18,7 @@ from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored, ScoredColumns
 from mathamr.search.asked import Asked
 from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_normalisation
-from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs, standard
+from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs
 from mathamr.search.ranked import Demand, Ranked
 from mathamr.systems.ranking import (
     Aligned,
@@ -33,7 +33,6 @@ from mathamr.systems.ranking import (
     Promote,
     Ranking,
     Rerank,
-    Reread,
     Unhub,
 )
 
@@ -129,8 +128,6 @@ class Ranker(ABC):
         match ranking:
             case Rerank(then=then):
                 return self._scored(then, ids)
-            case Reread(first=first):
-                return self._reread(ranking, self._scored(first, ids))
             case Unhub(first=first):
                 return self._unhubbed(ranking, self._scored(first, ids))
             case Fuse():
@@ -166,9 +163,6 @@ class Ranker(ABC):
         match ranking:
             case Rerank():
                 return self._reranked(ranking, demand)
-            case Reread(first=first, pool=pool):
-                deep = replace(demand, depth=max(pool, demand.depth))
-                return self._reread(ranking, self._found(first, deep))
             case Unhub(first=first, pool=pool):
                 deep = replace(demand, depth=max(pool, demand.depth))
                 return self._unhubbed(ranking, self._found(first, deep))
@@ -237,20 +231,6 @@ class Ranker(ABC):
         evidence = {name: first.evidence.get(name, {}) | found for name, found in again.evidence.items()}
         return FoundHits(followed(again.hits, first.hits[pool:]), evidence)
 
-    def _reread(self, ranking: Reread, found: FoundHits) -> FoundHits:
-        """The first of what was found in the order of both scores, the rest behind."""
-        pooled = found.hits[: ranking.pool]
-        with self.asked.watch("reread"):
-            read = self._read_again([hit.id for hit in pooled])
-        ours, theirs = standard([hit.score for hit in pooled]), standard([read[hit.id] for hit in pooled])
-        both = [
-            Scored(hit.id, own + ranking.weight * other)
-            for hit, own, other in zip(pooled, ours, theirs, strict=True)
-        ]
-        ordered = sorted(both, key=lambda hit: (-hit.score, hit.id))
-        evidence = {**found.named(ranking.first), "cross": read}
-        return FoundHits(followed(ordered, found.hits[ranking.pool :]), evidence)
-
     def _unhubbed(self, ranking: Unhub, found: FoundHits) -> FoundHits:
         """The first of what was found, less for those that are near to many others, the rest behind."""
         if self.asked.query.kind not in ranking.kinds or len(found.hits) < ranking.pool:
@@ -299,10 +279,6 @@ class Ranker(ABC):
     @abstractmethod
     def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
         """Given results by how alike the nodes of their trees are to the query's in a network, best first."""
-
-    @abstractmethod
-    def _read_again(self, ids: Sequence[str]) -> dict[str, float]:
-        """How well each of some results answers the query, read together with it."""
 
     @abstractmethod
     def _promoted(self, found: FoundHits) -> FoundHits:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import READ_KEY
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.posts.post import Place
 from mathamr.search.fragment import Fragment
 from mathamr.search.hits import FormulaHit, Hit, Hits
 from mathamr.search.query import Query
-from mathamr.core.settings import READ_KEY
 
 SECONDS = 60
 _NO_PROXY = urllib.request.build_opener(urllib.request.ProxyHandler({}))

@@ -12,6 +12,8 @@ from typing import Any
 
 from mathamr.amr.parser import check_recorded
 from mathamr.amr.workers import ParallelParser
+from mathamr.core.settings import API_KEY, READ_KEY
+from mathamr.core.workers import Allowance
 from mathamr.index.build.writer import IndexWriter
 from mathamr.search.editors import check_editor
 from mathamr.search.library import Index
@@ -28,8 +30,6 @@ from mathamr.serve.server import address, server, warning
 from mathamr.serve.service import Service
 from mathamr.serve.sockets import bound, handed_over
 from mathamr.serve.tracing import tracer
-from mathamr.core.settings import API_KEY, READ_KEY
-from mathamr.core.workers import Allowance
 
 PARSER_MEMORY = 2 << 30
 """Bytes that the AMR parser may take for one query, above what it has when it is loaded."""

@@ -16,9 +16,9 @@ from functools import partial
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.workers import processors
 from mathamr.index.engines.engine import ENGINES
 from mathamr.index.manifest import Manifest
-from mathamr.core.workers import processors
 
 MOST = 8
 """Processes that are started unless more are asked for: each has an AMR parser of its own: with it some 250 MB that are not shared."""

@@ -17,11 +17,11 @@ import torch
 from torch import Tensor, nn
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.formulashard import FormulaLabels
 from mathamr.core.integrity import file_hash
 from mathamr.core.tensorfile import read_tensors, tensor_bytes
-from mathamr.systems.weights import CONFIG, WEIGHTS, use_weights
+from mathamr.graphs.formulashard import FormulaLabels
 from mathamr.systems.formulahead import FORMAT, LABELS, FormulaModelHead
+from mathamr.systems.weights import CONFIG, WEIGHTS, use_weights
 
 
 def stored_bytes(network: nn.Module) -> bytes:

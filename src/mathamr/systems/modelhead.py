@@ -10,8 +10,8 @@ from typing import Any
 
 from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.core.integrity import checked_file
+from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 
 FORMAT = 1
 CONFIG, WEIGHTS, VOCABULARY, RELATIONS = (

@@ -101,27 +101,6 @@ class Rerank:
 QueryKind = Literal["name", "formula", "words", "question"]
 """What people ask with: no more than a name, a formula alone, a few words, or whole sentences."""
 
-REREAD = 20
-"""Posts that are read again with the query: what two cores read in a fifth of a second."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reread:
-    """The first `pool` of a ranking, each read again together with the query by a cross-encoder; the rest follows behind.
-
-    Both scores are taken in standard deviations over the pool; the cross-encoder's counts `weight` beside the ranking's.
-    """
-
-    first: Ranking
-    pool: int = REREAD
-    weight: float = 0.3
-
-    def __post_init__(self) -> None:
-        if not 1 <= self.pool <= 1000 or not self.weight > 0:
-            raise MathAMRError(
-                f"1 to 1,000 posts are read again, with a weight above 0, not {self.pool} with {self.weight}"
-            )
-
 
 @dataclass(frozen=True, slots=True)
 class Component:
@@ -228,37 +207,12 @@ Ranking = (
     | Aligned
     | AlikeNodes
     | Rerank
-    | Reread
     | Fuse
     | Unhub
     | Promote
 )
 Rankings = Mapping[Task, Mapping[str, Ranking]]
 """The named rankings of a system by task; the first of each is the default."""
-
-
-AGAIN = "cross"
-"""What `hybrid+cross` and the like end with: the first posts of the ranking before are read again."""
-
-
-def with_reranker(strategy: str | None, reranker: str) -> str:
-    """The name of a strategy whose first posts are read again; of the usual one where none is named.
-
-    >>> with_reranker("maxsim", "cross"), with_reranker(None, "cross")
-    ('maxsim+cross', '+cross')
-    """
-    return f"{strategy or ''}+{reranker}"
-
-
-def read_again(ranking: Ranking) -> Ranking:
-    """A ranking whose first results are read again; what is promoted stays first.
-
-    >>> read_again(Promote(Lexical())) == Promote(read_again(Lexical()))
-    True
-    """
-    if isinstance(ranking, Promote):
-        return Promote(read_again(ranking.ranking))
-    return Reread(first=ranking)
 
 
 def fields_of(ranking: Ranking) -> Iterator[str]:
@@ -274,7 +228,7 @@ def fields_of(ranking: Ranking) -> Iterator[str]:
         case Fuse():
             for part in ranking.asked:
                 yield from fields_of(part.ranking)
-        case Promote(inner) | Reread(first=inner) | Unhub(first=inner):
+        case Promote(inner) | Unhub(first=inner):
             yield from fields_of(inner)
         case Lexical() | Aligned() | AlikeNodes():
             return
@@ -289,7 +243,7 @@ def uses_words(ranking: Ranking) -> bool:
             return uses_words(first) or uses_words(then)
         case Fuse():
             return any(uses_words(part.ranking) for part in ranking.asked)
-        case Promote(inner) | Reread(first=inner) | Unhub(first=inner):
+        case Promote(inner) | Unhub(first=inner):
             return uses_words(inner)
         case _:
             return False
@@ -312,9 +266,6 @@ def without_vectors(ranking: Ranking) -> Ranking | None:
             return None if left is None else Promote(left)
         case Unhub(first=first):
             return without_vectors(first)
-        case Reread(first=first):
-            found = without_vectors(first)
-            return None if found is None else replace(ranking, first=found)
         case Rerank(first=first, then=then):
             found, again = without_vectors(first), without_vectors(then)
             return found if found is None or again is None else replace(ranking, first=found, then=again)

@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import ClassVar, Literal, Protocol, Self
 
+from mathamr.core.registry import Registry
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.posts.passage import Passage
 from mathamr.posts.post import Formula, Post
-from mathamr.core.registry import Registry
 from mathamr.systems.field import Field
 from mathamr.systems.ranking import Rankings, Task
 from mathamr.systems.vectors import Vectors

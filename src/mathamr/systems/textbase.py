@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from hashlib import sha256
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import file_hash
+from mathamr.systems.modelfolder import FIRST, box, described
+from mathamr.systems.weights import CONFIG
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.files import load_text_encoder
 from mathamr.text.minilm import packaged_minilm
 from mathamr.text.published import MODEL, published_encoder
-from mathamr.text.publisheddecoder import KINDS, decoder_files, published_decoder
-from mathamr.systems.weights import CONFIG
-from mathamr.systems.modelfolder import FIRST, box, described
 
 BOX, MINILM = "box", "minilm"
 """The text encoder of the first model, which every installation has; and the packaged MiniLM, an extra."""
 
 
 def load_base(name: str, device: str = "cpu") -> TextEncoder:
-    """The text encoder of a name, or in a folder: ours, or one as transformers and sentence-transformers write them.
-
-    Encoders of BERT's and mpnet's kind are read, and decoders of Llama's, Mistral's, Qwen2's and Qwen3's.
-    """
+    """The text encoder of a name, or in a folder: ours, or one as transformers and sentence-transformers write them."""
     if name == BOX:
         return load_text_encoder(box() / FIRST / "text", device)
     if name == MINILM:
@@ -36,9 +31,6 @@ def load_base(name: str, device: str = "cpu") -> TextEncoder:
     row = described(folder)
     if "transformer" in row:
         return load_text_encoder(folder, device)
-    if row.get("model_type") in KINDS:
-        hashes = "".join(file_hash(path) for path in decoder_files(folder))
-        return published_decoder(folder, row, sha256(hashes.encode()).hexdigest()[:16], device)
     return published_encoder(folder, file_hash(folder / MODEL)[:16], device)
 
 

@@ -15,8 +15,9 @@ import torch
 from torch import Tensor, nn
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.core.integrity import checked_file, file_hash
+from mathamr.core.tensorfile import read_tensors, tensor_bytes
+from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.systems.modelhead import (
     CONFIG,
     FORMAT,
@@ -27,7 +28,6 @@ from mathamr.systems.modelhead import (
     read_head,
     read_vocabularies,
 )
-from mathamr.core.tensorfile import read_tensors, tensor_bytes
 
 __all__ = [
     "CONFIG",

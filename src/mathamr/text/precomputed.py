@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.errors import MathAMRError
+from mathamr.systems.mathamrplus.textvectors import AnyFloats, TextVectors
 from mathamr.text.windows import WINDOW, WINDOWS
 from mathamr.text.wordpieces import Pieces
-from mathamr.systems.mathamrplus.textvectors import AnyFloats, TextVectors
 
 if TYPE_CHECKING:
     from mathamr.text.reading import TextReader

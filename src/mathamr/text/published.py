@@ -10,12 +10,12 @@ import torch
 from torch import Tensor
 
 from mathamr.core.errors import MathAMRError
-from mathamr.text.encoder import TextEncoder
-from mathamr.text.transformer import Transformer, TransformerConfiguration
-from mathamr.text.wordpieces import WordPieces
 from mathamr.core.tensorfile import read_tensors
 from mathamr.systems.layers.unfilled import unfilled
 from mathamr.systems.weights import use_weights
+from mathamr.text.encoder import TextEncoder
+from mathamr.text.transformer import Transformer, TransformerConfiguration
+from mathamr.text.wordpieces import WordPieces
 
 MODEL, VOCABULARY = "model.safetensors", "vocab.txt"
 MINILM = TransformerConfiguration()

@@ -13,23 +13,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from mathamr.core.arrayfile import read_arrays
 from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file
-from mathamr.core.arrayfile import read_arrays
+from mathamr.core.settings import TEXT, VECTORS
 from mathamr.text.configuration import TransformerConfiguration
 from mathamr.text.quantised import QuantisedText, is_available
-from mathamr.text.ways import AUTO, COMPILED, FLOAT, ONNX
+from mathamr.text.ways import AUTO, FLOAT, ONNX
 from mathamr.text.wordpieces import Pieces, WordPieces
-from mathamr.core.settings import TEXT, VECTORS
 
 if TYPE_CHECKING:
+    from mathamr.systems.mathamrplus.textvectors import TextVectors
     from mathamr.text.encoder import TextEncoder
     from mathamr.text.wording import Wording
-    from mathamr.systems.mathamrplus.textvectors import TextVectors
 
 CONFIG, WEIGHTS, PIECES = "config.json", "weights.safetensors", "wordpieces.txt"
-PATHS = (AUTO, COMPILED, ONNX, FLOAT)
+PATHS = (AUTO, ONNX, FLOAT)
 
 
 class TextReader(Protocol):
@@ -111,8 +111,8 @@ def quantised_from(encoder: TextEncoder, source: Path | None = None) -> Quantise
 
 def exact_encoder(reader: TextReader) -> TextEncoder:
     """The same encoder in floating point, for what needs the network itself: saving and training."""
-    from mathamr.text.precomputed import AheadReader
     from mathamr.text.encoder import TextEncoder
+    from mathamr.text.precomputed import AheadReader
 
     if isinstance(reader, AheadReader):
         reader = reader.reader

@@ -10,11 +10,11 @@ import numpy.typing as npt
 import torch
 
 from mathamr.core.arrays import Floats
+from mathamr.systems.layers.unfilled import unfilled
 from mathamr.text.configuration import TransformerConfiguration
 from mathamr.text.encoder import precision
 from mathamr.text.files import restored
 from mathamr.text.transformer import Transformer
-from mathamr.systems.layers.unfilled import unfilled
 
 UNREAD = ("pieces.weight", "positions.weight", "head.weight", "relative.table.weight")
 """What stands before the layers and behind them."""

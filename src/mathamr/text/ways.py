@@ -12,7 +12,7 @@ from __future__ import annotations
 import hashlib
 import json
 import platform
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from functools import cached_property
@@ -26,17 +26,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import Floats
-from mathamr.core.errors import MathAMRError
-from mathamr.text.compiled.network import CompiledTransformer, fits
+from mathamr.core.settings import CACHE, TEXT
+from mathamr.machinecode import processor_features, processor_name
 from mathamr.text.configuration import TransformerConfiguration
 from mathamr.text.onnxtransformer import OnnxTransformer
 from mathamr.text.quantisedgraph import SCALE
 from mathamr.text.windows import WINDOW
-from mathamr.machinecode import processor_features, processor_name
-from mathamr.core.settings import CACHE, TEXT
 
 Weights = Mapping[str, npt.NDArray[Any]]
-ONNX, COMPILED, FLOAT = "onnx", "compiled", "float"
+ONNX, FLOAT = "onnx", "float"
 AUTO = "auto"
 MANY = 500
 """Posts of an index from which on the quickest way is looked for: with fewer, making machine code takes longer than it saves."""
@@ -76,12 +74,6 @@ def way_for(posts: int) -> str:
     return quickest_here() if posts >= MANY else ONNX
 
 
-def way_of(shape: TransformerConfiguration) -> str:
-    """The name of the way for what is read once and never kept, where nothing depends on who went which: the quickest that there is."""
-    name = quickest_here() if TEXT.value == AUTO else TEXT.value
-    return COMPILED if name == COMPILED and fits(shape) else ONNX
-
-
 class Ways:
     """The ways for one text encoder; each is made when it is first gone."""
 
@@ -91,23 +83,12 @@ class Ways:
     @property
     def chosen(self) -> LayerStack:
         """The way that is named for this thread, or for everything."""
-        name = TEXT.value if TEXT.value in (COMPILED, ONNX) else _NAMED.get()
-        if name == COMPILED and fits(self._shape):
-            return self._compiled
-        if TEXT.value == COMPILED:
-            raise MathAMRError(
-                f"{TEXT.name}={COMPILED} needs llvmlite (the extra `fast`), an ARM processor with dot products, and a text"
-                f" encoder whose sizes are multiples of 48: take {AUTO}"
-            )
+        name = TEXT.value if TEXT.value in (ONNX,) else _NAMED.get()
         return self._float if name == FLOAT and find_spec("torch") is not None else self._onnx
 
     @cached_property
     def _onnx(self) -> LayerStack:
         return OnnxTransformer(self._shape, self._weights)
-
-    @cached_property
-    def _compiled(self) -> LayerStack:
-        return _Checked(CompiledTransformer(self._shape, self._weights), lambda: self._onnx)
 
     @cached_property
     def _float(self) -> LayerStack:
@@ -116,21 +97,10 @@ class Ways:
         return TorchTransformer(self._shape, self._weights)
 
 
-class _Checked:
-    """A way in sixteen bits; a window whose numbers do not fit into them is read by another."""
-
-    def __init__(self, way: LayerStack, other: Callable[[], LayerStack]) -> None:
-        self._way, self._other = way, other
-
-    def __call__(self, embedded: Floats, added: Floats | None = None) -> Floats:
-        states = self._way(embedded, added)
-        return states if np.isfinite(states).all() else self._other()(embedded, added)
-
-
 def quickest_here() -> str:
     """The name of the way that is the quickest on this machine, measured over one layer of MiniLM's shape, or remembered."""
     shape = TransformerConfiguration(pieces=1, layers=1)
-    possible = [ONNX, *([COMPILED] if fits(shape) else [])]
+    possible = [ONNX]
     if processor_features().get("amx-bf16") and find_spec("torch") is not None:
         possible.append(FLOAT)
     if len(possible) == 1:

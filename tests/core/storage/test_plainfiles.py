@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.archive import Archive
-from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.index.admin.check import check_index
-from mathamr.index.build.writer import IndexWriter
 from mathamr.core.storage.durable import write_whole
 from mathamr.core.storage.lock import WriterLock
 from mathamr.core.storage.plainfiles import check_plain, sweep
+from mathamr.index.admin.check import check_index
+from mathamr.index.archive import Archive
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.build.writer import IndexWriter
 from mathamr.search.library import Index
 from tests.bounded import bounded
 

@@ -13,13 +13,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks._kills import content, differences
 from mathamr.core.errors import MathAMRError
-from mathamr.index.archive import Archive
 from mathamr.index.admin import backup as module
 from mathamr.index.admin.backup import backup, restore
+from mathamr.index.archive import Archive
 from mathamr.index.build.builder import build_index
 from mathamr.index.build.writer import IndexWriter
+from tests.index.kills import content, differences
 from tests.index.small import note, options, write_posts
 from tests.models import sample_posts
 

@@ -10,16 +10,16 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._kills import content, differences
 from mathamr.core.errors import MathAMRError
-from mathamr.index.archive import Archive
-from mathamr.index.catalogue.journal import packed
-from mathamr.index.engines.entry import Entry
+from mathamr.core.storage.lock import InUseError, WriterLock
 from mathamr.index.admin.check import check_index
 from mathamr.index.admin.inspection import CheckReport
+from mathamr.index.archive import Archive
 from mathamr.index.build.writer import IndexWriter
+from mathamr.index.catalogue.journal import packed
+from mathamr.index.engines.entry import Entry
 from mathamr.index.manifest import Manifest
-from mathamr.core.storage.lock import InUseError, WriterLock
+from tests.index.kills import content, differences
 from tests.index.small import build, note
 from tests.models import sample_posts
 

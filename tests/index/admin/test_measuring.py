@@ -5,9 +5,10 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.build import crew, encoding, measuring
-from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.index.admin import measuring
 from mathamr.index.admin.measuring import MeasuringCrew, measure
+from mathamr.index.build import crew, encoding
+from mathamr.index.build.builder import BuildOptions, build_index
 from tests.index.small import PARSER, write_posts
 from tests.models import sample_posts
 

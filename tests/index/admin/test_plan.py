@@ -9,7 +9,6 @@ from typer.testing import CliRunner
 
 from mathamr.cli import app
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.index.engines.engine import ENGINES
 from mathamr.index.admin.constants import (
     BuildConstants,
     EncodingConstants,
@@ -17,6 +16,7 @@ from mathamr.index.admin.constants import (
     KnownConstants,
 )
 from mathamr.index.admin.plan import SHARDS, plan_build
+from mathamr.index.engines.engine import ENGINES
 
 BUILD = BuildConstants(
     model="m",

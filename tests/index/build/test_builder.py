@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._kills import content, differences
+from tests.index.kills import content, differences
 from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.lexical.terms import post_terms

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks._kills import content, differences
+from tests.index.kills import content, differences
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.archive import Archive
 from mathamr.index.engines.entry import Entry

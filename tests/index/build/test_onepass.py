@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from benchmarks._kills import content, differences
+from tests.index.kills import content, differences
 from mathamr.formulas.trees import trees_of, written_trees
 from mathamr.graphs.corpus import MINIMAL
 from mathamr.index.archive import Archive

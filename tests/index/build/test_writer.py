@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from benchmarks._kills import content, differences
+from tests.index.kills import content, differences
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.guarded import GuardedGraphs, TooMuchWorkError
 from mathamr.index.archive import Archive

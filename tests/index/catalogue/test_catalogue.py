@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
+from mathamr.index.build.lookkeys import look_keys
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
 from mathamr.index.catalogue.journal import LOOK_STAGES, Sketch, unpacked
-from mathamr.index.build.lookkeys import look_keys
 from mathamr.posts.post import Formula, Place, Post
 from tests.index.small import note
 from tests.models import sample_posts

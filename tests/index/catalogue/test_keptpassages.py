@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.index.build.lookkeys import look_keys
 from mathamr.index.catalogue import keptpassages
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.keptpassages import MARKUPS, in_force, rules_of
-from mathamr.index.build.lookkeys import look_keys
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Markup, Post
 from tests.models import sample_posts

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.index.engines.engine import Engine
 from mathamr.core.settings import QDRANT_API_KEY, QDRANT_URL
+from mathamr.index.engines.engine import Engine
 from tests.index.engines.entries import ON_SERVER, VARIANTS, create, some_entries, some_posts
 
 

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from benchmarks._postgres import PostgresServer, missing
 from mathamr.core.arrays import Floats
 from mathamr.index.engines.engine import (
     Engine,
@@ -29,6 +28,7 @@ from mathamr.index.engines.engine import (
 )
 from mathamr.index.scored import DECIMALS
 from mathamr.systems.vectors import Vectors
+from tests.postgres import PostgresServer, missing
 
 SIZE, SMALL = 8, 5
 FIELDS = (

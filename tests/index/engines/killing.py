@@ -17,13 +17,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from benchmarks._kills import content, differences, in_child
 from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import Archive
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.post import Post
 from mathamr.systems.system import SYSTEMS
+from tests.index.kills import content, differences, in_child
 from tests.models import sample_posts
 from tests.systems.tiny import TINY
 

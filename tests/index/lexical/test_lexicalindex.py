@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr.core.storage import arrays, durable
 from mathamr.index.lexical import lexicalindex as lexical
 from mathamr.index.lexical import segments
 from mathamr.index.lexical.bags import bag_of, term_number
@@ -23,7 +24,6 @@ from mathamr.index.lexical.lexicalindex import LexicalIndex, LexicalPart, Weight
 from mathamr.index.lexical.segment import MOST, Segment
 from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
 from mathamr.index.scored import Scored
-from mathamr.core.storage import arrays, durable
 from mathamr.posts.post import Formula
 from tests.models import sample_posts
 

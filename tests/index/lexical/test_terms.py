@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import UnknownNameError
+from mathamr.core.settings import READING
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.tuples import tuples
@@ -27,7 +28,6 @@ from mathamr.index.lexical.terms import (
     words,
 )
 from mathamr.posts.post import Formula, Place, Post
-from mathamr.core.settings import READING
 from tests.formulas.generated import OPTS, SLTS
 from tests.models import sample_posts
 

@@ -9,8 +9,8 @@ from typing import get_type_hints
 
 import pytest
 
-from mathamr_lab.cli.experiment import command
 from mathamr.core.errors import MathAMRError
+from mathamr_lab.cli.experiment import command
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.scale import SCALES
 

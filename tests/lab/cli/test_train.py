@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 from mathamr.cli import app
 from mathamr_lab.recipes.prepared import PreparedTraining
 from mathamr_lab.recipes.recipe import RECIPES
-from tests.lab.systems.mathamrplus.conftest import text_files
 from tests.lab.recipes.quick import CHANGES
+from tests.lab.systems.mathamrplus.conftest import text_files
 
 __all__ = ["text_files"]
 

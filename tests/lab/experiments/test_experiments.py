@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.systems.mathamrplus.configuration import VirtualStart
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.experiment import JUDGED, Experiment, Strategy
 from mathamr_lab.experiments.scale import SCALES, scale_named
-from mathamr.systems.mathamrplus.configuration import VirtualStart
 from mathamr_lab.systems.mathamrplus.graph.configuration import configured
 
 ALL = [EXPERIMENTS[name] for name in EXPERIMENTS]

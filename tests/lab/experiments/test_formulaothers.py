@@ -12,15 +12,15 @@ from mathamr.evaluation.baselines.bm25 import LatexBm25
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.scores import Scores
-from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
-from mathamr_lab.experiments.formulaexperiment import FormulaExperiment, FormulaVariant
-from mathamr_lab.experiments.formulaothers import OTHERS, other_scores
-from mathamr_lab.experiments.formulatables import formula_table
 from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import formula_terms
 from mathamr.posts.post import Formula
+from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
+from mathamr_lab.experiments.formulaexperiment import FormulaExperiment, FormulaVariant
+from mathamr_lab.experiments.formulaothers import OTHERS, other_scores
+from mathamr_lab.experiments.formulatables import formula_table
 from tests.systems.formulamodels import LATEX
 
 QUERIES = {"B.1": "x^2+1", "B.2": r"\frac{n}{k}"}

@@ -10,6 +10,12 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.formulas.alignment import similarity
+from mathamr.formulas.notation import to_string
+from mathamr.formulas.parse import parse
+from mathamr.index.engines.maxsim import maxsim, mutual_maxsim
+from mathamr.index.scored import Scored
+from mathamr.search.fusion import fuse
 from mathamr_lab.experiments import FORMULA_EXPERIMENTS
 from mathamr_lab.experiments.formulacollection import FormulaCollection
 from mathamr_lab.experiments.formulaexperiment import FormulaExperiment, FormulaVariant
@@ -24,12 +30,6 @@ from mathamr_lab.experiments.formulascores import (
     reciprocal_ranks,
 )
 from mathamr_lab.experiments.judgedpool import pool_collection
-from mathamr.formulas.alignment import similarity
-from mathamr.formulas.notation import to_string
-from mathamr.formulas.parse import parse
-from mathamr.index.engines.maxsim import maxsim, mutual_maxsim
-from mathamr.index.scored import Scored
-from mathamr.search.fusion import fuse
 from mathamr_lab.recipes.recipe import RECIPES
 from tests.systems.formulamodels import LATEX, tiny_formula_graph, tiny_ssemb
 

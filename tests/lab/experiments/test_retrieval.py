@@ -8,6 +8,11 @@ import pytest
 
 from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.runs import read_run
+from mathamr.graphs.configuration import GraphConfiguration
+from mathamr.index.build.builder import BuildOptions, build_index
+from mathamr.search.library import Index
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
+from mathamr.systems.ranking import MaxSim, Rerank
 from mathamr_lab.experiments import vectors
 from mathamr_lab.experiments.collection import TestCollection, collection_of
 from mathamr_lab.experiments.experiment import Strategy
@@ -19,11 +24,6 @@ from mathamr_lab.experiments.graphs import (
     build_topics,
 )
 from mathamr_lab.experiments.retrieval import JudgedLooks, NotApplicableError, ranking_of, search
-from mathamr.graphs.configuration import GraphConfiguration
-from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.search.library import Index
-from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
-from mathamr.systems.ranking import MaxSim, Rerank
 from tests.models import tiny_model
 
 PARSER = ParserChoice("tests.amr.rule_parser:RuleParser")

@@ -8,8 +8,6 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr_lab.experiments.setting import EXACT
-from mathamr_lab.experiments.vectors import TOPICS, StoredQueries, copy_into, engine_in
 from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import open_engine
 from mathamr.index.engines.entry import Entry, Payload
@@ -19,6 +17,8 @@ from mathamr.search.query import Query
 from mathamr.search.stopwatch import Stopwatch
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
+from mathamr_lab.experiments.setting import EXACT
+from mathamr_lab.experiments.vectors import TOPICS, StoredQueries, copy_into, engine_in
 
 FIELDS = (
     Field(name="document", of="posts", size=3),

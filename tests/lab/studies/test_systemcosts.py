@@ -7,10 +7,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr_lab.studies.costs import made_up
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.search.library import Index
 from mathamr.systems.system import SYSTEMS
+from mathamr_lab.studies.costs import made_up
 from tests.index.small import note, write_posts
 from tests.systems.tiny import TINY, NodeSystem, WordSystem
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from mathamr_lab.studies import systems
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run, run_lines
+from mathamr_lab.studies import systems
 
 QRELS = Qrels({"A.1": {"x": 3, "y": 0}, "A.2": {"x": 0, "y": 3}})
 

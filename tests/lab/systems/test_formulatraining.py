@@ -15,20 +15,20 @@ from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.post import Formula
-from mathamr_lab.systems.formulagraph.configuration import configured as node_configuration
-from mathamr_lab.systems.formulagraph.materials import FormulaMaterials
-from mathamr_lab.systems.formulagraph.teacher import Teacher
-from mathamr_lab.systems.formulagraph.trainer import NodeTrainer
 from mathamr.systems.modelfolder import load_system
-from mathamr_lab.systems.ssemb.configuration import configured as struct_configuration
-from mathamr_lab.systems.ssemb.trainer import StructMaterials, StructTrainer
 from mathamr.systems.system import Look
 from mathamr_lab.recipes.formulaorders import OrderSettings, SharedParts, make_orders
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
+from mathamr_lab.systems.formulagraph.configuration import configured as node_configuration
+from mathamr_lab.systems.formulagraph.materials import FormulaMaterials
+from mathamr_lab.systems.formulagraph.teacher import Teacher
+from mathamr_lab.systems.formulagraph.trainer import NodeTrainer
+from mathamr_lab.systems.ssemb.configuration import configured as struct_configuration
+from mathamr_lab.systems.ssemb.trainer import StructMaterials, StructTrainer
 from mathamr_lab.training.resources import Resources
-from tests.systems.formulamodels import LATEX, shard, tiny_formula_graph, tiny_ssemb
 from tests.lab.training.contract import check_trainer
+from tests.systems.formulamodels import LATEX, shard, tiny_formula_graph, tiny_ssemb
 
 CPU = torch.device("cpu")
 MORE = tuple(f"{a}_{{{n}}}+{n}={b}^{{{n}}}" for n in range(1, 9) for a, b in ("xy", "uv", "ab"))

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import torch
 
-from benchmarks._synthetic import synthetic_shard
 from mathamr.graphs.shard import Shard
+from tests.lab.synthetic import synthetic_shard
 
 
 @pytest.fixture(autouse=True)

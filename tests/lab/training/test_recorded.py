@@ -14,10 +14,10 @@ import torch
 from safetensors.torch import load_file
 
 from mathamr.graphs.shard import Shard
+from mathamr.systems.mathamrplus.configuration import MODELS
+from mathamr.systems.mathamrplus.textvectors import TextTable
 from mathamr.text import encoder
 from mathamr.text.wordpieces import Pieces
-from mathamr.systems.mathamrplus.textvectors import TextTable
-from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.negatives import HardNegatives

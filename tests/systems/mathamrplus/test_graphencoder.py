@@ -12,10 +12,10 @@ from mathamr.graphs.shard import Shard
 from mathamr.graphs.virtual import Level
 from mathamr.systems.layers import convolution
 from mathamr.systems.layers.device import chosen_device
-from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr.systems.mathamrplus.graphencoder import BUDGET, GraphEncoder
 from mathamr.systems.mathamrplus.network import MathAMRPlus
+from mathamr.systems.mathamrplus.textvectors import TextVectors
 
 
 def encoder_of(shard: Shard, *, text_size: int = 0, budget: int = 500) -> GraphEncoder:

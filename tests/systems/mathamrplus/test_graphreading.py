@@ -10,7 +10,6 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
-from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.mathamrplus import plainnetwork, refinement
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.graphreading import (
@@ -18,6 +17,7 @@ from mathamr.systems.mathamrplus.graphreading import (
     exact_graph_encoder,
     load_graph_reader,
 )
+from mathamr.systems.mathamrplus.textvectors import TextVectors
 from tests.systems.mathamrplus.test_graphencoder import encoder_of
 
 

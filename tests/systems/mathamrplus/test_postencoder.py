@@ -9,12 +9,12 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.virtual import Level
-from mathamr.text.files import save_text_encoder
-from mathamr.text.wording import wording
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares, load_post_encoder, save_joined
-from tests.text.small import small_text_encoder
+from mathamr.text.files import save_text_encoder
+from mathamr.text.wording import wording
 from tests.models import graph_store, sample_posts, tiny_model
+from tests.text.small import small_text_encoder
 
 
 @pytest.fixture(scope="module")

@@ -13,8 +13,8 @@ from mathamr.amr.builtin.frames import is_frame
 from mathamr.amr.builtin.lexicon import INSIDE, NAME, NONE, NUMBER, STRING, number_value
 from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.templates import PLAIN, Template
-from mathamr_lab.amr.alignment import AlignedGraph, Aligner, tree_distances
 from mathamr.amr.builtin.vocabulary import PRONOUNS
+from mathamr_lab.amr.alignment import AlignedGraph, Aligner, tree_distances
 
 SAME = "="
 _NUMBERED = re.compile(r"^:(op|snt)[0-9]+$")

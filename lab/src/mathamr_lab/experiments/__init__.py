@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from mathamr.core.registry import Registry
 from mathamr_lab.experiments.experiment import Experiment
 from mathamr_lab.experiments.formulaexperiment import FormulaExperiment
-from mathamr.core.registry import Registry
 
 _DECLARATIONS = "mathamr_lab.experiments.declarations"
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import numpy as np
 
 from mathamr.evaluation.topics import Topic
-from mathamr_lab.experiments.formulacollection import FormulaCollection
-from mathamr_lab.experiments.formulascores import Matrix
 from mathamr.posts.post import Post
 from mathamr.systems.ssemb.context import ContextReader
+from mathamr_lab.experiments.formulacollection import FormulaCollection
+from mathamr_lab.experiments.formulascores import Matrix
 
 
 @dataclass(eq=False)

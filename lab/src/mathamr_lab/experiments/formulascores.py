@@ -13,7 +13,6 @@ import torch
 from torch import Tensor
 
 from mathamr.core.errors import MathAMRError
-from mathamr_lab.experiments.formulacollection import FormulaCollection
 from mathamr.graphs.formulashard import FormulaTrees
 from mathamr.search.fusion import RANK_OFFSET
 from mathamr.systems.formulagraph.batch import batch_of, whole
@@ -22,6 +21,7 @@ from mathamr.systems.ssemb.graphs import OperatorGraphs
 from mathamr.systems.ssemb.network import GraphNumbers
 from mathamr.systems.ssemb.system import STRUCTURE, SsembSystem
 from mathamr.systems.system import System
+from mathamr_lab.experiments.formulacollection import FormulaCollection
 
 Matrix = npt.NDArray[np.float32]
 """Topics (rows) by candidates."""

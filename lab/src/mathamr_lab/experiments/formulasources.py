@@ -8,13 +8,13 @@ from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.topics import read_topics
+from mathamr.systems.ssemb.context import ContextReader
+from mathamr.systems.ssemb.system import READER
 from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.formulacollection import POOL, FormulaCollection, task2_collection
 from mathamr_lab.experiments.formulacontexts import ContextScores
 from mathamr_lab.experiments.formularunner import FormulaSetting
 from mathamr_lab.experiments.judgedpool import pool_collection
-from mathamr.systems.ssemb.context import ContextReader
-from mathamr.systems.ssemb.system import READER
 from mathamr_lab.recipes.formulas import FORMULAS, prepare_formulas
 from mathamr_lab.recipes.recipe import TrainingSources
 

@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from mathamr.systems.layers.device import chosen_device
+from mathamr.systems.modelfolder import load_system
 from mathamr_lab.experiments.child import as_child, run_child
 from mathamr_lab.experiments.formulacollection import FormulaCollection
 from mathamr_lab.experiments.formulascores import Matrix, collection_scores
-from mathamr.systems.layers.device import chosen_device
-from mathamr.systems.modelfolder import load_system
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings, TrainingSources

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from mathamr.amr.parser import AmrParser, load_parser
 from mathamr.core.errors import MathAMRError
-from mathamr_lab.experiments.collection import TestCollection
-from mathamr_lab.experiments.stage import Figures
+from mathamr.core.progress import Progress
 from mathamr.graphs import shard as shards
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import build_graphs, build_tensors, build_vocabularies, use_vocabularies
@@ -19,7 +18,8 @@ from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
-from mathamr.core.progress import Progress
+from mathamr_lab.experiments.collection import TestCollection
+from mathamr_lab.experiments.stage import Figures
 from mathamr_lab.training.export import listed
 
 POSTS, LOOKS, FURTHER = "posts.tsv", "formulas.tsv", "further.tsv"

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
-from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
 from mathamr.formulas.alignment import Trees
 from mathamr.formulas.layoutlatex import latex_of
 from mathamr.formulas.notation import opt_from_string, slt_from_string, to_string
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.index.lexical.terms import Terms
+from mathamr_lab.experiments.formulacollection import FormulaCollection, WrittenFormula
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,10 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
+from mathamr.graphs.configuration import GraphConfiguration
 from mathamr_lab.experiments import graphs
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import ExperimentStages, Figures, Stage
-from mathamr.graphs.configuration import GraphConfiguration
 
 PACE = 12.0
 """Posts a second whose graphs one core makes, about."""

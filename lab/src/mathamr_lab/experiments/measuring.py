@@ -9,10 +9,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from mathamr.core.progress import duration
 from mathamr_lab.experiments.child import as_child, run_child
 from mathamr_lab.experiments.plan import planned
 from mathamr_lab.experiments.setting import ExperimentSetting
-from mathamr.core.progress import duration
 
 LOG = "measuring.log"
 

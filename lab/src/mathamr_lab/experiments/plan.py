@@ -8,17 +8,17 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 
+from mathamr.core.progress import duration
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import read_run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
+from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr_lab.experiments import retrieval, training, vectors
 from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.experiment import Strategy, Variant
 from mathamr_lab.experiments.materials import Materials
 from mathamr_lab.experiments.setting import EXACT, ExperimentSetting
 from mathamr_lab.experiments.stage import ExperimentStages, Figures, Kind, Stage, read_mark
-from mathamr.core.progress import duration
-from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr_lab.training.export import listed
 
 PACES: dict[Kind, float] = {"index": 200.0, "run": 30.0, "evaluate": 500.0}

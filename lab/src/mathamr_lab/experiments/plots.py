@@ -11,15 +11,15 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.evaluation.significance import mean_interval
+from mathamr.graphs.virtual import Level
+from mathamr.index.engines.engine import open_engine
+from mathamr.systems.mathamrplus.system import PARTS
+from mathamr.systems.vectors import Vectors
 from mathamr_lab.experiments.experiment import Experiment, Variant
 from mathamr_lab.experiments.findings import Findings, TestFindings, VariantFindings
 from mathamr_lab.experiments.plan import Plan
 from mathamr_lab.experiments.setting import EXACT
 from mathamr_lab.experiments.vectors import TOPICS
-from mathamr.graphs.virtual import Level
-from mathamr.index.engines.engine import open_engine
-from mathamr.systems.mathamrplus.system import PARTS
-from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

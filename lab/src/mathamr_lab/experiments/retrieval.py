@@ -11,11 +11,6 @@ from pathlib import Path
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.runs import Run, write_run
 from mathamr.evaluation.topics import Topic
-from mathamr_lab.experiments.collection import TestSet
-from mathamr_lab.experiments.experiment import Strategy
-from mathamr_lab.experiments.graphs import CorpusCatalogue
-from mathamr_lab.experiments.stage import Figures
-from mathamr_lab.experiments.vectors import TOPICS, StoredQueries
 from mathamr.formulas.trees import Trees
 from mathamr.index.engines.engine import Engine, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalPart
@@ -27,6 +22,11 @@ from mathamr.search.query import Query, QueryError
 from mathamr.search.ranked import Demand
 from mathamr.systems.ranking import Ranking, Rerank, fields_of
 from mathamr.systems.system import System
+from mathamr_lab.experiments.collection import TestSet
+from mathamr_lab.experiments.experiment import Strategy
+from mathamr_lab.experiments.graphs import CorpusCatalogue
+from mathamr_lab.experiments.stage import Figures
+from mathamr_lab.experiments.vectors import TOPICS, StoredQueries
 
 
 class NotApplicableError(MathAMRError):

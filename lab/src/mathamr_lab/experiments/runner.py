@@ -10,13 +10,13 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.progress import duration
+from mathamr.core.storage.lock import WriterLock
 from mathamr_lab.experiments.child import stop_children, stopping_children
 from mathamr_lab.experiments.measuring import measure_apart
 from mathamr_lab.experiments.plan import Plan, planned
 from mathamr_lab.experiments.setting import ExperimentSetting
 from mathamr_lab.experiments.stage import ExperimentStages, Mark, Stage
-from mathamr.core.storage.lock import WriterLock
-from mathamr.core.progress import duration
 
 
 def run(settings: Sequence[ExperimentSetting]) -> list[Plan]:

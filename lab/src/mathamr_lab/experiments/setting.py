@@ -8,11 +8,11 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.evaluation.baselines import BASELINES
+from mathamr.index.engines.engine import ENGINES
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_named
 from mathamr_lab.experiments.experiment import Experiment
 from mathamr_lab.experiments.scale import Scale, scale_named
-from mathamr.index.engines.engine import ENGINES
 
 EXACT, APPROXIMATE = "flat", "edge"
 """The engine of exact search, and the one whose approximate search is measured unless another is asked for."""

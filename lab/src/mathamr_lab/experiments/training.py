@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.systems.weights import read_head, read_weights
 from mathamr_lab.experiments.child import run_child
 from mathamr_lab.experiments.stage import Figures
-from mathamr.systems.weights import read_head, read_weights
 from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress, read_progress
 
 LOG = "training.log"

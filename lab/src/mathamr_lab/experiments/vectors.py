@@ -12,22 +12,22 @@ from typing import Any
 
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
-from mathamr_lab.experiments.collection import TestCollection
-from mathamr_lab.experiments.graphs import CorpusCatalogue
-from mathamr_lab.experiments.setting import EXACT
-from mathamr_lab.experiments.stage import Figures
+from mathamr.core.progress import Progress
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import Engine, create_engine, open_engine
 from mathamr.index.engines.entry import Entry, Payload
 from mathamr.posts.post import Formula, Post
-from mathamr.core.progress import Progress
 from mathamr.search.query import Query
 from mathamr.search.stopwatch import Stopwatch
 from mathamr.systems.field import Field
 from mathamr.systems.modelfolder import load_system
 from mathamr.systems.system import Encoded, Item, System
 from mathamr.systems.vectors import Vectors
+from mathamr_lab.experiments.collection import TestCollection
+from mathamr_lab.experiments.graphs import CorpusCatalogue
+from mathamr_lab.experiments.setting import EXACT
+from mathamr_lab.experiments.stage import Figures
 
 OPTIONS: dict[str, dict[str, Any]] = {"edge": {"hnsw": "all"}, "qdrant": {"hnsw": "all"}}
 """How engines are made here: MaxSim has a graph to follow, too."""

@@ -210,9 +210,7 @@ def _rows(anchors: Numbers) -> list[_Order]:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Makes the orders of a shard."""
-    parser = argparse.ArgumentParser(
-        prog="python -m mathamr_lab.recipes.formulaorders", description=__doc__
-    )
+    parser = argparse.ArgumentParser(prog="python -m mathamr_lab.recipes.formulaorders", description=__doc__)
     parser.add_argument("shard", type=Path, help="formulas.npz of a prepared folder")
     parser.add_argument("out", type=Path, help="where the orders go (.npz)")
     parser.add_argument("--anchors", type=int, default=OrderSettings().anchors)

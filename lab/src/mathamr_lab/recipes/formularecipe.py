@@ -11,7 +11,6 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaShard
-from mathamr_lab.systems.formulagraph.teacher import Teacher
 from mathamr_lab.recipes.formulas import FORMULAS, ORDERS, prepare_formulas
 from mathamr_lab.recipes.modelfiles import copy_model
 from mathamr_lab.recipes.recipe import (
@@ -21,6 +20,7 @@ from mathamr_lab.recipes.recipe import (
     TrainingSources,
     TrainingStage,
 )
+from mathamr_lab.systems.formulagraph.teacher import Teacher
 from mathamr_lab.training.loop import train
 from mathamr_lab.training.trainer import Trainer
 

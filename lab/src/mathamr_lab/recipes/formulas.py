@@ -11,8 +11,8 @@ from pathlib import Path
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.formulashard import FormulaShard
-from mathamr_lab.systems.formulagraph.teacher import Teacher
 from mathamr_lab.recipes.recipe import TrainingSources
+from mathamr_lab.systems.formulagraph.teacher import Teacher
 
 FORMULAS, ORDERS = "formulas.npz", "orders.npz"
 TABLES = (".tsv",)

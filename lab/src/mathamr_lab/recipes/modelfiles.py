@@ -5,8 +5,8 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from mathamr.systems.weights import CONFIG
 from mathamr.systems.modelfolder import described
+from mathamr.systems.weights import CONFIG
 
 
 def copy_model(stage: Path, model: Path) -> None:

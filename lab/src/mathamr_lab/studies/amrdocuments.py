@@ -13,12 +13,12 @@ from itertools import islice
 import penman
 from penman.models.amr import model
 
-from benchmarks._data import data_folder
 from mathamr.amr.document import parse_documents
 from mathamr.amr.parser import load_parser
 from mathamr.posts.passage import passage
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from mathamr_lab.data import data_folder
 
 
 def run(step: int = 10) -> None:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from benchmarks._data import data_folder
 from mathamr.evaluation.baselines import BASELINES, Task, candidates, query
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import read_qrels
@@ -24,6 +23,7 @@ from mathamr.evaluation.topics import read_topics
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
+from mathamr_lab.data import data_folder
 
 JUDGED = ["nDCG'", "MAP'", "P'@10", "Bpref"]
 KNOWN = ["MRR@10", "recall@10", "recall@100"]

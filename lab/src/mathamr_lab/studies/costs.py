@@ -26,14 +26,13 @@ from typing import Any
 import numpy as np
 import psutil
 
-from benchmarks._data import data_folder
 from mathamr.core.batches import batches
 from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.topics import read_topics
 from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
+from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import Engine, Entry, Kind, Payload, create_engine
-from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.manifest import Manifest
 from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.posts.post import Post
@@ -41,6 +40,7 @@ from mathamr.search.library import Index
 from mathamr.systems.field import KINDS
 from mathamr.systems.ranking import Task
 from mathamr.systems.vectors import Vectors
+from mathamr_lab.data import data_folder
 
 FIRST = 5
 """Posts of a first index, with which everything is loaded that is loaded once."""

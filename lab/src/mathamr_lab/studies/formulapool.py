@@ -20,8 +20,6 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr_lab.studies.crossvalidation import DEALS, FOLDS, Values, cross_validated
-from benchmarks._data import data_folder
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
@@ -29,11 +27,13 @@ from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.table import aligned, means_table, shown_p
+from mathamr.systems.modelfolder import load_system
+from mathamr_lab.data import data_folder
 from mathamr_lab.experiments.formulacollection import FormulaCollection
 from mathamr_lab.experiments.formulaothers import OTHERS, other_scores
 from mathamr_lab.experiments.formulascores import Matrix, collection_scores, fused, ranked, reciprocal_ranks
 from mathamr_lab.experiments.judgedpool import pool_collection
-from mathamr.systems.modelfolder import load_system
+from mathamr_lab.studies.crossvalidation import DEALS, FOLDS, Values, cross_validated
 
 MEASURES = ["nDCG'", "MAP'", "P'@10", "Bpref"]
 CHOSEN_BY = ("Bpref", "MAP'")

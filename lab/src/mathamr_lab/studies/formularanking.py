@@ -30,8 +30,6 @@ from typing import Any, cast
 
 import numpy as np
 
-from mathamr_lab.studies.crossvalidation import DEALS, FOLDS, Array, Values, cross_validated
-from benchmarks._data import data_folder
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import read_qrels
@@ -39,19 +37,16 @@ from mathamr.evaluation.runs import DEPTH, Run, read_run
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.table import means_table, significance_table
 from mathamr.evaluation.topics import Topic, read_topics
-from mathamr_lab.experiments.formulacollection import FormulaCollection
-from mathamr_lab.experiments.formulascores import collection_scores, fused
-from mathamr_lab.experiments.judgedpool import JudgedPool
 from mathamr.formulas.alignment import similarity
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.renaming import FEWEST_SYMBOLS, form_key
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.trees import Trees, trees_of
+from mathamr.index.build.lookkeys import look_keys
 from mathamr.index.lexical.bags import bag_of, formula_bag
 from mathamr.index.lexical.lexicalindex import FORMULAS, LexicalIndex, LexicalPart
 from mathamr.index.lexical.terms import FORMULA_FIELDS, Terms, formula_terms, reading_in_force
-from mathamr.index.build.lookkeys import look_keys
 from mathamr.posts.post import Formula
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -64,6 +59,11 @@ from mathamr.systems.formulagraph.plainnodes import nodes_of
 from mathamr.systems.mathamrplus.system import ALIGNED_POOL, MathAMRPlusSystem
 from mathamr.systems.modelfolder import load_system
 from mathamr.systems.ranking import Aligned, Component, Fuse, Lexical, Promote, Ranking, Rerank, fields_of
+from mathamr_lab.data import data_folder
+from mathamr_lab.experiments.formulacollection import FormulaCollection
+from mathamr_lab.experiments.formulascores import collection_scores, fused
+from mathamr_lab.experiments.judgedpool import JudgedPool
+from mathamr_lab.studies.crossvalidation import DEALS, FOLDS, Array, Values, cross_validated
 
 MEASURES = ["Bpref", "MAP'", "nDCG'", "P'@10"]
 CHOSEN_BY = 2

@@ -13,7 +13,6 @@ import os
 from pathlib import Path
 from statistics import fmean
 
-from benchmarks._data import data_folder
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import read_qrels
@@ -21,6 +20,7 @@ from mathamr.evaluation.runs import read_run
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.significance import bootstrap_interval, paired_t_test
 from mathamr.evaluation.table import aligned
+from mathamr_lab.data import data_folder
 
 MEASURES = ["MRR@10", "recall@10", "recall@100"]
 JUDGED = ["nDCG'", "MAP'", "Bpref"]

@@ -12,9 +12,6 @@ import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from benchmarks._data import data_folder
-from mathamr_lab.studies.hybrid import Set, judged_sets
-from mathamr_lab.studies.kinds import SOURCES, sets
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.runs import Run, read_run, write_run
@@ -30,6 +27,9 @@ from mathamr.search.library import Index
 from mathamr.search.ranker import followed
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Promote, Unhub
+from mathamr_lab.data import data_folder
+from mathamr_lab.studies.hybrid import Set, judged_sets
+from mathamr_lab.studies.kinds import SOURCES, sets
 from mathamr_lab.training.export import ids_in
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)

@@ -24,7 +24,6 @@ from zlib import crc32
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks._data import data_folder
 from mathamr.evaluation import baselines
 from mathamr.evaluation.fusedruns import fuse_runs
 from mathamr.evaluation.measures import measures
@@ -46,6 +45,7 @@ from mathamr.search.fusion import FUSIONS, NORMALISATIONS
 from mathamr.search.library import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Fuse, Promote, QueryKind, Ranking, Task, Unhub
+from mathamr_lab.data import data_folder
 
 
 def blend_of(ranking: Ranking) -> Fuse:

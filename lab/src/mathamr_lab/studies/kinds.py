@@ -13,17 +13,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from benchmarks._data import data_folder
-from mathamr_lab.studies.hybrid import Set, baseline_of, kept_runs, report
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.topics import Topic
-from mathamr.text.wording import written_sentences
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.query import Query
 from mathamr.systems.ranking import QueryKind
+from mathamr.text.wording import written_sentences
+from mathamr_lab.data import data_folder
+from mathamr_lab.studies.hybrid import Set, baseline_of, kept_runs, report
 from mathamr_lab.systems.text.materials import LEAST_FORMULA, held_threads
 from mathamr_lab.training.export import ids_in, listed
 

@@ -15,11 +15,11 @@ from pathlib import Path
 
 from lxml import etree
 
-from benchmarks._data import data_folder
 from mathamr.amr.notation import branches
 from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.formulas.parse import parse
 from mathamr.graphs.mathamr import linearise, linearised_tree
+from mathamr_lab.data import data_folder
 
 _REASONS = (
     ("a macro that their LaTeXML did not know", re.compile(r"\\[a-zA-Z]+|&")),

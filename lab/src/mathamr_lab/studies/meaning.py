@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from random import Random
 
-from benchmarks._data import data_folder
+from mathamr.core.settings import READING
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels, read_qrels
 from mathamr.evaluation.runs import DEPTH, Run
@@ -27,7 +27,6 @@ from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.significance import paired_t_test
 from mathamr.evaluation.table import aligned
 from mathamr.evaluation.topics import Topic, read_topics
-from mathamr_lab.experiments.judgedpool import JudgedPool
 from mathamr.formulas.parse import READINGS, FormulaError, context_of, parse
 from mathamr.formulas.term import term
 from mathamr.index.lexical.bags import bag_of, post_bag
@@ -36,7 +35,8 @@ from mathamr.index.lexical.terms import Terms, post_terms, terms_of
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.core.settings import READING
+from mathamr_lab.data import data_folder
+from mathamr_lab.experiments.judgedpool import JudgedPool
 from tests.formulas.meaning.gold import gold
 
 JUDGED = ["Bpref", "MAP'", "nDCG'", "P'@10"]

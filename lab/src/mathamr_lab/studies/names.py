@@ -13,7 +13,6 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._data import data_folder
 from mathamr.evaluation import baselines
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
@@ -28,6 +27,7 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.library import Index
 from mathamr.systems.modelfolder import boxed
+from mathamr_lab.data import data_folder
 from mathamr_lab.systems.text.materials import encyclopedia, entry_post, held_names, names_of
 
 MEASURES = ["MRR@10", "recall@10", "recall@100"]

@@ -19,13 +19,13 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-from mathamr_lab.studies.near import ARQMATH, encoded_looks, formulas_of
 from mathamr.core.arrays import Floats
 from mathamr.evaluation.table import aligned
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.maxsim import maxsim
 from mathamr.systems.system import Look
 from mathamr.systems.vectors import Vectors
+from mathamr_lab.studies.near import ARQMATH, encoded_looks, formulas_of
 
 SIZES = (10_000, 30_000, 100_000, 200_000)
 PLANES = 3

@@ -15,18 +15,18 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks._data import data_folder
 from mathamr.core.arrays import Floats
 from mathamr.evaluation.qrels import read_qrels
 from mathamr.evaluation.topics import read_topics
-from mathamr.text.files import load_text_encoder
-from mathamr.text.reading import TextReader, load_quantised
-from mathamr.text.ways import ONNX, going, quickest_here
-from mathamr.text.wording import wording_alone
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.modelfolder import TEXT, box
+from mathamr.text.files import load_text_encoder
+from mathamr.text.reading import TextReader, load_quantised
+from mathamr.text.ways import ONNX, going, quickest_here
+from mathamr.text.wording import wording_alone
+from mathamr_lab.data import data_folder
 
 TOPICS = int(os.environ.get("MATHAMR_BENCH_TOPICS", "120")) or None
 ANSWERS = int(os.environ.get("MATHAMR_BENCH_POSTS", "1000"))

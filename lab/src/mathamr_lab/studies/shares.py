@@ -34,7 +34,6 @@ import numpy as np
 import numpy.typing as npt
 import torch
 
-from benchmarks._data import data_folder
 from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
@@ -49,14 +48,15 @@ from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.systems.layers.device import chosen_device
-from mathamr.text.reading import load_text_reader
-from mathamr.text.wording import Wording, wording
-from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.mathamrplus.graphreading import load_graph_reader
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares
-from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
+from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.modelfolder import FIRST, GRAPH, box, part_of
 from mathamr.systems.vectors import Vectors
+from mathamr.text.reading import load_text_reader
+from mathamr.text.wording import Wording, wording
+from mathamr_lab.data import data_folder
+from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
 from mathamr_lab.training.export import ids_in, listed
 
 GRAPHS = "both-hierarchy-none"

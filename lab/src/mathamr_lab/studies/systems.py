@@ -25,8 +25,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
 
-from mathamr_lab.studies.costs import costs
-from benchmarks._data import data_folder
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines import run as baseline_run
 from mathamr.evaluation.measures import measures
@@ -41,6 +39,8 @@ from mathamr.posts.report import Report
 from mathamr.search.library import Index
 from mathamr.systems.modelfolder import boxed, described, model_folder
 from mathamr.systems.ranking import Task
+from mathamr_lab.data import data_folder
+from mathamr_lab.studies.costs import costs
 
 TESTS: dict[str, tuple[Task, tuple[str, ...], tuple[str, ...]]] = {
     "task1": ("answers", ("task1-2020", "task1-2021"), ("nDCG'", "Bpref")),

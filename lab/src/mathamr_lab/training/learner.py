@@ -9,6 +9,7 @@ from typing import Any, Generic, TypeVar
 import torch
 from torch import Tensor, nn
 
+from mathamr.core.tensorfile import under
 from mathamr_lab.training.losses import Contrast, TemperedLoss
 from mathamr_lab.training.processes import Processes
 
@@ -153,8 +154,3 @@ class ContrastiveLearner(Generic[P]):
     def _named(self) -> list[tuple[str, nn.Parameter]]:
         named = [(f"model.{name}", parameter) for name, parameter in self.model.named_parameters()]
         return named + [(f"loss.{name}", parameter) for name, parameter in self.loss.named_parameters()]
-
-
-def under(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The part of a state whose names begin so, without that beginning."""
-    return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}

@@ -16,8 +16,8 @@ import numpy as np
 import torch
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.layers.batch import ahead
 from mathamr.core.progress import duration
+from mathamr.systems.layers.batch import ahead
 from mathamr_lab.training.card import write_card
 from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress, load_checkpoint, save_checkpoint
 from mathamr_lab.training.machine import memory_in_use

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Protocol
 
+from mathamr.core.registry import Registry
 from mathamr.evaluation.baselines.candidate import Candidate, candidates, query
 from mathamr.evaluation.runs import DEPTH, Run, RunHit
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Post
-from mathamr.core.registry import Registry
 from mathamr.systems.ranking import Task
 
 __all__ = ["BASELINES", "Baseline", "Candidate", "candidates", "query", "run"]

@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mathamr.core.errors import MissingExtraError
+from mathamr.core.progress import Progress
 from mathamr.evaluation.baselines.candidate import Candidate
 from mathamr.evaluation.runs import RunHit, ordered
-from mathamr.core.progress import Progress
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer

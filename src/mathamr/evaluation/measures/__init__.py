@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterable
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.registry import Registry
 from mathamr.evaluation.measures.measure import Measure
 from mathamr.evaluation.qrels import FULL, PARTIAL
-from mathamr.core.registry import Registry
 
 MEASURES: Registry[type[Measure]] = Registry(
     "measure",

@@ -26,17 +26,17 @@ from typing import IO, Any
 
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
+from mathamr.core.sqlite import told_connection
+from mathamr.core.storage.durable import check_room, sync_folder
+from mathamr.core.storage.plainfiles import check_plain
+from mathamr.index.admin.check import check_index
+from mathamr.index.admin.inspection import CheckReport
 from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, check_finished
+from mathamr.index.build.builder import BuildOptions
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import ENGINES, EngineHead, by_kind, create_engine, open_engine
 from mathamr.index.engines.entry import Entry
-from mathamr.index.build.builder import BuildOptions
-from mathamr.index.admin.check import check_index
-from mathamr.index.admin.inspection import CheckReport
 from mathamr.index.manifest import MANIFEST, EngineRecord, Manifest
-from mathamr.core.storage.durable import check_room, sync_folder
-from mathamr.core.storage.plainfiles import check_plain
-from mathamr.core.sqlite import told_connection
 
 LIST = "backup.json"
 FORMAT = 1

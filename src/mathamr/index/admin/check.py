@@ -12,23 +12,23 @@ from pathlib import Path
 from mathamr.amr.parser import check_recorded, vouch_for_parser
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.durable import check_room
+from mathamr.core.storage.lock import WriterLock
+from mathamr.core.storage.plainfiles import check_plain
 from mathamr.graphs.store import GraphStore
+from mathamr.index.admin.inspection import CheckReport, Damage, inspect
+from mathamr.index.admin.inventory import size_on_disk, take_stock
 from mathamr.index.archive import GRAPHS, Archive
-from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.catalogue.salvage import salvage
 from mathamr.index.build.builder import BuildOptions
 from mathamr.index.build.buildlog import BuildLog
 from mathamr.index.build.crew import Crew
 from mathamr.index.build.graphstages import make_tensors
-from mathamr.index.admin.inspection import CheckReport, Damage, inspect
 from mathamr.index.build.intake import IntakeCounts, take_in
-from mathamr.index.admin.inventory import size_on_disk, take_stock
 from mathamr.index.build.parts import prepare_parts, remove, reset_lexical, reset_vectors
 from mathamr.index.build.writer import OWN_INPUT, IndexWriter
+from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
+from mathamr.index.catalogue.salvage import salvage
 from mathamr.index.manifest import MANIFEST, Manifest, OutdatedFormatError
-from mathamr.core.storage.durable import check_room
-from mathamr.core.storage.lock import WriterLock
-from mathamr.core.storage.plainfiles import check_plain
 from mathamr.posts.report import Report
 
 BATCH = 200

@@ -9,18 +9,18 @@ from typing import Any, Literal
 
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
+from mathamr.core.integrity import file_hash
+from mathamr.core.storage.lock import InUseError
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
+from mathamr.index.admin.inventory import FIXED_FILES
 from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
+from mathamr.index.build.entries import agree, sketch
+from mathamr.index.build.graphstages import parser_of
 from mathamr.index.catalogue.catalogue import CATALOGUE
 from mathamr.index.catalogue.journal import LOOK_STAGES, STAGES, Sketch
 from mathamr.index.engines.engine import ENGINES, Engine
-from mathamr.index.build.entries import agree, sketch
-from mathamr.index.build.graphstages import parser_of
-from mathamr.index.admin.inventory import FIXED_FILES
 from mathamr.index.manifest import MANIFEST
-from mathamr.core.storage.lock import InUseError
-from mathamr.core.integrity import file_hash
 from mathamr.systems.field import Kind
 from mathamr.systems.vectors import Vectors
 

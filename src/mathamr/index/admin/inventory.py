@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from mathamr.core.integrity import file_hash
 from mathamr.index.archive import Archive
 from mathamr.index.manifest import Manifest
-from mathamr.core.integrity import file_hash
 
 FIXED_FILES = ("graphs/vocabulary.txt", "graphs/relations.txt")
 """The files of an index that change only with its model."""

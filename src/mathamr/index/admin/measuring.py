@@ -19,17 +19,17 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.workers import Allowance, Lost, Pool, Work
+from mathamr.index.admin.constants import BuildConstants, EncodingConstants
+from mathamr.index.admin.inventory import size_on_disk
 from mathamr.index.archive import Archive
 from mathamr.index.build.builder import BuildOptions, BuildSummary, build_index, peak_memory
-from mathamr.index.admin.constants import BuildConstants, EncodingConstants
 from mathamr.index.build.crew import FEW, Crew
-from mathamr.index.admin.inventory import size_on_disk
-from mathamr.text.reading import computes_on_processor
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.system import Item
-from mathamr.core.workers import Allowance, Lost, Pool, Work
+from mathamr.text.reading import computes_on_processor
 
 POSTS = 160
 """Posts that are measured: enough that starting counts for little, few enough that nobody waits long."""

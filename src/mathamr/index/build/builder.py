@@ -28,7 +28,6 @@ from mathamr.index.build.buildlog import BuildLog
 from mathamr.index.build.cluster.clustercrew import ClusterCrew, ClusterOptions
 from mathamr.index.build.cluster.raycluster import ClusterCounts
 from mathamr.index.build.crew import Crew
-from mathamr.index.build.firstrelease import carry_over, outdated_manifest
 from mathamr.index.build.intake import IntakeCounts, forget, input_record, take_in
 from mathamr.index.admin.inventory import size_on_disk, take_stock
 from mathamr.index.build.parts import prepare_parts
@@ -178,7 +177,7 @@ def _crew(options: BuildOptions) -> Crew:
 
 def known_inputs(out: Path) -> list[InputRecord]:
     """The inputs that an index was made from and that are still there; none where there is no index of today's format."""
-    if not (out / MANIFEST).exists() or outdated_manifest(out) is not None:
+    if not (out / MANIFEST).exists():
         return []
     return [record for record in Manifest.read(out).inputs if Path(record.path).exists()]
 
@@ -206,8 +205,6 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, crew: Crew) -> I
             if before.parser is not None and manifest.parser is not None:
                 check_parser(before, manifest.parser.fingerprint, out)
             _check_engine(before, manifest, out)
-        if options.rebuild:
-            carry_over(out, crew)
         catalogue = Catalogue(out / CATALOGUE, create=True)
     except BaseException:
         lock.release()
@@ -225,10 +222,10 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, crew: Crew) -> I
 
 
 def _before(out: Path, options: BuildOptions) -> Manifest | None:
-    """The manifest of the index as it is; one of the first release only for a rebuild."""
+    """The manifest of the index as it is."""
     if not (out / MANIFEST).exists():
         return None
-    return (outdated_manifest(out) if options.rebuild else None) or Manifest.read(out)
+    return Manifest.read(out)
 
 
 def _wanted(before: Manifest | None, system: System, model: Path, options: BuildOptions) -> Manifest:

@@ -14,10 +14,10 @@ from hashlib import blake2b
 from typing import Literal
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.sqlite import inflated
 from mathamr.core.storage.database import Database
 from mathamr.posts.post import Post
 from mathamr.posts.renaming import with_id
-from mathamr.core.sqlite import inflated
 
 Stage = Literal["graph", "vectors", "lexical"]
 STAGES: tuple[Stage, ...] = ("graph", "vectors", "lexical")

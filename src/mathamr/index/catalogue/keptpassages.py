@@ -16,11 +16,11 @@ from itertools import islice
 from typing import get_args
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.catalogue.journal import PendingPost, unpacked
+from mathamr.core.sqlite import inflated
 from mathamr.core.storage.database import Database
+from mathamr.index.catalogue.journal import PendingPost, unpacked
 from mathamr.posts.passage import Passage, passage, passage_fingerprint
 from mathamr.posts.post import Markup, Post
-from mathamr.core.sqlite import inflated
 
 PASSAGES_SCHEMA = """
 CREATE TABLE IF NOT EXISTS passages (

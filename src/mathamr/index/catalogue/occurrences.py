@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.catalogue.journal import LookStage, unpacked
 from mathamr.core.storage.database import Database
+from mathamr.index.catalogue.journal import LookStage, unpacked
 from mathamr.posts.post import Formula
 
 _PLACES = "FROM formulas f JOIN posts p ON p.number = f.post"

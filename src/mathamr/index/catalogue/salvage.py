@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.sqlite import connect
 from mathamr.index.catalogue.catalogue import digest_of
 from mathamr.index.catalogue.journal import unpacked
 from mathamr.posts.post import Post
-from mathamr.core.sqlite import connect
 
 AT_A_TIME = 1024
 _ROWS = "SELECT id, input, digest, post, deleted FROM posts NOT INDEXED WHERE number BETWEEN ? AND ?"

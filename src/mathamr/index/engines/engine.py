@@ -15,10 +15,10 @@ from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from mathamr.core.arrays import Floats
 from mathamr.core.errors import MathAMRError
+from mathamr.core.registry import Registry
+from mathamr.core.storage.durable import write_whole
 from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow
 from mathamr.index.scored import Scored
-from mathamr.core.storage.durable import write_whole
-from mathamr.core.registry import Registry
 from mathamr.systems.field import KINDS, Field, Kind
 from mathamr.systems.vectors import Vectors
 

@@ -17,10 +17,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.lexical.bags import NUMBER, Bag
-from mathamr.index.lexical.terms import FIELDS
 from mathamr.core.storage.arrays import Array, intact, map_arrays, write_arrays
 from mathamr.core.storage.strings import RaggedArray, Strings
+from mathamr.index.lexical.bags import NUMBER, Bag
+from mathamr.index.lexical.terms import FIELDS
 
 Numbers = npt.NDArray[np.int64]
 

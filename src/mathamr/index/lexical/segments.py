@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.arrays import map_arrays, write_arrays
+from mathamr.core.storage.durable import write_whole
 from mathamr.index.lexical.bags import Bag
 from mathamr.index.lexical.segment import Segment
 from mathamr.index.lexical.terms import FIELDS
-from mathamr.core.storage.arrays import map_arrays, write_arrays
-from mathamr.core.storage.durable import write_whole
 
 FORMAT = 1
 LIST = "segments.json"

@@ -24,6 +24,7 @@ from functools import cache, lru_cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, TypeVar
 
+from mathamr.core.settings import READING
 from mathamr.formulas.parse import check_reading
 from mathamr.formulas.tree import Opt, Slt, Tree
 from mathamr.formulas.trees import LONGEST_REMEMBERED, trees_of
@@ -31,7 +32,6 @@ from mathamr.posts.markup import formulas_of, pieces, title_pieces
 from mathamr.posts.markup.labels import label_words
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Post
-from mathamr.core.settings import READING
 
 if TYPE_CHECKING:
     from Stemmer import Stemmer

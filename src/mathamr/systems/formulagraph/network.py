@@ -11,8 +11,8 @@ from torch.nn import functional
 
 from mathamr.core.configured import check_ranges, known_fields
 from mathamr.graphs.formulashard import EDGES, FormulaLabels
-from mathamr.systems.layers.convolution import RelationalConvolution
 from mathamr.systems.formulagraph.batch import FormulaBatch
+from mathamr.systems.layers.convolution import RelationalConvolution
 
 VIEWS = ("slt", "opt")
 

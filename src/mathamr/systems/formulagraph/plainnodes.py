@@ -13,15 +13,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.core.arrayfile import read_arrays
 from mathamr.core.arrays import Floats
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.tree import Tree
 from mathamr.formulas.trees import Trees
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
-from mathamr.core.arrayfile import read_arrays
-from mathamr.systems.modelhead import WEIGHTS
 from mathamr.systems.formulahead import LABELS, read_formula_head
 from mathamr.systems.modelfolder import model_folder
+from mathamr.systems.modelhead import WEIGHTS
 
 Array = npt.NDArray[Any]
 KIND = "formula-graph"

@@ -8,9 +8,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from mathamr.text.encoder import precision
 from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.postinput import PostInput, padded
+from mathamr.text.encoder import precision
 
 BUDGET = 8_192
 """Word pieces in the context encoder at a time, padding counted."""

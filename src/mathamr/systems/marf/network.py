@@ -8,9 +8,9 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.fusion import GatedFusion
+from mathamr.text.transformer import Transformer, TransformerConfiguration
 
 
 class AddedPieces(nn.Module):

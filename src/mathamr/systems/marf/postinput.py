@@ -13,11 +13,11 @@ import torch
 from torch import Tensor
 
 from mathamr.core.errors import MathAMRError
-from mathamr.text.wording import Span, Wording, written_sentences
-from mathamr.text.wordpieces import WordPieces
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr.systems.marf.mathtokens import MathTokens
+from mathamr.text.wording import Span, Wording, written_sentences
+from mathamr.text.wordpieces import WordPieces
 
 Numbers = npt.NDArray[np.uint16 | np.uint32]
 PAD, UNKNOWN = "[PAD]", "[UNK]"

@@ -14,13 +14,11 @@ from torch import Tensor
 
 from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.virtual import Level
 from mathamr.core.integrity import checked_file, file_hash
-from mathamr.text.encoder import TextEncoder
-from mathamr.systems.layers.lowrank import merge
 from mathamr.core.tensorfile import read_tensors, tensor_bytes
-from mathamr.systems.weights import CONFIG, WEIGHTS
+from mathamr.graphs.virtual import Level
 from mathamr.systems.field import Field
+from mathamr.systems.layers.lowrank import merge
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.context import ContextName, contexts
 from mathamr.systems.mathamr.sentenceencoder import SentenceEncoder
@@ -29,6 +27,8 @@ from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings,
 from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
 from mathamr.systems.textbase import checked_base
 from mathamr.systems.vectors import Vectors
+from mathamr.systems.weights import CONFIG, WEIGHTS
+from mathamr.text.encoder import TextEncoder
 
 FORMAT = 1
 SENTENCE = "sentence"

@@ -16,8 +16,11 @@ from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.layers.device import chosen_device
 from mathamr.systems.layers.stack import GraphStack, check_numbers, cost, packed
-from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.layers.unfilled import unfilled
+from mathamr.systems.mathamrplus.configuration import ModelConfiguration
+from mathamr.systems.mathamrplus.network import MathAMRPlus
+from mathamr.systems.mathamrplus.textvectors import TextVectors
+from mathamr.systems.vectors import Vectors
 from mathamr.systems.weights import (
     ModelHead,
     read_head,
@@ -26,9 +29,6 @@ from mathamr.systems.weights import (
     save_model,
     use_weights,
 )
-from mathamr.systems.mathamrplus.configuration import ModelConfiguration
-from mathamr.systems.mathamrplus.network import MathAMRPlus
-from mathamr.systems.vectors import Vectors
 
 BUDGET = 200_000
 """Nodes and edges that are encoded at a time; a larger post is encoded alone, in pieces."""

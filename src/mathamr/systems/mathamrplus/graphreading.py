@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
+from mathamr.core.arrayfile import read_arrays
 from mathamr.core.errors import MathAMRError
+from mathamr.core.integrity import checked_file
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
-from mathamr.core.integrity import checked_file
-from mathamr.core.arrayfile import read_arrays
-from mathamr.text.reading import computes_on_processor
-from mathamr.systems.modelhead import WEIGHTS, ModelHead, read_head, read_vocabularies
 from mathamr.systems.layers.stack import GraphStack, check_numbers, cost, packed
-from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 from mathamr.systems.mathamrplus.plainnetwork import PlainNetwork, is_plain
+from mathamr.systems.mathamrplus.textvectors import TextVectors
+from mathamr.systems.modelhead import WEIGHTS, ModelHead, read_head, read_vocabularies
 from mathamr.systems.vectors import Vectors
+from mathamr.text.reading import computes_on_processor
 
 if TYPE_CHECKING:
     from mathamr.systems.mathamrplus.graphencoder import GraphEncoder

@@ -12,12 +12,12 @@ import numpy as np
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.virtual import Level
-from mathamr.text.wording import Span, Wording, written
-from mathamr.systems.weights import CONFIG
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.systems.modelfolder import boxed, boxed_folder
 from mathamr.systems.vectors import Vectors
+from mathamr.systems.weights import CONFIG
+from mathamr.text.wording import Span, Wording, written
 
 if TYPE_CHECKING:
     from mathamr.text.reading import TextReader

@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage import durable
 from mathamr.index.engines.engine import Entry, Filter, create_engine, open_engine
 from mathamr.index.engines.flat.engine import FlatEngine
 from mathamr.index.engines.flat.fieldrows import ManyRows
-from mathamr.core.storage import durable
 from tests.index.engines.entries import (
     FIELDS,
     naive_rows,

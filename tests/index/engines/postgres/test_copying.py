@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr.index.engines.postgres import copying
 from mathamr.core.settings import POSTGRES_URL
+from mathamr.index.engines.postgres import copying
 from tests.index.engines.entries import postgres_server
 
 

@@ -12,11 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from benchmarks._postgres import PostgresServer
 from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import POSTGRES_URL
 from mathamr.index.engines.engine import Engine, EngineHead, Entry, Payload, create_engine, open_engine
 from mathamr.index.engines.postgres.engine import PostgresEngine
-from mathamr.core.settings import POSTGRES_URL
 from tests.index.engines.entries import (
     FIELDS,
     naive_search,
@@ -27,6 +26,7 @@ from tests.index.engines.entries import (
     units,
     vectors_of,
 )
+from tests.postgres import PostgresServer
 
 SECRET = "hidden word"
 

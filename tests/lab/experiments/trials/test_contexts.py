@@ -9,6 +9,10 @@ import torch
 from mathamr.amr.parser import load_parser
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.topics import Topic
+from mathamr.posts.post import Formula, Post
+from mathamr.systems.mathamr.configuration import MathAMRConfiguration
+from mathamr.systems.mathamr.context import CONTEXTS
+from mathamr.text.files import load_text_encoder
 from mathamr_lab.experiments.formulaplaces import (
     FormulaPlace,
     collection_places,
@@ -27,10 +31,6 @@ from mathamr_lab.experiments.trials.contexts import (
     ways_of,
 )
 from mathamr_lab.experiments.trials.scoretable import ScoreTable
-from mathamr.text.files import load_text_encoder
-from mathamr.posts.post import Formula, Post
-from mathamr.systems.mathamr.configuration import MathAMRConfiguration
-from mathamr.systems.mathamr.context import CONTEXTS
 from tests.systems.tinytext import tiny_base
 
 

@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from mathamr.sample import folder as sample_folder
+from mathamr.systems.marf.configuration import CONFIGURATIONS
 from mathamr_lab.experiments.collection import TestCollection, TestSet, collection_of
 from mathamr_lab.experiments.formulaplaces import read_places
 from mathamr_lab.experiments.trials import runner
 from mathamr_lab.experiments.trials.declared import TRIALS
 from mathamr_lab.experiments.trials.preparation import prepare_contexts, sets_by_task
 from mathamr_lab.experiments.trials.runner import TrialSetting, run_trial
-from mathamr.sample import folder as sample_folder
-from mathamr.systems.marf.configuration import CONFIGURATIONS
 from tests.index.small import write_posts
 from tests.systems.tinytext import tiny_base
 

@@ -7,12 +7,12 @@ import pytest
 
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run
+from mathamr.posts.post import Formula, Post
 from mathamr_lab.experiments.trials.declared import TRIALS, TrialExperiment, TrialRow, TrialTable
 from mathamr_lab.experiments.trials.mathshare import math_share
 from mathamr_lab.experiments.trials.rerank import fused, reranked
 from mathamr_lab.experiments.trials.tables import markdown
 from mathamr_lab.experiments.trials.trial import keep_run
-from mathamr.posts.post import Formula, Post
 
 QRELS = Qrels({"A.1": {"x": 3, "y": 0}, "A.2": {"y": 3, "x": 0}, "A.3": {"x": 3, "y": 0}})
 TABLE = TrialTable(

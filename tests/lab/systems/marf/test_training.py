@@ -8,22 +8,22 @@ import numpy as np
 import pytest
 import torch
 
-from mathamr.text.files import load_text_encoder
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.systems.marf.configuration import CONFIGURATIONS
 from mathamr.systems.marf.files import fresh_network
 from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.system import MarfSystem
+from mathamr.systems.system import Item
+from mathamr.text.files import load_text_encoder
+from mathamr_lab.recipes.prepared import prepare, train_prepared
+from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.systems.marf.configuration import PartTraining
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.trainers import ContextTrainer, FormulaTrainer, FusionTrainer, WordTrainer
-from mathamr.systems.system import Item
-from mathamr_lab.recipes.prepared import prepare, train_prepared
-from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.training.resources import Resources
-from tests.systems.tinytext import VOCABULARIES, tiny_base
 from tests.lab.training.contract import check_trainer
+from tests.systems.tinytext import VOCABULARIES, tiny_base
 
 CPU = torch.device("cpu")
 WAY = PartTraining(batch_size=3, epochs=2, validation=0.3, length=32)

@@ -8,16 +8,16 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError
-from mathamr.text.files import load_text_encoder
 from mathamr.systems.layers.lowrank import add_changes
 from mathamr.systems.mathamr.system import MathAMRSystem
-from mathamr_lab.systems.mathamr.judgedlines import JudgedLines, split_by_grade
-from mathamr_lab.systems.mathamr.trainer import LineTrainer, LineTraining, spearman
+from mathamr.text.files import load_text_encoder
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
+from mathamr_lab.systems.mathamr.judgedlines import JudgedLines, split_by_grade
+from mathamr_lab.systems.mathamr.trainer import LineTrainer, LineTraining, spearman
 from mathamr_lab.training.resources import Resources
-from tests.systems.tinytext import tiny_base
 from tests.lab.training.contract import check_trainer
+from tests.systems.tinytext import tiny_base
 
 WORDS = ("ab", "cd", "ef", "gh", "ij", "kl", "mn", "op")
 ROWS = [

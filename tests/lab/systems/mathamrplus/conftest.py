@@ -10,9 +10,9 @@ from mathamr.graphs import shard as shards
 from mathamr.text.files import save_text_encoder
 from mathamr_lab.systems.mathamrplus.text.shard import export_texts
 from mathamr_lab.training.export import export_store
-from tests.text.small import small_text_encoder
-from tests.models import graph_store, once_a_run, sample_posts
 from tests.lab.training.conftest import _one_thread, shard
+from tests.models import graph_store, once_a_run, sample_posts
+from tests.text.small import small_text_encoder
 
 __all__ = ["_one_thread", "shard"]
 

@@ -18,8 +18,8 @@ from mathamr_lab.systems.mathamrplus.joining import (
     without_head,
 )
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
-from tests.text.small import small_text_encoder
 from tests.models import tiny_model
+from tests.text.small import small_text_encoder
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr.text.precomputed import AheadReader
-from mathamr.text.files import save_text_encoder
 from mathamr.systems.system import Item
-from mathamr_lab.systems.text.encoding import main
 from mathamr.systems.text.system import TextSystem, save_text_system
+from mathamr.text.files import save_text_encoder
+from mathamr.text.precomputed import AheadReader
+from mathamr_lab.systems.text.encoding import main
 from tests.index.small import note, write_posts
 from tests.text.small import small_text_encoder
 

@@ -14,20 +14,20 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError
+from mathamr.systems.modelfolder import load_system
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.files import load_text_encoder, save_text_encoder
+from mathamr_lab.recipes.prepared import prepare, train_prepared
+from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.systems.mathamrplus.joining import averaged
 from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, vocabulary_checksum
-from mathamr.systems.modelfolder import load_system
 from mathamr_lab.systems.text import materials, recipe
 from mathamr_lab.systems.text.distilling import Distilling, DistillingTrainer, read_taught, taught
 from mathamr_lab.systems.text.materials import TextMaterials, gathered, held_names, read_materials
-from mathamr_lab.recipes.prepared import prepare, train_prepared
-from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
 from mathamr_lab.training.resources import Resources
-from tests.text.small import small_text_encoder
 from tests.lab.training.contract import check_trainer
+from tests.text.small import small_text_encoder
 
 CPU = torch.device("cpu")
 WORDS = ("prime", "number", "let", "then", "ab", "cd", "ef", "gh")

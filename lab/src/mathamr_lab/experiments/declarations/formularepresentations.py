@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mathamr_lab.experiments.experiment import JUDGED, Experiment, Published, Variant
 from mathamr.graphs.configuration import GraphConfiguration
+from mathamr_lab.experiments.experiment import JUDGED, Experiment, Published, Variant
 
 EXPERIMENT = Experiment(
     name="formula-representations",

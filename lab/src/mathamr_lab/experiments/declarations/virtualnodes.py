@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from mathamr_lab.experiments.experiment import SINGLE, Experiment, Published, Variant
 from mathamr.graphs.configuration import GraphConfiguration
+from mathamr_lab.experiments.experiment import SINGLE, Experiment, Published, Variant
 
 EXPERIMENT = Experiment(
     name="virtual-nodes",

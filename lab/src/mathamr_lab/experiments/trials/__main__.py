@@ -1,4 +1,4 @@
-"""`python -m mathamr_lab.experiments.trials contexts|marf|marf-sum PREPARED --out FOLDER`: trials where only torch and numpy are."""
+"""`python -m mathamr_lab.experiments.trials contexts|marf PREPARED --out FOLDER`: trials where only torch and numpy are."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 def main(arguments: list[str] | None = None) -> int:
     """Exit code 0 when done, 1 after a clear error."""
     parser = argparse.ArgumentParser(prog="python -m mathamr_lab.experiments.trials", description=__doc__)
-    parser.add_argument("trial", choices=("contexts", "marf", "marf-sum"))
+    parser.add_argument("trial", choices=("contexts", "marf"))
     parser.add_argument("prepared", type=Path)
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--device", default="auto")
@@ -27,19 +27,13 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--config", default="small", help="sizes of MaRF")
     parser.add_argument("--set", action="append", default=[], metavar="STAGE.FIELD=VALUE")
     parser.add_argument("--curve", action="store_true", help="also measure MaRF with less of it stored")
-    parser.add_argument("--attempts", action="store_true", help="also try to bring MaRF above its parts")
-    parser.add_argument("--tasks", nargs="+", default=["task1", "known-items", "task2"], help="of marf-sum")
-    parser.add_argument("--pool", type=int, default=100, help="results a topic that marf-sum orders again")
-    parser.add_argument("--topics", type=int, default=10_000, help="most topics of a task in marf-sum")
     parser.add_argument("--folds", type=int, default=5)
     given = parser.parse_args(arguments)
     try:
         if given.trial == "contexts":
             _contexts(given)
-        elif given.trial == "marf":
-            _marf(given)
         else:
-            _marf_sum(given)
+            _marf(given)
     except MathAMRError as error:
         print(f"mathamr: {error}", file=sys.stderr)
         return 1
@@ -48,6 +42,10 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _contexts(given: argparse.Namespace) -> None:
     from mathamr.core.configured import changed
+    from mathamr.systems.layers.device import chosen_device
+    from mathamr.systems.mathamr.configuration import MathAMRConfiguration
+    from mathamr.systems.mathamr.context import CONTEXTS
+    from mathamr.systems.textbase import BOX
     from mathamr_lab.experiments.formulaplaces import read_places
     from mathamr_lab.experiments.trials.contexts import (
         ContextMaterials,
@@ -58,10 +56,6 @@ def _contexts(given: argparse.Namespace) -> None:
         ways_of,
     )
     from mathamr_lab.experiments.trials.trial import judgments
-    from mathamr.systems.layers.device import chosen_device
-    from mathamr.systems.mathamr.configuration import MathAMRConfiguration
-    from mathamr.systems.mathamr.context import CONTEXTS
-    from mathamr.systems.textbase import BOX
 
     device = chosen_device(given.device)
     name = given.base_name or given.base
@@ -101,33 +95,21 @@ def _contexts(given: argparse.Namespace) -> None:
                 keep_widely(given.out, f"{told}-all", widely, materials)
 
 
-def _marf_sum(given: argparse.Namespace) -> None:
-    from mathamr_lab.experiments.trials.marfsum import MarfSum
-    from mathamr.systems.layers.device import chosen_device
-
-    for seed in given.seeds:
-        summed = MarfSum(given.prepared, given.out, _marf_training(given), chosen_device(given.device), seed)
-        summed.run(given.tasks, given.pool, given.topics)
-
-
 def _marf_training(given: argparse.Namespace) -> MarfTraining:
-    from mathamr_lab.systems.marf.configuration import marf_training
     from mathamr_lab.recipes.recipe import TrainingSettings
+    from mathamr_lab.systems.marf.configuration import marf_training
 
     changes = (*given.set, f"model.base={given.base}")
     return marf_training(TrainingSettings(config=given.config, changes=changes))
 
 
 def _marf(given: argparse.Namespace) -> None:
-    from mathamr_lab.experiments.trials.marf import MarfTrial
-    from mathamr_lab.experiments.trials.marfattempts import MarfAttempts
     from mathamr.systems.layers.device import chosen_device
+    from mathamr_lab.experiments.trials.marf import MarfTrial
 
     for seed in given.seeds:
         trial = MarfTrial(given.prepared, given.out, _marf_training(given), chosen_device(given.device), seed)
-        network = trial.run()
-        if given.attempts:
-            MarfAttempts(trial).run(network)
+        trial.run()
         if given.curve:
             trial.compress()
 

@@ -17,16 +17,16 @@ import numpy as np
 import torch
 
 from mathamr.evaluation.qrels import Qrels
-from mathamr_lab.experiments.formulaplaces import FormulaPlace
-from mathamr_lab.experiments.trials.scoretable import ScoreTable
-from mathamr_lab.experiments.trials.trial import JUDGED, keep_run, say
-from mathamr.text.encoder import TextEncoder
 from mathamr.systems.layers.lowrank import add_changes
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.sentenceencoder import SentenceEncoder
+from mathamr.systems.textbase import load_base
+from mathamr.text.encoder import TextEncoder
+from mathamr_lab.experiments.formulaplaces import FormulaPlace
+from mathamr_lab.experiments.trials.scoretable import ScoreTable
+from mathamr_lab.experiments.trials.trial import JUDGED, keep_run, say
 from mathamr_lab.systems.mathamr.judgedlines import JudgedLines
 from mathamr_lab.systems.mathamr.trainer import LineTrainer, LineTraining
-from mathamr.systems.textbase import load_base
 from mathamr_lab.training.plain import fit
 
 DEPTH = 1000

@@ -11,9 +11,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from mathamr.evaluation.qrels import Qrels
-from mathamr_lab.experiments.trials.trial import JUDGED, KNOWN, judgments, keep_run, say
 from mathamr.core.tensorfile import tensor_bytes
+from mathamr.evaluation.qrels import Qrels
 from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.files import MarfVocabularies, fresh_network
 from mathamr.systems.marf.inference import (
@@ -24,6 +23,8 @@ from mathamr.systems.marf.inference import (
     principal_components,
 )
 from mathamr.systems.marf.network import FormulaEncoder, MarfNetwork
+from mathamr.systems.textbase import load_base
+from mathamr_lab.experiments.trials.trial import JUDGED, KNOWN, judgments, keep_run, say
 from mathamr_lab.systems.marf.configuration import MarfTraining, PartTraining
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.trainers import (
@@ -32,7 +33,6 @@ from mathamr_lab.systems.marf.trainers import (
     FusionTrainer,
     WordTrainer,
 )
-from mathamr.systems.textbase import load_base
 from mathamr_lab.training.plain import fit
 
 RUNS = ("context", "marf-token-several", "summed-together")

@@ -9,16 +9,16 @@ from pathlib import Path
 from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
+from mathamr.posts.post import Formula, Post
+from mathamr.systems.marf.configuration import MarfConfiguration
+from mathamr.systems.marf.postinput import InputReader
+from mathamr.systems.textbase import load_base
 from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.formulaplaces import collection_places, topic_places, write_places
 from mathamr_lab.experiments.trials.mathshare import math_share
 from mathamr_lab.experiments.trials.tables import SHARES
-from mathamr.posts.post import Formula, Post
-from mathamr.systems.marf.configuration import MarfConfiguration
-from mathamr.systems.marf.postinput import InputReader
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.recipe import vocabularies_of
-from mathamr.systems.textbase import load_base
 from mathamr_lab.training.export import listed
 
 DONE = "prepared.json"

@@ -12,9 +12,9 @@ from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.significance import bonferroni, paired_t_test, stars
-from mathamr_lab.experiments.trials.scoretable import ScoreTable
 from mathamr.index.scored import Scored
 from mathamr.search.fusion import fuse
+from mathamr_lab.experiments.trials.scoretable import ScoreTable
 
 MEASURES = ("nDCG'@10", "P'@10", "MAP'", "Bpref")
 

@@ -14,13 +14,13 @@ from pathlib import Path
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines import run as run_baseline
 from mathamr.evaluation.runs import write_run
+from mathamr.systems.marf.configuration import CONFIGURATIONS
 from mathamr_lab.experiments.collection import TestCollection
 from mathamr_lab.experiments.trials import rerank, tables
 from mathamr_lab.experiments.trials.__main__ import main
 from mathamr_lab.experiments.trials.declared import TrialExperiment
 from mathamr_lab.experiments.trials.preparation import judged, prepare_contexts, prepare_marf, sets_by_task
 from mathamr_lab.experiments.trials.trial import say
-from mathamr.systems.marf.configuration import CONFIGURATIONS
 
 BASES, MARF_BASE = ("box", "minilm"), "box"
 RERANKING = {

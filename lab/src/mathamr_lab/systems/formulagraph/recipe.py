@@ -5,12 +5,12 @@ from __future__ import annotations
 import torch
 
 from mathamr.graphs.formulashard import FormulaShard
+from mathamr.systems.formulagraph.network import FormulaGraphConfiguration
+from mathamr_lab.recipes.formularecipe import FormulaRecipe
 from mathamr_lab.systems.formulagraph.configuration import TRAININGS, NodeTraining, configured
 from mathamr_lab.systems.formulagraph.materials import FormulaMaterials
-from mathamr.systems.formulagraph.network import FormulaGraphConfiguration
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 from mathamr_lab.systems.formulagraph.trainer import NodeTrainer
-from mathamr_lab.recipes.formularecipe import FormulaRecipe
 
 
 def _trainer(

@@ -13,6 +13,10 @@ import torch
 from torch import Tensor
 
 from mathamr.systems.formulagraph.batch import FormulaBatch, batch_of, whole
+from mathamr.systems.formulagraph.network import VIEWS, FormulaGraphConfiguration, FormulaGraphNetwork
+from mathamr.systems.formulagraph.pairing import pairing
+from mathamr.systems.formulagraph.system import FormulaGraphSystem
+from mathamr_lab.recipes.treetrainer import TreeTrainer
 from mathamr_lab.systems.formulagraph.configuration import NodeTraining
 from mathamr_lab.systems.formulagraph.losses import (
     best_in_each,
@@ -23,11 +27,7 @@ from mathamr_lab.systems.formulagraph.losses import (
     segment_means,
 )
 from mathamr_lab.systems.formulagraph.materials import FormulaChoice, FormulaMaterials
-from mathamr.systems.formulagraph.network import VIEWS, FormulaGraphConfiguration, FormulaGraphNetwork
-from mathamr.systems.formulagraph.pairing import pairing
 from mathamr_lab.systems.formulagraph.renaming import Renaming
-from mathamr.systems.formulagraph.system import FormulaGraphSystem
-from mathamr_lab.recipes.treetrainer import TreeTrainer
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
 Which = tuple[str, bool]

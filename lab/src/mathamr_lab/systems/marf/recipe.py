@@ -28,6 +28,14 @@ from mathamr.systems.marf.inference import fused_vectors, principal_components
 from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.postinput import LatexVocabulary
+from mathamr.systems.textbase import load_base
+from mathamr_lab.recipes.recipe import (
+    StageResult,
+    StageWork,
+    TrainingSettings,
+    TrainingSources,
+    TrainingStage,
+)
 from mathamr_lab.systems.marf.configuration import STAGES, MarfTraining, marf_training
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.systems.marf.trainers import (
@@ -37,14 +45,6 @@ from mathamr_lab.systems.marf.trainers import (
     FusionTrainer,
     PartTrainer,
     WordTrainer,
-)
-from mathamr.systems.textbase import load_base
-from mathamr_lab.recipes.recipe import (
-    StageResult,
-    StageWork,
-    TrainingSettings,
-    TrainingSources,
-    TrainingStage,
 )
 from mathamr_lab.training.export import ids_in, listed
 from mathamr_lab.training.loop import train

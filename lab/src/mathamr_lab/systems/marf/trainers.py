@@ -15,7 +15,6 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from mathamr.core.errors import MathAMRError
-from mathamr.text.encoder import precision
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr.systems.marf.inference import context_vectors
 from mathamr.systems.marf.network import (
@@ -27,6 +26,7 @@ from mathamr.systems.marf.network import (
     pooled,
 )
 from mathamr.systems.marf.postinput import Numbers, padded
+from mathamr.text.encoder import precision
 from mathamr_lab.systems.marf.configuration import PartTraining
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.training.pairs import Answers, checked, split, stretch

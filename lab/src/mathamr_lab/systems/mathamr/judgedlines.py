@@ -12,8 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.errors import MathAMRError
-from mathamr.text.wordpieces import Pieces, WordPieces
 from mathamr.systems.mathamr.sentenceencoder import line_pieces, whole
+from mathamr.text.wordpieces import Pieces, WordPieces
 
 SCORES = (0.0, 0.5, 1.0, 1.0)
 """What grades count: high and medium 1, low 0.5, not relevant 0 (seed, section 4)."""

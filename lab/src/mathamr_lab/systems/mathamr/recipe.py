@@ -11,14 +11,12 @@ import torch
 
 from mathamr.core.configured import changed
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.text.encoder import TextEncoder
-from mathamr.systems.layers.lowrank import add_changes, changes_of
 from mathamr.core.tensorfile import read_tensors
+from mathamr.systems.layers.lowrank import add_changes, changes_of
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.system import MathAMRSystem, halved
-from mathamr_lab.systems.mathamr.judgedlines import JudgedLines
-from mathamr_lab.systems.mathamr.trainer import CHANGES, LineTrainer, LineTraining
 from mathamr.systems.textbase import load_base
+from mathamr.text.encoder import TextEncoder
 from mathamr_lab.recipes.recipe import (
     StageResult,
     StageWork,
@@ -26,6 +24,8 @@ from mathamr_lab.recipes.recipe import (
     TrainingSources,
     TrainingStage,
 )
+from mathamr_lab.systems.mathamr.judgedlines import JudgedLines
+from mathamr_lab.systems.mathamr.trainer import CHANGES, LineTrainer, LineTraining
 from mathamr_lab.training.loop import train
 
 JUDGED, MODEL = "judged.npz", "model.json"

@@ -15,9 +15,9 @@ from torch.nn import functional
 
 from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.text.encoder import PieceBatch, TextEncoder, batch_of, vectors_of
-from mathamr.systems.layers.lowrank import changes_of
 from mathamr.core.tensorfile import tensor_bytes
+from mathamr.systems.layers.lowrank import changes_of
+from mathamr.text.encoder import PieceBatch, TextEncoder, batch_of, vectors_of
 from mathamr_lab.systems.mathamr.judgedlines import JudgedLines, split_by_grade
 from mathamr_lab.training.pairs import Numbers
 from mathamr_lab.training.plain import PlainTrainer

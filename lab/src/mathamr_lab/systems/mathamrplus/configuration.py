@@ -9,9 +9,9 @@ from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 from mathamr.systems.mathamrplus.postencoder import Shares
+from mathamr_lab.recipes.recipe import TrainingSettings
 from mathamr_lab.systems.mathamrplus.graph.configuration import GraphTraining, configured
 from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining, text_training
-from mathamr_lab.recipes.recipe import TrainingSettings
 
 BEST = "best"
 STAGES = ("graph", "text", "tune", "table", "join")

@@ -16,12 +16,12 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
-from mathamr.text.encoder import TextEncoder
-from mathamr.text.transformer import Transformer
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares
-from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 from mathamr.systems.vectors import Vectors
+from mathamr.text.encoder import TextEncoder
+from mathamr.text.transformer import Transformer
+from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 from mathamr_lab.training.pairs import Pairs, checked, split
 
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)

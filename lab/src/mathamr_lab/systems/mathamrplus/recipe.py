@@ -10,12 +10,20 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs import shard as shards
 from mathamr.core.integrity import file_hash
-from mathamr.text.files import PIECES, load_text_encoder, save_text_encoder
-from mathamr.systems.weights import CONFIG, RELATIONS, VOCABULARY, WEIGHTS
+from mathamr.graphs import shard as shards
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.postencoder import Shares, save_joined
+from mathamr.systems.modelfolder import GRAPH, TEXT
+from mathamr.systems.weights import CONFIG, RELATIONS, VOCABULARY, WEIGHTS
+from mathamr.text.files import PIECES, load_text_encoder, save_text_encoder
+from mathamr_lab.recipes.recipe import (
+    StageResult,
+    StageWork,
+    TrainingSettings,
+    TrainingSources,
+    TrainingStage,
+)
 from mathamr_lab.systems.mathamrplus.configuration import (
     STAGES,
     WHOLE,
@@ -33,14 +41,6 @@ from mathamr_lab.systems.mathamrplus.joining import (
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard, export_texts
 from mathamr_lab.systems.mathamrplus.text.table import text_table
 from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
-from mathamr.systems.modelfolder import GRAPH, TEXT
-from mathamr_lab.recipes.recipe import (
-    StageResult,
-    StageWork,
-    TrainingSettings,
-    TrainingSources,
-    TrainingStage,
-)
 from mathamr_lab.training.export import export_store
 from mathamr_lab.training.loop import train
 
@@ -90,10 +90,10 @@ class MathAMRPlusRecipe:
     def _prepare_texts(
         self, sources: TrainingSources, folder: Path, say: Callable[[str], None]
     ) -> list[Path]:
-        from mathamr.text.minilm import packaged_minilm
-        from mathamr.text.windows import WINDOW
         from mathamr.posts.reader import read_posts
         from mathamr.posts.report import Report
+        from mathamr.text.minilm import packaged_minilm
+        from mathamr.text.windows import WINDOW
 
         base = load_text_encoder(sources.base, "cpu") if sources.base else packaged_minilm()
         posts = chain.from_iterable(read_posts(path, Report()) for path in sources.posts)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import torch
 
 from mathamr.graphs.formulashard import FormulaShard
+from mathamr_lab.recipes.formularecipe import FormulaRecipe
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 from mathamr_lab.systems.ssemb.configuration import CONFIGURATIONS, Configurations, configured
 from mathamr_lab.systems.ssemb.trainer import StructMaterials, StructTrainer
-from mathamr_lab.recipes.formularecipe import FormulaRecipe
 
 
 def _trainer(

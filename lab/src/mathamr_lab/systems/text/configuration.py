@@ -7,9 +7,9 @@ from typing import Any
 
 from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import MathAMRError, UnknownNameError
+from mathamr_lab.recipes.recipe import TrainingSettings
 from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining, text_training
 from mathamr_lab.systems.text.distilling import Distilling, distilling
-from mathamr_lab.recipes.recipe import TrainingSettings
 
 STAGES = ("tune", "blend", "teach", "distil", "join")
 """Learning from pairs; the mean of several that did; writing that down for students; learning from it; and the model folder."""

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mathamr.core.errors import MathAMRError
-from mathamr.text.precomputed import VectorsAhead
 from mathamr.text.encoder import BUDGET, TextEncoder
+from mathamr.text.precomputed import VectorsAhead
 from mathamr.text.windows import WINDOW, WINDOWS
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, vocabulary_checksum
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard

@@ -20,11 +20,11 @@ import numpy as np
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.virtual import Level
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Formula, Post
 from mathamr.text.windows import WINDOW
 from mathamr.text.wording import wording_alone
 from mathamr.text.wordpieces import Pieces, WordPieces
-from mathamr.posts.markup import formulas_of
-from mathamr.posts.post import Formula, Post
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus, vocabulary_checksum
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 from mathamr_lab.training.export import listed

@@ -10,10 +10,19 @@ from typing import Any
 import numpy as np
 
 from mathamr.core.errors import MathAMRError
+from mathamr.systems.modelfolder import TEXT, boxed, model_folder, part_of
+from mathamr.systems.text.system import save_text_system
+from mathamr.systems.weights import CONFIG
 from mathamr.text.encoder import BUDGET, TextEncoder
 from mathamr.text.files import load_text_encoder, save_difference, save_text_encoder
 from mathamr.text.windows import WINDOW
-from mathamr.systems.weights import CONFIG
+from mathamr_lab.recipes.recipe import (
+    StageResult,
+    StageWork,
+    TrainingSettings,
+    TrainingSources,
+    TrainingStage,
+)
 from mathamr_lab.systems.mathamrplus.joining import (
     averaged,
     between,
@@ -23,8 +32,6 @@ from mathamr_lab.systems.mathamrplus.joining import (
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
 from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
 from mathamr_lab.systems.mathamrplus.text.validation import PostVectors, among_others, searched
-from mathamr.systems.modelfolder import TEXT, boxed, model_folder, part_of
-from mathamr.systems.text.system import save_text_system
 from mathamr_lab.systems.text.configuration import (
     CONFIGURATIONS,
     STAGES,
@@ -33,13 +40,6 @@ from mathamr_lab.systems.text.configuration import (
     kept_parts,
 )
 from mathamr_lab.systems.text.distilling import DistillingTrainer, read_taught, taught
-from mathamr_lab.recipes.recipe import (
-    StageResult,
-    StageWork,
-    TrainingSettings,
-    TrainingSources,
-    TrainingStage,
-)
 from mathamr_lab.training.loop import train
 
 CORPUS, TAUGHT, BLENDING, JOINING = "corpus.npz", "taught.npy", "blending.json", "joining.json"

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.index.engines.entry import Filter, Payload
 from mathamr.core.storage.arrays import Array
 from mathamr.core.storage.strings import RaggedArray, Strings
+from mathamr.index.engines.entry import Filter, Payload
 
 Mask = npt.NDArray[np.bool_]
 Rows = npt.NDArray[np.int64]

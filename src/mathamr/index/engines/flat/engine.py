@@ -17,15 +17,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.arrays import intact, map_arrays, write_arrays
+from mathamr.core.storage.durable import write_whole
+from mathamr.core.storage.lock import WriterLock
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.flat.entries import FlatEntries, FlatField, StoredSegment
 from mathamr.index.engines.flat.kernel import expect_many
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.segment import FlatSegment
 from mathamr.index.engines.kinds import EngineOfKinds
-from mathamr.core.storage.arrays import intact, map_arrays, write_arrays
-from mathamr.core.storage.durable import write_whole
-from mathamr.core.storage.lock import WriterLock
 from mathamr.systems.field import Field, Kind
 
 _LIST = "flat.json"

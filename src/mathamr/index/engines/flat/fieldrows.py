@@ -16,6 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import Floats
+from mathamr.core.storage.arrays import Array
+from mathamr.core.storage.strings import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.flat.columns import Mask, Rows
@@ -25,8 +27,6 @@ from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.quantised import FEWEST_ROWS, Quantised, worthwhile
 from mathamr.index.engines.flat.slots import Slots
 from mathamr.index.engines.maxsim import products
-from mathamr.core.storage.arrays import Array
-from mathamr.core.storage.strings import RaggedArray, Strings
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 

@@ -20,12 +20,12 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import Floats
+from mathamr.core.onnxfile import OnnxGraph
+from mathamr.core.storage.arrays import Array
 from mathamr.index.engines.flat.kernel import PackedQuery, multiplied, pays
 from mathamr.index.engines.flat.slots import BLOCK, Slots, scanned
 from mathamr.index.engines.flat.threads import share
 from mathamr.index.engines.maxsim import similarities
-from mathamr.core.storage.arrays import Array
-from mathamr.core.onnxfile import OnnxGraph
 
 _LARGEST = 127
 _ROUNDING = 2.0**-23

@@ -10,12 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.arrays import map_arrays, write_arrays
+from mathamr.core.storage.strings import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.flat.columns import PayloadColumns, Rows
 from mathamr.index.engines.flat.fieldrows import FieldRows, read_rows, rows_of
 from mathamr.index.engines.flat.options import FlatOptions
-from mathamr.core.storage.arrays import map_arrays, write_arrays
-from mathamr.core.storage.strings import RaggedArray, Strings
 from mathamr.systems.field import Field
 
 

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import Floats
+from mathamr.core.storage.arrays import Array
 from mathamr.index.engines.flat.kernel import PackedQuery, Places, multiplied, pays
 from mathamr.index.engines.flat.threads import share
 from mathamr.index.engines.maxsim import similarities
-from mathamr.core.storage.arrays import Array
 
 Rows = npt.NDArray[np.int64]
 

@@ -14,8 +14,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.engines.library import Library
 from mathamr.core.settings import POSTGRES_URL
+from mathamr.index.engines.library import Library
 
 if TYPE_CHECKING:
     import psycopg

@@ -14,6 +14,8 @@ from typing import Any, ClassVar
 
 from mathamr.core.arrays import Floats
 from mathamr.core.errors import MathAMRError
+from mathamr.core.storage.durable import check_room
+from mathamr.core.storage.lock import WriterLock
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.firststage import FirstStage, check_number
@@ -30,8 +32,6 @@ from mathamr.index.engines.qdrant.collection import (
     links,
 )
 from mathamr.index.engines.qdrant.record import encoded_name, named_vectors, payload_row, point_uuid
-from mathamr.core.storage.durable import check_room
-from mathamr.core.storage.lock import WriterLock
 from mathamr.systems.field import Field, Kind
 
 LIBRARY = Library("qdrant_edge", "Qdrant Edge", "Qdrant Edge", "pip install qdrant-edge-py")

@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 
 from mathamr.core.arrays import Floats
 from mathamr.core.errors import MathAMRError
+from mathamr.core.settings import QDRANT_API_KEY, QDRANT_URL
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.firststage import FirstStage, check_number
@@ -36,7 +37,6 @@ from mathamr.index.engines.qdrant.collection import (
     links,
 )
 from mathamr.index.engines.qdrant.record import FIELDS, encoded_name, named_vectors, payload_row, point_uuid
-from mathamr.core.settings import QDRANT_API_KEY, QDRANT_URL
 from mathamr.systems.field import Field, Kind
 
 LIBRARY = Library("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks._synthetic import synthetic_shard
 from mathamr.systems.layers.stack import GraphStack
 from mathamr_lab.systems.mathamrplus.graph.augmentation import MASK_ID, augmented, graph_keys
+from tests.lab.synthetic import synthetic_shard
 
 SHARD = synthetic_shard(6, labels=60, relations=12, formulas=2, sentences=2)
 

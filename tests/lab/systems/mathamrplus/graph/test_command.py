@@ -12,16 +12,16 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file
 
-from benchmarks._synthetic import save
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.systems.mathamrplus.textvectors import TextTable
+from mathamr_lab.recipes.__main__ import main
 from mathamr_lab.systems.mathamrplus.graph.configuration import (
     TRAININGS,
     GraphTraining,
     configured,
 )
-from mathamr_lab.recipes.__main__ import main
+from tests.lab.synthetic import save
 
 QUICK = [
     "--config",

@@ -15,8 +15,8 @@ from mathamr.graphs.shard import Shard
 from mathamr.graphs.virtual import Level
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.layers.stack import GraphStack, packed
-from mathamr.systems.mathamrplus.textvectors import TextTable
 from mathamr.systems.mathamrplus.graphencoder import BUDGET
+from mathamr.systems.mathamrplus.textvectors import TextTable
 from mathamr_lab.systems.mathamrplus.graph.augmentation import augmented, graph_keys
 from mathamr_lab.systems.mathamrplus.graph.configuration import GraphTraining
 from mathamr_lab.systems.mathamrplus.graph.formulapairs import FormulaBags

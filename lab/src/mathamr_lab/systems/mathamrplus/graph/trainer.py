@@ -11,9 +11,9 @@ from torch import Tensor
 
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.layers.batch import GraphBatch
-from mathamr.systems.weights import ModelHead, save_model
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 from mathamr.systems.mathamrplus.network import MathAMRPlus
+from mathamr.systems.weights import ModelHead, save_model
 from mathamr_lab.systems.mathamrplus.graph.configuration import GraphTraining
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs

@@ -82,8 +82,8 @@ def texts_from(file: Mapping[str, npt.NDArray[np.generic]]) -> TextShard:
 
 def export_texts(posts: Iterable[Post], shard: Shard, pieces: WordPieces, most: int, path: Path) -> str:
     """Writes the first pieces of every post of a shard of graphs; a post that is not found is an error."""
-    from mathamr.text.wording import wording
     from mathamr.core.progress import Progress
+    from mathamr.text.wording import wording
 
     number = {post_id: place for place, post_id in enumerate(shard.ids)}
     found: dict[int, Pieces] = {}

@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
+from mathamr.systems.layers.stack import packed
 from mathamr.text.encoder import (
     BUDGET,
     PieceBatch,
@@ -26,7 +27,6 @@ from mathamr.text.encoder import (
 )
 from mathamr.text.files import save_text_encoder
 from mathamr.text.transformer import Transformer
-from mathamr.systems.layers.stack import packed
 from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
 from mathamr_lab.systems.mathamrplus.text.mining import Miner

@@ -8,7 +8,6 @@ from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 
-from benchmarks._data import data_folder
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.latex.environments import ENVIRONMENTS, TRANSPARENT
 from mathamr.formulas.latex.lexer import tokenize
@@ -16,6 +15,7 @@ from mathamr.formulas.latex.macros import DEFINING
 from mathamr.formulas.latex.reader import COMMANDS, STRUCTURAL
 from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SYMBOLS, UNDER_ACCENTS
 from mathamr.formulas.latex.vocabulary import MODULES
+from mathamr_lab.data import data_folder
 
 LENGTH = 300
 """Characters of an input at most."""

@@ -11,7 +11,7 @@ from mathamr.core.settings import DATA
 def data_folder() -> Path:
     """The evaluation data, or a clear word that it is not here."""
     folder = DATA.path
-    folder = folder if folder.is_absolute() else (Path(__file__).resolve().parent.parent / folder).resolve()
+    folder = folder if folder.is_absolute() else (Path(__file__).resolve().parents[3] / folder).resolve()
     if not folder.is_dir():
         raise MathAMRError(f"this benchmark needs the evaluation data: no folder {folder} (set MATHAMR_DATA)")
     return folder

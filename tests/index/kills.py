@@ -139,8 +139,8 @@ def _work(work: Callable[[Callable[[Any], None]], Any], kill_at: int | None, pip
 def content(folder: Path) -> dict[str, Any]:
     """Everything in an index that a search could depend on."""
     from mathamr.graphs.store import GraphStore
-    from mathamr.index.archive import Archive
     from mathamr.index.admin.check import check_index
+    from mathamr.index.archive import Archive
 
     report = check_index(folder, repair=False)
     with Archive.open(folder, device="cpu") as archive:
