@@ -23,7 +23,7 @@ from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.posts.post import Formula
 from mathamr.systems.modelfolder import boxed, load_system
-from mathamr.systems.system import Look, System
+from mathamr.systems.system import System, VisualFormula
 from mathamr_lab.data import data_folder
 from mathamr_lab.experiments.judgedpool import JudgedPool
 from mathamr_lab.studies.near import near
@@ -42,19 +42,23 @@ BATCH = 512
 def run() -> None:
     torch.set_num_threads(1)
     pool = JudgedPool.read(data_folder() / "arqmath1-formula-trees")
-    looks = [
-        Look(key=name, formula=Formula(name, formula.latex), opt=formula.trees[0], slt=formula.trees[1])
+    visuals = [
+        VisualFormula(
+            key=name, formula=Formula(name, formula.latex), opt=formula.trees[0], slt=formula.trees[1]
+        )
         for name, formula in pool.formulas.items()
         if formula.trees[0] is not None and formula.trees[1] is not None
     ]
     queries = [
-        Look(key=name, formula=Formula(name, formula.latex), opt=formula.trees[0], slt=formula.trees[1])
+        VisualFormula(
+            key=name, formula=Formula(name, formula.latex), opt=formula.trees[0], slt=formula.trees[1]
+        )
         for name, formula in list(pool.queries.items())[:QUERIES]
     ]
     named = os.environ.get("MATHAMR_FORMULA_MODELS", "")
     models = named.split(":") if named else [name for name in boxed() if name in ("formula-graph", "ssemb")]
     for model in models:
-        _measure(load_system(model, "cpu"), looks, queries)
+        _measure(load_system(model, "cpu"), visuals, queries)
     if formulas := os.environ.get("MATHAMR_FORMULAS"):
         near(Path(formulas), queries)
         nodelists(Path(formulas), queries)
@@ -62,23 +66,23 @@ def run() -> None:
         print("\nsearch by nearest nodes is left out: MATHAMR_FORMULAS names no shard of formulas")
 
 
-def _measure(system: System, looks: Sequence[Look], queries: Sequence[Look]) -> None:
-    fields = [field for field in system.fields if field.of == "looks"]
+def _measure(system: System, visuals: Sequence[VisualFormula], queries: Sequence[VisualFormula]) -> None:
+    fields = [field for field in system.fields if field.of == "visual"]
     print(f"\n{system.name}: {', '.join(f'{field.name} ({field.size} numbers)' for field in fields)}")
-    rows = [["looks", "vectors", "a look", "MB on disk", "looks/s encoded", "ms a query", "queries/s"]]
+    rows = [["visual", "vectors", "a look", "MB on disk", "looks/s encoded", "ms a query", "queries/s"]]
     sizes, costs = [], []
     for size in SIZES:
-        if size > len(looks):
+        if size > len(visuals):
             break
         with tempfile.TemporaryDirectory() as folder:
             engine = create_engine(Path(folder) / "engine", fields)
             seconds, vectors = 0.0, 0
-            for part in _parts(looks[:size]):
+            for part in _parts(visuals[:size]):
                 began = time.process_time()
-                encoded = list(system.encode_looks(part))
+                encoded = list(system.encode_visuals(part))
                 seconds += time.process_time() - began
                 engine.upsert(
-                    "looks", [Entry(look.key, found) for look, found in zip(part, encoded, strict=True)]
+                    "visual", [Entry(visual.key, found) for visual, found in zip(part, encoded, strict=True)]
                 )
                 vectors += sum(len(each) for found in encoded for each in found.values())
             engine.flush()
@@ -110,10 +114,10 @@ def _measure(system: System, looks: Sequence[Look], queries: Sequence[Look]) -> 
     )
 
 
-def _query(system: System, engine: object, queries: Sequence[Look]) -> float:
+def _query(system: System, engine: object, queries: Sequence[VisualFormula]) -> float:
     """Seconds of a query: its own vectors, candidates and scores of every field, many rows compared both ways."""
     began = time.process_time()
-    for found in system.encode_looks(queries):
+    for found in system.encode_visuals(queries):
         for name, vectors in found.items():
             field = engine[name]  # type: ignore[index]
             if not field.field.many:
@@ -125,6 +129,6 @@ def _query(system: System, engine: object, queries: Sequence[Look]) -> float:
     return (time.process_time() - began) / len(queries)
 
 
-def _parts(looks: Sequence[Look]) -> Iterator[Sequence[Look]]:
-    for start in range(0, len(looks), BATCH):
-        yield looks[start : start + BATCH]
+def _parts(visuals: Sequence[VisualFormula]) -> Iterator[Sequence[VisualFormula]]:
+    for start in range(0, len(visuals), BATCH):
+        yield visuals[start : start + BATCH]

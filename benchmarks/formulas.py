@@ -229,7 +229,7 @@ def _stages_versus_first_release(posts: Sequence[Post]) -> None:
     given = [post.to_json() for post in posts]
     formulas = [formula.latex for post in posts for formula in post.formulas]
     print(f"index: {len(posts)} posts with {len(formulas)} formulas, {len(set(formulas))} of them different")
-    for stage, start, end in (("looks", 0, 1), ("terms", 1, 2), ("trees", 2, 3), ("all stages", 0, 3)):
+    for stage, start, end in (("visual", 0, 1), ("terms", 1, 2), ("trees", 2, 3), ("all stages", 0, 3)):
         now, then = compared(_STAGES.format(start=start, end=end), given, rounds=2)
         share = "" if then is None else f", {then / now:.2f} times as fast as the first release"
         print(f"index, {stage}: {1000 * now / len(posts):.2f} ms a post for its formulas{share}")

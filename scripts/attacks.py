@@ -305,13 +305,13 @@ def a_reader_while_posts_are_replaced(scene: Scene) -> Outcome:
     with scene.serving() as server:
         done, statuses = threading.Event(), []
 
-        def look() -> None:
+        def visual() -> None:
             while not done.is_set():
                 statuses.append(server.ask("GET", "/v1/search?q=zebra&strategy=lexical")[0])
                 statuses.append(server.ask("GET", "/v1/explain?q=zebra&id=left")[0])
 
         server.ask("PUT", "/v1/posts/left", {"body": "A zebra of version 0."})
-        threads = [threading.Thread(target=look) for _ in range(2)]
+        threads = [threading.Thread(target=visual) for _ in range(2)]
         for thread in threads:
             thread.start()
         for version in range(25):

@@ -156,7 +156,7 @@ def test_a_run_of_answers_has_answers_only_and_is_the_same_again(
     assert all(set(run.ids(topic)) == answers for topic in run.rankings)
 
 
-def test_a_run_of_formulas_names_looks_or_in_arqmaths_columns_formulas(
+def test_a_run_of_formulas_names_visuals_or_in_arqmaths_columns_formulas(
     mathamr: Callable[..., Ran], sample_index: Path, tmp_path: Path
 ) -> None:
     topics = folder() / "topics" / "task2.xml"

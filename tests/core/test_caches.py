@@ -10,7 +10,7 @@ import pytest
 
 import mathamr
 from mathamr.formulas.trees import LONGEST_REMEMBERED
-from mathamr.index.build import lookkeys
+from mathamr.index.build import visualkeys
 from mathamr.index.lexical import bags, terms
 from mathamr.posts.post import Formula
 from mathamr.serve import rendering
@@ -51,7 +51,7 @@ def test_no_cache_grows_without_end() -> None:
     [
         (terms._terms_of_latex, terms.formula_terms),
         (bags._bag_of_latex, bags.formula_bag),
-        (lookkeys._key_of_latex, lambda formula: lookkeys._look_key(formula, ())),
+        (visualkeys._key_of_latex, lambda formula: visualkeys._visual_key(formula, ())),
         (rendering._remembered, lambda formula: rendering.draw_formula(formula, ())),
     ],
 )

@@ -7,12 +7,12 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Kind, Post
 
 
-def post(number: str, kind: Kind, body: str, title: str = "", looks: tuple[str, ...] = ()) -> Post:
+def post(number: str, kind: Kind, body: str, title: str = "", visuals: tuple[str, ...] = ()) -> Post:
     found = formulas_of(number, title, body, "text")
-    if looks:
+    if visuals:
         found = tuple(
-            Formula(formula.id, formula.latex, formula.display, look)
-            for formula, look in zip(found, looks, strict=True)
+            Formula(formula.id, formula.latex, formula.display, visual)
+            for formula, visual in zip(found, visuals, strict=True)
         )
     return Post(number, kind, body, title, "text", formulas=found)
 
@@ -20,11 +20,16 @@ def post(number: str, kind: Kind, body: str, title: str = "", looks: tuple[str, 
 POSTS = [
     post("1", "question", "How do I integrate $e^{-x^2}$?", "The Gaussian integral", ("v1",)),
     post(
-        "11", "answer", "Square it and use polar coordinates: $\\int e^{-x^2}dx=\\sqrt{\\pi}$.", looks=("v2",)
+        "11",
+        "answer",
+        "Square it and use polar coordinates: $\\int e^{-x^2}dx=\\sqrt{\\pi}$.",
+        visuals=("v2",),
     ),
-    post("12", "answer", "The eigenvalues of a symmetric matrix $A=A^T$ are real.", looks=("v3",)),
-    post("13", "answer", "Every cyclic group is abelian, since $a b = b a$.", looks=("v4",)),
-    post("14", "answer", "Squares of integrals: $\\int e^{-x^2}dx$ is finite, $A=A^T$.", looks=("v5", "v3")),
+    post("12", "answer", "The eigenvalues of a symmetric matrix $A=A^T$ are real.", visuals=("v3",)),
+    post("13", "answer", "Every cyclic group is abelian, since $a b = b a$.", visuals=("v4",)),
+    post(
+        "14", "answer", "Squares of integrals: $\\int e^{-x^2}dx$ is finite, $A=A^T$.", visuals=("v5", "v3")
+    ),
 ]
 
 

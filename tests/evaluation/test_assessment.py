@@ -71,7 +71,7 @@ def test_topics_without_relevant_items_count_unless_they_are_left_out(tmp_path: 
         assess(AssessmentSources(qrels, (mine,)), SUITE, relevant=4, only_with_relevant=True)
 
 
-def test_formula_runs_are_judged_by_look(tmp_path: Path) -> None:
+def test_formula_runs_are_judged_by_visual(tmp_path: Path) -> None:
     table = tmp_path / "formulas.tsv"
     table.write_text("id\tvisual_id\tformula\n1\t91\tx\n2\t91\tx\n3\t92\ty\n", encoding="utf-8")
     qrels = tmp_path / "q"
@@ -91,7 +91,7 @@ def test_formula_runs_are_judged_by_look(tmp_path: Path) -> None:
         assess(AssessmentSources(qrels, (wrong,), formulas=table), measures(["MRR"]))
 
 
-def test_a_baseline_of_formulas_needs_no_table_of_looks() -> None:
+def test_a_baseline_of_formulas_needs_no_table_of_visuals() -> None:
     sources = AssessmentSources(
         FOLDER / "qrels" / "task2.qrels",
         ("latex-ngrams",),

@@ -120,8 +120,8 @@ def test_what_is_written_reads_back_to_the_last_bit(
     assert read_run(path) == run
 
 
-def test_formulas_that_look_the_same_count_once_at_their_best_rank() -> None:
+def test_formulas_that_visual_the_same_count_once_at_their_best_rank() -> None:
     run = Run.of("mine", {"B.1": [("1", 5.0), ("2", 4.0), ("3", 3.0), ("4", 2.0), ("5", 1.0)]})
-    looks, unknown = run.by_visual_id({"1": "v9", "2": "v1", "3": "v9", "4": "v2"})
-    assert looks.rankings["B.1"] == (RunHit("v9", 5.0), RunHit("v1", 4.0), RunHit("v2", 2.0))
+    visuals, unknown = run.by_visual_id({"1": "v9", "2": "v1", "3": "v9", "4": "v2"})
+    assert visuals.rankings["B.1"] == (RunHit("v9", 5.0), RunHit("v1", 4.0), RunHit("v2", 2.0))
     assert unknown == 1

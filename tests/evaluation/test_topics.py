@@ -66,7 +66,7 @@ def test_a_query_formula_that_markup_cut_off_is_taken_from_its_latex(tmp_path: P
     assert topic.formula.latex == "a<b"
 
 
-def test_topics_without_html_are_read_as_what_they_look_like(tmp_path: Path) -> None:
+def test_topics_without_html_are_read_as_what_they_visual_like(tmp_path: Path) -> None:
     text = (
         "<Topics><Topic number='K.1'><Question>See \\ref{a}. Let $A$ be a ring.</Question></Topic></Topics>"
     )

@@ -25,7 +25,7 @@ from tests.formulas.generated import SLTS
         ("[M!1x1,u[N!2],w[‖[V!x[‖]]]]", "[‖[V!x[‖,u[N!2]]]]"),
     ],
 )
-def test_what_looks_the_same_has_the_same_key(one: str, other: str) -> None:
+def test_what_visuals_the_same_has_the_same_key(one: str, other: str) -> None:
     assert visual_text(slt_from_string(one)) == visual_text(slt_from_string(other))
     assert visual_key(slt_from_string(one)) == visual_key(slt_from_string(other))
 
@@ -47,7 +47,7 @@ def test_what_looks_the_same_has_the_same_key(one: str, other: str) -> None:
         ("[E![N!1]]", "[N!1]"),
     ],
 )
-def test_what_looks_different_has_another_key(one: str, other: str) -> None:
+def test_what_visuals_different_has_another_key(one: str, other: str) -> None:
     assert visual_key(slt_from_string(one)) != visual_key(slt_from_string(other))
 
 

@@ -167,10 +167,10 @@ def content(folder: Path) -> dict[str, Any]:
                 for field in engine.fields
             },
             "payloads": {
-                of: engine.payloads(of, sorted(engine.ids(of))) for of in ("posts", "formulas", "looks")
+                of: engine.payloads(of, sorted(engine.ids(of))) for of in ("posts", "formulas", "visual")
             },
             "words": {hit.id: round(hit.score, 5) for hit in lexical.posts.search(terms, 1000)},
-            "looks": {hit.id: round(hit.score, 5) for hit in lexical.formulas.search(terms, 10_000)},
+            "visual": {hit.id: round(hit.score, 5) for hit in lexical.formulas.search(terms, 10_000)},
             "entries": (sorted(lexical.posts.ids()), sorted(lexical.formulas.ids())),
             "counts": archive.manifest.counts,
             "checksums": archive.manifest.checksums,

@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.manifest import EngineRecord, InputRecord, Manifest, ModelRecord, ParserRecord
 from mathamr.systems.field import Field
 
-FIELDS = (Field(name="document", of="posts", size=32), Field(name="nodes", of="looks", size=8, many=True))
+FIELDS = (Field(name="document", of="posts", size=32), Field(name="nodes", of="visual", size=8, many=True))
 MANIFEST = Manifest(
     model=ModelRecord(
         name="mathamrplus", system="mathamrplus", fingerprint="abc", fields=FIELDS, folder="/models/a"

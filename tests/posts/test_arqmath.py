@@ -91,7 +91,7 @@ def test_both_layouts_of_the_formula_table_are_read_by_their_header(tmp_path, co
     assert not report.skipped + report.mended + report.missing
 
 
-def test_mathml_by_visual_id_reaches_every_formula_that_looks_so(tmp_path):
+def test_mathml_by_visual_id_reaches_every_formula_that_visuals_so(tmp_path):
     write_table(tmp_path / "formulas.tsv", EARLY, *formula_rows(EARLY, FORMULAS))
     columns = ["visual_id", "latex", "mathml"]
     write_table(

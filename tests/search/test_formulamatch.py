@@ -14,7 +14,7 @@ from mathamr.search.formulamatch import ALIGNMENT, aligned_views, matched_nodes
 from mathamr.search.library import UnknownPostError
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.nodematch import TreeMatch
-from mathamr.systems.system import Look
+from mathamr.systems.system import VisualFormula
 
 QUERY = r"$\sum_{j=1}^\infty \frac{1}{j^2}$"
 
@@ -65,7 +65,7 @@ def test_the_pairs_of_a_system_that_compares_nodes_are_taken_as_they_are(
 ) -> None:
     asked: list[tuple[str, str]] = []
 
-    def match_nodes(self: object, query: Look, found: Look) -> Sequence[TreeMatch]:
+    def match_nodes(self: object, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
         asked.append((query.formula.latex, found.formula.latex))
         assert query.opt is not None
         assert found.opt is not None

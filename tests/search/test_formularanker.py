@@ -35,18 +35,18 @@ class Known:
     def __init__(self) -> None:
         self.read: list[str] = []
 
-    def looks_of(self, formulas: Sequence[str]) -> dict[str, str]:
+    def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
         return {each: each for each in formulas}
 
-    def with_look(self, look: str) -> list[str]:
-        return [look]
+    def with_visual(self, visual: str) -> list[str]:
+        return [visual]
 
-    def first_with(self, looks: Sequence[str]) -> dict[str, str]:
-        return {look: look for look in looks}
+    def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
+        return {visual: visual for visual in visuals}
 
-    def trees(self, looks: Sequence[str], reading: str = "published") -> dict[str, Trees]:
-        self.read += looks
-        return {look: trees_of(Formula("", FORMULAS[look]), (), reading)[0] for look in looks}
+    def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
+        self.read += visuals
+        return {visual: trees_of(Formula("", FORMULAS[visual]), (), reading)[0] for visual in visuals}
 
 
 class Listed:
@@ -59,10 +59,10 @@ class Listed:
         return [hit for hit in self.search(terms, 100) if hit.id in ids]
 
 
-def ranker(latex: str, looks: Known) -> FormulaRanker:
+def ranker(latex: str, visuals: Known) -> FormulaRanker:
     query = Query.of_formula(latex)
     asked = Asked(query, cast(Any, None), formula=query.target()[0])
-    return FormulaRanker(asked, cast(Any, None), lambda: cast(Any, Listed()), looks, lambda _kind, _ids: {})
+    return FormulaRanker(asked, cast(Any, None), lambda: cast(Any, Listed()), visuals, lambda _kind, _ids: {})
 
 
 RANKING = Promote(
@@ -80,10 +80,10 @@ RANKING = Promote(
 
 
 def test_the_same_in_other_letters_comes_first_and_every_formula_is_read_once() -> None:
-    looks = Known()
-    found = ranker("u^2+v^2=w^2", looks).rank(RANKING, Demand(10), "it")
+    visuals = Known()
+    found = ranker("u^2+v^2=w^2", visuals).rank(RANKING, Demand(10), "it")
     assert [each.id for each in found] == ["second", "first", "third", "broken"]
-    assert sorted(looks.read) == sorted(FORMULAS)
+    assert sorted(visuals.read) == sorted(FORMULAS)
     assert found[0].evidence["renamed"] == 0.5
     assert all(each.score > 0 for each in found)
     trees = [
@@ -106,8 +106,8 @@ ALIKE = Rerank(first=Lexical(), then=AlikeNodes(), pool=4, keeps_rest=True)
 
 
 def test_nodes_order_what_was_found_as_the_network_says_and_what_has_no_trees_follows() -> None:
-    looks = Known()
-    found = ranker("u^2+v^2=w^2", looks).rank(ALIKE, Demand(10), "it")
+    visuals = Known()
+    found = ranker("u^2+v^2=w^2", visuals).rank(ALIKE, Demand(10), "it")
     read = [trees_of(Formula("", latex), (), reading_in_force())[0] for latex in FORMULAS.values()]
     asked = trees_of(Formula("", "u^2+v^2=w^2"), (), reading_in_force())[0]
     worth = dict(zip(FORMULAS, nodes_of("formula-graph").alike(asked, read), strict=True))

@@ -28,7 +28,7 @@ def test_a_sentence_becomes_text_and_formulas_in_order() -> None:
     assert plain(found) == "Let $x>0$ and $y = 1$ hold."
 
 
-def test_a_look_alike_of_a_placeholder_stays_text() -> None:
+def test_a_visual_alike_of_a_placeholder_stays_text() -> None:
     read = post("The word FORMULA_0 and $x$.")
     assert plain(fragments(passage(read).sentences[0], formulas_by_id(read))) == "The word FORMULA-0 and $x$."
 

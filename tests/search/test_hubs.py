@@ -61,7 +61,7 @@ class Given:
     def encoded(self, query: Query, watch: Stopwatch) -> Encoded:
         return Encoded(id="q", post={"one": self._vectors})
 
-    def look(self, *given: object) -> dict[str, Vectors]:
+    def visual(self, *given: object) -> dict[str, Vectors]:
         raise AssertionError("no formula is looked for")
 
 

@@ -208,32 +208,32 @@ def test_behind_the_last_hit_there_is_nothing(index: Index) -> None:
 def test_a_formula_is_found_once_at_its_best_place_with_the_number_of_its_places(index: Index) -> None:
     catalogue = index.archive.catalogue
     hits = index.search("$n$", "formulas", k=50)
-    looks = [hit.formula.visual for hit in hits if hit.formula]
-    assert len(set(looks)) == len(looks) == 50
+    visuals = [hit.formula.visual for hit in hits if hit.formula]
+    assert len(set(visuals)) == len(visuals) == 50
     first = hits[0].formula
     assert first is not None
     assert first.exact
     assert parse(first.latex).slt == parse("n").slt
-    assert first.places == len(catalogue.with_look(first.visual)) > 1
+    assert first.places == len(catalogue.with_visual(first.visual)) > 1
     assert catalogue.formula(first.id).post == hits[0].id
 
 
-def test_dense_formula_search_is_the_best_cosine_of_each_look(index: Index) -> None:
+def test_dense_formula_search_is_the_best_cosine_of_each_visual(index: Index) -> None:
     query = Query.of_text("$\\frac{1}{n^2}$ is small", "formulas")
     vector = query_vectors(index, query).at(Level.FORMULA)[1][0]
     points = index.archive.engine["formula"]
     ids = list(points.ids())
-    looks = index.archive.catalogue.looks_of(ids)
+    visuals = index.archive.catalogue.visuals_of(ids)
     expected: dict[str, float] = {}
     for identifier, rows in points.fetch(ids).items():
-        look = looks[identifier]
-        expected[look] = max(expected.get(look, -1.0), float(rows.vectors[0] @ vector))
+        visual = visuals[identifier]
+        expected[visual] = max(expected.get(visual, -1.0), float(rows.vectors[0] @ vector))
     found, _ = index.rank(query, "formulas", "single", 40)
     scores = sorted(expected.values(), reverse=True)[:40]
     assert np.allclose([each.score for each in found], scores, atol=1e-5)
     for each in found:
-        assert looks[each.id] == each.look
-        assert expected[each.look] == pytest.approx(each.score, abs=1e-5)
+        assert visuals[each.id] == each.visual
+        assert expected[each.visual] == pytest.approx(each.score, abs=1e-5)
 
 
 def test_what_fits_the_wildcards_comes_first(index: Index) -> None:
@@ -429,17 +429,17 @@ def test_unknown_names_list_the_known_ones(index: Index) -> None:
         index.search(TEXT, strategy="")
 
 
-def test_the_catalogue_names_a_look_by_its_first_place_for_each_visual_id(index: Index) -> None:
+def test_the_catalogue_names_a_visual_by_its_first_place_for_each_visual_id(index: Index) -> None:
     catalogue = index.archive.catalogue
-    keys = sorted({catalogue.formula(each).look for each in list(catalogue.formula_ids())[:40]})
-    for key, known in catalogue.looks([*keys, "no such look"]).items():
-        entries = [catalogue.formula(each) for each in catalogue.with_look(key)]
+    keys = sorted({catalogue.formula(each).visual for each in list(catalogue.formula_ids())[:40]})
+    for key, known in catalogue.visuals([*keys, "no such look"]).items():
+        entries = [catalogue.formula(each) for each in catalogue.with_visual(key)]
         assert known[0][0] == entries[0].id
         assert {visual_id for _, _, visual_id in known} == {entry.visual_id for entry in entries}
         for formula, post, visual_id in known:
             entry = catalogue.formula(formula)
-            assert (entry.post, entry.visual_id, entry.look) == (post, visual_id, key)
-    assert set(catalogue.looks(keys)) == set(keys)
+            assert (entry.post, entry.visual_id, entry.visual) == (post, visual_id, key)
+    assert set(catalogue.visuals(keys)) == set(keys)
 
 
 def test_a_formula_in_other_letters_is_found_by_its_trees(index: Index) -> None:

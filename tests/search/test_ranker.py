@@ -146,11 +146,11 @@ def test_a_ranking_says_which_fields_it_reads_and_whether_words_count() -> None:
 
 @pytest.mark.parametrize("exact", [True, False])
 def test_rows_bring_their_entries_by_their_best(tmp_path: Path, exact: bool) -> None:
-    field = Field(name="nodes", of="looks", size=2, many=True)
+    field = Field(name="nodes", of="visual", size=2, many=True)
     nodes = {"a": [[1, 0], [0.6, 0.8]], "b": [[0.8, 0.6]], "c": [[-1, 0], [0.6, -0.8]]}
     engine = create_engine(tmp_path / "engine", [field])
     engine.upsert(
-        "looks",
+        "visual",
         [
             Entry(
                 name,

@@ -92,7 +92,7 @@ def test_every_search_is_answered_from_one_state_while_posts_are_replaced(
 ) -> None:
     done, wrong, found = threading.Event(), [], set()
 
-    def look() -> None:
+    def visual() -> None:
         while not done.is_set():
             try:
                 seen = versions(reader)
@@ -105,7 +105,7 @@ def test_every_search_is_answered_from_one_state_while_posts_are_replaced(
             if len(seen) != 2 or len(set(seen)) != 1:
                 wrong.append(seen)
 
-    threads = [threading.Thread(target=look) for _ in range(2)]
+    threads = [threading.Thread(target=visual) for _ in range(2)]
     for thread in threads:
         thread.start()
     for version in range(1, 9):

@@ -50,14 +50,14 @@ def encodes(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     return counted
 
 
-def stopping(monkeypatch: pytest.MonkeyPatch, look: Callable[[], None], *, after: bool) -> None:
+def stopping(monkeypatch: pytest.MonkeyPatch, visual: Callable[[], None], *, after: bool) -> None:
     """Lets the making of vectors be looked at, before it or after it, and ended there."""
     make = IndexStages.make_vectors
 
     def made(*given: object) -> None:
         if after:
             make(*given)  # type: ignore[arg-type]
-        look()
+        visual()
         monkeypatch.setattr(IndexStages, "make_vectors", make)
         raise Killed
 
@@ -71,7 +71,7 @@ def test_a_first_build_is_searched_by_words_until_its_vectors_are_there(
     posts = [*sample_posts(3), note("beast", f"The {WORDS} and $a^2+b^2$.")]
     readers: list[Index] = []
 
-    def look() -> None:
+    def visual() -> None:
         reader = Index.open(folder, device="cpu")
         readers.append(reader)
         hits = seen_by(reader)
@@ -91,7 +91,7 @@ def test_a_first_build_is_searched_by_words_until_its_vectors_are_there(
                 asked()
         assert not encodes, "the model was not asked for anything"
 
-    stopping(monkeypatch, look, after=False)
+    stopping(monkeypatch, visual, after=False)
     with pytest.raises(Killed):
         build(folder, posts, model_folder)
     (reader,) = readers

@@ -37,7 +37,7 @@ def test_a_server_follows_the_updates_of_another_writer_under_queries(
     build(folder, posts, model_folder)
     done, wrong, asked = threading.Event(), [], []
 
-    def look(site: Site) -> None:
+    def visual(site: Site) -> None:
         while not done.is_set():
             try:
                 asked.append(ask(site, "a sum of terms", 5 * (len(asked) % 2)))
@@ -46,7 +46,7 @@ def test_a_server_follows_the_updates_of_another_writer_under_queries(
                 return
 
     with Index.open(folder, device="cpu") as index, serving(index) as site:
-        clients = [threading.Thread(target=look, args=(site,)) for _ in range(2)]
+        clients = [threading.Thread(target=visual, args=(site,)) for _ in range(2)]
         for client in clients:
             client.start()
         for update in range(UPDATES):

@@ -78,7 +78,7 @@ def test_a_formula_of_the_index_has_trees_and_places(client: TestClient, index: 
     found = client.get(f"/v1/formulas/{entry.id}").json()
     assert (found["id"], found["post"], found["latex"]) == (entry.id, entry.post, entry.latex)
     assert found["slt"] == to_string(parse(entry.latex).slt)
-    assert found["places"] == len(catalogue.with_look(entry.look))
+    assert found["places"] == len(catalogue.with_visual(entry.visual))
     assert entry.post in found["posts"]
     assert len(found["opt_outline"]) > 0
     inspected(found["mathml"])

@@ -19,7 +19,7 @@ from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.systems.modelfolder import load_system, system_of
 from mathamr.systems.ranking import TASKS, fields_of
-from mathamr.systems.system import SYSTEMS, Encoded, Item, Look, System
+from mathamr.systems.system import SYSTEMS, Encoded, Item, System, VisualFormula
 from mathamr.systems.text.system import TextSystem
 from tests.systems.formulamodels import tiny_formula_graph, tiny_ssemb
 from tests.systems.tiny import TINY, NodeSystem, WordSystem
@@ -102,11 +102,11 @@ def items(system: System, posts: tuple[Post, ...]) -> Iterator[Item]:
         yield Item(post=each, graph=made.graph, tensor=tensor)
 
 
-def looks(posts: tuple[Post, ...]) -> Iterator[Look]:
+def visuals(posts: tuple[Post, ...]) -> Iterator[VisualFormula]:
     for each in posts:
         for formula in each.formulas:
             (opt, slt), _ = trees_of(formula)
-            yield Look(key=visual_key(slt) if slt else formula.id, formula=formula, opt=opt, slt=slt)
+            yield VisualFormula(key=visual_key(slt) if slt else formula.id, formula=formula, opt=opt, slt=slt)
 
 
 def assert_equal(one: Encoded, other: Encoded, tolerance: float = 0.0) -> None:
@@ -161,17 +161,17 @@ def test_posts_come_back_in_order_with_rows_as_the_fields_say(system: System) ->
             assert np.all((np.abs(lengths - 1) < 1e-3) | (lengths == 0))
 
 
-def test_looks_come_back_in_order_with_rows_as_the_fields_say(system: System) -> None:
-    given = list(looks((*POSTS, MANY)))
-    found = list(system.encode_looks(given))
+def test_visuals_come_back_in_order_with_rows_as_the_fields_say(system: System) -> None:
+    given = list(visuals((*POSTS, MANY)))
+    found = list(system.encode_visuals(given))
     assert len(found) == len(given) > 300
-    fields = {field.name: field for field in system.fields if field.of == "looks"}
+    fields = {field.name: field for field in system.fields if field.of == "visual"}
     for named in found:
         for name, vectors in named.items():
             assert vectors.vectors.shape == (len(vectors), fields[name].size)
             assert fields[name].many or len(vectors) == 1
     if fields:
-        readable = [place for place, look in enumerate(given) if look.opt is not None]
+        readable = [place for place, visual in enumerate(given) if visual.opt is not None]
         assert all(found[place] for place in readable)
 
 
@@ -199,11 +199,13 @@ def test_a_saved_system_loads_to_an_equal_one(system: System, tmp_path: Path) ->
         system.encode(items(system, POSTS)), again.encode(items(again, POSTS)), strict=True
     ):
         assert_equal(one, other)
-    for ours, theirs in zip(system.encode_looks(looks(POSTS)), again.encode_looks(looks(POSTS)), strict=True):
+    for ours, theirs in zip(
+        system.encode_visuals(visuals(POSTS)), again.encode_visuals(visuals(POSTS)), strict=True
+    ):
         for name, vectors in ours.items():
             np.testing.assert_array_equal(vectors.vectors, theirs[name].vectors)
 
 
 def test_nothing_is_encoded_to_nothing(system: System) -> None:
     assert list(system.encode([])) == []
-    assert list(system.encode_looks([])) == []
+    assert list(system.encode_visuals([])) == []

@@ -18,7 +18,7 @@ from mathamr.search.library import Index
 from mathamr.systems.modelfolder import load_system, model_folder
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import MaxSim, Mutual, Nearest, NearestRows, Rerank
-from mathamr.systems.system import Look, System
+from mathamr.systems.system import System, VisualFormula
 from tests.systems.formulamodels import tiny_formula_graph, tiny_ssemb
 from tests.systems.tinytext import tiny_base
 
@@ -46,9 +46,9 @@ def latex_of(hit: Hit) -> str:
     return hit.formula.latex
 
 
-def look(latex: str) -> Look:
+def visual(latex: str) -> VisualFormula:
     parsed = parse(latex)
-    return Look(key=latex, formula=Formula("1", latex), opt=parsed.opt, slt=parsed.slt)
+    return VisualFormula(key=latex, formula=Formula("1", latex), opt=parsed.opt, slt=parsed.slt)
 
 
 @pytest.fixture(scope="module", params=["formula-graph", "ssemb"])
@@ -81,7 +81,7 @@ def test_every_ranking_finds_formulas_and_the_same_formula_first(index: Index) -
 def test_an_explanation_says_which_node_met_which(model: Path) -> None:
     system = load_system(model, "cpu")
     assert isinstance(system, MatchesNodes)
-    query, found = look("x^2+1"), look("\\sqrt{x^2+1}")
+    query, found = visual("x^2+1"), visual("\\sqrt{x^2+1}")
     for match in system.match_nodes(query, found):
         trees = (query.opt, found.opt) if match.view == "opt" else (query.slt, found.slt)
         assert trees[0] is not None
@@ -139,8 +139,8 @@ def test_a_formula_without_words_is_ranked_by_its_structure_alone(tmp_path: Path
         assert parts("the square in $x^2+1$ and words") == [{"structure", "context"}] * 5
 
 
-def test_rows_of_a_look_stand_for_its_nodes() -> None:
-    (rows,) = tiny_formula_graph().encode_looks([look("a^2+b^2=c^2")])
+def test_rows_of_a_visual_stand_for_its_nodes() -> None:
+    (rows,) = tiny_formula_graph().encode_visuals([visual("a^2+b^2=c^2")])
     assert rows["layout"].references == tuple(map(str, range(len(parse("a^2+b^2=c^2").slt))))
     np.testing.assert_allclose(np.linalg.norm(rows["operators"].vectors, axis=1), 1, atol=1e-5)
 

@@ -10,7 +10,7 @@ from mathamr.formulas.alignment import Met
 from mathamr.formulas.parse import parse
 from mathamr.posts.post import Formula
 from mathamr.systems.nodematch import most_similar
-from mathamr.systems.system import Look
+from mathamr.systems.system import VisualFormula
 from tests.systems.formulamodels import tiny_ssemb
 
 
@@ -28,10 +28,10 @@ def test_equal_partners_are_taken_in_turns_and_better_ones_always() -> None:
 
 
 def test_parts_that_are_one_to_the_network_meet_side_by_side(tmp_path: Path) -> None:
-    def look(latex: str) -> Look:
+    def visual(latex: str) -> VisualFormula:
         parsed = parse(latex)
-        return Look(key=latex, formula=Formula("1", latex), opt=parsed.opt, slt=parsed.slt)
+        return VisualFormula(key=latex, formula=Formula("1", latex), opt=parsed.opt, slt=parsed.slt)
 
-    pascal = look(r"\binom{n}{k}=\binom{n-1}{k-1}+\binom{n-1}{k}")
+    pascal = visual(r"\binom{n}{k}=\binom{n-1}{k-1}+\binom{n-1}{k}")
     (match,) = tiny_ssemb(tmp_path).match_nodes(pascal, pascal)
     assert [met.other for met in match.met] == list(range(17))

@@ -81,7 +81,7 @@ def test_the_first_ranking_is_the_usual_one(by_words: Index, by_nodes: Index) ->
 
 
 @pytest.mark.parametrize("strategy", NodeSystem.rankings["formulas"])
-def test_looks_are_found_by_a_system_of_nodes(by_nodes: Index, strategy: str) -> None:
+def test_visuals_are_found_by_a_system_of_nodes(by_nodes: Index, strategy: str) -> None:
     hits = by_nodes.search("$x^2-2$", "formulas", strategy)
     assert hits[0].formula is not None
     assert hits[0].formula.latex == "x^2-2"
@@ -90,7 +90,7 @@ def test_looks_are_found_by_a_system_of_nodes(by_nodes: Index, strategy: str) ->
 
 
 @pytest.mark.parametrize("strategy", NodeSystem.rankings["formulas"])
-def test_filters_narrow_looks_by_the_posts_they_stand_in(by_nodes: Index, strategy: str) -> None:
+def test_filters_narrow_visuals_by_the_posts_they_stand_in(by_nodes: Index, strategy: str) -> None:
     """The engine has no entries of posts or formulas here: the posts themselves say what they are found by."""
     hits = by_nodes.search("$a^2+b^2$", "formulas", strategy, where=Filter(tags=("roots",)))
     assert hits
@@ -108,13 +108,13 @@ def test_a_task_that_the_system_lacks_is_told(by_words: Index, by_nodes: Index) 
 def test_given_results_are_scored(by_words: Index, by_nodes: Index) -> None:
     scored = by_words.score("continuous words", ["sums", "words", "gone"], "words")
     assert [hit.id for hit in scored] == ["words", "sums"]
-    looks = by_nodes.archive.catalogue
+    visuals = by_nodes.archive.catalogue
     wanted = by_nodes.rank("$a^2+b^2$", "formulas")[0]
-    again = by_nodes.score("$a^2+b^2$", [each.look for each in reversed(wanted)], "all", "formulas")
+    again = by_nodes.score("$a^2+b^2$", [each.visual for each in reversed(wanted)], "all", "formulas")
     assert [hit.id for hit in again] == [
-        each.look for each in by_nodes.rank("$a^2+b^2$", "formulas", "all")[0]
+        each.visual for each in by_nodes.rank("$a^2+b^2$", "formulas", "all")[0]
     ]
-    assert len(looks) == len(POSTS)
+    assert len(visuals) == len(POSTS)
 
 
 def test_an_update_is_followed_and_what_is_gone_is_gone(tmp_path: Path, engine: str) -> None:

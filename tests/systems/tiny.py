@@ -27,7 +27,7 @@ from mathamr.systems.ranking import (
     Rerank,
     Task,
 )
-from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
+from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 SIZE = 24
@@ -99,8 +99,8 @@ class WordSystem(_Tiny):
             else:
                 yield Encoded(id=item.post.id)
 
-    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
-        return ({} for _ in looks)
+    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
+        return ({} for _ in visuals)
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> WordSystem:
@@ -124,17 +124,17 @@ class NodeSystem(_Tiny):
 
     @property
     def fields(self) -> tuple[Field, ...]:
-        return (Field(name="nodes", of="looks", size=SIZE, many=True),)
+        return (Field(name="nodes", of="visual", size=SIZE, many=True),)
 
     def encode(self, items: Iterable[Item]) -> Iterator[Encoded]:
         return (Encoded(id=item.post.id) for item in items)
 
-    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
-        for look in looks:
-            if look.opt is None:
+    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
+        for visual in visuals:
+            if visual.opt is None:
                 yield {}
                 continue
-            labels = look.opt.labels
+            labels = visual.opt.labels
             yield {
                 "nodes": Vectors(
                     np.stack([hashed(label) for label in labels]),

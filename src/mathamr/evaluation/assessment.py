@@ -120,7 +120,7 @@ def assess(
     if sources.formulas is not None:
         visual_ids = read_visual_ids(sources.formulas)
         runs = [
-            run if is_baseline(spec) else _by_look(run, visual_ids, inputs.remarks)
+            run if is_baseline(spec) else _by_visual(run, visual_ids, inputs.remarks)
             for spec, run in zip(specs, runs, strict=True)
         ]
     scores = [evaluate(run, qrels, measures) for run in runs]
@@ -185,18 +185,18 @@ def _specs(sources: AssessmentSources) -> list[str]:
     return specs
 
 
-def _by_look(run: Run, visual_ids: Mapping[str, str], remarks: list[str]) -> Run:
+def _by_visual(run: Run, visual_ids: Mapping[str, str], remarks: list[str]) -> Run:
     total = sum(map(len, run.rankings.values()))
-    looks, unknown = run.by_visual_id(visual_ids)
+    visuals, unknown = run.by_visual_id(visual_ids)
     if unknown == total:
         raise MathAMRError(
             f"run {run.name!r}: none of its {total} ids is in the table of formulas; does it name visual ids already?"
         )
-    kept = sum(map(len, looks.rankings.values()))
+    kept = sum(map(len, visuals.rankings.values()))
     remarks.append(f"{run.name}: {total:,} formulas, {kept:,} after removing those that look the same")
     if unknown:
         remarks.append(f"{run.name}: {unknown:,} formulas have no visual id and were left out")
-    return looks
+    return visuals
 
 
 def _remarks(runs: Sequence[Run], scores: Sequence[Scores]) -> Iterable[str]:

@@ -93,7 +93,7 @@ def retrieve(
                 remarks.append(f"topic {topic.id} was not searched for: {error}")
                 ranked = []
             results[topic.id] = (
-                _looks(ranked, index.archive.catalogue, depth)
+                _visuals(ranked, index.archive.catalogue, depth)
                 if task == "formulas"
                 else [Found(each.id, each.score) for each in ranked]
             )
@@ -145,7 +145,7 @@ def rerank_results(
                 scored = (
                     index.score(query, ids, ranking)
                     if task == "answers"
-                    else _scored_looks(index, query, ids, ranking)
+                    else _scored_visuals(index, query, ids, ranking)
                 )
             except (QueryError, FormulaError) as error:
                 remarks.append(f"topic {topic} keeps its order: {error}")
@@ -182,14 +182,14 @@ def _left_out(run: Run, asked: Collection[str]) -> list[str]:
     return remarks
 
 
-def _looks(ranked: Sequence[Ranked], catalogue: Catalogue, depth: int) -> list[Found]:
+def _visuals(ranked: Sequence[Ranked], catalogue: Catalogue, depth: int) -> list[Found]:
     """Formulas by the visual ids of the collection, each once; by their own id where the collection has none."""
     found: dict[str, Found] = {}
-    known = catalogue.looks([each.look for each in ranked])
+    known = catalogue.visuals([each.visual for each in ranked])
     for each in ranked:
-        for formula, post, visual_id in known.get(each.look, ()):
-            look = visual_id or each.id
-            found.setdefault(look, Found(look, each.score, formula, post))
+        for formula, post, visual_id in known.get(each.visual, ()):
+            visual = visual_id or each.id
+            found.setdefault(visual, Found(visual, each.score, formula, post))
     return list(found.values())[:depth]
 
 
@@ -199,16 +199,16 @@ def _query(topic: Topic, task: Task) -> Query:
     return Query.of_post(topic.post, topic.formula_id if task == "formulas" else None)
 
 
-def _scored_looks(index: Index, query: Query, ids: Sequence[str], ranking: Ranking) -> Sequence[Scored]:
+def _scored_visuals(index: Index, query: Query, ids: Sequence[str], ranking: Ranking) -> Sequence[Scored]:
     """Formulas by the visual ids of the collection, or by their own, each with the score of its best look."""
     catalogue = index.archive.catalogue
-    looks: dict[str, list[str]] = {}
+    visuals: dict[str, list[str]] = {}
     for each in ids:
         formulas = catalogue.with_visual_id(each) or [each]
-        for look in dict.fromkeys(catalogue.looks_of(formulas).values()):
-            looks.setdefault(look, []).append(each)
+        for visual in dict.fromkeys(catalogue.visuals_of(formulas).values()):
+            visuals.setdefault(visual, []).append(each)
     best: dict[str, Scored] = {}
-    for hit in index.score(query, list(looks), ranking, "formulas"):
-        for each in looks[hit.id]:
+    for hit in index.score(query, list(visuals), ranking, "formulas"):
+        for each in visuals[hit.id]:
             best.setdefault(each, Scored(each, hit.score))
     return list(best.values())

@@ -93,11 +93,11 @@ class Run:
         for topic, hits in self.rankings.items():
             best: dict[str, RunHit] = {}
             for hit in hits:
-                look = visual_ids.get(hit.id)
-                if look is None:
+                visual = visual_ids.get(hit.id)
+                if visual is None:
                     unknown += 1
-                elif look not in best:
-                    best[look] = RunHit(look, hit.score)
+                elif visual not in best:
+                    best[visual] = RunHit(visual, hit.score)
             rankings[topic] = ordered(best.values())
         return Run(self.name, rankings, self.disordered), unknown
 

@@ -27,7 +27,7 @@ from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.engines.engine import ENGINES, Engine, Kind, Payload, open_engine
+from mathamr.index.engines.engine import ENGINES, Engine, FieldTarget, Payload, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest, ModelRecord
@@ -328,11 +328,11 @@ class Archive(Closing):
             )
         return found
 
-    def payloads(self, of: Kind, ids: Sequence[str]) -> dict[str, Payload]:
+    def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
         """What posts or formulas are found by: as the engine knows it, or as their posts say where it has no entry."""
         found = {} if self.words_only else self.engine.payloads(of, ids)
         missing = [identifier for identifier in ids if identifier not in found]
-        if missing and of != "looks":
+        if missing and of != "visual":
             found |= (post_payloads if of == "posts" else formula_payloads)(self.catalogue, missing)
         return found
 

@@ -44,7 +44,7 @@ def formula_payloads(catalogue: Catalogue, ids: Sequence[str]) -> dict[str, Payl
     formulas = catalogue.formulas(ids)
     posts = post_payloads(catalogue, list({entry.post for entry in formulas.values()}))
     return {
-        formula_id: replace(posts[entry.post], post=entry.post, look=entry.look)
+        formula_id: replace(posts[entry.post], post=entry.post, visual=entry.visual)
         for formula_id, entry in formulas.items()
         if entry.post in posts
     }

@@ -17,7 +17,7 @@ from typing import Literal
 
 from mathamr.posts.files import STDIN, shown
 from mathamr.posts.identifiers import stable_name
-from mathamr.posts.kinds import ANSWERING, Kind
+from mathamr.posts.kinds import ANSWERING, PostKind
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.report import Report
@@ -36,7 +36,7 @@ _WORD = re.compile(r"\S+")
 class ArticlePart:
     """A post in the making: `html` is its body, `headings` the titles above it and its own."""
 
-    kind: Kind
+    kind: PostKind
     headings: tuple[str, ...]
     line: int
     label: str = ""
@@ -67,7 +67,7 @@ class Article:
     title: str
     tags: tuple[str, ...] = ()
     date: str | None = None
-    first: Kind = "note"
+    first: PostKind = "note"
     line: int = 1
     file: str = ""
     """Where the article lies, if that is not what it is called."""
@@ -79,7 +79,7 @@ class Article:
         self._open: list[ArticlePart] = []
         self._statement: ArticlePart | None = None
 
-    def heading(self, level: int, title: str, line: int, label: str = "", kind: Kind = "section") -> None:
+    def heading(self, level: int, title: str, line: int, label: str = "", kind: PostKind = "section") -> None:
         """A section begins; its title is plain text with formulas between dollars."""
         while self._above and self._above[-1][0] >= level:
             self._above.pop()
@@ -89,7 +89,7 @@ class Article:
         self._open.clear()
         self._statement = None
 
-    def begin(self, kind: Kind, title: str, line: int, label: str = "") -> None:
+    def begin(self, kind: PostKind, title: str, line: int, label: str = "") -> None:
         """A theorem, a definition, a proof begins; a proof belongs to the statement before it."""
         part = ArticlePart(kind, (title,) if title else (), line, label)
         if kind in ANSWERING and self._statement is not None:

@@ -11,7 +11,7 @@ from typing import ClassVar
 from mathamr.posts.article import identifier
 from mathamr.posts.files import Head, read_text, shown, stem
 from mathamr.posts.identifiers import stable_name
-from mathamr.posts.kinds import Kind
+from mathamr.posts.kinds import PostKind
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Link, Place, Post
 from mathamr.posts.reader import Collection
@@ -35,7 +35,7 @@ _COQ_DECLARATION = re.compile(
     r"\b\s*+(?P<name>[\w'.]*+)"
 )
 _STATEMENT_END = {"lean": re.compile(r":=|\bwhere\b|\n\s*\n"), "coq": re.compile(r":=|\.(?=\s)|\n\s*\n")}
-_KINDS: dict[str, Kind] = {
+_KINDS: dict[str, PostKind] = {
     "theorem": "theorem", "lemma": "lemma", "corollary": "corollary", "proposition": "proposition", "fact": "fact",
     "remark": "remark", "property": "proposition", "axiom": "axiom", "axioms": "axiom", "parameter": "axiom",
     "hypothesis": "axiom", "example": "example", "conjecture": "conjecture", "notation": "notation",
@@ -118,7 +118,7 @@ def _posts(source: str, file: Path, name: str, language: str, report: Report) ->
         found = None if comment.is_module else declaration.match(source, comment.end)
         label = found["name"].strip() if found else ""
         heading = _HEADING.search(body)
-        kind: Kind = "note"
+        kind: PostKind = "note"
         title = heading[1].strip() if heading else stem(Path(name))
         line = comment.line
         if found:

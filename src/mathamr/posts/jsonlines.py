@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, cast, get_args
 
 from mathamr.posts.files import Head, Input, bare_name, shown
-from mathamr.posts.kinds import KINDS, Kind
+from mathamr.posts.kinds import KINDS, PostKind
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Link, LinkType, Markup, Place, Post
 from mathamr.posts.reader import Collection
@@ -125,7 +125,7 @@ def _post(identifier: str, row: dict[str, Any], body: str, file: Path, report: R
     markup = _choice(row, "markup", MARKUPS, markup_of(body), report)
     post = Post(
         id=identifier,
-        kind=cast("Kind", kind),
+        kind=cast("PostKind", kind),
         body=body,
         title=title,
         markup=cast("Markup", markup),

@@ -1,18 +1,18 @@
-"""What a post can be (`Kind`), and what that is to search (`Role`): one list for readers, filters and pages."""
+"""What a post can be (`PostKind`), and what that is to search (`Role`): one list for readers, filters and pages."""
 
 from __future__ import annotations
 
 from typing import Literal, get_args
 
 Role = Literal["question", "answer", "note"]
-Kind = Literal[
+PostKind = Literal[
     "question", "answer", "note",
     "theorem", "lemma", "proposition", "corollary", "claim", "fact", "conjecture", "exercise", "problem",
     "proof", "solution",
     "definition", "axiom", "notation", "convention", "remark", "observation", "example", "algorithm", "statement",
     "section", "page", "article", "declaration", "reference",
 ]  # fmt: skip
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[PostKind, ...] = get_args(PostKind)
 
 ASKING = frozenset[str](
     [
@@ -22,7 +22,7 @@ ASKING = frozenset[str](
 )  # fmt: skip
 ANSWERING = frozenset[str](["answer", "proof", "solution"])
 
-_WORDS: dict[str, Kind] = {
+_WORDS: dict[str, PostKind] = {
     **{kind: kind for kind in KINDS if kind not in ("question", "answer", "note", "section", "page", "article", "reference")},
     **dict.fromkeys(["thm", "theo", "theorema", "satz", "théorème", "teorema", "hauptsatz"], "theorem"),
     **dict.fromkeys(["lem", "lemme", "sublemma", "hilfssatz"], "lemma"),
@@ -52,7 +52,7 @@ def role_of(kind: str) -> Role:
     return "question" if kind in ASKING else "answer" if kind in ANSWERING else "note"
 
 
-def kind_named(name: str) -> Kind | None:
+def kind_named(name: str) -> PostKind | None:
     """The kind that a heading or the name of an environment means, by its last word that means one.
 
     >>> kind_named("Main Theorem"), kind_named("thm*"), kind_named("Galois theory")

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from markdown_it.token import Token
 
 from mathamr.posts.frontmatter import FrontMatter
-from mathamr.posts.kinds import ANSWERING, ASKING, Kind
+from mathamr.posts.kinds import ANSWERING, ASKING, PostKind
 from mathamr.posts.markup import pieces
 from mathamr.posts.markup.directive import OPTION, Directive
 from mathamr.posts.markup.markdown import parser, with_line_feeds, without_options
@@ -57,7 +57,7 @@ class NotePart:
     `spans` are the stretches of the note's text that are its body; `line` counts from 1.
     """
 
-    kind: Kind
+    kind: PostKind
     anchor: str
     titles: tuple[str, ...]
     line: int
@@ -235,7 +235,7 @@ class _Outline:
 class _Statement:
     """A theorem-like block: its lines [line, last) with its fences, [begin, end) without."""
 
-    kind: Kind
+    kind: PostKind
     title: str
     label: str
     line: int
@@ -283,7 +283,12 @@ def _statements(tokens: list[Token], lines: list[str], known: list[Heading]) -> 
 
 
 def _of_div(
-    kind: Kind, directive: Directive, opening: Token, closing: Token, known: list[Heading], lines: list[str]
+    kind: PostKind,
+    directive: Directive,
+    opening: Token,
+    closing: Token,
+    known: list[Heading],
+    lines: list[str],
 ) -> _Statement:
     """A statement between lines of colons; a heading at its head is its title."""
     first, begin = opening.map or [0, 0]

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import unescape
 
-from mathamr.posts.kinds import Kind
+from mathamr.posts.kinds import PostKind
 from mathamr.posts.markup.html import TOKEN, Tag
 from mathamr.posts.noteoutline import SECTION_FROM, WHOLE_BELOW, slug
 
@@ -72,7 +72,7 @@ class _Element:
 class PagePart:
     """A part of a page that becomes a post: `anchor` is empty for the page itself; `line` counts from 1."""
 
-    kind: Kind
+    kind: PostKind
     anchor: str
     titles: tuple[str, ...]
     line: int
@@ -142,7 +142,7 @@ class _Page:
         parts: list[PagePart] = []
         above: list[tuple[int, str]] = []
         taken: Counter[str] = Counter()
-        kind: Kind = "page"
+        kind: PostKind = "page"
         anchor = ""
         titles: tuple[str, ...] = (title,)
         done, line, words, counted = self._start, self._line(start), 0, start

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mathamr.posts.kinds import Kind, Role, role_of
+from mathamr.posts.kinds import PostKind, Role, role_of
 
 Markup = Literal["html", "markdown", "latex", "text"]
 LinkType = Literal["related", "duplicate", "proof", "mention"]
@@ -63,7 +63,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """One question, answer, theorem, note or other `Kind`, its text as it was written.
+    """One question, answer, theorem, note or other `PostKind`, its text as it was written.
 
     `title` and `body` are in the language `markup` says and are never changed by a reader: the offsets of a
     passage lead back into them. `formulas` lists the formulas in the order in which they occur, title first.
@@ -71,7 +71,7 @@ class Post:
     """
 
     id: str
-    kind: Kind
+    kind: PostKind
     body: str
     title: str = ""
     markup: Markup = "html"

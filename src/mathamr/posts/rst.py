@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 from mathamr.posts.article import Article, anchor, code, element, identifier, math, plain, row, text
 from mathamr.posts.files import Head, read_text, shown, stem
-from mathamr.posts.kinds import Kind, kind_named
+from mathamr.posts.kinds import PostKind, kind_named
 from mathamr.posts.post import Post
 from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
@@ -339,7 +339,7 @@ class _Writer:
         return " ".join(self._inline(child) for child in entry.children if hasattr(child, "children"))
 
     def _statement(self, node: Any, level: int) -> None:
-        kind: Kind = node["kind"]
+        kind: PostKind = node["kind"]
         given = node.get("given", "")
         title = f"{kind.capitalize()} ({given})" if given else kind.capitalize()
         label = node.get("label", "") or self._label()

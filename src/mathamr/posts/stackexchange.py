@@ -11,14 +11,14 @@ from typing import ClassVar
 from mathamr.posts.companions import CompanionKind, companions_of
 from mathamr.posts.containers import dump_formulas
 from mathamr.posts.files import Head, Input, shown
-from mathamr.posts.kinds import Kind
+from mathamr.posts.kinds import PostKind
 from mathamr.posts.post import Link, Post
 from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
 from mathamr.posts.rows import Rows
 from mathamr.posts.sideindex import SideIndex
 
-KINDS: dict[str, Kind] = {"1": "question", "2": "answer"}
+KINDS: dict[str, PostKind] = {"1": "question", "2": "answer"}
 OTHER_POST_TYPES = {
     "3": "orphaned tag wiki",
     "4": "tag wiki excerpt",
@@ -83,7 +83,7 @@ class StackExchangeReader:
                     yield _post(row, kind, rows, prefix, name, side, report)
 
 
-def _kind(row: dict[str, str], report: Report) -> Kind | None:
+def _kind(row: dict[str, str], report: Report) -> PostKind | None:
     """What a row is; `None`, and counted, where it is no post of ours."""
     code = row.get("PostTypeId", "").strip()
     if not row.get("Id", "").strip():
@@ -91,7 +91,7 @@ def _kind(row: dict[str, str], report: Report) -> Kind | None:
     elif code in KINDS:
         return KINDS[code]
     elif not code:
-        kind: Kind = "answer" if row.get("ParentId") else "question"
+        kind: PostKind = "answer" if row.get("ParentId") else "question"
         report.mend("no post type", f"the row with Id {row['Id']} has no PostTypeId; taken for a {kind}")
         return kind
     else:
@@ -103,7 +103,7 @@ def _kind(row: dict[str, str], report: Report) -> Kind | None:
 
 
 def _post(
-    row: dict[str, str], kind: Kind, rows: Rows, prefix: str, source: str, side: SideIndex, report: Report
+    row: dict[str, str], kind: PostKind, rows: Rows, prefix: str, source: str, side: SideIndex, report: Report
 ) -> Post:
     number = rows.text(row["Id"]).strip()
     post_id = prefix + number

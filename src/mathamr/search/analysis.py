@@ -19,7 +19,7 @@ from mathamr.graphs.tensor import tensorise
 from mathamr.posts.post import Formula
 from mathamr.search.query import Query
 from mathamr.search.stopwatch import Stopwatch
-from mathamr.systems.system import Encoded, Item, Look, System
+from mathamr.systems.system import Encoded, Item, System, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 REMEMBERED = 256
@@ -43,7 +43,7 @@ class QueryAnalyser:
         self._load_parser, self._load_system = parser, system
         self._maker: GraphMaker | None = None
         self._posts: _Memory[Analysis] = _Memory()
-        self._looks: _Memory[Mapping[str, Vectors]] = _Memory()
+        self._visuals: _Memory[Mapping[str, Vectors]] = _Memory()
         self._working = threading.Lock()
         self.reading: Callable[[], AbstractContextManager[None]] = nullcontext
         """What texts are read within: a way of reading that is quicker, where it is ready."""
@@ -66,7 +66,7 @@ class QueryAnalyser:
         found = self._posts.known(query.post.to_json())
         return found.notes if found is not None else ()
 
-    def look(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
+    def visual(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
         """The vectors of one formula of a query by itself, for fields of looks."""
 
         def make() -> Mapping[str, Vectors]:
@@ -76,10 +76,12 @@ class QueryAnalyser:
                 with watch("load"):
                     system = self._load_system()
                 with watch("encode"), _one_thread(), self.reading():
-                    (found,) = system.encode_looks([Look(key=key, formula=formula, opt=opt, slt=slt)])
+                    (found,) = system.encode_visuals(
+                        [VisualFormula(key=key, formula=formula, opt=opt, slt=slt)]
+                    )
             return found
 
-        return self._looks.get(f"{formula.id}\n{query.post.to_json()}", make)
+        return self._visuals.get(f"{formula.id}\n{query.post.to_json()}", make)
 
     def _made(self, query: Query, watch: Stopwatch) -> Analysis:
         with watch("load"):

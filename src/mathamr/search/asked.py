@@ -24,7 +24,7 @@ class QueryVectors(Protocol):
         """The vectors of the whole query."""
         ...
 
-    def look(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
+    def visual(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
         """The vectors of one of its formulas by itself."""
         ...
 
@@ -69,7 +69,7 @@ class Asked:
         return trees_of(self.formula, self.query.post.macros, reading_in_force())[0]
 
     @property
-    def look(self) -> str:
+    def visual(self) -> str:
         """The visual key of the formula; of one with wildcards nothing in an index has it."""
         slt = self.trees[1]
         return visual_key(slt) if slt is not None else ""
@@ -88,7 +88,7 @@ class Asked:
                 (fields.get(field.name) for name, fields in self.encoded.formulas if name == wanted), None
             )
         else:
-            found = self._vectors.look(self.query, self.formula, self.watch).get(field.name)
+            found = self._vectors.visual(self.query, self.formula, self.watch).get(field.name)
         if found is None or not len(found):
             what = f"formula {self.formula.id!r} of the query" if self.formula is not None else "query"
             raise QueryError(f"the model gives the {what} no vector")

@@ -39,22 +39,22 @@ _BELOW_A_BONUS = 0.49
 """What the best score counts beside a bonus: less than the difference of two bonuses."""
 
 
-class Looks(Protocol):
+class VisualFormulas(Protocol):
     """Which formulas look the same: how a catalogue, or a table of formulas, answers."""
 
-    def looks_of(self, formulas: Sequence[str]) -> dict[str, str]:
+    def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
         """The looks of formulas; unknown ones are left out."""
         ...
 
-    def with_look(self, look: str) -> list[str]:
+    def with_visual(self, visual: str) -> list[str]:
         """The formulas with a look, in the order of the index."""
         ...
 
-    def first_with(self, looks: Sequence[str]) -> dict[str, str]:
+    def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
         """The first formula with each look; looks that nothing has are left out."""
         ...
 
-    def trees(self, looks: Sequence[str], reading: str = "published") -> dict[str, Trees]:
+    def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
         """The trees of one formula of each look, read as is said; what cannot be read has none."""
         ...
 
@@ -67,11 +67,11 @@ class FormulaRanker(Ranker):
         asked: Asked,
         engine: Engine | None,
         lexicon: Callable[[], LexicalPart],
-        looks: Looks,
+        visuals: VisualFormulas,
         payloads: Payloads | None = None,
     ) -> None:
         super().__init__(asked, engine, lexicon, payloads)
-        self._looks = looks
+        self._visuals = visuals
         self._places: dict[str, str] = {}
         """The formula that stands for a look: the one that fits best, as far as is known."""
         self._meant: dict[str, Trees] = {}
@@ -93,8 +93,8 @@ class FormulaRanker(Ranker):
                         :k
                     ]
 
-        if field.field.of == "looks":
-            return filtered(lambda k: search(k, None), demand, lambda looks: self._passing(looks, demand))
+        if field.field.of == "visual":
+            return filtered(lambda k: search(k, None), demand, lambda visuals: self._passing(visuals, demand))
         return self._gathered(field, search, demand)
 
     def _gathered(
@@ -107,90 +107,90 @@ class FormulaRanker(Ranker):
         asked = 4 * demand.depth
         while True:
             found = search(min(asked, total), demand.where)
-            looks = self._looks.looks_of([hit.id for hit in found])
+            visuals = self._visuals.visuals_of([hit.id for hit in found])
             best: dict[str, Scored] = {}
             for hit in found:
-                look = looks.get(hit.id)
-                if look is not None and look not in best:
-                    best[look] = hit
+                visual = visuals.get(hit.id)
+                if visual is not None and visual not in best:
+                    best[visual] = hit
             if len(best) >= demand.depth or len(found) < asked:
                 break
             asked *= 4
-        for look, hit in best.items():
-            self._places[look] = hit.id
-        return [Scored(look, hit.score) for look, hit in best.items()][: demand.depth]
+        for visual, hit in best.items():
+            self._places[visual] = hit.id
+        return [Scored(visual, hit.score) for visual, hit in best.items()][: demand.depth]
 
     def _by_words(self, lexicon: LexicalPart, demand: Demand) -> Sequence[Scored]:
         return filtered(
             lambda k: lexicon.search(self.asked.terms, k),
             demand,
-            lambda looks: self._passing(looks, demand),
+            lambda visuals: self._passing(visuals, demand),
         )
 
-    def _passing(self, looks: Sequence[str], demand: Demand) -> set[str]:
-        first = {look: self._first_place(look, demand.where) for look in looks}
-        known = {look: place for look, place in first.items() if place is not None}
-        for look, place in known.items():
-            self._places.setdefault(look, place)
+    def _passing(self, visuals: Sequence[str], demand: Demand) -> set[str]:
+        first = {visual: self._first_place(visual, demand.where) for visual in visuals}
+        known = {visual: place for visual, place in first.items() if place is not None}
+        for visual, place in known.items():
+            self._places.setdefault(visual, place)
         return set(known)
 
     def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> Sequence[Scored]:
         field = self.engine[name]
         vectors = self.asked.rows(self.engine[asked_by].field).vectors
-        if field.field.of == "looks":
+        if field.field.of == "visual":
             return field.score(vectors, ids)
-        look_of = {formula: look for look in ids for formula in self._looks.with_look(look)}
+        visual_of = {formula: visual for visual in ids for formula in self._visuals.with_visual(visual)}
         best: dict[str, Scored] = {}
-        for hit in field.score(vectors, list(look_of)):
-            best.setdefault(look_of[hit.id], hit)
-        self._places.update({look: hit.id for look, hit in best.items()})
-        return [Scored(look, hit.score) for look, hit in best.items()]
+        for hit in field.score(vectors, list(visual_of)):
+            best.setdefault(visual_of[hit.id], hit)
+        self._places.update({visual: hit.id for visual, hit in best.items()})
+        return [Scored(visual, hit.score) for visual, hit in best.items()]
 
     def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
         opt, slt = self.asked.meant
         known = self._trees(ids)
         left = ALIGNED_NODES
         scored: list[Scored] = []
-        for look in ids:
-            if look not in known:
+        for visual in ids:
+            if visual not in known:
                 continue
             left -= sum(
                 min(len(ours), LARGEST) * min(len(theirs), LARGEST)
-                for ours, theirs in zip((opt, slt), known[look], strict=True)
+                for ours, theirs in zip((opt, slt), known[visual], strict=True)
                 if ours is not None and theirs is not None
             )
             if left < 0 and scored:
                 break
-            scored.append(Scored(look, similarity((opt, slt), known[look])))
+            scored.append(Scored(visual, similarity((opt, slt), known[visual])))
         return sorted(scored, key=lambda each: (-each.score, each.id))
 
     def _alike(self, ids: Sequence[str], model: str) -> Sequence[Scored]:
         known = self._trees(ids)
         left = ALIKE_NODES
         read: list[str] = []
-        for look in ids:
-            if look not in known:
+        for visual in ids:
+            if visual not in known:
                 continue
-            left -= sum(len(tree) for tree in known[look] if tree is not None)
+            left -= sum(len(tree) for tree in known[visual] if tree is not None)
             if left < 0:
                 break
-            read.append(look)
+            read.append(visual)
         if not read or sum(len(tree) for tree in self.asked.meant if tree is not None) > ALIKE_NODES:
             return []
-        worth = nodes_of(model).alike(self.asked.meant, [known[look] for look in read])
+        worth = nodes_of(model).alike(self.asked.meant, [known[visual] for visual in read])
         scored = map(Scored, read, worth)
         return sorted(scored, key=lambda each: (-each.score, each.id))
 
-    def _trees(self, looks: Sequence[str]) -> dict[str, Trees]:
+    def _trees(self, visuals: Sequence[str]) -> dict[str, Trees]:
         """The trees of looks, each read once for a query."""
-        unread = [look for look in looks if look not in self._meant]
+        unread = [visual for visual in visuals if visual not in self._meant]
         if unread:
-            self._meant |= self._looks.trees(unread, reading_in_force())
-        return {look: self._meant[look] for look in looks if look in self._meant}
+            self._meant |= self._visuals.trees(unread, reading_in_force())
+        return {visual: self._meant[visual] for visual in visuals if visual in self._meant}
 
-    def _first_place(self, look: str, where: Filter | None) -> str | None:
+    def _first_place(self, visual: str, where: Filter | None) -> str | None:
         """The first formula with that look that passes the filter."""
-        ids = self._looks.with_look(look)
+        ids = self._visuals.with_visual(visual)
         if not where:
             return ids[0] if ids else None
         for start in range(0, len(ids), _PLACES_AT_A_TIME):
@@ -210,7 +210,7 @@ class FormulaRanker(Ranker):
         if opt is not None and has_wildcards(opt):
             bonuses = {"pattern": self._fitting(opt, found)}
         else:
-            bonuses = {"identical": {self.asked.look: _FIT_BONUS["whole"]}}
+            bonuses = {"identical": {self.asked.visual: _FIT_BONUS["whole"]}}
             if slt is not None and len(slt) >= FEWEST_SYMBOLS:
                 bonuses["renamed"] = self._renamed(slt, found)
         scale = _BELOW_A_BONUS / (max((each.score for each in found.hits), default=0.0) or 1.0)
@@ -225,18 +225,18 @@ class FormulaRanker(Ranker):
         )
 
     def _fitting(self, pattern: Opt, found: FoundHits) -> dict[str, float]:
-        known = self._looks.trees([each.id for each in found.hits[:PATTERN_CANDIDATES]])
-        fits = {look: fit(pattern, opt) for look, (opt, _) in known.items() if opt is not None}
-        return {look: _FIT_BONUS[each] for look, each in fits.items() if each}
+        known = self._visuals.trees([each.id for each in found.hits[:PATTERN_CANDIDATES]])
+        fits = {visual: fit(pattern, opt) for visual, (opt, _) in known.items() if opt is not None}
+        return {visual: _FIT_BONUS[each] for visual, each in fits.items() if each}
 
     def _renamed(self, asked: Slt, found: FoundHits) -> dict[str, float]:
         # The layout is the same in every reading, and these are read already where trees were aligned.
         known = self._trees([each.id for each in found.hits[:FORM_CANDIDATES]])
         form, letters = form_key(asked), count_letters(asked)
         return {
-            look: _FORM_BONUS
-            for look, (_, slt) in known.items()
-            if look != self.asked.look
+            visual: _FORM_BONUS
+            for visual, (_, slt) in known.items()
+            if visual != self.asked.visual
             and slt is not None
             and count_letters(slt) == letters
             and form_key(slt) == form
@@ -244,10 +244,10 @@ class FormulaRanker(Ranker):
 
     def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
         """Looks as formulas at their best places."""
-        places, same, shares = self._places, self.asked.look, found.own_shares
+        places, same, shares = self._places, self.asked.visual, found.own_shares
         hits = found.hits[: demand.depth + _SPARE]
         if not demand.where:
-            places |= self._looks.first_with([each.id for each in hits if each.id not in places])
+            places |= self._visuals.first_with([each.id for each in hits if each.id not in places])
         finished: list[Ranked] = []
         for each in hits:
             place = places.get(each.id) or self._first_place(each.id, demand.where)
@@ -259,7 +259,7 @@ class FormulaRanker(Ranker):
                         place,
                         each.score,
                         evidence,
-                        look=each.id,
+                        visual=each.id,
                         exact=whole or each.id == same,
                         share=shares[each.id],
                     )

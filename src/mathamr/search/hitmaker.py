@@ -77,10 +77,10 @@ class HitMaker:
         return FormulaHit(
             entry.id,
             entry.latex,
-            entry.look,
+            entry.visual,
             entry.visual_id,
             entry.display,
-            len(self._archive.catalogue.with_look(entry.look)),
+            len(self._archive.catalogue.with_visual(entry.visual)),
             ranked.exact,
             entry.formula.id,
             matched_stretches(entry.formula, entry.macros, slt, nodes),

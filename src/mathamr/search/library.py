@@ -35,7 +35,6 @@ from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
 from mathamr.search.hitmaker import HitMaker, aligned_field, titled
 from mathamr.search.hits import Hits
-from mathamr.search.looks import CatalogueLooks
 from mathamr.search.places import labelled_first, within
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query
@@ -43,6 +42,7 @@ from mathamr.search.ranked import PLACES, POOL, Demand, Placed, Ranked
 from mathamr.search.ranker import Ranker
 from mathamr.search.snippet import Wanted, title
 from mathamr.search.stopwatch import Stopwatch
+from mathamr.search.visuals import CatalogueVisuals
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import (
     TASKS,
@@ -52,7 +52,7 @@ from mathamr.systems.ranking import (
     uses_words,
     without_vectors,
 )
-from mathamr.systems.system import Look
+from mathamr.systems.system import VisualFormula
 
 BY_WORDS = "lexical"
 """What the ranking is called that is left while vectors are being made."""
@@ -313,8 +313,8 @@ class Index(Closing):
             return PostRanker(
                 asked, engine, lambda: archive.lexical.posts, archive.payloads, archive.catalogue.posts
             )
-        looks = CatalogueLooks(archive.catalogue)
-        return FormulaRanker(asked, engine, lambda: archive.lexical.formulas, looks, archive.payloads)
+        visuals = CatalogueVisuals(archive.catalogue)
+        return FormulaRanker(asked, engine, lambda: archive.lexical.formulas, visuals, archive.payloads)
 
     @_of_one_state
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:
@@ -392,9 +392,11 @@ class Index(Closing):
             ours, theirs = asked.trees, trees_of(entry.formula, entry.macros)[0]
             system = self.archive.system
             assert isinstance(system, MatchesNodes)
-            query_look = Look(key=asked.look, formula=asked.formula, opt=ours[0], slt=ours[1])
-            found_look = Look(key=entry.look, formula=entry.formula, opt=theirs[0], slt=theirs[1])
-            by, views = self.archive.system_type.kind, tuple(system.match_nodes(query_look, found_look))
+            query_visual = VisualFormula(key=asked.visual, formula=asked.formula, opt=ours[0], slt=ours[1])
+            found_visual = VisualFormula(
+                key=entry.visual, formula=entry.formula, opt=theirs[0], slt=theirs[1]
+            )
+            by, views = self.archive.system_type.kind, tuple(system.match_nodes(query_visual, found_visual))
         return FormulaMatch(entry.post, entry.id, by, asked.formula, entry.formula, ours, theirs, views)
 
     def _unknown(self, identifier: str) -> UnknownPostError:

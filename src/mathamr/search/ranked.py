@@ -41,7 +41,7 @@ class Demand:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A post, or a formula at its best place (`look` is how it looks), with its score and that of each component.
+    """A post, or a formula at its best place (`visual` is how it looks), with its score and that of each component.
 
     `exact` is a formula that is just what was asked for: the same look, or one that fits the query's wildcards.
     """
@@ -49,7 +49,7 @@ class Ranked:
     id: str
     score: float
     evidence: Mapping[str, float] = field(default_factory=dict)
-    look: str = ""
+    visual: str = ""
     exact: bool = False
     share: float = 1.0
     """The score as a share of the best, before anything was put first."""

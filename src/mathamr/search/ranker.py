@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from mathamr.core.arrays import Floats
 from mathamr.core.errors import MathAMRError
-from mathamr.index.engines.engine import Engine, FieldReader, Filter, Kind, Payload
+from mathamr.index.engines.engine import Engine, FieldReader, FieldTarget, Filter, Payload
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored, ScoredColumns
@@ -78,7 +78,7 @@ class FoundHits:
         return {name: scores[identifier] for name, scores in self.evidence.items() if identifier in scores}
 
 
-Payloads = Callable[[Kind, Sequence[str]], dict[str, Payload]]
+Payloads = Callable[[FieldTarget, Sequence[str]], dict[str, Payload]]
 
 
 class Ranker(ABC):

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from mathamr.index.identifiers import LONGEST_ID
-from mathamr.posts.kinds import Kind
+from mathamr.posts.kinds import PostKind
 from mathamr.posts.post import LinkType, Markup
 from mathamr.systems.nodematch import View
 from mathamr.systems.ranking import Task
@@ -46,7 +46,7 @@ class Strict(BaseModel):
 class FilterRequest(Strict):
     """Which posts may be found."""
 
-    kinds: list[Kind] = []
+    kinds: list[PostKind] = []
     tags: list[Word] = []
     sources: list[Word] = []
     folders: list[Word] = []
@@ -88,7 +88,7 @@ class PostRequest(Strict):
 
     body: str = ""
     title: str = ""
-    kind: Kind | None = None
+    kind: PostKind | None = None
     markup: Markup | None = None
     tags: list[Word] = Field([], max_length=100)
     parent: Id | None = None
@@ -305,7 +305,7 @@ class PostAnswer(BaseModel):
     """A post as it is shown, and as it was written."""
 
     id: str
-    kind: Kind
+    kind: PostKind
     title: list[Piece]
     title_html: str
     html: str

@@ -82,7 +82,7 @@ class Service:
         """The result of a search, within its time."""
         return await self.searches.run(lambda: self._viewed(work), self.limits.seconds)
 
-    async def look(self, work: Callable[[], T]) -> T:
+    async def visual(self, work: Callable[[], T]) -> T:
         """The result of quick work, within its time."""
         return await self.quick.run(lambda: self._viewed(work), self.limits.seconds)
 

@@ -8,9 +8,9 @@ from typing import Any, Literal, get_args
 from mathamr.core.configured import known_fields
 from mathamr.core.errors import MathAMRError, UnknownNameError
 
-Kind = Literal["posts", "formulas", "looks"]
+FieldTarget = Literal["posts", "formulas", "visual"]
 """What an entry of a field is: a post, a formula at its place in a post, or a look (formulas that look the same)."""
-KINDS: tuple[Kind, ...] = get_args(Kind)
+KINDS: tuple[FieldTarget, ...] = get_args(FieldTarget)
 LARGEST = 65_536
 
 
@@ -19,7 +19,7 @@ class Field:
     """Vectors of one size: one row an entry, or `many`, which MaxSim compares."""
 
     name: str
-    of: Kind
+    of: FieldTarget
     size: int
     many: bool = False
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from mathamr.core.arrays import Floats
 from mathamr.formulas.alignment import Met
-from mathamr.systems.system import Look
+from mathamr.systems.system import VisualFormula
 
 View = Literal["opt", "slt"]
 """Which tree of a formula: operators or layout."""
@@ -39,7 +39,7 @@ class TreeMatch:
 class MatchesNodes(Protocol):
     """A system that can say which nodes met; those that cannot are explained by the alignment of trees alone."""
 
-    def match_nodes(self, query: Look, found: Look) -> Sequence[TreeMatch]:
+    def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
         """The pairs of nodes by view, for the views that the system compares."""
         ...
 

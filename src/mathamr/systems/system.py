@@ -48,7 +48,7 @@ class Item:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class VisualFormula:
     """Formulas that look the same, as one: their key, one of them, and its trees (`None` where it cannot be read)."""
 
     key: str
@@ -103,7 +103,7 @@ class System(Protocol):
         """The vectors of every post, in the order of the posts, some at a time: fields of posts and formulas."""
         ...
 
-    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
         """The vectors of every look, in the order of the looks: fields of looks."""
         ...
 

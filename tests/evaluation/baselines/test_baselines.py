@@ -43,7 +43,7 @@ def test_a_run_ranks_only_answers_of_every_topic_at_most_to_its_depth(name: str)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_formulas_are_ranked_by_their_looks(name: str) -> None:
+def test_formulas_are_ranked_by_their_visuals(name: str) -> None:
     found = run(name, POSTS, FORMULA_TOPICS, "formulas")
     ids = found.ids("B.1")
     assert set(ids) <= {"v1", "v2", "v3", "v4", "v5"}

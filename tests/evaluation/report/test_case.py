@@ -38,6 +38,6 @@ def test_a_case_tells_where_judged_items_stand_in_both_runs() -> None:
 def test_texts_are_found_as_posts_or_as_formulas() -> None:
     assert list(find_texts(POSTS, {"11", "99"}, are_formulas=False).posts) == ["11"]
     formulas = find_texts(POSTS, {"v3", "11"}, are_formulas=True).formulas
-    assert {look: (formula.latex, post.id) for look, (formula, post) in formulas.items()} == {
+    assert {visual: (formula.latex, post.id) for visual, (formula, post) in formulas.items()} == {
         "v3": ("A=A^T", "12")
     }

@@ -140,9 +140,9 @@ def test_a_missing_or_damaged_lexical_index_is_made_again(index: Path, whole: Pa
 
 def test_lost_and_strange_lexical_entries_are_put_right(index: Path, whole: Path) -> None:
     with IndexWriter.open(index, device="cpu") as archive:
-        post, look = sorted(archive.catalogue.ids())[0], sorted(archive.catalogue.look_keys())[0]
+        post, visual = sorted(archive.catalogue.ids())[0], sorted(archive.catalogue.visual_keys())[0]
         archive.lexical.posts.update([("stranger", {"words": ["x"]})], [post])
-        archive.lexical.formulas.update([("no look", {"latex": ["$x"]})], [look])
+        archive.lexical.formulas.update([("no look", {"latex": ["$x"]})], [visual])
     mends(
         index,
         whole,
@@ -231,7 +231,7 @@ def test_a_damaged_post_is_lost_until_its_input_is_read_again(
 
 def test_an_interrupted_change_is_finished(index: Path, whole: Path) -> None:
     sql(index / "catalogue.db", "UPDATE posts SET graph = 0, vectors = 0, lexical = 0")
-    sql(index / "catalogue.db", "UPDATE looks SET lexical = 0")
+    sql(index / "catalogue.db", "UPDATE visuals SET lexical = 0")
     mends(index, whole, "6 posts wait for their vectors", "looks wait for their lexical entry")
 
 

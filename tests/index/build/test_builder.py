@@ -36,7 +36,7 @@ def test_an_index_holds_every_post_with_its_vectors_and_terms(model_folder: Path
             assert (payload.kind, payload.tags, payload.score) == (post.kind, post.tags, post.score)
         entry = archive.catalogue.formulas_of(posts[0].id)[0]
         payload = archive.engine.payloads("formulas", [entry.id])[entry.id]
-        assert (payload.post, payload.look) == (posts[0].id, entry.look)
+        assert (payload.post, payload.visual) == (posts[0].id, entry.visual)
     assert summary.manifest.counts["formula vectors"] == len(formulas)
     assert json.loads(json.dumps(summary.to_json()))["posts"]["new"] == 6
 

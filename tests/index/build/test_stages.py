@@ -19,7 +19,7 @@ from tests.index.small import build, note
 from tests.models import sample_posts
 
 
-def test_no_formula_becomes_terms_twice_for_its_post_and_for_its_look(
+def test_no_formula_becomes_terms_twice_for_its_post_and_for_its_visual(
     model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: Counter[str] = Counter()
@@ -65,8 +65,8 @@ def test_lexical_entries_do_not_depend_on_batches_and_order(
     posts = [note("c", "$x^{2}$ and $z$"), note("b", "${x}^2$ again"), note("a", "$y$"), note("d", "$y$ $y$")]
     build(tmp_path / "index", posts, model_folder)
     with Archive.open(tmp_path / "index", device="cpu") as archive:
-        square = archive.catalogue.formulas_of("b")[0].look
-        assert set(archive.lexical.formulas.ids()) == set(archive.catalogue.look_keys())
+        square = archive.catalogue.formulas_of("b")[0].visual
+        assert set(archive.lexical.formulas.ids()) == set(archive.catalogue.visual_keys())
         assert archive.lexical.formulas.search(formula_terms(Formula("q", "x^2")), 1)[0].id == square
     assert {post.id: post_bag(post) for post in posts}.items() <= written.items()
     assert written[square] == formula_bag(Formula("f", "{x}^2"))

@@ -9,9 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.build.lookkeys import look_keys
+from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
-from mathamr.index.catalogue.journal import LOOK_STAGES, Sketch, unpacked
+from mathamr.index.catalogue.journal import VISUAL_STAGES, Sketch, unpacked
 from mathamr.posts.post import Formula, Place, Post
 from tests.index.small import note
 from tests.models import sample_posts
@@ -25,7 +25,7 @@ def catalogue(tmp_path: Path) -> Catalogue:
 def put(catalogue: Catalogue, *posts: Post, source: str = "file") -> None:
     with catalogue.transaction():
         for post in posts:
-            catalogue.put(post, source, look_keys(post))
+            catalogue.put(post, source, visual_keys(post))
 
 
 def settle(catalogue: Catalogue) -> None:
@@ -35,10 +35,10 @@ def settle(catalogue: Catalogue) -> None:
         for each in list(catalogue.pending("vectors")):
             catalogue.mark_vectors(each, Sketch(1, 0.5), {name: Sketch(2, 0.25) for name, _ in each.formulas})
         catalogue.mark("lexical", list(catalogue.pending("lexical")))
-        for stage in LOOK_STAGES:
-            living = set(catalogue.look_keys())
-            stale = catalogue.stale_looks(stage, -1)
-            catalogue.mark_looks(stage, living.intersection(stale), set(stale) - living)
+        for stage in VISUAL_STAGES:
+            living = set(catalogue.visual_keys())
+            stale = catalogue.stale_visuals(stage, -1)
+            catalogue.mark_visuals(stage, living.intersection(stale), set(stale) - living)
         catalogue.purge()
 
 
@@ -54,17 +54,17 @@ def test_posts_come_back_as_they_were(catalogue: Catalogue) -> None:
     assert catalogue.tags() == {tag: tags.count(tag) for tag in tags}
 
 
-def test_formulas_know_their_post_and_how_they_look(catalogue: Catalogue) -> None:
+def test_formulas_know_their_post_and_how_they_visual(catalogue: Catalogue) -> None:
     put(catalogue, note("a", r"$x^2$ and $\frac{1}{2}$"), note("b", "${x}^{2}$"))
     first, second = catalogue.formulas_of("a")
     (other,) = catalogue.formulas_of("b")
     assert (first.post, first.position, first.latex) == ("a", 0, "x^2")
     assert catalogue.formula(second.id) == second
-    assert first.look == other.look != second.look
-    assert catalogue.with_look(first.look) == [first.id, other.id]
-    assert catalogue.looks_of([first.id, "nobody"]) == {first.id: first.look}
+    assert first.visual == other.visual != second.visual
+    assert catalogue.with_visual(first.visual) == [first.id, other.id]
+    assert catalogue.visuals_of([first.id, "nobody"]) == {first.id: first.visual}
     assert catalogue.count_formulas() == 3
-    assert set(catalogue.look_keys()) == {first.look, second.look}
+    assert set(catalogue.visual_keys()) == {first.visual, second.visual}
 
 
 def test_a_post_is_unpacked_once_for_all_its_formulas(
@@ -110,17 +110,19 @@ def test_a_change_waits_for_every_part(catalogue: Catalogue) -> None:
     for stage in ("graph", "vectors", "lexical"):
         (pending,) = catalogue.pending(stage)  # type: ignore[arg-type]
         assert pending.post == note("b", "$y+1$")
-    old, new = (look_keys(note("b", body))[0] for body in ("$y$", "$y+1$"))
+    old, new = (visual_keys(note("b", body))[0] for body in ("$y$", "$y+1$"))
     assert (
-        set(catalogue.stale_looks("lexical", -1)) == set(catalogue.stale_looks("vectors", -1)) == {old, new}
+        set(catalogue.stale_visuals("lexical", -1))
+        == set(catalogue.stale_visuals("vectors", -1))
+        == {old, new}
     )
     settle(catalogue)
     assert catalogue.settled
 
 
-def test_the_first_post_by_id_stands_for_a_look_and_in_it_the_first_formula(catalogue: Catalogue) -> None:
+def test_the_first_post_by_id_stands_for_a_visual_and_in_it_the_first_formula(catalogue: Catalogue) -> None:
     put(catalogue, note("c", "$x^{2}$"), note("b", "$y$ and ${x}^2$ and $x^2$"), note("a", "$z$"))
-    squares, y, z = (look_keys(note("n", body))[0] for body in ("$x^2$", "$y$", "$z$"))
+    squares, y, z = (visual_keys(note("n", body))[0] for body in ("$x^2$", "$y$", "$z$"))
     catalogue.choose_representatives("lexical")
     numbers = {name: (catalogue.known(name) or (0,))[0] for name in "abc"}
     assert catalogue.represented_by([*numbers.values(), 99]) == {
@@ -143,26 +145,26 @@ def test_the_first_post_by_id_stands_for_a_look_and_in_it_the_first_formula(cata
 
 def test_the_sketch_of_every_entry_is_remembered_until_its_vectors_are_lost(catalogue: Catalogue) -> None:
     put(catalogue, note("a", "$x$"), note("b", "$y$"))
-    x, y = (look_keys(note("n", body))[0] for body in ("$x$", "$y$"))
+    x, y = (visual_keys(note("n", body))[0] for body in ("$x$", "$y$"))
     settle(catalogue)
     with catalogue.transaction():
-        catalogue.mark_look_vectors(x, b"source", Sketch(3, -1.5))
+        catalogue.mark_visual_vectors(x, b"source", Sketch(3, -1.5))
     assert dict(catalogue.post_sketches()) == {"a": Sketch(1, 0.5), "b": Sketch(1, 0.5)}
     assert dict(catalogue.formula_sketches()) == {"a:0": Sketch(2, 0.25), "b:0": Sketch(2, 0.25)}
-    assert dict(catalogue.look_sketches()) == {x: Sketch(3, -1.5), y: Sketch()}
-    assert catalogue.looks_made_of([x, y]) == {x: b"source"}
+    assert dict(catalogue.visual_sketches()) == {x: Sketch(3, -1.5), y: Sketch()}
+    assert catalogue.visuals_made_of([x, y]) == {x: b"source"}
     with catalogue.transaction():
         catalogue.unmark("vectors", ["a"])
-        catalogue.unmark_looks("vectors", [x])
+        catalogue.unmark_visuals("vectors", [x])
     assert set(dict(catalogue.post_sketches())) == {"b"}
-    assert set(dict(catalogue.look_sketches())) == {y}
-    assert catalogue.looks_made_of([x, y]) == {}
+    assert set(dict(catalogue.visual_sketches())) == {y}
+    assert catalogue.visuals_made_of([x, y]) == {}
 
 
-def test_a_look_is_forgotten_when_its_last_formula_and_all_parts_let_go(catalogue: Catalogue) -> None:
+def test_a_visual_is_forgotten_when_its_last_formula_and_all_parts_let_go(catalogue: Catalogue) -> None:
     put(catalogue, note("a", "$x$"), note("b", "$x$"))
     settle(catalogue)
-    count = "SELECT count(*) FROM looks"
+    count = "SELECT count(*) FROM visuals"
     for name, left in (("a", 1), ("b", 0)):
         with catalogue.transaction():
             catalogue.delete(name)
@@ -170,16 +172,16 @@ def test_a_look_is_forgotten_when_its_last_formula_and_all_parts_let_go(catalogu
         settle(catalogue)
         assert catalogue._value(count) == left
     put(catalogue, note("c", "$x$"))
-    assert catalogue.count_stale_looks("vectors") == 1
+    assert catalogue.count_stale_visuals("vectors") == 1
 
 
 def test_what_a_system_does_not_need_nothing_waits_for(catalogue: Catalogue) -> None:
     put(catalogue, note("a", "$x$"))
     with catalogue.transaction():
         catalogue.skip("graph")
-        catalogue.skip_looks("vectors")
-    assert catalogue.count_pending("graph") == catalogue.count_stale_looks("vectors") == 0
-    assert catalogue.count_pending("vectors") == catalogue.count_stale_looks("lexical") == 1
+        catalogue.skip_visuals("vectors")
+    assert catalogue.count_pending("graph") == catalogue.count_stale_visuals("vectors") == 0
+    assert catalogue.count_pending("vectors") == catalogue.count_stale_visuals("lexical") == 1
 
 
 def test_a_post_that_changed_again_is_not_marked(catalogue: Catalogue) -> None:
@@ -201,7 +203,7 @@ def test_a_deleted_post_is_unseen_at_once_and_forgotten_when_all_parts_let_go(ca
     assert "a" not in catalogue
     assert len(catalogue) == 1
     assert catalogue.tags() == {}
-    assert catalogue.with_look(look_keys(note("a", "$x$"))[0]) == []
+    assert catalogue.with_visual(visual_keys(note("a", "$x$"))[0]) == []
     (pending,) = catalogue.pending("vectors")
     assert (pending.id, pending.post, pending.gone) == ("a", None, ("a:0",))
     settle(catalogue)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.index.build.lookkeys import look_keys
+from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.catalogue import keptpassages
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.catalogue.keptpassages import MARKUPS, in_force, rules_of
@@ -26,7 +26,7 @@ def catalogue(tmp_path: Path) -> Catalogue:
 def put(catalogue: Catalogue, *posts: Post) -> None:
     with catalogue.transaction():
         for post in posts:
-            catalogue.put(post, "file", look_keys(post))
+            catalogue.put(post, "file", visual_keys(post))
 
 
 def test_what_is_kept_is_what_the_posts_are_cut_into(catalogue: Catalogue) -> None:

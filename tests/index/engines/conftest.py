@@ -43,7 +43,7 @@ def filled(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFact
     engine = create(request.param, tmp_path_factory.mktemp("filled") / "engine")
     posts, formulas = some_posts(1, 60), some_entries("formulas", 2, 50)
     engine.upsert("posts", posts[:40])
-    engine.upsert("looks", some_entries("looks", 3, 40))
+    engine.upsert("visual", some_entries("visual", 3, 40))
     engine.upsert("formulas", formulas[:30])
     engine.flush()
     engine.upsert("posts", posts[40:])

@@ -19,8 +19,8 @@ from mathamr.index.engines.engine import (
     Engine,
     Entry,
     Field,
+    FieldTarget,
     Filter,
-    Kind,
     Payload,
     Scored,
     ScoredRow,
@@ -36,8 +36,8 @@ FIELDS = (
     Field(name="parts", of="posts", size=SIZE, many=True),
     Field(name="formula", of="formulas", size=SIZE),
     Field(name="context", of="formulas", size=SMALL, many=True),
-    Field(name="structure", of="looks", size=SMALL),
-    Field(name="nodes", of="looks", size=SIZE, many=True),
+    Field(name="structure", of="visual", size=SMALL),
+    Field(name="nodes", of="visual", size=SIZE, many=True),
 )
 """Every kind of entry has a field of one row and a field of many; not every entry has both."""
 VARIANTS: dict[str, tuple[str, dict[str, Any]]] = {
@@ -129,7 +129,7 @@ def some_posts(seed: int, count: int, prefix: str = "p") -> list[Entry]:
     ]
 
 
-def some_entries(of: Kind, seed: int, count: int) -> list[Entry]:
+def some_entries(of: FieldTarget, seed: int, count: int) -> list[Entry]:
     """Entries of a kind; every third lacks its field of one row, every fifth that of many."""
     one, many = (field for field in FIELDS if field.of == of)
     generator = np.random.default_rng(seed)
@@ -143,7 +143,7 @@ def some_entries(of: Kind, seed: int, count: int) -> list[Entry]:
             rows[many.name] = vectors_of(units(generator, int(generator.integers(1, 7)), many.size), name)
         payload = some_payload(generator, number)
         if of == "formulas":
-            payload = replace(payload, post=f"p{number % 7}", look=f"look {number % 5}")
+            payload = replace(payload, post=f"p{number % 7}", visual=f"look {number % 5}")
         entries.append(Entry(name, rows, payload))
     return entries
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.index.engines.engine import ENGINES, Engine, Entry, Field, Filter, Kind, Scored
+from mathamr.index.engines.engine import ENGINES, Engine, Entry, Field, FieldTarget, Filter, Scored
 from tests.index.engines.entries import (
     FIELDS,
     SIZE,
@@ -40,10 +40,10 @@ FILTERS = {
 }
 
 
-ENTRIES: dict[Kind, list[Entry]] = {
+ENTRIES: dict[FieldTarget, list[Entry]] = {
     "posts": some_posts(1, 60),
     "formulas": some_entries("formulas", 2, 50),
-    "looks": some_entries("looks", 3, 40),
+    "visual": some_entries("visual", 3, 40),
 }
 """What `filled` holds."""
 each_field = pytest.mark.parametrize("field", FIELDS, ids=lambda field: f"{field.of}-{field.name}")
@@ -124,7 +124,7 @@ def test_a_field_counts_and_lists_the_entries_that_have_it(filled: Engine, field
 
 @each_filled
 @pytest.mark.parametrize("of", ENTRIES)
-def test_kinds_count_and_list_all_their_entries_and_know_payloads(filled: Engine, of: Kind) -> None:
+def test_kinds_count_and_list_all_their_entries_and_know_payloads(filled: Engine, of: FieldTarget) -> None:
     entries = ENTRIES[of]
     assert filled.count(of) == len(entries)
     assert sorted(filled.ids(of)) == sorted(entry.id for entry in entries)

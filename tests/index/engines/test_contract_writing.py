@@ -86,10 +86,10 @@ def test_kinds_do_not_know_each_other(engine: Engine) -> None:
     rows = units(np.random.default_rng(2), 2)
     engine.upsert("posts", [post("same", rows)])
     engine.upsert("formulas", [Entry("same", {"formula": vectors_of(rows[:1], "same")})])
-    engine.upsert("looks", [Entry("same", {"nodes": vectors_of(rows, "same")})])
+    engine.upsert("visual", [Entry("same", {"nodes": vectors_of(rows, "same")})])
     engine.delete("posts", ["same"])
     engine.flush()
-    assert [engine.count(of) for of in ("posts", "formulas", "looks")] == [0, 1, 1]
+    assert [engine.count(of) for of in ("posts", "formulas", "visual")] == [0, 1, 1]
     assert engine["parts"].count() == 0
     assert list(engine["nodes"].ids()) == ["same"]
 
@@ -188,14 +188,14 @@ def test_a_lone_surrogate_in_a_payload_or_reference_does_no_harm(engine: Engine)
 @each_exact
 def test_what_was_flushed_is_there_after_reopening(variant: str, tmp_path: Path) -> None:
     folder = tmp_path / "engine"
-    posts, formulas, looks = (
+    posts, formulas, visuals = (
         some_posts(11, 30),
         some_entries("formulas", 12, 20),
-        some_entries("looks", 13, 9),
+        some_entries("visual", 13, 9),
     )
     engine = create(variant, folder)
     engine.upsert("posts", posts[:20])
-    engine.upsert("looks", looks)
+    engine.upsert("visual", visuals)
     engine.flush()
     engine.upsert("posts", posts[20:])
     engine.delete("posts", ["p5"])
@@ -209,26 +209,26 @@ def test_what_was_flushed_is_there_after_reopening(variant: str, tmp_path: Path)
         assert (engine.name, engine.fields) == (VARIANTS[variant][0], FIELDS)
         same(engine["parts"].search_maxsim(query, 50), naive_search(left, "parts", query, 50))
         same(engine["formula"].search(query[0], 50), naive_search(formulas, "formula", query[0], 50))
-        same(engine["structure"].search(small[0], 50), naive_search(looks, "structure", small[0], 50))
-        same_rows(engine["nodes"].fetch(["l3"])["l3"], looks[3].rows["nodes"])
+        same(engine["structure"].search(small[0], 50), naive_search(visuals, "structure", small[0], 50))
+        same_rows(engine["nodes"].fetch(["l3"])["l3"], visuals[3].rows["nodes"])
         assert engine.verify() == []
         engine.close()
 
 
 @each_exact
 def test_optimizing_changes_no_exact_result(engine: Engine) -> None:
-    posts, looks = some_posts(13, 120), some_entries("looks", 14, 60)
+    posts, visuals = some_posts(13, 120), some_entries("visual", 14, 60)
     for start in range(0, 120, 30):
         engine.upsert("posts", posts[start : start + 30])
-        engine.upsert("looks", looks[start // 2 : start // 2 + 15])
+        engine.upsert("visual", visuals[start // 2 : start // 2 + 15])
         engine.flush()
     engine.delete("posts", (entry.id for entry in posts[:15]))
     engine.optimize()
     query = units(np.random.default_rng(1), 3)
     same(engine["parts"].search_maxsim(query, 200), naive_search(posts[15:], "parts", query, 200))
     same(engine["document"].search(query[0], 200), naive_search(posts[15:], "document", query[0], 200))
-    same(engine["nodes"].search_maxsim(query, 200), naive_search(looks, "nodes", query, 200))
-    for entry in looks:
+    same(engine["nodes"].search_maxsim(query, 200), naive_search(visuals, "nodes", query, 200))
+    for entry in visuals:
         if "nodes" in entry.rows:
             same_rows(engine["nodes"].fetch([entry.id])[entry.id], entry.rows["nodes"])
 
@@ -286,12 +286,12 @@ def test_a_destroyed_engine_leaves_its_folder_free(variant: str, tmp_path: Path)
 @each_exact
 def test_an_engine_has_the_kinds_of_its_fields_only(variant: str, tmp_path: Path) -> None:
     engine = create(variant, tmp_path / "engine", [FIELDS[5]])
-    looks = [entry for entry in some_entries("looks", 3, 12) if "nodes" in entry.rows]
-    looks = [Entry(entry.id, {"nodes": entry.rows["nodes"]}, entry.payload) for entry in looks]
-    engine.upsert("looks", looks)
+    visuals = [entry for entry in some_entries("visual", 3, 12) if "nodes" in entry.rows]
+    visuals = [Entry(entry.id, {"nodes": entry.rows["nodes"]}, entry.payload) for entry in visuals]
+    engine.upsert("visual", visuals)
     engine.flush()
     query = units(np.random.default_rng(1), 2)
-    same(engine["nodes"].search_maxsim(query, 20), naive_search(looks, "nodes", query, 20))
+    same(engine["nodes"].search_maxsim(query, 20), naive_search(visuals, "nodes", query, 20))
     assert engine.count("posts") == 0
     assert list(engine.ids("formulas")) == []
     assert engine.payloads("posts", ["p1"]) == {}
@@ -320,7 +320,7 @@ def test_unknown_engines_and_options_list_the_known_ones(variant: str, tmp_path:
         create_engine(tmp_path / "engine", FIELDS, "lake")
     with pytest.raises(MathAMRError, match="1 to 64 fields, not 0"):
         create(variant, tmp_path / "engine", ())
-    twice = (FIELDS[0], Field(name="document", of="looks", size=3))
+    twice = (FIELDS[0], Field(name="document", of="visual", size=3))
     with pytest.raises(MathAMRError, match="names of their own, not document, document"):
         create(variant, tmp_path / "engine", twice)
 

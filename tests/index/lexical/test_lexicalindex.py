@@ -322,7 +322,7 @@ def test_damage_is_refused_or_found(tmp_path: Path) -> None:
             LexicalPart(tmp_path, WORDS, read_only=True)
 
 
-def test_a_reader_sees_another_writers_entries_when_it_looks_again(tmp_path: Path) -> None:
+def test_a_reader_sees_another_writers_entries_when_it_visuals_again(tmp_path: Path) -> None:
     writer = LexicalIndex.open(tmp_path)
     with LexicalIndex.open(tmp_path, read_only=True) as reader:
         writer.posts.update([("p", terms("a"))])
@@ -341,13 +341,13 @@ def test_searches_of_other_threads_see_one_state_or_the_next(tmp_path: Path) -> 
     wrong: list[object] = []
     done = threading.Event()
 
-    def look() -> None:
+    def visual() -> None:
         while not done.is_set():
             found = ids(made.search(terms("even"), 10))
             if len(found) != 2 or {name[0] for name in found} not in ({"a"}, {"b"}):
                 wrong.append(found)
 
-    threads = [threading.Thread(target=look) for _ in range(2)]
+    threads = [threading.Thread(target=visual) for _ in range(2)]
     for thread in threads:
         thread.start()
     for number in range(10):

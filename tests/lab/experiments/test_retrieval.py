@@ -23,7 +23,7 @@ from mathamr_lab.experiments.graphs import (
     build_corpus,
     build_topics,
 )
-from mathamr_lab.experiments.retrieval import JudgedLooks, NotApplicableError, ranking_of, search
+from mathamr_lab.experiments.retrieval import JudgedVisuals, NotApplicableError, ranking_of, search
 from tests.models import tiny_model
 
 PARSER = ParserChoice("tests.amr.rule_parser:RuleParser")
@@ -100,11 +100,11 @@ def test_a_share_of_the_candidates_is_the_pool_and_the_rest_follows() -> None:
     assert ranking_of(Strategy(), MathAMRPlusSystem, "answers", 10) == MaxSim("parts")
 
 
-def test_looks_are_those_of_the_judges() -> None:
-    looks = JudgedLooks({"a:0": "7", "b:0": "7", "b:1": "9"})
-    assert looks.looks_of(["b:0", "c:0"]) == {"b:0": "7"}
-    assert looks.with_look("7") == ["a:0", "b:0"]
-    assert looks.first_with(["9", "7", "8"]) == {"9": "b:1", "7": "a:0"}
+def test_visuals_are_those_of_the_judges() -> None:
+    visuals = JudgedVisuals({"a:0": "7", "b:0": "7", "b:1": "9"})
+    assert visuals.visuals_of(["b:0", "c:0"]) == {"b:0": "7"}
+    assert visuals.with_visual("7") == ["a:0", "b:0"]
+    assert visuals.first_with(["9", "7", "8"]) == {"9": "b:1", "7": "a:0"}
 
 
 def test_what_graphs_do_not_have_cannot_be_found(made: tuple[Path, TestCollection], tmp_path: Path) -> None:

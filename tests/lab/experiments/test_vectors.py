@@ -76,7 +76,7 @@ def test_a_topic_gets_its_stored_vectors_back(tmp_path: Path) -> None:
         assert encoded.post["parts"].vectors.shape == (2, 3)
         assert [name for name, _ in encoded.formulas] == ["q:0"]
         with pytest.raises(MathAMRError, match="none of looks"):
-            StoredQueries(engine).look(Query.of_post(post), post.formulas[0], Stopwatch())
+            StoredQueries(engine).visual(Query.of_post(post), post.formulas[0], Stopwatch())
     finally:
         engine.close()
 

@@ -37,7 +37,7 @@ def test_a_made_up_index_has_all_posts_of_the_whole_and_rows_like_those_of_the_s
         (field,) = system.fields
         ours, theirs = many.archive.engine[field.name], few.archive.engine[field.name]
         catalogue = many.archive.catalogue
-        wanted = catalogue.look_keys() if field.of == "looks" else catalogue.ids()
+        wanted = catalogue.visual_keys() if field.of == "visual" else catalogue.ids()
         assert sorted(ours.ids()) == sorted(wanted)
         assert ours.count() > theirs.count()
         found, known = ours.fetch(list(ours.ids())), theirs.fetch(list(theirs.ids()))

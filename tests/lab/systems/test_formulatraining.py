@@ -16,7 +16,7 @@ from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.post import Formula
 from mathamr.systems.modelfolder import load_system
-from mathamr.systems.system import Look
+from mathamr.systems.system import VisualFormula
 from mathamr_lab.recipes.formulaorders import OrderSettings, SharedParts, make_orders
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import TrainingSettings, TrainingSources
@@ -124,15 +124,15 @@ def test_graphs_of_one_two_and_two_thousand_nodes_train_and_are_encoded(tmp_path
             trainer = StructTrainer(StructMaterials.of(formulas, way, None), shape, augmentation, way, CPU)
         loss = trainer.learn(trainer.step(trainer.plan(0)[0], 0), 0)  # type: ignore[arg-type]
         assert torch.isfinite(loss)
-    looks = [
-        Look(key=str(place), formula=Formula(str(place), ""), opt=opt, slt=slt)
+    visuals = [
+        VisualFormula(key=str(place), formula=Formula(str(place), ""), opt=opt, slt=slt)
         for place, (slt, opt) in enumerate([*small, long_sum(2000)])
     ]
-    rows = list(tiny_formula_graph().encode_looks(looks))
+    rows = list(tiny_formula_graph().encode_visuals(visuals))
     assert [len(row["layout"]) for row in rows] == [1, 2, 2, 3, 1, 2000]
     assert all(np.isfinite(row["operators"].vectors).all() for row in rows)
-    structures = tiny_ssemb(tmp_path).structures([look.opt for look in looks if look.opt is not None])
-    np.testing.assert_allclose(np.linalg.norm(structures, axis=1), np.ones(len(looks)), atol=1e-5)
+    structures = tiny_ssemb(tmp_path).structures([visual.opt for visual in visuals if visual.opt is not None])
+    np.testing.assert_allclose(np.linalg.norm(structures, axis=1), np.ones(len(visuals)), atol=1e-5)
 
 
 def test_formulas_that_share_more_parts_come_first_and_renaming_costs_little() -> None:

@@ -62,7 +62,7 @@ def test_matrices_arrays_functions_and_prescripts_keep_their_parts():
     assert omath(t("a &lt; b")).count("<mo>&lt;</mo>") == 1
 
 
-def test_words_and_letters_of_other_alphabets_keep_their_look():
+def test_words_and_letters_of_other_alphabets_keep_their_visual():
     assert omath(t("if x", "<nor/>")).endswith("<mtext>if x</mtext></math>")
     assert 'mathvariant="double-struck">R' in omath(t("R", '<scr val="double-struck"/>'))
     assert 'mathvariant="bold">v' in omath(t("v", '<sty val="b"/>'))

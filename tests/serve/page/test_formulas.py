@@ -132,7 +132,7 @@ def test_fractions_have_the_size_of_their_style(measured: Any) -> None:
 
 def test_rules_and_strokes_are_drawn_by_the_pages_own_style_sheet(page: Page, site: Site) -> None:
     page.goto(site.url)
-    looks = page.evaluate(
+    visuals = page.evaluate(
         """(markup) => {
           document.body.insertAdjacentHTML("beforeend", markup);
           const style = (name) => getComputedStyle(document.querySelector(`body > math .math-${name}`));
@@ -143,7 +143,7 @@ def test_rules_and_strokes_are_drawn_by_the_pages_own_style_sheet(page: Page, si
         }""",
         draw(r"\begin{array}{r|c}\hline\cancel{a}&b\end{array}").mathml,
     )
-    assert looks == {
+    assert visuals == {
         "before": "solid",
         "above": "solid",
         "cancelled": "linear-gradient",

@@ -45,9 +45,9 @@ class ContextScores:
         scores = np.full((len(collection.topics), len(place)), -1.0, np.float32)
         posts = list(self.posts)
         for post, found in zip(posts, self.encoder.encode(posts), strict=True):
-            looks = {formula.id: formula.visual_id for formula in post.formulas}
+            visuals = {formula.id: formula.visual_id for formula in post.formulas}
             for formula, vectors in found:
-                number = place.get(looks[formula] or "")
+                number = place.get(visuals[formula] or "")
                 if number is not None:
                     scores[:, number] = np.maximum(scores[:, number], queries @ vectors.vectors[0])
         self.path.parent.mkdir(parents=True, exist_ok=True)

@@ -24,7 +24,7 @@ from mathamr.posts.passage import Passage, passage
 from mathamr.posts.post import Post
 from mathamr.systems.mathamr.context import CONTEXTS, contexts
 
-PLACES_A_LOOK = 5
+PLACES_A_VISUAL = 5
 """Places of one judged look that are read at most."""
 
 
@@ -33,7 +33,7 @@ class FormulaPlace:
     """One place of a formula: its id, its look (visual id), the topic it is the query of, and its contexts by name."""
 
     id: str
-    look: str
+    visual: str
     topic: str = ""
     contexts: Mapping[str, str]
 
@@ -51,18 +51,18 @@ def collection_places(
     posts: Iterable[Post], qrels: Qrels, parser: AmrParser, others: int = 0, seed: int = 0
 ) -> Iterator[FormulaPlace]:
     """The places of judged looks, some for each, and one place each of so many other looks, by chance."""
-    judged = {look for grades in qrels.grades.values() for look in grades}
-    left = dict.fromkeys(judged, PLACES_A_LOOK)
+    judged = {visual for grades in qrels.grades.values() for visual in grades}
+    left = dict.fromkeys(judged, PLACES_A_VISUAL)
     every = [(post, {f.id: f.visual_id for f in post.formulas if f.visual_id}) for post in posts]
-    unjudged = sorted({look for _, looks in every for look in looks.values()} - judged)
+    unjudged = sorted({visual for _, visuals in every for visual in visuals.values()} - judged)
     chosen = np.random.default_rng(seed).permutation(len(unjudged))[:others]
     left |= {unjudged[number]: 1 for number in chosen}
     wanted: list[tuple[Post, set[str]]] = []
-    for post, looks in every:
+    for post, visuals in every:
         own: set[str] = set()
-        for formula, look in looks.items():
-            if left.get(look, 0):
-                left[look] -= 1
+        for formula, visual in visuals.items():
+            if left.get(visual, 0):
+                left[visual] -= 1
                 own.add(formula)
         if own:
             wanted.append((post, own))
@@ -99,7 +99,7 @@ def _read(wanted: Sequence[tuple[Post, set[str]]], parser: AmrParser) -> Iterato
             places += [
                 FormulaPlace(
                     id=formula,
-                    look=formulas[formula].visual_id or "",
+                    visual=formulas[formula].visual_id or "",
                     contexts={kind: lines[kind][formula] for kind in CONTEXTS},
                 )
                 for formula in names.values()
@@ -117,7 +117,12 @@ def write_places(places: Iterable[FormulaPlace], path: Path) -> int:
     count = 0
     with gzip.open(path, "wt", encoding="utf-8") as file:
         for place in places:
-            row = {"id": place.id, "look": place.look, "topic": place.topic, "contexts": dict(place.contexts)}
+            row = {
+                "id": place.id,
+                "visual": place.visual,
+                "topic": place.topic,
+                "contexts": dict(place.contexts),
+            }
             file.write(json.dumps(row, ensure_ascii=False) + "\n")
             count += 1
     return count

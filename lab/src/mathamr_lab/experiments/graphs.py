@@ -22,7 +22,7 @@ from mathamr_lab.experiments.collection import TestCollection
 from mathamr_lab.experiments.stage import Figures
 from mathamr_lab.training.export import listed
 
-POSTS, LOOKS, FURTHER = "posts.tsv", "formulas.tsv", "further.tsv"
+POSTS, VISUALS, FURTHER = "posts.tsv", "formulas.tsv", "further.tsv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,18 +46,18 @@ class CorpusCatalogue:
 
     posts: tuple[str, ...]
     answers: tuple[str, ...]
-    looks: dict[str, str]
+    visuals: dict[str, str]
     further: tuple[str, ...]
 
     @classmethod
     def read(cls, folder: Path) -> CorpusCatalogue:
         """The catalogue that `build_corpus` wrote."""
         rows = [line.split("\t") for line in (folder / POSTS).read_text(encoding="utf-8").splitlines()]
-        looks = (folder / LOOKS).read_text(encoding="utf-8").splitlines()
+        visuals = (folder / VISUALS).read_text(encoding="utf-8").splitlines()
         return cls(
             tuple(post_id for post_id, _ in rows),
             tuple(post_id for post_id, kind in rows if kind == "answer"),
-            dict(line.split("\t") for line in looks),
+            dict(line.split("\t") for line in visuals),
             tuple((folder / FURTHER).read_text(encoding="utf-8").splitlines()),
         )
 
@@ -117,7 +117,7 @@ def build_corpus(
             "answers": len(catalogue.answers),
             "further": len(catalogue.further),
             "pairs": len(_pairs(store, catalogue, collection.without)),
-            "formulas": len(catalogue.looks),
+            "formulas": len(catalogue.visuals),
             "skipped": report.skipped.total(),
         }
 
@@ -127,12 +127,12 @@ def _catalogued(collection: TestCollection, folder: Path, report: Report) -> Ite
     searched: set[str] = set()
     with (
         (folder / POSTS).open("w", encoding="utf-8") as listed_posts,
-        (folder / LOOKS).open("w", encoding="utf-8") as looks,
+        (folder / VISUALS).open("w", encoding="utf-8") as visuals,
     ):
         for post in _rankable(collection.posts(report)):
             searched.add(post.id)
             listed_posts.write(f"{post.id}\t{post.role}\n")
-            looks.writelines(f"{f.id}\t{f.visual_id}\n" for f in post.formulas if f.visual_id)
+            visuals.writelines(f"{f.id}\t{f.visual_id}\n" for f in post.formulas if f.visual_id)
             yield post
     with (folder / FURTHER).open("w", encoding="utf-8") as listed_posts:
         for post in _rankable(collection.further_posts(report)):

@@ -33,32 +33,32 @@ class NotApplicableError(MathAMRError):
     """What a variant cannot do: search for formulas where graphs have none."""
 
 
-class JudgedLooks:
+class JudgedVisuals:
     """Which formulas look the same, as the collection's visual ids say."""
 
-    def __init__(self, looks: Mapping[str, str]) -> None:
-        self._looks = looks
+    def __init__(self, visuals: Mapping[str, str]) -> None:
+        self._visuals = visuals
 
     @cached_property
     def _formulas(self) -> dict[str, list[str]]:
         found: dict[str, list[str]] = {}
-        for formula, look in self._looks.items():
-            found.setdefault(look, []).append(formula)
+        for formula, visual in self._visuals.items():
+            found.setdefault(visual, []).append(formula)
         return found
 
-    def looks_of(self, formulas: Sequence[str]) -> dict[str, str]:
+    def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
         """The visual ids of formulas."""
-        return {formula: self._looks[formula] for formula in formulas if formula in self._looks}
+        return {formula: self._visuals[formula] for formula in formulas if formula in self._visuals}
 
-    def with_look(self, look: str) -> list[str]:
+    def with_visual(self, visual: str) -> list[str]:
         """The formulas with a visual id."""
-        return self._formulas.get(look, [])
+        return self._formulas.get(visual, [])
 
-    def first_with(self, looks: Sequence[str]) -> dict[str, str]:
+    def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
         """The first formula with each visual id."""
-        return {look: self._formulas[look][0] for look in looks if look in self._formulas}
+        return {visual: self._formulas[visual][0] for visual in visuals if visual in self._formulas}
 
-    def trees(self, looks: Sequence[str], reading: str = "published") -> dict[str, Trees]:
+    def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
         """Nothing: experiments compare vectors, not trees."""
         return {}
 
@@ -85,13 +85,13 @@ class Searcher:
             return None
         return asked
 
-    def ranked(self, asked: Asked, looks: JudgedLooks) -> Sequence[Scored]:
+    def ranked(self, asked: Asked, visuals: JudgedVisuals) -> Sequence[Scored]:
         """Answers by id, or looks by visual id."""
         if self._test.task == "answers":
             posts = PostRanker(asked, self._engine, _no_words).rank(self._ranking, self._demand, "")
             return [Scored(each.id, each.score) for each in posts]
-        ranker = FormulaRanker(asked, self._engine, _no_words, looks)
-        return [Scored(each.look, each.score) for each in ranker.rank(self._ranking, self._demand, "")]
+        ranker = FormulaRanker(asked, self._engine, _no_words, visuals)
+        return [Scored(each.visual, each.score) for each in ranker.rank(self._ranking, self._demand, "")]
 
 
 def search(
@@ -114,14 +114,14 @@ def search(
         ranking = ranking_of(strategy, system, test.task, len(catalogue.answers))
         if not all(opened[name].count() for name in fields_of(ranking)):
             raise NotApplicableError(f"the graphs have no {test.task} to find")
-        looks = JudgedLooks(catalogue.looks)
+        visuals = JudgedVisuals(catalogue.visuals)
         searcher = Searcher(test, ranking, strategy.exact, opened, topics)
         queries = [searcher.asked(topic) for topic in test.topics]
         for first in queries[:1]:
             if first is not None:
-                searcher.ranked(first, looks)  # what is loaded on first use is no part of a query
+                searcher.ranked(first, visuals)  # what is loaded on first use is no part of a query
         began = time.process_time()
-        found = [[] if query is None else searcher.ranked(query, looks) for query in queries]
+        found = [[] if query is None else searcher.ranked(query, visuals) for query in queries]
         seconds = time.process_time() - began
     finally:
         opened.close()

@@ -111,7 +111,7 @@ def _formulas(
     for each in made:
         seen: set[str] = set()
         for name, fields in each.formulas:
-            if name not in seen and (catalogue is None or name in catalogue.looks):
+            if name not in seen and (catalogue is None or name in catalogue.visuals):
                 seen.add(name)
                 yield Entry(name, fields, replace(payloads[each.id], post=each.id))
 
@@ -180,6 +180,6 @@ class StoredQueries:
                 (post if field.of == "posts" else formulas.setdefault(name, {}))[field.name] = vectors
         return Encoded(id=key, post=post, formulas=tuple(formulas.items()))
 
-    def look(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
+    def visual(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
         """Looks are not stored for topics."""
         raise MathAMRError("an experiment on stored vectors has none of looks")

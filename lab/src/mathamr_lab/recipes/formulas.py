@@ -24,7 +24,7 @@ class FormulaCounts:
 
     met: int = 0
     unreadable: int = 0
-    looks: set[str] = field(default_factory=set)
+    visuals: set[str] = field(default_factory=set)
 
 
 def prepare_formulas(
@@ -66,8 +66,8 @@ def formulas_of_sources(paths: tuple[Path, ...], counts: FormulaCounts) -> Itera
         read = _of_table if path.suffix in TABLES and _is_table(path) else _of_posts
         for slt, opt in read(path, counts):
             key = visual_key(slt)
-            if key not in counts.looks:
-                counts.looks.add(key)
+            if key not in counts.visuals:
+                counts.visuals.add(key)
                 yield slt, opt
 
 

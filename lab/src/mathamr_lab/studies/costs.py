@@ -32,7 +32,7 @@ from mathamr.evaluation.topics import read_topics
 from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.engines.engine import Engine, Entry, Kind, Payload, create_engine
+from mathamr.index.engines.engine import Engine, Entry, FieldTarget, Payload, create_engine
 from mathamr.index.manifest import Manifest
 from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.posts.post import Post
@@ -115,7 +115,7 @@ def made_up(some: Path, whole: Path, out: Path, seed: int = 0) -> int:
     return total
 
 
-def _known(engine: Engine, kind: Kind) -> list[Rows]:
+def _known(engine: Engine, kind: FieldTarget) -> list[Rows]:
     """The rows of all entries of a kind."""
     found: dict[str, Rows] = {}
     for field in engine.fields:
@@ -125,16 +125,16 @@ def _known(engine: Engine, kind: Kind) -> list[Rows]:
     return list(found.values())
 
 
-def _payloads(catalogue: Catalogue, kind: Kind) -> Iterator[dict[str, Payload]]:
+def _payloads(catalogue: Catalogue, kind: FieldTarget) -> Iterator[dict[str, Payload]]:
     """What all entries of a kind are found by, some at a time."""
-    ids = {"posts": catalogue.ids, "formulas": catalogue.formula_ids, "looks": catalogue.look_keys}[kind]
+    ids = {"posts": catalogue.ids, "formulas": catalogue.formula_ids, "visual": catalogue.visual_keys}[kind]
     for part in batches(list(ids()), AT_A_TIME):
         if kind == "posts":
             yield post_payloads(catalogue, part)
         elif kind == "formulas":
             yield formula_payloads(catalogue, part)
         else:
-            yield {look: Payload(look=look) for look in part}
+            yield {visual: Payload(visual=visual) for visual in part}
 
 
 def _drawn(rows: Rows, draw: np.random.Generator) -> Rows:

@@ -43,7 +43,7 @@ from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.renaming import FEWEST_SYMBOLS, form_key
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.trees import Trees, trees_of
-from mathamr.index.build.lookkeys import look_keys
+from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.lexical.bags import bag_of, formula_bag
 from mathamr.index.lexical.lexicalindex import FORMULAS, LexicalIndex, LexicalPart
 from mathamr.index.lexical.terms import FORMULA_FIELDS, Terms, formula_terms, reading_in_force
@@ -133,7 +133,7 @@ def run() -> None:
     mini = folder / "arqmath-mini"
     table = Table(mini / "Posts.xml")
     with tempfile.TemporaryDirectory() as temporary, LexicalIndex.open(Path(temporary)) as index:
-        index.formulas.update_bags((look, formula_bag(*each)) for look, each in table.formulas.items())
+        index.formulas.update_bags((visual, formula_bag(*each)) for visual, each in table.formulas.items())
         judged = {year: _mini(mini, year, table, index.formulas) for year in YEARS}
         others = _runs([each for topics in judged.values() for each in topics])
         _compare("arqmath-mini, 2020 and 2021", [*judged["2020"], *judged["2021"]], others)
@@ -176,18 +176,18 @@ def _mini(folder: Path, year: str, table: Table, lexicon: LexicalPart) -> list[J
     for topic in read_topics(folder / "topics" / f"task2-{year}.xml"):
         if topic.id not in grades or topic.formula is None:
             continue
-        looks = {each: table.look_of[each] for each in grades[topic.id] if each in table.look_of}
+        visuals = {each: table.visual_of[each] for each in grades[topic.id] if each in table.visual_of}
         terms = formula_terms(topic.formula, topic.post.macros)
-        evidence = lexicon.evidence(terms, set(looks.values()))
+        evidence = lexicon.evidence(terms, set(visuals.values()))
         trees = trees_of(topic.formula, topic.post.macros, reading_in_force())[0]
         known = table.trees(list(evidence), reading_in_force())
-        named = {each: evidence[look] for each, look in looks.items()}
-        read = {each: known[look] for each, look in looks.items()}
+        named = {each: evidence[visual] for each, visual in visuals.items()}
+        read = {each: known[visual] for each, visual in visuals.items()}
         found.append(_judged(topic.id, grades[topic.id], named, trees, read))
         asked[topic.id] = trees_of(topic.formula, topic.post.macros)[0]
     names = dict.fromkeys(each for topic in found for each in topic.ids)
-    published = table.trees([table.look_of[each] for each in names])
-    _give_nodes(found, asked, {each: published[table.look_of[each]] for each in names})
+    published = table.trees([table.visual_of[each] for each in names])
+    _give_nodes(found, asked, {each: published[table.visual_of[each]] for each in names})
     return found
 
 
@@ -382,36 +382,40 @@ class Table:
         self.formulas: dict[str, tuple[Formula, tuple[str, ...]]] = {}
         self.visual_ids: dict[str, list[str]] = {}
         for post in read_posts(path, Report()):
-            for formula, look in zip(post.formulas, look_keys(post), strict=True):
-                self.formulas.setdefault(look, (formula, post.macros))
-                known = self.visual_ids.setdefault(look, [])
+            for formula, visual in zip(post.formulas, visual_keys(post), strict=True):
+                self.formulas.setdefault(visual, (formula, post.macros))
+                known = self.visual_ids.setdefault(visual, [])
                 if formula.visual_id and formula.visual_id not in known:
                     known.append(formula.visual_id)
 
     @cached_property
-    def look_of(self) -> dict[str, str]:
+    def visual_of(self) -> dict[str, str]:
         """Looks by the visual ids of the collection."""
-        return {each: look for look, known in self.visual_ids.items() for each in known}
+        return {each: visual for visual, known in self.visual_ids.items() for each in known}
 
-    def looks_of(self, formulas: Sequence[str]) -> dict[str, str]:
+    def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
         """Nothing: there are no fields of formulas here."""
         return {}
 
-    def with_look(self, look: str) -> list[str]:
+    def with_visual(self, visual: str) -> list[str]:
         """The one formula that stands for a look."""
-        return [self.formulas[look][0].id] if look in self.formulas else []
+        return [self.formulas[visual][0].id] if visual in self.formulas else []
 
-    def first_with(self, looks: Sequence[str]) -> dict[str, str]:
+    def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
         """The formula of each look."""
-        return {look: self.formulas[look][0].id for look in looks if look in self.formulas}
+        return {visual: self.formulas[visual][0].id for visual in visuals if visual in self.formulas}
 
-    def trees(self, looks: Sequence[str], reading: str = "published") -> dict[str, Trees]:
+    def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
         """The trees of each look."""
-        return {look: trees_of(*self.formulas[look], reading)[0] for look in looks if look in self.formulas}
+        return {
+            visual: trees_of(*self.formulas[visual], reading)[0]
+            for visual in visuals
+            if visual in self.formulas
+        }
 
-    def judged(self, looks: Iterable[str]) -> list[str]:
+    def judged(self, visuals: Iterable[str]) -> list[str]:
         """Looks by the visual ids of the collection, each once."""
-        return list(dict.fromkeys(each for look in looks for each in self.visual_ids.get(look, ())))
+        return list(dict.fromkeys(each for visual in visuals for each in self.visual_ids.get(visual, ())))
 
 
 def _searched(folder: Path, table: Table, lexicon: LexicalPart) -> None:
@@ -430,7 +434,7 @@ def _searched(folder: Path, table: Table, lexicon: LexicalPart) -> None:
     print(f"\n== searches in all {len(table.formulas):,} looks of arqmath-mini")
     rows: dict[str, Values] = {}
     for called, ranking in rankings.items():
-        found = [table.judged(_looks(topic, ranking, table, lexicon)) for topic in topics]
+        found = [table.judged(_visuals(topic, ranking, table, lexicon)) for topic in topics]
         rows[called] = {
             str(measure): np.array([measure.of(ids, own) for ids, own in zip(found, grades, strict=True)])
             for measure in measures(MEASURES)
@@ -450,8 +454,8 @@ def _renamed(table: Table, lexicon: LexicalPart) -> None:
     rankings = {"lexical": Lexical(), "usual": next(iter(MathAMRPlusSystem.rankings["formulas"].values()))}
     generator, asked = Random(0), 0
     first, candidates = dict.fromkeys(rankings, 0), 0
-    for look in generator.sample(sorted(table.formulas), len(table.formulas)):
-        latex = table.formulas[look][0].latex
+    for visual in generator.sample(sorted(table.formulas), len(table.formulas)):
+        latex = table.formulas[visual][0].latex
         query = _in_other_letters(latex, generator)
         if query is None:
             continue
@@ -489,7 +493,7 @@ def _in_other_letters(latex: str, generator: Random) -> str | None:
     return "".join(names.get(token, token) for token in tokens)
 
 
-def _looks(topic: Topic, ranking: Ranking, table: Table, lexicon: LexicalPart) -> list[str]:
+def _visuals(topic: Topic, ranking: Ranking, table: Table, lexicon: LexicalPart) -> list[str]:
     return _ranked(Query.of_post(topic.post, topic.formula_id), ranking, table, lexicon)
 
 
@@ -497,7 +501,7 @@ def _ranked(query: Query, ranking: Ranking, table: Table, lexicon: LexicalPart) 
     asked = Asked(query, cast(Any, None), formula=query.target()[0])
     payloads: Callable[..., dict[str, Any]] = lambda _kind, _ids: {}  # noqa: E731
     ranker = FormulaRanker(asked, cast(Any, None), lambda: lexicon, table, payloads)
-    return [each.look for each in ranker.rank(ranking, Demand(DEPTH), "it") if each.look]
+    return [each.visual for each in ranker.rank(ranking, Demand(DEPTH), "it") if each.visual]
 
 
 def _report(rows: Mapping[str, Values], topics: Sequence[str], baseline: str) -> None:

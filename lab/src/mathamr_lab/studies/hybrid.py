@@ -147,13 +147,13 @@ def _fill(lexical: LexicalIndex, posts: Sequence[Post], folder: Path) -> None:
     """Puts the answers of a collection into the lexical index, and its formulas, one of each look."""
     started = time.perf_counter()
     lexical.posts.update_bags((post.id, post_bag(post)) for post in posts if post.kind == "answer")
-    looks = {
+    visuals = {
         formula.visual_id: (formula, post.macros)
         for post in reversed(posts)
         for formula in reversed(post.formulas)
         if formula.visual_id
     }
-    lexical.formulas.update_bags((look, formula_bag(*formula)) for look, formula in looks.items())
+    lexical.formulas.update_bags((visual, formula_bag(*formula)) for visual, formula in visuals.items())
     seconds = time.perf_counter() - started
     size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
     print(

@@ -114,7 +114,7 @@ def _speed(path: Path) -> None:
 
 def _task2(folder: Path) -> dict[str, Scores]:
     posts = list(read_posts(folder / "Posts.xml", Report()))
-    looks = {
+    visuals = {
         formula.visual_id: partial(terms_of, formula, post.macros)
         for post in reversed(posts)
         for formula in reversed(post.formulas)
@@ -128,7 +128,7 @@ def _task2(folder: Path) -> dict[str, Scores]:
         for topic in read_topics(folder / "topics" / f"task2-{year}.xml"):
             if topic.id in judged.grades and topic.formula is not None:
                 queries[topic.id] = partial(terms_of, topic.formula, topic.post.macros)
-    return _compare("Task 2 of arqmath-mini, 2020 and 2021", looks, queries, Qrels(grades))
+    return _compare("Task 2 of arqmath-mini, 2020 and 2021", visuals, queries, Qrels(grades))
 
 
 def _pool(folder: Path) -> dict[str, Scores]:

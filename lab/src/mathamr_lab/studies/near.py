@@ -30,7 +30,7 @@ from mathamr.posts.post import Formula
 from mathamr.systems.field import Field
 from mathamr.systems.formulagraph.system import ROWS, VIEW_OF, FormulaGraphSystem
 from mathamr.systems.modelfolder import load_system
-from mathamr.systems.system import Look
+from mathamr.systems.system import VisualFormula
 from mathamr.systems.vectors import Vectors
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 200_000)
@@ -45,7 +45,7 @@ THEIRS = "the paper: 400 million vectors of 100 numbers for 9.8 million formulas
 class Cost:
     """What one size took."""
 
-    looks: int
+    visuals: int
     rows: int
     disk: int
     stored: float
@@ -64,11 +64,11 @@ def formulas_of(path: Path) -> tuple[FormulaGraphSystem, FormulaShard, npt.NDArr
     return system, shard, np.random.default_rng(0).permutation(len(shard))
 
 
-def near(formulas: Path, queries: Sequence[Look]) -> None:
+def near(formulas: Path, queries: Sequence[VisualFormula]) -> None:
     """Measures both ways at all sizes that the shard and the seconds of `MATHAMR_NEAR_SECONDS` allow."""
     system, shard, order = formulas_of(formulas)
     budget, began = float(os.environ.get("MATHAMR_NEAR_SECONDS", "600")), time.perf_counter()
-    asked = list(system.encode_looks(queries))
+    asked = list(system.encode_visuals(queries))
     for title, apart, share in (("an entry a node", True, 0.75), ("an entry a look, many rows", False, 0.25)):
         print(f"\n{title}, engine edge with HNSW over all rows", flush=True)
         found: list[Cost] = []
@@ -76,28 +76,28 @@ def near(formulas: Path, queries: Sequence[Look]) -> None:
         for size in SIZES:
             # A larger size takes as much longer as it is larger.
             spent, last = time.perf_counter() - started, found[-1] if found else None
-            expected = (last.stored + last.graphs) * 1.2 * size / last.looks if last else 0.0
+            expected = (last.stored + last.graphs) * 1.2 * size / last.visuals if last else 0.0
             if size > len(shard) or spent + expected > budget * share:
                 break
-            vectors = encoded_looks(system, shard, order[:size])
+            vectors = encoded_visuals(system, shard, order[:size])
             found.append(_measure(vectors, asked, apart=apart))
             print(f"  {size:,} looks after {time.perf_counter() - started:.0f} s", flush=True)
         _report(found)
     print(f"{THEIRS}; all in {time.perf_counter() - began:.0f} s", flush=True)
 
 
-def encoded_looks(
+def encoded_visuals(
     system: FormulaGraphSystem, shard: FormulaShard, numbers: npt.NDArray[np.int64]
 ) -> dict[str, list[Floats]]:
     """The rows of looks by view."""
 
-    def looks() -> Iterator[Look]:
+    def visuals() -> Iterator[VisualFormula]:
         for number in numbers.tolist():
             opt, slt = shard.both(number)
-            yield Look(key=str(number), formula=Formula(str(number), ""), opt=opt, slt=slt)
+            yield VisualFormula(key=str(number), formula=Formula(str(number), ""), opt=opt, slt=slt)
 
     found: dict[str, list[Floats]] = {field: [] for field in VIEW_OF}
-    for rows in system.encode_looks(looks()):
+    for rows in system.encode_visuals(visuals()):
         for field, own in found.items():
             own.append(rows[field].vectors)
     return found
@@ -107,12 +107,12 @@ def _measure(
     vectors: dict[str, list[Floats]], asked: Sequence[Mapping[str, Vectors]], *, apart: bool
 ) -> Cost:
     size = len(next(iter(vectors.values()))[0][0])
-    fields = [Field(name=name, of="looks", size=size, many=not apart) for name in vectors]
+    fields = [Field(name=name, of="visual", size=size, many=not apart) for name in vectors]
     with tempfile.TemporaryDirectory() as folder:
         engine = create_engine(Path(folder) / "engine", fields, "edge", {"hnsw": "all"})
         began = time.perf_counter()
         for batch in batches(_entries(vectors, apart=apart), BATCH):
-            engine.upsert("looks", batch)
+            engine.upsert("visual", batch)
         engine.flush()
         stored = time.perf_counter() - began
         began = time.perf_counter()
@@ -122,8 +122,8 @@ def _measure(
         took, exact, many, recall = _queries(engine, vectors, asked, apart=apart)
         engine.close()
     rows = sum(len(each) for own in vectors.values() for each in own)
-    looks = len(next(iter(vectors.values())))
-    return Cost(looks, rows, disk, stored, graphs, took, exact, many, recall)
+    visuals = len(next(iter(vectors.values())))
+    return Cost(visuals, rows, disk, stored, graphs, took, exact, many, recall)
 
 
 def _entries(vectors: Mapping[str, Sequence[Floats]], *, apart: bool) -> Iterator[Entry]:
@@ -195,13 +195,13 @@ def _queries(
 
 def _report(found: Sequence[Cost]) -> None:
     rows = [
-        ["looks", "vectors", "GB on disk", "stored, s", "graphs, s", "candidates", "ms a query", "exact, ms",
+        ["visual", "vectors", "GB on disk", "stored, s", "graphs, s", "candidates", "ms a query", "exact, ms",
          *(f"recall@{depth}" for depth in DEPTHS)]
     ]  # fmt: skip
     for cost in found:
         rows.append(
             [
-                f"{cost.looks:,}",
+                f"{cost.visuals:,}",
                 f"{cost.rows:,}",
                 f"{cost.disk / 1e9:.2f}",
                 f"{cost.stored:.1f}",
@@ -215,14 +215,14 @@ def _report(found: Sequence[Cost]) -> None:
     print(aligned(rows))
     if len(found) < 2:
         return
-    looks = np.array([cost.looks for cost in found], float)
-    logs, last = np.log(looks), looks[-1]
-    rows_at = float(np.polyval(np.polyfit(looks, [cost.rows for cost in found], 1), ARQMATH))
-    disk = float(np.polyval(np.polyfit(looks[-3:], [cost.disk for cost in found[-3:]], 1), ARQMATH))
+    visuals = np.array([cost.visuals for cost in found], float)
+    logs, last = np.log(visuals), visuals[-1]
+    rows_at = float(np.polyval(np.polyfit(visuals, [cost.rows for cost in found], 1), ARQMATH))
+    disk = float(np.polyval(np.polyfit(visuals[-3:], [cost.disk for cost in found[-3:]], 1), ARQMATH))
     stored = found[-1].stored * ARQMATH / last
     graphs = found[-1].graphs * ARQMATH / last * np.log(ARQMATH) / logs[-1]
     query = float(np.polyval(np.polyfit(logs[-3:], [cost.query for cost in found[-3:]], 1), np.log(ARQMATH)))
-    exact = float(np.polyval(np.polyfit(looks, [cost.exact for cost in found], 1), ARQMATH))
+    exact = float(np.polyval(np.polyfit(visuals, [cost.exact for cost in found], 1), ARQMATH))
     print(
         f"projected to {ARQMATH:,} looks: {rows_at / 1e6:,.0f} million vectors, {disk / 1e9:,.0f} GB,"
         f" {stored / 3600:,.1f} hours to store and {graphs / 3600:,.1f} hours of graphs (n log n),"

@@ -23,9 +23,9 @@ from mathamr.core.arrays import Floats
 from mathamr.evaluation.table import aligned
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.maxsim import maxsim
-from mathamr.systems.system import Look
+from mathamr.systems.system import VisualFormula
 from mathamr.systems.vectors import Vectors
-from mathamr_lab.studies.near import ARQMATH, encoded_looks, formulas_of
+from mathamr_lab.studies.near import ARQMATH, encoded_visuals, formulas_of
 
 SIZES = (10_000, 30_000, 100_000, 200_000)
 PLANES = 3
@@ -53,9 +53,9 @@ class NodeRows:
     starts: Numbers
 
     @classmethod
-    def of(cls, looks: Sequence[Floats]) -> NodeRows:
+    def of(cls, visuals: Sequence[Floats]) -> NodeRows:
         """Looks one after the other."""
-        return cls(np.concatenate(list(looks)), np.cumsum([0, *map(len, looks)])[:-1])
+        return cls(np.concatenate(list(visuals)), np.cumsum([0, *map(len, visuals)])[:-1])
 
     @cached_property
     def counts(self) -> Numbers:
@@ -67,14 +67,14 @@ class NodeRows:
         """The look of every node."""
         return np.repeat(np.arange(len(self.starts)), self.counts)
 
-    def places(self, looks: Numbers) -> tuple[Numbers, Numbers]:
+    def places(self, visuals: Numbers) -> tuple[Numbers, Numbers]:
         """The nodes of some looks, and where each of these begins."""
-        counts = self.counts[looks]
+        counts = self.counts[visuals]
         begins = np.cumsum(counts) - counts
-        return np.arange(int(counts.sum())) + np.repeat(self.starts[looks] - begins, counts), begins
+        return np.arange(int(counts.sum())) + np.repeat(self.starts[visuals] - begins, counts), begins
 
 
-class EncodedLooks:
+class EncodedVisuals:
     """One vector a look (MUVERA)."""
 
     def __init__(self, view: NodeRows) -> None:
@@ -120,12 +120,12 @@ class NodeLists:
         """The looks of the nearest lists that MaxSim over centroids puts first."""
         similar = query @ self._centroids.T
         near = np.unique(np.argpartition(-similar, probes, axis=1)[:, :probes])
-        looks = np.unique(
+        visuals = np.unique(
             np.concatenate([self._listed[self._bounds[each] : self._bounds[each + 1]] for each in near])
         )
-        places, begins = self._view.places(looks.astype(np.int64))
+        places, begins = self._view.places(visuals.astype(np.int64))
         best = np.maximum.reduceat(np.ascontiguousarray(similar.T)[self._codes[places]], begins, axis=0)
-        return looks[first(best.mean(axis=1), pool)].astype(np.int64)
+        return visuals[first(best.mean(axis=1), pool)].astype(np.int64)
 
 
 def first(scores: Floats, count: int) -> Numbers:
@@ -134,14 +134,14 @@ def first(scores: Floats, count: int) -> Numbers:
     return found
 
 
-def nodelists(formulas: Path, queries: Sequence[Look]) -> None:
+def nodelists(formulas: Path, queries: Sequence[VisualFormula]) -> None:
     """Measures all sizes that the shard and the seconds of `MATHAMR_NEAR_SECONDS` allow."""
     system, shard, order = formulas_of(formulas)
     budget, began = float(os.environ.get("MATHAMR_NEAR_SECONDS", "600")), time.perf_counter()
-    asked = list(system.encode_looks(queries))
+    asked = list(system.encode_visuals(queries))
     rows: dict[str, list[Floats]] = {}
     done, encoding = 0, 0.0
-    head = ["looks", "vectors", "GB", "looks by", "made, s", "GB beside", "exact, ms", "pool", "ms a query"]
+    head = ["visual", "vectors", "GB", "looks by", "made, s", "GB beside", "exact, ms", "pool", "ms a query"]
     table = [[*head, *(f"recall@{depth}" for depth in DEPTHS)]]
     print("\nlooks chosen by encodings and by lists of nodes, then exact MaxSim", flush=True)
     for size in SIZES:
@@ -149,7 +149,7 @@ def nodelists(formulas: Path, queries: Sequence[Look]) -> None:
         if size > len(shard) or (done and spent * size / done > budget):
             break
         started = time.process_time()
-        for name, own in encoded_looks(system, shard, order[done:size]).items():
+        for name, own in encoded_visuals(system, shard, order[done:size]).items():
             rows.setdefault(name, []).extend(own)
         encoding += time.process_time() - started
         done = size
@@ -195,7 +195,7 @@ def _measured(views: Mapping[str, NodeRows], asked: Sequence[Mapping[str, Vector
         )
 
     began = time.process_time()
-    encoded = {name: EncodedLooks(view) for name, view in views.items()}
+    encoded = {name: EncodedVisuals(view) for name, view in views.items()}
     made = time.process_time() - began
     pool = POOLS[-1]
     choices = {name: _with_pool(each, pool) for name, each in encoded.items()}
@@ -216,8 +216,8 @@ def _measured(views: Mapping[str, NodeRows], asked: Sequence[Mapping[str, Vector
     return found
 
 
-def _with_pool(looks: EncodedLooks, pool: int) -> Chosen:
-    return lambda query: looks.choose(query, pool)
+def _with_pool(visuals: EncodedVisuals, pool: int) -> Chosen:
+    return lambda query: visuals.choose(query, pool)
 
 
 def _probing(lists: NodeLists, probes: int, pool: int) -> Chosen:
@@ -231,17 +231,17 @@ def _scored(
     found: dict[int, float] = {}
     for name, view in views.items():
         nodes = query[name].vectors
-        looks = chosen[name](nodes)
-        places, begins = view.places(looks)
-        for look, score in zip(
-            looks.tolist(), maxsim(nodes, view.rows[places], begins).tolist(), strict=True
+        visuals = chosen[name](nodes)
+        places, begins = view.places(visuals)
+        for visual, score in zip(
+            visuals.tolist(), maxsim(nodes, view.rows[places], begins).tolist(), strict=True
         ):
-            found[look] = max(found.get(look, -1.0), score)
+            found[visual] = max(found.get(visual, -1.0), score)
     return found
 
 
 def _recall(truth: Floats, found: Mapping[int, float], depth: int) -> float:
     """What is as good as the last of the true ones is as true."""
     last = np.partition(truth, len(truth) - depth)[len(truth) - depth]
-    order = sorted(found, key=lambda look: (-found[look], look))[:depth]
-    return min(1.0, sum(bool(truth[look] >= last - 1e-5) for look in order) / depth)
+    order = sorted(found, key=lambda visual: (-found[visual], visual))[:depth]
+    return min(1.0, sum(bool(truth[visual] >= last - 1e-5) for visual in order) / depth)

@@ -88,7 +88,7 @@ def find_texts(posts: Iterable[Post], items: set[str], are_formulas: bool) -> Te
                 found[post.id] = post
             continue
         for formula in post.formulas:
-            look = formula.visual_id or formula.id
-            if look in items and look not in formulas:
-                formulas[look] = formula, post
+            visual = formula.visual_id or formula.id
+            if visual in items and visual not in formulas:
+                formulas[visual] = formula, post
     return Texts(found, formulas, are_given)

@@ -67,10 +67,10 @@ def _judged(head: Node, meaning: Node, group: Group, grammar: MeaningGrammar) ->
         return True, f"{name} is applied elsewhere in the formula"
     if name in context.variables:
         return False, f"{name} is a factor elsewhere in the post"
-    return _by_looks(head, meaning, group, inside)
+    return _by_visuals(head, meaning, group, inside)
 
 
-def _by_looks(head: Node, meaning: Node, group: Group, inside: Sequence[Node]) -> tuple[bool, str]:
+def _by_visuals(head: Node, meaning: Node, group: Group, inside: Sequence[Node]) -> tuple[bool, str]:
     """By the kind of letter and what stands in the parentheses."""
     name = letter(head)
     first = group.items[0]

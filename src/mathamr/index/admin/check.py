@@ -126,10 +126,10 @@ def _save(catalogue: Catalogue, aside: Path, options: BuildOptions) -> Counter[s
     saved: Counter[str] = Counter()
     with Crew(options.workers) as crew:
         for batch in batches(salvage(aside), BATCH):
-            keys = list(crew.look_keys([post for post, _ in batch]))
+            keys = list(crew.visual_keys([post for post, _ in batch]))
             with catalogue.transaction():
-                for (post, source), looks in zip(batch, keys, strict=True):
-                    catalogue.put(post, source, looks)
+                for (post, source), visuals in zip(batch, keys, strict=True):
+                    catalogue.put(post, source, visuals)
                     saved[source] += 1
     return saved
 
@@ -211,7 +211,7 @@ def _mend_vectors(archive: IndexWriter, damage: Damage) -> None:
     archive.engine.flush()
     with archive.catalogue.transaction():
         archive.catalogue.unmark("vectors", damage.vectors)
-        archive.catalogue.unmark_looks("vectors", damage.look_vectors)
+        archive.catalogue.unmark_visuals("vectors", damage.visual_vectors)
 
 
 def _mend_lexical(archive: IndexWriter, damage: Damage) -> None:
@@ -220,7 +220,7 @@ def _mend_lexical(archive: IndexWriter, damage: Damage) -> None:
         reset_lexical(archive)
         return
     archive.lexical.posts.update([], sorted(damage.extra_lexical))
-    archive.lexical.formulas.update([], sorted(damage.extra_looks))
+    archive.lexical.formulas.update([], sorted(damage.extra_visuals))
     with catalogue.transaction():
         catalogue.unmark("lexical", damage.lexical)
-        catalogue.unmark_looks("lexical", damage.looks)
+        catalogue.unmark_visuals("lexical", damage.visuals)

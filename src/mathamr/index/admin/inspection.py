@@ -18,10 +18,10 @@ from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
 from mathamr.index.build.entries import agree, sketch
 from mathamr.index.build.graphstages import parser_of
 from mathamr.index.catalogue.catalogue import CATALOGUE
-from mathamr.index.catalogue.journal import LOOK_STAGES, STAGES, Sketch
+from mathamr.index.catalogue.journal import STAGES, VISUAL_STAGES, Sketch
 from mathamr.index.engines.engine import ENGINES, Engine
 from mathamr.index.manifest import MANIFEST
-from mathamr.systems.field import Kind
+from mathamr.systems.field import FieldTarget
 from mathamr.systems.vectors import Vectors
 
 EXAMPLES = 3
@@ -102,13 +102,13 @@ class Damage:
     posts: set[str] = field(default_factory=set)
     graphs: set[str] = field(default_factory=set)
     vectors: set[str] = field(default_factory=set)
-    look_vectors: set[str] = field(default_factory=set)
+    visual_vectors: set[str] = field(default_factory=set)
     lexical: set[str] = field(default_factory=set)
-    looks: set[str] = field(default_factory=set)
-    extra_entries: dict[Kind, set[str]] = field(default_factory=dict)
+    visuals: set[str] = field(default_factory=set)
+    extra_entries: dict[FieldTarget, set[str]] = field(default_factory=dict)
     extra_graphs: set[str] = field(default_factory=set)
     extra_lexical: set[str] = field(default_factory=set)
-    extra_looks: set[str] = field(default_factory=set)
+    extra_visuals: set[str] = field(default_factory=set)
     tensors: bool = False
     vocabularies: bool = False
     whole_graphs: bool = False
@@ -128,10 +128,10 @@ def inspect(archive: Archive, report: CheckReport) -> Damage:
     return damage
 
 
-def _fails(part: str, report: CheckReport, look: Callable[[], None]) -> bool:
+def _fails(part: str, report: CheckReport, visual: Callable[[], None]) -> bool:
     """Whether a part cannot be read and has to be made anew; one that is only busy or far away is an error."""
     try:
-        look()
+        visual()
     except (InUseError, _OutOfReachError):
         raise
     except MathAMRError as error:
@@ -151,10 +151,10 @@ def _inspect_posts(archive: Archive, report: CheckReport, damage: Damage) -> Non
             report.add(
                 CATALOGUE, f"{count:,} posts wait for their {stage}: a build or change was interrupted"
             )
-    for look_stage in LOOK_STAGES:
-        count = archive.catalogue.count_stale_looks(look_stage)
+    for visual_stage in VISUAL_STAGES:
+        count = archive.catalogue.count_stale_visuals(visual_stage)
         if count:
-            what = "vectors" if look_stage == "vectors" else "lexical entry"
+            what = "vectors" if visual_stage == "vectors" else "lexical entry"
             report.add(CATALOGUE, f"{count:,} looks wait for their {what}: a build or change was interrupted")
 
 
@@ -208,23 +208,25 @@ def _inspect_vectors(archive: Archive, report: CheckReport, damage: Damage) -> N
         dict(catalogue.formula_sketches()),
         {name for each in pending for name in (*each.gone, *(name for name, _ in each.formulas))},
     )
-    looks = _Entries(
-        engine, "looks", dict(catalogue.look_sketches()), set(catalogue.stale_looks("vectors", -1))
+    visuals = _Entries(
+        engine, "visual", dict(catalogue.visual_sketches()), set(catalogue.stale_visuals("vectors", -1))
     )
-    for entries in (posts, formulas, looks):
+    for entries in (posts, formulas, visuals):
         damage.extra_entries[entries.of] = entries.extra
         report.add_each(VECTORS, f"{entries.of} have no vectors", entries.missing)
         report.add_each(VECTORS, f"{entries.of} have other vectors than were made for them", entries.wrong)
         report.add_each(VECTORS, f"vectors belong to none of the {entries.of}", entries.extra)
     lost = sorted(formulas.missing | formulas.wrong)
     damage.vectors = posts.missing | posts.wrong | catalogue.posts_of_formulas(lost)
-    damage.look_vectors = looks.missing | looks.wrong
+    damage.visual_vectors = visuals.missing | visuals.wrong
 
 
 class _Entries:
     """The entries of a kind in an engine against their sketches in the catalogue."""
 
-    def __init__(self, engine: Engine, of: Kind, expected: dict[str, Sketch], pending: set[str]) -> None:
+    def __init__(
+        self, engine: Engine, of: FieldTarget, expected: dict[str, Sketch], pending: set[str]
+    ) -> None:
         self.of = of
         there = set(engine.ids(of))
         self.missing = {name for name, known in expected.items() if known.rows} - there - pending
@@ -258,13 +260,13 @@ def _inspect_lexical(archive: Archive, report: CheckReport, damage: Damage) -> N
     pending = {each.id for each in catalogue.pending("lexical")}
     posts, entries = set(catalogue.ids()), set(lexical.posts.ids())
     damage.lexical, damage.extra_lexical = posts - entries - pending, entries - posts - pending
-    stale = set(catalogue.stale_looks("lexical", -1))
-    looks, known = set(catalogue.look_keys()), set(lexical.formulas.ids())
-    damage.looks, damage.extra_looks = looks - known - stale, known - looks - stale
+    stale = set(catalogue.stale_visuals("lexical", -1))
+    visuals, known = set(catalogue.visual_keys()), set(lexical.formulas.ids())
+    damage.visuals, damage.extra_visuals = visuals - known - stale, known - visuals - stale
     report.add_each(LEXICAL, "posts have no entry", damage.lexical)
     report.add_each(LEXICAL, "entries belong to no post", damage.extra_lexical)
-    report.add_each(LEXICAL, "looks have no entry", damage.looks)
-    report.add_each(LEXICAL, "entries belong to no look", damage.extra_looks)
+    report.add_each(LEXICAL, "looks have no entry", damage.visuals)
+    report.add_each(LEXICAL, "entries belong to no look", damage.extra_visuals)
 
 
 def _inspect_manifest(archive: Archive, report: CheckReport, damage: Damage) -> None:

@@ -67,7 +67,7 @@ class MeasuringCrew(Crew):
 
     def taken_in(self, posts: Sequence[Post]) -> Iterator[list[str]]:
         """Looks alone: of a large collection, for which one plans, nearly nothing of what the same parse gives can be kept."""
-        return self.look_keys(posts)
+        return self.visual_keys(posts)
 
     def answer(self, factory: str, work: Work, request: list[Any]) -> Any:
         """The answer to a request, made or remembered."""

@@ -152,7 +152,7 @@ def build_index(
         archive.settle(crew=crew, log=log)
         with log.stage("sentences") as progress:
             archive.catalogue.keep_passages(progress.advance if progress else lambda count: None)
-        if not archive.manifest.finished or log.posts["vectors"] + log.posts["looks"] >= MANY:
+        if not archive.manifest.finished or log.posts["vectors"] + log.posts["visual"] >= MANY:
             with log.stage("optimize", "fields"):
                 archive.engine.optimize()
                 archive.engine.flush()

@@ -12,8 +12,8 @@ from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.index.lexical.bags import Bag, PostBags, formula_bag, from_json, to_json
 from mathamr.index.lexical.terms import terms_fingerprint
-from mathamr.index.build.firstlook import KEPT, MOST_KEPT, FirstLook, KeptLooks
-from mathamr.index.build.lookkeys import look_keys
+from mathamr.index.build.formulacache import KEPT, MOST_KEPT, FormulaCache, KeptVisuals
+from mathamr.index.build.visualkeys import visual_keys
 from mathamr.posts.post import Formula, Post
 from mathamr.core.workers import Allowance, Lost, Pool, WorkerPool
 
@@ -38,13 +38,13 @@ class CrewWork:
     def __call__(self, request: list[Any]) -> list[Any]:
         """One answer an item; the request begins with what is wanted."""
         wanted, *items = request
-        if wanted == "looks":
+        if wanted == "visual":
             return [to_json(formula_bag(Formula(**formula), tuple(macros))) for formula, macros in items]
         if wanted == "keys":
-            return [look_keys(Post.from_json(line)) for line in items]
+            return [visual_keys(Post.from_json(line)) for line in items]
         if wanted in ("intake", "intake and trees"):
             with_trees = wanted != "intake"
-            return [FirstLook.of(Post.from_json(line), with_trees).to_json() for line in items]
+            return [FormulaCache.of(Post.from_json(line), with_trees).to_json() for line in items]
         made = (_bags((Post.from_json(line), places)) for line, places in items)
         return [(to_json(bag), [*map(to_json, bags)]) for bag, bags in made]
 
@@ -85,9 +85,9 @@ class Crew(Closing):
         """Those who do some work, as `WorkerPool` makes it; `made_with` says what answers depend on beside the requests."""
         return WorkerPool(factory, arguments, workers=self.workers, allowance=allowance)
 
-    def look_keys(self, posts: Sequence[Post]) -> Iterator[list[str]]:
+    def visual_keys(self, posts: Sequence[Post]) -> Iterator[list[str]]:
         """The looks of the formulas of each post."""
-        yield from self._made("keys", posts, Post.to_json, look_keys, list)
+        yield from self._made("keys", posts, Post.to_json, visual_keys, list)
 
     def taken_in(self, posts: Sequence[Post]) -> Iterator[list[str]]:
         """The looks of the formulas of each post; what else is made of the same parse is kept for the stages to come.
@@ -95,19 +95,19 @@ class Crew(Closing):
         Where no more can be kept, looks alone are made.
         """
         if self.kept.is_full:
-            yield from self.look_keys(posts)
+            yield from self.visual_keys(posts)
             return
         with_trees = self.keeps_trees and self.has_index and not self.is_alone
         made = self._made(
             "intake and trees" if with_trees else "intake",
             posts,
             Post.to_json,
-            lambda post: FirstLook.of(post, with_trees),
-            FirstLook.from_json,
+            lambda post: FormulaCache.of(post, with_trees),
+            FormulaCache.from_json,
         )
-        for post, look in zip(posts, made, strict=True):
-            self.kept.put(post, look)
-            yield look.keys
+        for post, visual in zip(posts, made, strict=True):
+            self.kept.put(post, visual)
+            yield visual.keys
 
     def post_bags(self, chosen: Sequence[Chosen]) -> Iterator[tuple[Bag, list[Bag]]]:
         """The terms of each post, and those of its chosen formulas."""
@@ -122,13 +122,13 @@ class Crew(Closing):
         for (_, places), bags in zip(chosen, kept, strict=True):
             yield next(made) if bags is None else (bags.whole(), [bags.formulas[place] for place in places])
 
-    def formula_bags(self, looks: Sequence[ReadFormula]) -> Iterator[Bag]:
+    def formula_bags(self, visuals: Sequence[ReadFormula]) -> Iterator[Bag]:
         """The terms of each formula."""
         yield from self._made(
-            "looks",
-            looks,
-            lambda look: (asdict(look[0]), look[1]),
-            lambda look: formula_bag(*look),
+            "visual",
+            visuals,
+            lambda visual: (asdict(visual[0]), visual[1]),
+            lambda visual: formula_bag(*visual),
             from_json,
         )
 
@@ -160,8 +160,8 @@ class Crew(Closing):
         self.kept = self._nothing_kept()
         self.dismiss()
 
-    def _nothing_kept(self) -> KeptLooks:
-        return KeptLooks(min(KEPT * self.workers, MOST_KEPT))
+    def _nothing_kept(self) -> KeptVisuals:
+        return KeptVisuals(min(KEPT * self.workers, MOST_KEPT))
 
     def dismiss(self) -> None:
         """Ends the workers; others may be called for."""

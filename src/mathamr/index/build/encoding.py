@@ -34,7 +34,7 @@ from mathamr.text.reading import computes_on_processor
 from mathamr.text.ways import ONNX, going, way_for
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.modelfolder import load_system
-from mathamr.systems.system import Encoded, GraphInput, Item, Look
+from mathamr.systems.system import Encoded, GraphInput, Item, VisualFormula
 from mathamr.systems.vectors import Vectors
 from mathamr.core.workers import Lost, Pool
 
@@ -42,7 +42,7 @@ CHUNK = 48
 """Posts that a worker gets at a time, if they are short: enough to parse their sentences together."""
 LETTERS = 84_000
 """Characters of such posts together, about a second's work, so that progress is seen and little is lost."""
-LOOKS = 64
+VISUALS = 64
 ReadFormula = tuple[Formula, tuple[str, ...]]
 """A formula, and the macros it is read with."""
 
@@ -141,17 +141,17 @@ class Encoders(Closing):
             else:
                 yield from self._archive.system.encode(here([*map(Post.from_json, request[1:])]))
 
-    def looks(self, looks: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
+    def visuals(self, visuals: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
         """The vectors of looks, in order."""
         needs_trees = "trees" in self._archive.needs
         if self._pool is None:
-            yield from self._archive.system.encode_looks(_look(*each, needs_trees) for each in looks)
+            yield from self._archive.system.encode_visuals(_visual(*each, needs_trees) for each in visuals)
             return
-        rows = ((key, asdict(formula), macros) for key, (formula, macros) in looks)
-        for request, answer in self._pool.map(["looks", *chunk] for chunk in batches(rows, LOOKS)):
+        rows = ((key, asdict(formula), macros) for key, (formula, macros) in visuals)
+        for request, answer in self._pool.map(["visual", *chunk] for chunk in batches(rows, VISUALS)):
             if isinstance(answer, Lost):
-                again = (_look(key, (Formula(**row), tuple(m)), needs_trees) for key, row, m in request[1:])
-                yield from self._archive.system.encode_looks(again)
+                again = (_visual(key, (Formula(**row), tuple(m)), needs_trees) for key, row, m in request[1:])
+                yield from self._archive.system.encode_visuals(again)
             else:
                 yield from understood(_fields, request, answer)
 
@@ -229,10 +229,10 @@ class EncodingWork:
             return self._answer(*request)
 
     def _answer(self, wanted: str, *items: Any) -> list[Any]:
-        if wanted == "looks":
+        if wanted == "visual":
             needs_trees = "trees" in self._system.needs
-            looks = (_look(key, (Formula(**row), tuple(macros)), needs_trees) for key, row, macros in items)
-            return [_fields_row(fields) for fields in self._system.encode_looks(looks)]
+            visuals = (_visual(key, (Formula(**row), tuple(macros)), needs_trees) for key, row, macros in items)
+            return [_fields_row(fields) for fields in self._system.encode_visuals(visuals)]
         if wanted == "new":
             return self._new([*items])
         if wanted == "items":
@@ -283,9 +283,9 @@ def made_tensor(graph: MathGraph, graphs: GraphInput) -> GraphTensor:
     return tensorise(graph, graphs.vocabulary, graphs.relations, configuration)
 
 
-def _look(key: str, read: ReadFormula, needs_trees: bool) -> Look:
+def _visual(key: str, read: ReadFormula, needs_trees: bool) -> VisualFormula:
     opt, slt = trees_of(*read)[0] if needs_trees else (None, None)
-    return Look(key=key, formula=read[0], opt=opt, slt=slt)
+    return VisualFormula(key=key, formula=read[0], opt=opt, slt=slt)
 
 
 def _item_row(item: Item) -> list[str | None]:

@@ -15,7 +15,7 @@ from mathamr.index.engines.entry import Entry, Payload
 from mathamr.index.payloads import payload_of
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Post
-from mathamr.systems.field import Field, Kind
+from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
 
@@ -77,24 +77,24 @@ def _formula_entries(
     for reference, rows in encoded.formulas:
         if not known[reference]:
             continue  # the same formula met again, as a formula of several sentences
-        formula_id, look = known[reference].pop(0)
+        formula_id, visual = known[reference].pop(0)
         own = _filled(rows)
         if own:
-            entries.append(Entry(formula_id, own, replace(payload, post=post.id, look=look)))
+            entries.append(Entry(formula_id, own, replace(payload, post=post.id, visual=visual)))
     return tuple(entries)
 
 
-def look_entry(look: str, rows: Mapping[str, Vectors]) -> Entry | None:
+def visual_entry(visual: str, rows: Mapping[str, Vectors]) -> Entry | None:
     """The entry of a look, given its vectors; `None` where it has none."""
     own = _filled(rows)
-    return Entry(look, own, Payload(look=look)) if own else None
+    return Entry(visual, own, Payload(visual=visual)) if own else None
 
 
 def _filled(rows: Mapping[str, Vectors]) -> dict[str, Vectors]:
     return {name: own for name, own in rows.items() if len(own)}
 
 
-def sketch(rows: Mapping[str, Vectors], fields: Sequence[Field], of: Kind) -> Sketch:
+def sketch(rows: Mapping[str, Vectors], fields: Sequence[Field], of: FieldTarget) -> Sketch:
     """A sketch of an entry's vectors in all fields: what is damaged or mixed up has another one."""
     value, count = 0.0, 0
     for number, field in enumerate(field for field in fields if field.of == of):

@@ -150,8 +150,8 @@ class _Intake:
 
     def take(self, posts: Sequence[Post], keys: Sequence[list[str]]) -> None:
         """Writes posts, with the looks of their formulas."""
-        for post, looks in zip(posts, keys, strict=True):
-            self._see(self._catalogue.put(post, self._source, looks))
+        for post, visuals in zip(posts, keys, strict=True):
+            self._see(self._catalogue.put(post, self._source, visuals))
 
     def gone(self) -> list[str]:
         """The posts of the input that did not come again."""

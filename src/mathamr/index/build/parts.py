@@ -70,7 +70,7 @@ def reset_vectors(archive: IndexWriter) -> None:
     """Forgets all vectors; `prepare_parts` then makes an empty engine."""
     with archive.catalogue.transaction():
         archive.catalogue.unmark("vectors")
-        archive.catalogue.unmark_looks("vectors")
+        archive.catalogue.unmark_visuals("vectors")
         archive.catalogue.set_meta("vectors by", "")
     archive.close_engine()
     remove(archive.folder / VECTORS)
@@ -81,7 +81,7 @@ def reset_lexical(archive: IndexWriter) -> None:
     catalogue = archive.catalogue
     with catalogue.transaction():
         catalogue.unmark("lexical")
-        catalogue.unmark_looks("lexical")
+        catalogue.unmark_visuals("lexical")
         catalogue.set_meta("lexical by", "")
     archive.close_lexical()
     remove(archive.folder / LEXICAL)

@@ -27,7 +27,7 @@ from mathamr.index.build.encoding import Encoders, NewPost
 from mathamr.index.build.entries import (
     PostEntries,
     entries_of,
-    look_entry,
+    visual_entry,
     says_nothing,
     sketch,
 )
@@ -42,7 +42,7 @@ from mathamr.index.build.graphstages import (
 from mathamr.index.build.twins import fetched, take_over
 from mathamr.index.payloads import is_tagged_by_question
 from mathamr.posts.post import Formula, Post
-from mathamr.systems.field import Kind
+from mathamr.systems.field import FieldTarget
 from mathamr.systems.system import Encoded, Item
 from mathamr.core.workers import Lost
 
@@ -69,7 +69,7 @@ class IndexStages:
         self._skip_needless()
         self._follow_words(crew, log)
         take_over(archive)
-        count = max(catalogue.count_pending("vectors"), catalogue.count_stale_looks("vectors"))
+        count = max(catalogue.count_pending("vectors"), catalogue.count_stale_visuals("vectors"))
         if count > FEW:
             crew.dismiss()  # those who encode take their places
         with Encoders(archive, crew, count) as encoders:
@@ -82,8 +82,8 @@ class IndexStages:
                 if count > FEW and "tensor" in archive.needs and not encoders.are_apart:
                     make_tensors(archive, crew.workers, log)
                 self.make_vectors(encoders, log)
-            if catalogue.stale_looks("vectors", 1):
-                self.make_look_vectors(encoders, log)
+            if catalogue.stale_visuals("vectors", 1):
+                self.make_visual_vectors(encoders, log)
         with catalogue.transaction():
             catalogue.purge()
         return log
@@ -100,8 +100,8 @@ class IndexStages:
                 self._archive.catalogue.skip("graph")
             if not kinds & {"posts", "formulas"}:
                 self._archive.catalogue.skip("vectors")
-            if "looks" not in kinds:
-                self._archive.catalogue.skip_looks("vectors")
+            if "visual" not in kinds:
+                self._archive.catalogue.skip_visuals("vectors")
 
     def make_new(self, encoders: Encoders, log: BuildLog) -> None:
         """Graphs, tensors and vectors of posts that have neither, in one pass: who parses a post encodes it too."""
@@ -232,11 +232,11 @@ class IndexStages:
                 found[each.id] = encoded
         return found
 
-    def _upsert(self, of: Kind, entries: list[Entry]) -> None:
+    def _upsert(self, of: FieldTarget, entries: list[Entry]) -> None:
         if entries:
             self._archive.engine.upsert(of, entries)
 
-    def _sketch(self, of: Kind, entry: Entry) -> Sketch:
+    def _sketch(self, of: FieldTarget, entry: Entry) -> Sketch:
         return sketch(entry.rows, self._archive.manifest.model.fields, of)
 
     def _entries(
@@ -289,35 +289,35 @@ class IndexStages:
             tensor=tensor_of(store, post.id, graph_input(self._archive)) if "tensor" in needs else None,
         )
 
-    def make_look_vectors(self, encoders: Encoders, log: BuildLog) -> None:
+    def make_visual_vectors(self, encoders: Encoders, log: BuildLog) -> None:
         """The entries of new looks, and of those that another formula represents now; those that went go."""
         catalogue, engine = self._archive.catalogue, self._archive.engine
-        with log.stage("looks", "looks", catalogue.count_stale_looks("vectors")) as progress:
+        with log.stage("visual", "visual", catalogue.count_stale_visuals("vectors")) as progress:
             catalogue.choose_representatives("vectors")
-            while looks := catalogue.stale_looks("vectors", BATCH * encoders.scale):
-                found = catalogue.representatives(looks)
-                sources = {look: _digest(*formula) for look, formula in found.items()}
-                before = catalogue.looks_made_of(looks)
-                wanted = [look for look in found if before.get(look) != sources[look]]
-                encoded = encoders.looks([(look, found[look]) for look in wanted])
-                made = {look: look_entry(look, rows) for look, rows in zip(wanted, encoded, strict=True)}
-                gone = [look for look in looks if look not in found]
-                engine.delete("looks", [*gone, *(look for look, entry in made.items() if entry is None)])
-                self._upsert("looks", [entry for entry in made.values() if entry is not None])
+            while visuals := catalogue.stale_visuals("vectors", BATCH * encoders.scale):
+                found = catalogue.representatives(visuals)
+                sources = {visual: _digest(*formula) for visual, formula in found.items()}
+                before = catalogue.visuals_made_of(visuals)
+                wanted = [visual for visual in found if before.get(visual) != sources[visual]]
+                encoded = encoders.visuals([(visual, found[visual]) for visual in wanted])
+                made = {visual: visual_entry(visual, rows) for visual, rows in zip(wanted, encoded, strict=True)}
+                gone = [visual for visual in visuals if visual not in found]
+                engine.delete("visual", [*gone, *(visual for visual, entry in made.items() if entry is None)])
+                self._upsert("visual", [entry for entry in made.values() if entry is not None])
                 engine.flush()
                 with catalogue.transaction():
-                    for look, entry in made.items():
-                        own = Sketch() if entry is None else self._sketch("looks", entry)
-                        catalogue.mark_look_vectors(look, sources[look], own)
-                    catalogue.mark_looks("vectors", [look for look in found if look not in made], gone)
-                log.posts["looks"] += len(made)
+                    for visual, entry in made.items():
+                        own = Sketch() if entry is None else self._sketch("visual", entry)
+                        catalogue.mark_visual_vectors(visual, sources[visual], own)
+                    catalogue.mark_visuals("vectors", [visual for visual in found if visual not in made], gone)
+                log.posts["visual"] += len(made)
                 if progress:
-                    progress.advance(len(looks))
+                    progress.advance(len(visuals))
 
     def make_lexical(self, crew: Crew, log: BuildLog) -> None:
         """The terms of new and changed posts, and of looks."""
         catalogue, lexical = self._archive.catalogue, self._archive.lexical
-        total = catalogue.count_pending("lexical") + catalogue.count_stale_looks("lexical")
+        total = catalogue.count_pending("lexical") + catalogue.count_stale_visuals("lexical")
         with log.stage("lexical", "entries", total) as progress:
             catalogue.choose_representatives("lexical")
             for batch in batches(catalogue.pending("lexical"), LEXICAL_BATCH):
@@ -327,26 +327,26 @@ class IndexStages:
                     ((post.id, bag) for (post, _), (bag, _) in zip(chosen, made, strict=True)),
                     [each.id for each in batch if each.post is None],
                 )
-                looks = [look for _, places in chosen for look in places]
+                visuals = [visual for _, places in chosen for visual in places]
                 lexical.formulas.update_bags(
-                    zip(looks, (bag for _, bags in made for bag in bags), strict=True)
+                    zip(visuals, (bag for _, bags in made for bag in bags), strict=True)
                 )
                 with catalogue.transaction():
                     catalogue.mark("lexical", batch)
-                    catalogue.mark_looks("lexical", looks)
+                    catalogue.mark_visuals("lexical", visuals)
                 log.posts["lexical"] += len(chosen)
                 if progress:
-                    progress.advance(len(batch) + len(looks))
-            while looks := catalogue.stale_looks("lexical", 2 * LEXICAL_BATCH):
-                found = catalogue.representatives(looks)
-                gone = [look for look in looks if look not in found]
+                    progress.advance(len(batch) + len(visuals))
+            while visuals := catalogue.stale_visuals("lexical", 2 * LEXICAL_BATCH):
+                found = catalogue.representatives(visuals)
+                gone = [visual for visual in visuals if visual not in found]
                 lexical.formulas.update_bags(
                     zip(found, crew.formula_bags(list(found.values())), strict=True), gone
                 )
                 with catalogue.transaction():
-                    catalogue.mark_looks("lexical", found, gone)
+                    catalogue.mark_visuals("lexical", found, gone)
                 if progress:
-                    progress.advance(len(looks))
+                    progress.advance(len(visuals))
 
     def _with_represented(self, batch: list[PendingPost]) -> list[tuple[Post, dict[str, int]]]:
         """The living posts of a batch, each with the stale looks it represents and the places of their formulas.
@@ -359,9 +359,9 @@ class IndexStages:
             if each.post is not None:
                 wanted = represented.get(each.number, ())
                 places: dict[str, int] = {}
-                for place, (_, look) in enumerate(each.formulas):
-                    if look in wanted:
-                        places.setdefault(look, place)
+                for place, (_, visual) in enumerate(each.formulas):
+                    if visual in wanted:
+                        places.setdefault(visual, place)
                 found.append((each.post, places))
         return found
 

@@ -18,7 +18,7 @@ from mathamr.index.build.entries import PostEntries, agree, entries_of, says_not
 from mathamr.index.payloads import is_tagged_by_question
 from mathamr.posts.post import Post
 from mathamr.posts.renaming import renamed, with_id
-from mathamr.systems.field import Kind
+from mathamr.systems.field import FieldTarget
 from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
 
@@ -107,7 +107,7 @@ def _renamed(rows: dict[str, Vectors], old: str, new: str) -> dict[str, Vectors]
     return {name: found.renamed(old, new) for name, found in rows.items()}
 
 
-def fetched(archive: Archive, of: Kind, ids: list[str]) -> dict[str, dict[str, Vectors]]:
+def fetched(archive: Archive, of: FieldTarget, ids: list[str]) -> dict[str, dict[str, Vectors]]:
     """The vectors of entries by field, as the engine has them."""
     found: dict[str, dict[str, Vectors]] = {}
     for field in archive.manifest.model.fields:
@@ -117,7 +117,7 @@ def fetched(archive: Archive, of: Kind, ids: list[str]) -> dict[str, dict[str, V
     return found
 
 
-def _sketch(archive: Archive, of: Kind, rows: Mapping[str, Vectors]) -> Sketch:
+def _sketch(archive: Archive, of: FieldTarget, rows: Mapping[str, Vectors]) -> Sketch:
     return sketch(rows, archive.manifest.model.fields, of)
 
 

@@ -18,7 +18,7 @@ from mathamr.index.build.buildlog import BuildLog
 from mathamr.index.build.crew import Crew
 from mathamr.index.build.intake import check_usable
 from mathamr.index.admin.inventory import take_stock
-from mathamr.index.build.lookkeys import look_keys
+from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.build.stages import IndexStages
 from mathamr.index.manifest import Manifest
 from mathamr.core.storage.durable import check_room
@@ -102,10 +102,10 @@ class IndexWriter(Archive):
             check_room(self.folder, _RESERVE + _ROOM * sum(map(len, rows)))
             if self.has_graphs:
                 self.work.prepare(rows, [post.id for post in posts])
-            looks = [look_keys(post) for post in posts]
+            visuals = [visual_keys(post) for post in posts]
             with self._sharing.alone(), self._undone([post.id for post in posts]):
                 with self.catalogue.transaction():
-                    for post, keys in zip(posts, looks, strict=True):
+                    for post, keys in zip(posts, visuals, strict=True):
                         self.catalogue.put(post, OWN_INPUT, keys)
                 self.settle()
 
@@ -145,7 +145,7 @@ class IndexWriter(Archive):
                     for post_id in dict.fromkeys(ids):
                         if post_id in before:
                             post, source = before[post_id]
-                            self.catalogue.put(post, source, look_keys(post))
+                            self.catalogue.put(post, source, visual_keys(post))
                         else:
                             self.catalogue.delete(post_id)
                 self.settle()

@@ -50,18 +50,18 @@ CREATE TABLE IF NOT EXISTS encoded (
 CREATE INDEX IF NOT EXISTS encoded_meaning ON encoded (meaning);
 CREATE TABLE IF NOT EXISTS formulas (
     number INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, post INTEGER NOT NULL, position INTEGER NOT NULL,
-    look TEXT NOT NULL, visual_id TEXT, gone INTEGER NOT NULL DEFAULT 0,
+    visual TEXT NOT NULL, visual_id TEXT, gone INTEGER NOT NULL DEFAULT 0,
     rows INTEGER NOT NULL DEFAULT 0, sketch REAL NOT NULL DEFAULT 0);
 CREATE INDEX IF NOT EXISTS formulas_post ON formulas (post, position);
-CREATE INDEX IF NOT EXISTS formulas_look ON formulas (look);
+CREATE INDEX IF NOT EXISTS formulas_visual ON formulas (visual);
 CREATE INDEX IF NOT EXISTS formulas_visual_id ON formulas (visual_id) WHERE visual_id IS NOT NULL;
-CREATE TABLE IF NOT EXISTS looks (
-    look TEXT PRIMARY KEY, gone INTEGER NOT NULL DEFAULT 0,
+CREATE TABLE IF NOT EXISTS visuals (
+    visual TEXT PRIMARY KEY, gone INTEGER NOT NULL DEFAULT 0,
     lexical INTEGER NOT NULL DEFAULT 0, vectors INTEGER NOT NULL DEFAULT 0,
     made_of BLOB, rows INTEGER NOT NULL DEFAULT 0, sketch REAL NOT NULL DEFAULT 0) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS stale_lexical ON looks (look) WHERE lexical = 0;
-CREATE INDEX IF NOT EXISTS stale_vectors ON looks (look) WHERE vectors = 0;
-CREATE INDEX IF NOT EXISTS looks_gone ON looks (look) WHERE gone = 1;
+CREATE INDEX IF NOT EXISTS stale_lexical ON visuals (visual) WHERE lexical = 0;
+CREATE INDEX IF NOT EXISTS stale_vectors ON visuals (visual) WHERE vectors = 0;
+CREATE INDEX IF NOT EXISTS visuals_gone ON visuals (visual) WHERE gone = 1;
 """
 
 
@@ -204,7 +204,7 @@ class Catalogue(Journal, Occurrences, KeptPassages):
             "SELECT number, id FROM posts WHERE input = ? AND deleted = 0 ORDER BY number", (source,)
         )
 
-    def put(self, post: Post, source: str, looks: Sequence[str]) -> int:
+    def put(self, post: Post, source: str, visuals: Sequence[str]) -> int:
         """Adds or replaces a post of an input, given the looks of its formulas; its number."""
         self._count_change()
         parent = None if post.parent is None else _text(post.parent)
@@ -227,7 +227,7 @@ class Catalogue(Journal, Occurrences, KeptPassages):
                 (*row, number),
             )
             self._db.execute("DELETE FROM tags WHERE post = ?", (number,))
-            self._unmark_looks_of(number)
+            self._unmark_visuals_of(number)
             self._db.execute("UPDATE formulas SET gone = 1 WHERE post = ?", (number,))
         else:
             sql = "INSERT INTO posts (id, kind, parent, input, source, digest, post) VALUES (?,?,?,?,?,?,?)"
@@ -237,9 +237,9 @@ class Catalogue(Journal, Occurrences, KeptPassages):
             "INSERT OR IGNORE INTO tags VALUES (?, ?)", ((_text(tag), number) for tag in post.tags)
         )
         self._put_labels(number, post)
-        for position, (formula, look) in enumerate(zip(post.formulas, looks, strict=True)):
-            self._put_formula(number, post.id, position, formula, look)
-        self._unmark_looks_of(number)
+        for position, (formula, visual) in enumerate(zip(post.formulas, visuals, strict=True)):
+            self._put_formula(number, post.id, position, formula, visual)
+        self._unmark_visuals_of(number)
         return number
 
     def _put_labels(self, number: int, post: Post) -> None:
@@ -264,26 +264,26 @@ class Catalogue(Journal, Occurrences, KeptPassages):
             " ON CONFLICT (key) DO UPDATE SET value = CAST(value AS INTEGER) + 1"
         )
 
-    def _unmark_looks_of(self, number: int) -> None:
+    def _unmark_visuals_of(self, number: int) -> None:
         """What is made of the looks of a post may be another's from now on."""
         self._db.execute(
-            "INSERT INTO looks (look) SELECT look FROM formulas WHERE post = ? AND gone = 0"
-            " ON CONFLICT (look) DO UPDATE SET gone = 0, lexical = 0, vectors = 0",
+            "INSERT INTO visuals (visual) SELECT visual FROM formulas WHERE post = ? AND gone = 0"
+            " ON CONFLICT (visual) DO UPDATE SET gone = 0, lexical = 0, vectors = 0",
             (number,),
         )
 
-    def _put_formula(self, number: int, post_id: str, position: int, formula: Formula, look: str) -> None:
+    def _put_formula(self, number: int, post_id: str, position: int, formula: Formula, visual: str) -> None:
         """A formula under its own id; under one of its post's where another formula has that id, or it is no id."""
         visual_id = None if formula.visual_id is None else _text(formula.visual_id)
         for name in chain((formula.id, f"{post_id}/{formula.id}"), _numbered(f"{post_id}/{position}")):
             if not name or len(name) > LONGEST_ID or _text(name) != name:
                 continue
             changed = self._db.execute(
-                "INSERT INTO formulas (id, post, position, look, visual_id) VALUES (?,?,?,?,?)"
+                "INSERT INTO formulas (id, post, position, visual, visual_id) VALUES (?,?,?,?,?)"
                 " ON CONFLICT (id) DO UPDATE SET post = excluded.post, position = excluded.position,"
-                " look = excluded.look, visual_id = excluded.visual_id, gone = 0, rows = 0, sketch = 0"
+                " visual = excluded.visual, visual_id = excluded.visual_id, gone = 0, rows = 0, sketch = 0"
                 " WHERE gone = 1 OR post IN (SELECT number FROM posts WHERE deleted = 1)",
-                (name, number, position, look, visual_id),
+                (name, number, position, visual, visual_id),
             )
             if changed.rowcount:
                 return
@@ -294,7 +294,7 @@ class Catalogue(Journal, Occurrences, KeptPassages):
         if known is None:
             return False
         self._count_change()
-        self._unmark_looks_of(known[0])
+        self._unmark_visuals_of(known[0])
         self._unmark_answers(post_id)
         self._db.execute(
             "UPDATE posts SET deleted = 1, graph = 0, vectors = 0, lexical = 0 WHERE number = ?", known[:1]

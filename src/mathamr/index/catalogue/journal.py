@@ -21,8 +21,8 @@ from mathamr.posts.renaming import with_id
 
 Stage = Literal["graph", "vectors", "lexical"]
 STAGES: tuple[Stage, ...] = ("graph", "vectors", "lexical")
-LookStage = Literal["vectors", "lexical"]
-LOOK_STAGES: tuple[LookStage, ...] = ("vectors", "lexical")
+VisualStage = Literal["vectors", "lexical"]
+VISUAL_STAGES: tuple[VisualStage, ...] = ("vectors", "lexical")
 _AT_A_TIME = 500
 
 
@@ -71,13 +71,13 @@ class Journal(Database):
     def settled(self) -> bool:
         """Whether all parts follow all posts and looks."""
         return not any(map(self.count_pending, STAGES)) and not any(
-            self.stale_looks(stage, 1) for stage in LOOK_STAGES
+            self.stale_visuals(stage, 1) for stage in VISUAL_STAGES
         )
 
     @property
     def has_words(self) -> bool:
         """Whether the lexical entries follow all posts and looks: there is something to search, though not by vectors."""
-        return not self.count_pending("lexical") and not self.stale_looks("lexical", 1)
+        return not self.count_pending("lexical") and not self.stale_visuals("lexical", 1)
 
     def vectors_made(self) -> tuple[int, int]:
         """How many posts have their vectors, and how many there are."""
@@ -85,14 +85,14 @@ class Journal(Database):
         waiting = int(self._value("SELECT count(*) FROM posts WHERE vectors = 0 AND deleted = 0"))
         return total - waiting, total
 
-    def stale_looks(self, stage: LookStage, most: int) -> list[str]:
+    def stale_visuals(self, stage: VisualStage, most: int) -> list[str]:
         """Some of the looks that part does not follow yet."""
-        sql = f"SELECT look FROM looks WHERE {stage} = 0 ORDER BY look LIMIT ?"
-        return [look for (look,) in self._rows(sql, (most,))]
+        sql = f"SELECT visual FROM visuals WHERE {stage} = 0 ORDER BY visual LIMIT ?"
+        return [visual for (visual,) in self._rows(sql, (most,))]
 
-    def count_stale_looks(self, stage: LookStage) -> int:
+    def count_stale_visuals(self, stage: VisualStage) -> int:
         """How many looks that part does not follow yet."""
-        return int(self._value(f"SELECT count(*) FROM looks WHERE {stage} = 0"))
+        return int(self._value(f"SELECT count(*) FROM visuals WHERE {stage} = 0"))
 
     def pending(self, stage: Stage) -> Iterator[PendingPost]:
         """The posts that part does not follow yet, in order; they may be marked while this is read."""
@@ -105,14 +105,14 @@ class Journal(Database):
             last = rows[-1][0]
             formulas: dict[int, list[tuple[str, str]]] = {}
             gone: dict[int, list[str]] = {}
-            each = "SELECT post, id, look, gone FROM formulas WHERE post IN "
-            for post, formula_id, look, is_gone in self._chosen(
+            each = "SELECT post, id, visual, gone FROM formulas WHERE post IN "
+            for post, formula_id, visual, is_gone in self._chosen(
                 each, [row[0] for row in rows], " ORDER BY post, position"
             ):
                 if is_gone:
                     gone.setdefault(post, []).append(formula_id)
                 else:
-                    formulas.setdefault(post, []).append((formula_id, look))
+                    formulas.setdefault(post, []).append((formula_id, visual))
             for number, post_id, digest, deleted, blob in rows:
                 own = tuple(formulas.get(number, ()))
                 left = tuple(gone.get(number, ()))
@@ -140,22 +140,22 @@ class Journal(Database):
         ):
             yield formula_id, Sketch(rows, value)
 
-    def look_sketches(self) -> Iterator[tuple[str, Sketch]]:
+    def visual_sketches(self) -> Iterator[tuple[str, Sketch]]:
         """The sketch of every look whose vectors are up to date."""
         last = ""
         sql = (
-            "SELECT look, rows, sketch FROM looks WHERE vectors = 1 AND gone = 0 AND look > ?"
+            "SELECT visual, rows, sketch FROM visuals WHERE vectors = 1 AND gone = 0 AND visual > ?"
             " ORDER BY look LIMIT 2000"
         )
         while rows := self._rows(sql, (last,)):
             last = rows[-1][0]
-            for look, count, value in rows:
-                yield look, Sketch(count, value)
+            for visual, count, value in rows:
+                yield visual, Sketch(count, value)
 
-    def looks_made_of(self, looks: Sequence[str]) -> dict[str, bytes]:
+    def visuals_made_of(self, visuals: Sequence[str]) -> dict[str, bytes]:
         """Of which formula the vectors of looks were made, where there are any."""
         return dict(
-            self._chosen("SELECT look, made_of FROM looks WHERE made_of NOT NULL AND look IN ", looks)
+            self._chosen("SELECT visual, made_of FROM visuals WHERE made_of NOT NULL AND visual IN ", visuals)
         )
 
     def mark(self, stage: Stage, pending: Iterable[PendingPost]) -> None:
@@ -216,35 +216,37 @@ class Journal(Database):
         """Whether the engine has vectors of any post."""
         return bool(self._rows("SELECT 1 FROM encoded LIMIT 1"))
 
-    def mark_looks(self, stage: LookStage, looks: Iterable[str], gone: Iterable[str] = ()) -> None:
+    def mark_visuals(self, stage: VisualStage, visuals: Iterable[str], gone: Iterable[str] = ()) -> None:
         """That part now follows these looks, and has let go of those that no formula has any more."""
-        self._db.executemany(f"UPDATE looks SET {stage} = 1 WHERE look = ?", ((each,) for each in looks))
         self._db.executemany(
-            f"UPDATE looks SET {stage} = 1, gone = 1 WHERE look = ?", ((each,) for each in gone)
+            f"UPDATE visuals SET {stage} = 1 WHERE visual = ?", ((each,) for each in visuals)
+        )
+        self._db.executemany(
+            f"UPDATE visuals SET {stage} = 1, gone = 1 WHERE visual = ?", ((each,) for each in gone)
         )
 
-    def mark_look_vectors(self, look: str, made_of: bytes, sketch: Sketch) -> None:
+    def mark_visual_vectors(self, visual: str, made_of: bytes, sketch: Sketch) -> None:
         """The engine now has the vectors of this look, made of that formula."""
         self._db.execute(
-            "UPDATE looks SET vectors = 1, made_of = ?, rows = ?, sketch = ? WHERE look = ?",
-            (made_of, sketch.rows, sketch.value, look),
+            "UPDATE visuals SET vectors = 1, made_of = ?, rows = ?, sketch = ? WHERE visual = ?",
+            (made_of, sketch.rows, sketch.value, visual),
         )
 
-    def unmark_looks(self, stage: LookStage, looks: Iterable[str] | None = None) -> None:
+    def unmark_visuals(self, stage: VisualStage, visuals: Iterable[str] | None = None) -> None:
         """That part has lost these looks, or all of them."""
         lost = f"{stage} = 0" + (", made_of = NULL, rows = 0, sketch = 0" if stage == "vectors" else "")
-        if looks is None:
-            self._db.execute(f"UPDATE looks SET {lost}")
+        if visuals is None:
+            self._db.execute(f"UPDATE visuals SET {lost}")
         else:
-            self._db.executemany(f"UPDATE looks SET {lost} WHERE look = ?", ((each,) for each in looks))
+            self._db.executemany(f"UPDATE visuals SET {lost} WHERE visual = ?", ((each,) for each in visuals))
 
     def skip(self, stage: Stage) -> None:
         """Nothing is derived there: no post waits for it."""
         self._db.execute(f"UPDATE posts SET {stage} = 1 WHERE {stage} = 0")
 
-    def skip_looks(self, stage: LookStage) -> None:
+    def skip_visuals(self, stage: VisualStage) -> None:
         """Nothing is derived there: no look waits for it."""
-        self._db.execute(f"UPDATE looks SET {stage} = 1 WHERE {stage} = 0")
+        self._db.execute(f"UPDATE visuals SET {stage} = 1 WHERE {stage} = 0")
 
     def unmark(self, stage: Stage, ids: Iterable[str] | None = None) -> None:
         """That part has lost these posts, or all of them."""
@@ -272,8 +274,8 @@ class Journal(Database):
             " (SELECT number FROM posts WHERE vectors = 1 AND lexical = 1)"
         )
         self._db.execute(
-            "DELETE FROM looks WHERE gone = 1 AND vectors = 1 AND lexical = 1"
-            " AND NOT EXISTS (SELECT 1 FROM formulas WHERE formulas.look = looks.look)"
+            "DELETE FROM visuals WHERE gone = 1 AND vectors = 1 AND lexical = 1"
+            " AND NOT EXISTS (SELECT 1 FROM formulas WHERE formulas.visual = visuals.visual)"
         )
 
 

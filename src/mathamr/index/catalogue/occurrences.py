@@ -8,7 +8,7 @@ from functools import cache
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.database import Database
-from mathamr.index.catalogue.journal import LookStage, unpacked
+from mathamr.index.catalogue.journal import VisualStage, unpacked
 from mathamr.posts.post import Formula
 
 _PLACES = "FROM formulas f JOIN posts p ON p.number = f.post"
@@ -20,14 +20,14 @@ _LIVING = f"{_PLACES} WHERE gone = 0 AND deleted = 0"
 class FormulaEntry:
     """One occurrence of a formula: its id in the index, its post, and the formula itself.
 
-    `look` is the key of how it looks, `formula.visual_id` what the input called that. `id` is the formula's own
+    `visual` is the key of how it looks, `formula.visual_id` what the input called that. `id` is the formula's own
     id, unless another post has a formula of that id already.
     """
 
     id: str
     post: str
     position: int
-    look: str
+    visual: str
     formula: Formula
     macros: tuple[str, ...] = ()
     """Those of its post, which it is read with."""
@@ -61,12 +61,12 @@ class Occurrences(Database):
     def formulas(self, ids: Sequence[str]) -> dict[str, FormulaEntry]:
         """Formulas by id; what is not there (any more) is left out."""
         once = cache(unpacked)  # several may be of one post
-        sql = f"SELECT f.id, p.id, position, look, p.post {_LIVING} AND f.id IN "
+        sql = f"SELECT f.id, p.id, position, visual, p.post {_LIVING} AND f.id IN "
         return {
             name: FormulaEntry(
-                name, post_id, position, look, once(blob).formulas[position], once(blob).macros
+                name, post_id, position, visual, once(blob).formulas[position], once(blob).macros
             )
-            for name, post_id, position, look, blob in self._chosen(sql, ids)
+            for name, post_id, position, visual, blob in self._chosen(sql, ids)
         }
 
     def formulas_of(self, post_id: str) -> list[FormulaEntry]:
@@ -74,15 +74,15 @@ class Occurrences(Database):
         # The post itself comes once, in a row before its formulas.
         sql = (
             "SELECT NULL, -1 AS place, NULL, post FROM posts WHERE deleted = 0 AND id = ?1 UNION ALL"
-            f" SELECT f.id, position, look, NULL {_LIVING} AND p.id = ?1 ORDER BY place"
+            f" SELECT f.id, position, visual, NULL {_LIVING} AND p.id = ?1 ORDER BY place"
         )
         rows = self._rows(sql, (post_id,))
         if not rows:
             return []
         post = unpacked(rows[0][3])
         return [
-            FormulaEntry(name, post_id, position, look, post.formulas[position], post.macros)
-            for name, position, look, _ in rows[1:]
+            FormulaEntry(name, post_id, position, visual, post.formulas[position], post.macros)
+            for name, position, visual, _ in rows[1:]
         ]
 
     def posts_of_formulas(self, ids: Sequence[str]) -> set[str]:
@@ -99,21 +99,21 @@ class Occurrences(Database):
         """How many formulas there are."""
         return int(self._value(f"SELECT count(*) {_LIVING}"))
 
-    def looks_of(self, ids: Sequence[str]) -> dict[str, str]:
+    def visuals_of(self, ids: Sequence[str]) -> dict[str, str]:
         """The looks of formulas by id."""
-        return dict(self._chosen(f"SELECT f.id, look {_LIVING} AND f.id IN ", ids))
+        return dict(self._chosen(f"SELECT f.id, visual {_LIVING} AND f.id IN ", ids))
 
-    def look_keys(self) -> Iterator[str]:
+    def visual_keys(self) -> Iterator[str]:
         """All looks that a formula has, in order."""
         last = ""
-        sql = f"SELECT DISTINCT look {_LIVING} AND look > ? ORDER BY look LIMIT 2000"
+        sql = f"SELECT DISTINCT visual {_LIVING} AND visual > ? ORDER BY visual LIMIT 2000"
         while rows := self._rows(sql, (last,)):
             last = rows[-1][0]
-            yield from (look for (look,) in rows)
+            yield from (visual for (visual,) in rows)
 
-    def with_look(self, key: str) -> list[str]:
+    def with_visual(self, key: str) -> list[str]:
         """The ids of the formulas that look like that."""
-        return self._formulas_by("look", key)
+        return self._formulas_by("visual", key)
 
     def with_visual_id(self, visual_id: str) -> list[str]:
         """The ids of the formulas with that visual id of the input."""
@@ -123,50 +123,50 @@ class Occurrences(Database):
         sql = f"SELECT f.id {_LIVING} AND {column} = ? ORDER BY f.number"
         return [formula_id for (formula_id,) in self._rows(sql, (value,))]
 
-    def looks(self, keys: Sequence[str]) -> dict[str, list[tuple[str, str, str | None]]]:
+    def visuals(self, keys: Sequence[str]) -> dict[str, list[tuple[str, str, str | None]]]:
         """Looks by their keys: for each visual id of the input, the first formula, its post, and that id.
 
         Nearly every look has one visual id at most.
         """
         found: dict[str, list[tuple[str, str, str | None]]] = {}
-        sql = f"SELECT look, f.id, p.id, visual_id, min(f.number) {_LIVING} AND look IN "
-        for look, formula_id, post_id, visual_id, _ in self._chosen(
+        sql = f"SELECT visual, f.id, p.id, visual_id, min(f.number) {_LIVING} AND visual IN "
+        for visual, formula_id, post_id, visual_id, _ in self._chosen(
             sql, keys, " GROUP BY look, visual_id ORDER BY min(f.number)"
         ):
-            found.setdefault(look, []).append((formula_id, post_id, visual_id))
+            found.setdefault(visual, []).append((formula_id, post_id, visual_id))
         return found
 
-    def choose_representatives(self, stage: LookStage) -> None:
+    def choose_representatives(self, stage: VisualStage) -> None:
         """Finds for each stale look the post whose formula represents it, always the same one: the first by id.
 
         The looks stay stale; `represented_by` and `representatives` go by what was found last.
         """
         for sql in (
-            "CREATE TEMP TABLE IF NOT EXISTS chosen (look TEXT PRIMARY KEY, post INTEGER) WITHOUT ROWID",
+            "CREATE TEMP TABLE IF NOT EXISTS chosen (visual TEXT PRIMARY KEY, post INTEGER) WITHOUT ROWID",
             "CREATE INDEX IF NOT EXISTS temp.chosen_post ON chosen (post)",
             "DELETE FROM temp.chosen",
             # With min(), SQLite takes the other columns from the row that has the minimum.
-            "INSERT INTO temp.chosen SELECT look, number FROM (SELECT look, p.number AS number, min(p.id)"
-            f" {_LIVING} AND look IN (SELECT look FROM looks WHERE {stage} = 0) GROUP BY look)",
+            "INSERT INTO temp.chosen SELECT visual, number FROM (SELECT visual, p.number AS number, min(p.id)"
+            f" {_LIVING} AND visual IN (SELECT visual FROM visuals WHERE {stage} = 0) GROUP BY visual)",
         ):
             self._rows(sql)
 
     def represented_by(self, numbers: Sequence[int]) -> dict[int, set[str]]:
         """The stale looks that posts represent, by the posts' numbers."""
         found: dict[int, set[str]] = {}
-        for number, look in self._chosen("SELECT post, look FROM temp.chosen WHERE post IN ", numbers):
-            found.setdefault(number, set()).add(look)
+        for number, visual in self._chosen("SELECT post, visual FROM temp.chosen WHERE post IN ", numbers):
+            found.setdefault(number, set()).add(visual)
         return found
 
-    def representatives(self, looks: Sequence[str]) -> dict[str, tuple[Formula, tuple[str, ...]]]:
+    def representatives(self, visuals: Sequence[str]) -> dict[str, tuple[Formula, tuple[str, ...]]]:
         """The formula, with the macros it is read with, that represents each stale look that a living post has."""
         once = cache(unpacked)  # several may be of one post
         sql = (
-            "SELECT c.look, p.post, (SELECT min(position) FROM formulas f WHERE f.post = c.post"
-            " AND f.look = c.look AND gone = 0) FROM temp.chosen c JOIN posts p ON p.number = c.post"
-            " WHERE c.look IN "
+            "SELECT c.visual, p.post, (SELECT min(position) FROM formulas f WHERE f.post = c.post"
+            " AND f.visual = c.visual AND gone = 0) FROM temp.chosen c JOIN posts p ON p.number = c.post"
+            " WHERE c.visual IN "
         )
         return {
-            look: (once(blob).formulas[position], once(blob).macros)
-            for look, blob, position in self._chosen(sql, looks)
+            visual: (once(blob).formulas[position], once(blob).macros)
+            for visual, blob, position in self._chosen(sql, visuals)
         }

@@ -19,7 +19,7 @@ from mathamr.core.registry import Registry
 from mathamr.core.storage.durable import write_whole
 from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow
 from mathamr.index.scored import Scored
-from mathamr.systems.field import KINDS, Field, Kind
+from mathamr.systems.field import KINDS, Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 
 __all__ = [
@@ -31,7 +31,7 @@ __all__ = [
     "Field",
     "FieldReader",
     "Filter",
-    "Kind",
+    "FieldTarget",
     "Payload",
     "Scored",
     "ScoredRow",
@@ -143,26 +143,26 @@ class Engine(Protocol):
         """The engine in a folder."""
         ...
 
-    def upsert(self, of: Kind, entries: Iterable[Entry]) -> None:
+    def upsert(self, of: FieldTarget, entries: Iterable[Entry]) -> None:
         """Adds entries or replaces those of the same id, in all fields; of several with one id the last counts.
 
         When an entry is refused, none of the call's entries is stored.
         """
         ...
 
-    def delete(self, of: Kind, ids: Iterable[str]) -> None:
+    def delete(self, of: FieldTarget, ids: Iterable[str]) -> None:
         """Forgets entries; unknown ids are no error."""
         ...
 
-    def count(self, of: Kind) -> int:
+    def count(self, of: FieldTarget) -> int:
         """How many entries of a kind there are."""
         ...
 
-    def ids(self, of: Kind) -> Iterator[str]:
+    def ids(self, of: FieldTarget) -> Iterator[str]:
         """The ids of all entries of a kind, in no particular order."""
         ...
 
-    def payloads(self, of: Kind, ids: Sequence[str]) -> dict[str, Payload]:
+    def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
         """What is known about entries; unknown ids are left out."""
         ...
 
@@ -215,7 +215,7 @@ def open_engine(folder: Path, *, read_only: bool = False) -> Engine:
     return ENGINES[EngineHead.read(folder).engine].open(folder, read_only=read_only)
 
 
-def by_kind(fields: Sequence[Field]) -> dict[Kind, tuple[Field, ...]]:
+def by_kind(fields: Sequence[Field]) -> dict[FieldTarget, tuple[Field, ...]]:
     """The fields of each kind of entry that has any."""
     kinds = ((kind, tuple(field for field in fields if field.of == kind)) for kind in KINDS)
     return {kind: own for kind, own in kinds if own}

@@ -25,7 +25,7 @@ MOST_LEVEL = 127
 class Payload:
     """What is known about an entry besides its vectors; searches are narrowed by it.
 
-    `post` is the post a formula stands in and `look` the key of how that formula looks; both are empty for posts.
+    `post` is the post a formula stands in and `visual` the key of how that formula looks; both are empty for posts.
     """
 
     kind: str = ""
@@ -34,7 +34,7 @@ class Payload:
     score: int | None = None
     source: str = ""
     post: str = ""
-    look: str = ""
+    visual: str = ""
 
     @property
     def time(self) -> float | None:
@@ -172,7 +172,7 @@ def _valid(payload: Payload) -> Payload:
         date=None if payload.date is None else _valid_text(payload.date),
         source=_valid_text(payload.source),
         post=_valid_text(payload.post),
-        look=_valid_text(payload.look),
+        visual=_valid_text(payload.visual),
     )
 
 

@@ -7,7 +7,7 @@ from typing import Generic, Protocol, TypeVar
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.engines.entry import Entry, Payload
-from mathamr.systems.field import Field, Kind
+from mathamr.systems.field import Field, FieldTarget
 
 Reader = TypeVar("Reader")
 
@@ -43,7 +43,7 @@ class EngineOfKinds(Generic[Store, Reader]):
     """Stores by kind and readers by field; of a kind without fields there is nothing, and nothing can be stored."""
 
     def __init__(
-        self, fields: Sequence[Field], stores: Mapping[Kind, Store], readers: Mapping[str, Reader]
+        self, fields: Sequence[Field], stores: Mapping[FieldTarget, Store], readers: Mapping[str, Reader]
     ) -> None:
         self.fields, self.stores, self._readers = tuple(fields), dict(stores), dict(readers)
 
@@ -52,13 +52,13 @@ class EngineOfKinds(Generic[Store, Reader]):
             raise UnknownNameError("field", field, list(self._readers))
         return self._readers[field]
 
-    def upsert(self, of: Kind, entries: Iterable[Entry]) -> None:
+    def upsert(self, of: FieldTarget, entries: Iterable[Entry]) -> None:
         """Adds or replaces entries."""
         if of not in self.stores:
             raise MathAMRError(f"the engine has no field of {of}; its fields are of {', '.join(self.stores)}")
         self.stores[of].upsert(entries)
 
-    def delete(self, of: Kind, ids: Iterable[str]) -> None:
+    def delete(self, of: FieldTarget, ids: Iterable[str]) -> None:
         """Forgets entries."""
         if of in self.stores:
             self.stores[of].delete(ids)
@@ -66,14 +66,14 @@ class EngineOfKinds(Generic[Store, Reader]):
     def warm(self) -> None:
         """Most engines have nothing to prepare."""
 
-    def count(self, of: Kind) -> int:
+    def count(self, of: FieldTarget) -> int:
         """How many entries there are."""
         return self.stores[of].count() if of in self.stores else 0
 
-    def ids(self, of: Kind) -> Iterator[str]:
+    def ids(self, of: FieldTarget) -> Iterator[str]:
         """The ids of all entries."""
         return self.stores[of].ids() if of in self.stores else iter(())
 
-    def payloads(self, of: Kind, ids: Sequence[str]) -> dict[str, Payload]:
+    def payloads(self, of: FieldTarget, ids: Sequence[str]) -> dict[str, Payload]:
         """What is known about entries."""
         return self.stores[of].payloads(ids) if of in self.stores else {}

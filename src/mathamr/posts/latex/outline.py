@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 
-from mathamr.posts.kinds import Kind, kind_named
+from mathamr.posts.kinds import PostKind, kind_named
 from mathamr.posts.latex.definitions import DefinitionGroups, TheoremStyle
 from mathamr.posts.report import Report
 
@@ -26,7 +26,7 @@ STATEMENTS = {
     },
 }  # fmt: skip
 """Environments of statements that need no definition, and what a page calls them."""
-PROOFS: dict[str, Kind] = {"proof": "proof", "pf": "proof", "solution": "solution", "answer": "solution"}
+PROOFS: dict[str, PostKind] = {"proof": "proof", "pf": "proof", "solution": "solution", "answer": "solution"}
 
 _LEVELS = {"part": 0, "chapter": 1, "section": 2, "subsection": 3, "subsubsection": 4}
 _MARK = re.compile(
@@ -51,7 +51,7 @@ class OutlinePart:
     stands in the text of the document.
     """
 
-    kind: Kind
+    kind: PostKind
     name: str
     start: int
     title: str = ""

@@ -6,14 +6,14 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from mathamr.posts.kinds import Kind, kind_named
+from mathamr.posts.kinds import PostKind, kind_named
 
 
 def _words(listing: str) -> frozenset[str]:
     return frozenset(listing.split())
 
 
-QUARTO: dict[str, Kind] = {
+QUARTO: dict[str, PostKind] = {
     "thm": "theorem", "lem": "lemma", "cor": "corollary", "prp": "proposition", "cnj": "conjecture",
     "def": "definition", "exm": "example", "exr": "exercise", "sol": "solution", "rem": "remark", "alg": "algorithm",
 }  # fmt: skip
@@ -71,7 +71,7 @@ class Directive:
     """Where the title begins in the line of the opening."""
 
     @property
-    def statement(self) -> Kind | None:
+    def statement(self) -> PostKind | None:
         """The kind of theorem-like block this is, or `None`: a box that says "note" is no theorem."""
         if self.content != "words" or self.name in _ADMONITIONS:
             return None

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from mathamr.posts.article import Article, anchor, element, identifier, plain, row, text
 from mathamr.posts.files import Head, shown, stem
-from mathamr.posts.kinds import Kind, kind_named
+from mathamr.posts.kinds import PostKind, kind_named
 from mathamr.posts.post import Post
 from mathamr.posts.reader import Collection
 from mathamr.posts.report import Report
@@ -61,7 +61,7 @@ class _Document:
         self._styles = dict(self._style_names())
         self._addresses = dict(self._relations())
         self._paragraphs = 0
-        self._statement: Kind | None = None
+        self._statement: PostKind | None = None
 
     def write(self) -> None:
         """The whole text, after the title and date of the properties."""

@@ -39,7 +39,7 @@ _SVG: dict[int | str, dict[str, Any]] = {200: {"content": {PICTURE: {"schema": {
 @router.get(f"/formulas/{{id:{ANY}}}", response_model=FormulaAnswer, responses=_SVG)
 async def formula(service: Reader, id: Annotated[Id, Path()], format: Format = "json") -> Any:
     """A formula of the index with its trees, and where else it stands; as SVG a picture of the trees."""
-    return await service.look(
+    return await service.visual(
         lambda: _formula_picture(service, id) if format == "svg" else _formula(service, id)
     )
 
@@ -67,7 +67,7 @@ async def picture(service: Reader, latex: str) -> Response:
         parsed = _parsed(latex)
         return _picture(parsed.slt, parsed.opt, latex)
 
-    return await service.look(work)
+    return await service.visual(work)
 
 
 @router.get("/commands", response_model=CommandsAnswer)
@@ -78,7 +78,7 @@ async def commands(
     k: Annotated[int, Query(ge=1, le=10_000)] = 10_000,
 ) -> Any:
     """LaTeX commands for completion, those used most first."""
-    await service.look(completions)
+    await service.visual(completions)
     response.headers["Cache-Control"] = "private, max-age=3600"
     return {"commands": completed(prefix, k)}
 
@@ -89,10 +89,10 @@ async def _render(service: Service, asked: RenderRequest) -> dict[str, Any]:
     if asked.latex is not None:
         latex = asked.latex
         _check_length(service, latex, "latex")
-        return await service.look(lambda: _rendered(latex, asked.display))
+        return await service.visual(lambda: _rendered(latex, asked.display))
     text = UNWANTED.sub(" ", asked.text or "")
     _check_length(service, text, "text")
-    return await service.look(lambda: _rendered_text(service, text))
+    return await service.visual(lambda: _rendered_text(service, text))
 
 
 def _rendered(latex: str, display: bool) -> dict[str, Any]:
@@ -121,7 +121,7 @@ def _check_length(service: Service, text: str, field: str) -> None:
 
 def _formula(service: Service, id: str) -> dict[str, Any]:
     entry, macros = _entry(service, id)
-    places = of_index(lambda: service.archive.catalogue.with_look(entry.look)) if entry.look else [id]
+    places = of_index(lambda: service.archive.catalogue.with_visual(entry.visual)) if entry.visual else [id]
     others = of_index(lambda: service.archive.catalogue.formulas(places[: 5 * POSTS_SHOWN]))
     (opt, slt), _ = trees_of(entry.formula, macros)
     drawn = draw_formula(replace(entry.formula, display=True), macros)
@@ -143,7 +143,7 @@ def _formula(service: Service, id: str) -> dict[str, Any]:
         "slt_outline": outline(slt) if slt else [],
         "opt_outline": outline(opt) if opt else [],
         "repairs": repairs,
-        "visual": entry.look,
+        "visual": entry.visual,
         "visual_id": entry.visual_id,
         "places": len(places),
         "posts": list(dict.fromkeys(other.post for other in others.values()))[:POSTS_SHOWN],

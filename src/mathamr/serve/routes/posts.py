@@ -64,14 +64,14 @@ _TEXTS: dict[int | str, dict[str, Any]] = {
 @router.get(f"/posts/{{id:{ANY}}}", response_model=PostAnswer)
 async def post(service: Reader, id: Annotated[Id, Path()]) -> Any:
     """A post: safe HTML with MathML, its formulas, and its text as it was written."""
-    return await service.look(lambda: _shown(service, id))
+    return await service.visual(lambda: _shown(service, id))
 
 
 @router.put(f"/posts/{{id:{ANY}}}", response_model=PutAnswer, responses={201: {"model": PutAnswer}})
 async def put(service: Writer, response: Response, id: Annotated[Id, Path()], asked: PostRequest) -> Any:
     """Adds a post or replaces it; when this answers, it is on disk and every later search finds it."""
     started = time.perf_counter()
-    made = await service.look(lambda: _made(id, asked))
+    made = await service.visual(lambda: _made(id, asked))
     (written,) = await service.write(lambda: _put(service, [made]))
     response.status_code = 201 if written["created"] else 200
     return written | {"seconds": round(time.perf_counter() - started, 4)}
@@ -85,7 +85,7 @@ async def put_many(service: Writer, asked: PostsRequest) -> Any:
         raise ApiError("invalid", f"one write may have at most {service.limits.posts} posts", "posts")
     if len({each.id for each in asked.posts}) < len(asked.posts):
         raise ApiError("invalid", "two of the posts have the same id", "posts")
-    made = await service.look(lambda: [_made(each.id, each) for each in asked.posts])
+    made = await service.visual(lambda: [_made(each.id, each) for each in asked.posts])
     written = await service.write(lambda: _put(service, made))
     return {"posts": written, "seconds": round(time.perf_counter() - started, 4)}
 
@@ -103,7 +103,7 @@ async def graph(
     service: Reader, id: Annotated[Id, Path()], format: GraphFormat = "json", formulas: Trees = "both"
 ) -> Any:
     """The MathAMR+ graph of a post, as JSON, as Penman text, or as a picture."""
-    return await service.look(lambda: _graph(service, id, format, formulas))
+    return await service.visual(lambda: _graph(service, id, format, formulas))
 
 
 def _unknown() -> ApiError:

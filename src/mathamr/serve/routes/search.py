@@ -11,7 +11,7 @@ from fastapi import APIRouter, Query, Request, Response
 
 from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.index.engines.entry import Filter
-from mathamr.posts.kinds import Kind
+from mathamr.posts.kinds import PostKind
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Post
 from mathamr.search.library import UnknownPostError
@@ -59,7 +59,7 @@ async def search_link(
     k: Annotated[int, Query(ge=1, le=2**31)] = 10,
     offset: Annotated[int, Query(ge=0, le=2**31)] = 0,
     exact: bool | None = None,
-    kind: Annotated[Sequence[Kind], Query()] = (),
+    kind: Annotated[Sequence[PostKind], Query()] = (),
     tag: Annotated[Sequence[Word], Query()] = (),
     source: Annotated[Sequence[Word], Query()] = (),
     folder: Annotated[Sequence[Word], Query()] = (),

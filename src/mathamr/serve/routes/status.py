@@ -22,7 +22,7 @@ TAGS_SHOWN = 200
 @router.get("/index", response_model=IndexAnswer)
 async def index(service: Reader) -> Any:
     """What is indexed, and what may be asked."""
-    return await service.look(lambda: of_index(lambda: _about(service)))
+    return await service.visual(lambda: of_index(lambda: _about(service)))
 
 
 @router.get("/health", response_model=HealthAnswer)

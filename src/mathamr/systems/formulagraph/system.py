@@ -35,14 +35,14 @@ from mathamr.systems.ranking import (
     Rerank,
     Task,
 )
-from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
+from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 LAYOUT, OPERATORS = "layout", "operators"
 VIEW_OF = {LAYOUT: "slt", OPERATORS: "opt"}
 NODES = 20_000
 """Nodes that are encoded at a time; a larger formula is encoded alone."""
-LOOKS = 512
+VISUALS = 512
 ROWS = 100
 """Nearest nodes that every node of the query brings candidates by; the paper has 20."""
 POOL = 100
@@ -135,7 +135,7 @@ class FormulaGraphSystem:
     def fields(self) -> tuple[Field, ...]:
         """A row a node, of each view."""
         size = self.network.configuration.size
-        return tuple(Field(name=name, of="looks", size=size, many=True) for name in VIEW_OF)
+        return tuple(Field(name=name, of="visual", size=size, many=True) for name in VIEW_OF)
 
     @property
     def graphs(self) -> GraphInput | None:
@@ -146,13 +146,13 @@ class FormulaGraphSystem:
         """Nothing: posts are found by their formulas alone."""
         return (Encoded(id=item.post.id) for item in items)
 
-    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
         """A row for every node of each tree that a look has."""
-        stream = iter(looks)
-        while chosen := list(islice(stream, LOOKS)):
+        stream = iter(visuals)
+        while chosen := list(islice(stream, VISUALS)):
             found: list[dict[str, Vectors]] = [{} for _ in chosen]
             for field, view in VIEW_OF.items():
-                trees = [look.slt if view == "slt" else look.opt for look in chosen]
+                trees = [visual.slt if view == "slt" else visual.opt for visual in chosen]
                 there = [(place, tree) for place, tree in enumerate(trees) if tree is not None]
                 rows = self.node_vectors(view, [tree for _, tree in there])
                 for (place, _), vectors in zip(there, rows, strict=True):
@@ -175,7 +175,7 @@ class FormulaGraphSystem:
                     tuple(map(str, range(len(vectors)))),
                 )
 
-    def match_nodes(self, query: Look, found: Look) -> Sequence[TreeMatch]:
+    def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
         """For each view which node of the found formula every node of the query met, and MaxSim both ways."""
         matches: list[TreeMatch] = []
         views: tuple[tuple[View, Tree | None, Tree | None], ...] = (

@@ -30,12 +30,12 @@ from mathamr.systems.ranking import (
     Rerank,
     Task,
 )
-from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
+from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 REPRESENTATIONS = tuple(f"fused{number}" for number in range(1, 7))
 """A post's text fused with its longest formula, its second, … each a field; a post has as many as it has formulas."""
-LOOK = "look"
+VISUAL = "visual"
 POOL = 200
 AT_A_TIME = 32
 
@@ -66,10 +66,10 @@ class MarfSystem:
             "lexical": _LEXICAL,
         },
         "formulas": {
-            "marf": MaxSim(LOOK),
+            "marf": MaxSim(VISUAL),
             "hybrid": Promote(
                 Fuse(
-                    parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", MaxSim(LOOK), 1.0)),
+                    parts=(Component("lexical", _LEXICAL, 1.0), Component("marf", MaxSim(VISUAL), 1.0)),
                     normalisation="z",
                 )
             ),
@@ -101,7 +101,7 @@ class MarfSystem:
         size = self.model.configuration.stored
         return (
             *(Field(name=name, of="posts", size=size, many=True) for name in REPRESENTATIONS),
-            Field(name=LOOK, of="looks", size=size, many=True),
+            Field(name=VISUAL, of="visual", size=size, many=True),
         )
 
     @property
@@ -126,14 +126,14 @@ class MarfSystem:
                 rows = [self._rows(each, read[place]) for each in next(made)]
                 yield Encoded(id=item.post.id, post=dict(zip(REPRESENTATIONS, rows, strict=False)))
 
-    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
         """Each look as its own text, fused with itself."""
-        stream = iter(looks)
+        stream = iter(visuals)
         while chosen := list(islice(stream, AT_A_TIME)):
-            read = self.model.reader.formulas([look.formula for look in chosen])
+            read = self.model.reader.formulas([visual.formula for visual in chosen])
             made = fused_vectors(self.model.network, read, self.device, 1)
             for each, vectors in zip(read, made, strict=True):
-                yield {LOOK: self._rows(vectors[0], each)}
+                yield {VISUAL: self._rows(vectors[0], each)}
 
     def _rows(self, vectors: Tensor, read: PostInput) -> Vectors:
         """Rows as they are stored; each stands for the sentence of its middle token, so that hits can be explained."""

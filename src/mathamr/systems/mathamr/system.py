@@ -24,7 +24,7 @@ from mathamr.systems.mathamr.context import ContextName, contexts
 from mathamr.systems.mathamr.sentenceencoder import SentenceEncoder
 from mathamr.systems.modelfolder import described
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings, Rerank, Task
-from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
+from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
 from mathamr.systems.textbase import checked_base
 from mathamr.systems.vectors import Vectors
 from mathamr.systems.weights import CONFIG, WEIGHTS
@@ -118,9 +118,9 @@ class MathAMRSystem:
             raise MathAMRError(f"post {item.post.id!r} came without the graph that MathAMR reads")
         return list(contexts(item.graph, item.post, cast(ContextName, self.configuration.context)))
 
-    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
         """Nothing: a formula's vector depends on its sentence."""
-        return ({} for _ in looks)
+        return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
         """Writes the model folder: the changes in sixteen bits, and which text encoder they change."""

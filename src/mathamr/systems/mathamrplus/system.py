@@ -28,7 +28,7 @@ from mathamr.systems.ranking import (
     Task,
     Unhub,
 )
-from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
+from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 DOCUMENT, PARTS, FORMULA = "document", "parts", "formula"
@@ -137,9 +137,9 @@ class MathAMRPlusSystem:
         for item, found in zip(ours, vectors, strict=True):
             yield encoded(item.post, found)
 
-    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
         """Nothing: a formula's vector depends on its post."""
-        return ({} for _ in looks)
+        return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
         """Writes the model folder."""

@@ -27,7 +27,7 @@ from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, QueryKind
 from mathamr.systems.ssemb.context import OWN, TEXT, ContextReader
 from mathamr.systems.ssemb.graphs import OperatorGraphs, shared_nodes
 from mathamr.systems.ssemb.network import GraphNumbers, StructEmb, StructEmbConfiguration
-from mathamr.systems.system import Encoded, GraphInput, Item, Look, Need
+from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 STRUCTURE, CONTEXT = "structure", "context"
@@ -37,7 +37,7 @@ LAMBDA = 0.6
 """How much structure counts beside context (equation 3); the paper has 0.5."""
 POOL = 5000
 """Looks of the first stage that the second orders; the paper has 500,000 of 28 million formulas."""
-LOOKS = 512
+VISUALS = 512
 
 _STRUCTURE = Nearest(STRUCTURE)
 
@@ -108,7 +108,7 @@ class SsembSystem:
     def fields(self) -> tuple[Field, ...]:
         """A row a look, and a row a formula."""
         return (
-            Field(name=STRUCTURE, of="looks", size=self.network.configuration.size),
+            Field(name=STRUCTURE, of="visual", size=self.network.configuration.size),
             Field(name=CONTEXT, of="formulas", size=self.context.encoder.size),
         )
 
@@ -127,14 +127,16 @@ class SsembSystem:
                 formulas=tuple((formula, {CONTEXT: vectors}) for formula, vectors in formulas),
             )
 
-    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
         """The structure of every look that has an operator tree."""
-        stream = iter(looks)
-        while chosen := list(islice(stream, LOOKS)):
-            rows = iter(self.structures([look.opt for look in chosen if look.opt is not None]))
-            for look in chosen:
+        stream = iter(visuals)
+        while chosen := list(islice(stream, VISUALS)):
+            rows = iter(self.structures([visual.opt for visual in chosen if visual.opt is not None]))
+            for visual in chosen:
                 yield (
-                    {} if look.opt is None else {STRUCTURE: Vectors.one(next(rows), Level.FORMULA, look.key)}
+                    {}
+                    if visual.opt is None
+                    else {STRUCTURE: Vectors.one(next(rows), Level.FORMULA, visual.key)}
                 )
 
     def structures(self, trees: Sequence[Opt]) -> npt.NDArray[np.float32]:
@@ -146,7 +148,7 @@ class SsembSystem:
             batch = GraphNumbers.of(OperatorGraphs.of(trees, self.labels), self._device)
             return np.asarray(self.network(batch).float().cpu().numpy())
 
-    def match_nodes(self, query: Look, found: Look) -> Sequence[TreeMatch]:
+    def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
         """Which operator of the found formula is most like each of the query's; equal subtrees are one to the network.
 
         The score is the cosine of both structures, which are the means of what is compared here.

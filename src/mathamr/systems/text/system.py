@@ -20,7 +20,7 @@ from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.system import DOCUMENT, FORMULA, PARTS, MathAMRPlusSystem, encoded
 from mathamr.systems.modelfolder import CONFIG, TEXT, described, part_of
 from mathamr.systems.ranking import Rankings, Task
-from mathamr.systems.system import Encoded, Item, Look, Need
+from mathamr.systems.system import Encoded, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ class TextSystem:
                     ),
                 )
 
-    def encode_looks(self, looks: Iterable[Look]) -> Iterator[Mapping[str, Vectors]]:
+    def encode_visuals(self, visuals: Iterable[VisualFormula]) -> Iterator[Mapping[str, Vectors]]:
         """Nothing: a formula's vector depends on its post."""
-        return ({} for _ in looks)
+        return ({} for _ in visuals)
 
     def save(self, folder: Path) -> None:
         """Writes the model folder."""

@@ -20,7 +20,7 @@ from tests.formulas.latex.display.drawing import drawn, shown, text_of
         (r"\vb{a}\vdot\vb{b}", r"\mathbf{a}\cdot\mathbf{b}"),
     ],
 )
-def test_abbreviations_look_like_what_they_stand_for(latex: str, same: str) -> None:
+def test_abbreviations_visual_like_what_they_stand_for(latex: str, same: str) -> None:
     assert shown(latex) == shown(same)
 
 

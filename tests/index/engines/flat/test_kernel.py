@@ -31,7 +31,7 @@ def hot(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.parametrize("rows", [1, 3, 4, 5, 16, 17, 40])
 @pytest.mark.parametrize("kind", ["int8", "float32"])
-def test_the_best_products_of_posts_are_weighed_and_added(kind: kernel.Kind, rows: int) -> None:
+def test_the_best_products_of_posts_are_weighed_and_added(kind: kernel.FieldTarget, rows: int) -> None:
     if arithmetic(kind) is None:
         pytest.skip(UNABLE)
     draw = np.random.default_rng(rows)

@@ -34,8 +34,8 @@ from mathamr_lab.experiments.trials.scoretable import ScoreTable
 from tests.systems.tinytext import tiny_base
 
 
-def place(identifier: str, look: str, line: str, topic: str = "") -> FormulaPlace:
-    return FormulaPlace(id=identifier, look=look, topic=topic, contexts=dict.fromkeys(CONTEXTS, line))
+def place(identifier: str, visual: str, line: str, topic: str = "") -> FormulaPlace:
+    return FormulaPlace(id=identifier, visual=visual, topic=topic, contexts=dict.fromkeys(CONTEXTS, line))
 
 
 TOPICS = [place(f"t{n}", "", f"{word} a", f"B.{n}") for n, word in enumerate(("ab", "cd", "ef", "gh"))]
@@ -104,25 +104,25 @@ def test_every_topic_is_in_one_fold() -> None:
     assert [len(fold) for fold in cut] == [4, 4, 3]
 
 
-def test_a_look_is_ranked_at_its_best_place(tmp_path: Path) -> None:
+def test_a_visual_is_ranked_at_its_best_place(tmp_path: Path) -> None:
     encoder = load_text_encoder(tiny_base(tmp_path / "base"), "cpu")
     same = [*PLACES, place("same", "v3", "ab a")]
     found = ranked(encoder, 16, "amr-opt", TOPICS[:1], same)["B.0"]
-    assert max(found, key=lambda look: found[look]) == "v3"
+    assert max(found, key=lambda visual: found[visual]) == "v3"
     assert found["v3"] == pytest.approx(1.0, abs=1e-5)
 
 
-def test_places_of_judged_looks_are_read_and_come_back_from_a_file(tmp_path: Path) -> None:
+def test_places_of_judged_visuals_are_read_and_come_back_from_a_file(tmp_path: Path) -> None:
     parser = load_parser("tests.amr.rule_parser:RuleParser")
     formulas = tuple(
         Formula(f"p:{n}", latex, visual_id=f"v{n}") for n, latex in enumerate(("a+b", "c", "d^2"))
     )
     post = Post("p", "answer", "Let $a+b$ be $c$. Then $d^2$ is odd.", markup="text", formulas=formulas)
     found = list(collection_places([post], Qrels({"B.1": {"v0": 3}}), parser))
-    assert [(each.id, each.look) for each in found] == [("p:0", "v0")]
+    assert [(each.id, each.visual) for each in found] == [("p:0", "v0")]
     assert found[0].contexts["text-latex"] == "Let a+b be c."
     wider = list(collection_places([post], Qrels({"B.1": {"v0": 3}}), parser, others=5))
-    assert [each.look for each in wider] == ["v0", "v1", "v2"]
+    assert [each.visual for each in wider] == ["v0", "v1", "v2"]
     (asked,) = topic_places([Topic("B.1", post, "p:2")], parser)
     assert (asked.topic, asked.contexts["text-latex"]) == ("B.1", "Then d^2 is odd.")
     assert write_places(wider, tmp_path / "places.jsonl.gz") == 3

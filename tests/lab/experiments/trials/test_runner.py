@@ -45,7 +45,7 @@ def _some(grades: Mapping[str, int]) -> dict[str, int]:
     return {item: grades[item] for item in (*ranked[:2], *ranked[-2:])}
 
 
-def test_contexts_are_prepared_for_topics_judged_formulas_and_all_looks(
+def test_contexts_are_prepared_for_topics_judged_formulas_and_all_visuals(
     collection: TestCollection, tmp_path: Path
 ) -> None:
     told: list[str] = []
@@ -55,8 +55,8 @@ def test_contexts_are_prepared_for_topics_judged_formulas_and_all_looks(
     )
     (test,) = sets_by_task(collection)["task2"]
     assert [place.topic for place in topics] == [topic.id for topic in test.topics]
-    assert {place.look for place in judged} <= {
-        look for grades in test.qrels.grades.values() for look in grades
+    assert {place.visual for place in judged} <= {
+        visual for grades in test.qrels.grades.values() for visual in grades
     }
     assert {place.id for place in judged} <= {place.id for place in every}
     assert len(told) == 3

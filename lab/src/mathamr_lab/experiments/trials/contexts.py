@@ -43,9 +43,9 @@ class ContextMaterials:
 
     def rows(self, context: str, topics: Iterable[str]) -> list[dict[str, Any]]:
         """Judged pairs of lines of these topics: every place of a judged look is a candidate."""
-        by_look: dict[str, list[str]] = {}
+        by_visual: dict[str, list[str]] = {}
         for place in self.places:
-            lines = by_look.setdefault(place.look, [])
+            lines = by_visual.setdefault(place.visual, [])
             if place.contexts[context] not in lines:
                 lines.append(place.contexts[context])
         query = {place.topic: place.contexts[context] for place in self.topics}
@@ -53,8 +53,8 @@ class ContextMaterials:
             {"topic": topic, "query": query[topic], "candidate": line, "grade": max(0, min(3, grade))}
             for topic in topics
             if topic in query
-            for look, grade in self.qrels.grades[topic].items()
-            for line in by_look.get(look, ())
+            for visual, grade in self.qrels.grades[topic].items()
+            for line in by_visual.get(visual, ())
         ]
 
 
@@ -98,8 +98,8 @@ def ranked(
     sentences = SentenceEncoder(encoder, length)
     candidates = sentences.encode([place.contexts[context] for place in places])
     queries = sentences.encode([place.contexts[context] for place in topics])
-    looks = np.array([place.look for place in places])
-    names, of = np.unique(looks, return_inverse=True)
+    visuals = np.array([place.visual for place in places])
+    names, of = np.unique(visuals, return_inverse=True)
     found: dict[str, dict[str, float]] = {}
     for topic, scores in zip(topics, queries @ candidates.T, strict=True):
         best = np.full(len(names), -2.0, np.float32)

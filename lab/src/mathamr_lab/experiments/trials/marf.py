@@ -64,7 +64,7 @@ def tasks(folder: Path) -> list[SearchTask]:
     for name, candidates, chosen in (
         ("task1", "answers", JUDGED),
         ("known-items", "answers", KNOWN),
-        ("task2", "looks", JUDGED),
+        ("task2", "visual", JUDGED),
     ):
         topics = folder / f"topics-{name}.npz"
         if topics.exists():

@@ -57,8 +57,8 @@ def prepare_contexts(
     posts = list(collection.posts())
     count = write_places(collection_places(posts, qrels, reader), folder / "places.jsonl.gz")
     say(f"contexts of {count:,} places of judged formulas")
-    looks = {f.visual_id for post in posts for f in post.formulas if f.visual_id}
-    wide = collection_places(posts, qrels, reader, others=len(looks))
+    visuals = {f.visual_id for post in posts for f in post.formulas if f.visual_id}
+    wide = collection_places(posts, qrels, reader, others=len(visuals))
     say(f"contexts of {write_places(wide, folder / 'places-all.jsonl.gz'):,} places of all formulas")
     _mark(folder)
 
@@ -96,13 +96,15 @@ def prepare_marf(
         if name == "task2":
             formulas = [topic.formula or Formula(topic.id, "") for topic in topics]
             PostShard.of(ids, reader.formulas(formulas), ()).save(folder / f"topics-{name}.npz")
-            looks: dict[str, Formula] = {}
+            visuals: dict[str, Formula] = {}
             for post in searched:
                 for formula in post.formulas:
                     if formula.visual_id:
-                        looks.setdefault(formula.visual_id, formula)
-            PostShard.of(list(looks), reader.formulas(list(looks.values())), ()).save(folder / "looks.npz")
-            say(f"{len(looks):,} looks of formulas")
+                        visuals.setdefault(formula.visual_id, formula)
+            PostShard.of(list(visuals), reader.formulas(list(visuals.values())), ()).save(
+                folder / "looks.npz"
+            )
+            say(f"{len(visuals):,} looks of formulas")
         else:
             _shard(folder, f"topics-{name}", reader, [topic.post for topic in topics], ids)
             shares[name] = {topic.id: round(math_share(topic.post), 4) for topic in topics}

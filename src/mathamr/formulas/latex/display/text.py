@@ -32,7 +32,7 @@ _IN_TEXT = {**CHARACTERS, "\\textless": "<", "\\textgreater": ">", "\\textbar": 
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _Visual:
     font: Font = PLAIN
     colour: str = ""
 
@@ -40,20 +40,20 @@ class _Look:
 def words(setter: Typesetter, font: Font | None = None) -> Element:
     """The argument of a text command."""
     setter.skip_spaces()
-    look = _Look(font or PLAIN)
+    visual = _Visual(font or PLAIN)
     if setter.i >= setter.count or setter.tokens[setter.i] != "{":
         token = setter.raw_argument()
-        return _phrase(_IN_TEXT.get(token, token), look)
+        return _phrase(_IN_TEXT.get(token, token), visual)
     setter.descend()
     end = setter.matching_brace()
     setter.i += 1
-    parts = _TextSetter(setter, end, look).read()
+    parts = _TextSetter(setter, end, visual).read()
     setter.i = end + 1
     setter.depth -= 1
     return in_row(parts)
 
 
-def _phrase(text: str, look: _Look) -> Element:
+def _phrase(text: str, visual: _Visual) -> Element:
     for written, meant in LIGATURES:
         text = text.replace(written, meant)
     text = composed(_SPACE.sub(" ", text))
@@ -61,16 +61,16 @@ def _phrase(text: str, look: _Look) -> Element:
     if bare != text:
         blank = len(text) - len(text.lstrip(" "))
         text = _NO_BREAK_SPACE * blank + bare + _NO_BREAK_SPACE * (len(text) - len(bare) - blank)
-    alphabet = variant(look.font)
-    attributes = {"mathcolor": look.colour} if look.colour else {}
+    alphabet = variant(visual.font)
+    attributes = {"mathcolor": visual.colour} if visual.colour else {}
     return Element("mtext", styled(text, alphabet) if alphabet else text, (), attributes)
 
 
 class _TextSetter:
     """The inside of one text argument, read without recursion."""
 
-    def __init__(self, setter: Typesetter, end: int, look: _Look) -> None:
-        self.setter, self.end, self.look = setter, end, look
+    def __init__(self, setter: Typesetter, end: int, visual: _Visual) -> None:
+        self.setter, self.end, self.visual = setter, end, visual
         self.parts: list[Element] = []
         self.letters: list[str] = []
         self.math_font = MATH
@@ -79,32 +79,32 @@ class _TextSetter:
         text = "".join(self.letters)
         self.letters.clear()
         if text:
-            self.parts.append(_phrase(text, self.look))
+            self.parts.append(_phrase(text, self.visual))
 
-    def switch(self, look: _Look) -> None:
-        if look != self.look:
+    def switch(self, visual: _Visual) -> None:
+        if visual != self.visual:
             self.flush()
-            self.look = look
+            self.visual = visual
 
     def read(self) -> list[Element]:
         setter = self.setter
-        looks: list[_Look] = []
+        visuals: list[_Visual] = []
         while setter.i < self.end:
             token = setter.tokens[setter.i]
             setter.i += 1
             if token in ("$", "\\("):
                 self.formula(DOLLAR if token == "$" else frozenset(["\\)"]))
             elif token == "{":
-                looks.append(self.look)
+                visuals.append(self.visual)
             elif token == "}":
-                if looks:
-                    self.switch(looks.pop())
+                if visuals:
+                    self.switch(visuals.pop())
             elif token[0] != "\\" or token in _IN_TEXT:
                 self.letters.append(_IN_TEXT.get(token, token))
                 self._skip_space_after(token)
             else:
                 self._skip_space_after(token)
-                self.command(token, looks)
+                self.command(token, visuals)
         self.flush()
         return self.parts
 
@@ -113,23 +113,23 @@ class _TextSetter:
         if token[0] == "\\" and token[1:].isalpha() and setter.i < self.end:
             setter.i += setter.tokens[setter.i].isspace()
 
-    def command(self, token: str, looks: list[_Look]) -> None:
+    def command(self, token: str, visuals: list[_Visual]) -> None:
         setter = self.setter
         if token in ("\\boldmath", "\\unboldmath"):
             self.math_font = emboldened(MATH) if token == "\\boldmath" else MATH
         elif token in FONT_SWITCHES:
-            self.switch(replace(self.look, font=ALPHABETS[FONT_SWITCHES[token]]))
+            self.switch(replace(self.visual, font=ALPHABETS[FONT_SWITCHES[token]]))
         elif token in ("\\color", "\\textcolor"):
-            look = replace(self.look, colour=colour_of(setter) or self.look.colour)
+            visual = replace(self.visual, colour=colour_of(setter) or self.visual.colour)
             if token == "\\textcolor" and setter.peek() == "{":
                 setter.i += 1
-                looks.append(self.look)
-            self.switch(look)
+                visuals.append(self.visual)
+            self.switch(visual)
         elif token in TEXT_FONTS:
             if setter.peek() == "{":
                 setter.i += 1
-                looks.append(self.look)
-                self.switch(replace(self.look, font=TEXT_FONTS[token] or self.look.font))
+                visuals.append(self.visual)
+                self.switch(replace(self.visual, font=TEXT_FONTS[token] or self.visual.font))
         elif token in TEXT_ACCENTS:
             self.letters.append(accented(setter.raw_argument(), TEXT_ACCENTS[token]))
         elif token in ("\\hspace", "\\hspace*"):
@@ -205,7 +205,7 @@ def _accented_letter(mark: str) -> Command:
     """Accents of text in a formula: `\\'e` is a word of one letter."""
 
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        atoms.append(Atom(_phrase(accented(setter.raw_argument(), mark), _Look()), ORD, setter.style))
+        atoms.append(Atom(_phrase(accented(setter.raw_argument(), mark), _Visual()), ORD, setter.style))
 
     return put
 

@@ -39,7 +39,7 @@ ATTEMPTS = 3
 """Workers that may be lost over a request before it counts as the request's fault."""
 PATIENCE = 300.0
 """Seconds without a single worker before we give up."""
-LOOK_AROUND = 5.0
+VISUAL_AROUND = 5.0
 """Seconds between two looks for machines that have joined."""
 _OBJECTS = 100 << 20
 """Memory for Ray's own objects on a machine that we start: requests are small, answers are files."""
@@ -100,7 +100,7 @@ class RayCluster(Closing):
         self._waiting: deque[_Asked] = deque()
         self._known: dict[str, set[str]] = {}
         """By work, the shards that were there when we first looked."""
-        self._looked = -LOOK_AROUND
+        self._looked = -VISUAL_AROUND
         self._alone_since = time.monotonic()
 
     @property
@@ -248,14 +248,14 @@ class RayCluster(Closing):
                 # One that only cannot be reached would keep its place from the next.
                 self._ray.kill(actor.handle)
         self._alone_since = time.monotonic()
-        self._looked = -LOOK_AROUND
+        self._looked = -VISUAL_AROUND
         asked, actor.asked = list(actor.asked.values()), {}
         return asked
 
     def _tend(self, patience: float) -> None:
         """Starts workers where some are missing, and lets those work that are ready."""
         now = time.monotonic()
-        if now - self._looked >= LOOK_AROUND:
+        if now - self._looked >= VISUAL_AROUND:
             self._looked = now
             for _ in range(self.wanted - len(self._actors) - len(self._starting)):
                 self._start()

@@ -31,7 +31,7 @@ class PayloadColumns:
     scores: Array
     dates: RaggedArray
     posts: RaggedArray
-    looks: RaggedArray
+    visuals: RaggedArray
 
     @classmethod
     def of(cls, payloads: Sequence[Payload]) -> PayloadColumns:
@@ -52,7 +52,7 @@ class PayloadColumns:
             np.array([_NO_SCORE if p.score is None else p.score for p in payloads], np.int64),
             Strings.of(payload.date or "" for payload in payloads).cells,
             Strings.of(payload.post for payload in payloads).cells,
-            Strings.of(payload.look for payload in payloads).cells,
+            Strings.of(payload.visual for payload in payloads).cells,
         )
 
     def __len__(self) -> int:
@@ -67,7 +67,7 @@ class PayloadColumns:
             score=None if score == _NO_SCORE else score,
             source=self.names[int(self.sources[row])],
             post=Strings(self.posts)[row],
-            look=Strings(self.looks)[row],
+            visual=Strings(self.visuals)[row],
         )
 
     def mask(self, where: Filter) -> Mask:
@@ -105,7 +105,7 @@ class PayloadColumns:
             self.scores[rows],
             self.dates.take(rows),
             self.posts.take(rows),
-            self.looks.take(rows),
+            self.visuals.take(rows),
         )
 
     @staticmethod
@@ -124,7 +124,7 @@ class PayloadColumns:
             np.concatenate([part.scores for part in parts]),
             RaggedArray.joined([part.dates for part in parts]),
             RaggedArray.joined([part.posts for part in parts]),
-            RaggedArray.joined([part.looks for part in parts]),
+            RaggedArray.joined([part.visuals for part in parts]),
         )
 
     def arrays(self) -> dict[str, Array]:
@@ -134,7 +134,7 @@ class PayloadColumns:
             "tags": self.tags,
             "dates": self.dates,
             "posts": self.posts,
-            "looks": self.looks,
+            "visual": self.visuals,
         }
         plain = {"kinds": self.kinds, "sources": self.sources, "times": self.times, "scores": self.scores}
         return (
@@ -159,7 +159,7 @@ class PayloadColumns:
             arrays["scores"],
             ragged("dates"),
             ragged("posts"),
-            ragged("looks"),
+            ragged("visual"),
         )
 
 

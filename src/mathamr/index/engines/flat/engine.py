@@ -26,7 +26,7 @@ from mathamr.index.engines.flat.kernel import expect_many
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.segment import FlatSegment
 from mathamr.index.engines.kinds import EngineOfKinds
-from mathamr.systems.field import Field, Kind
+from mathamr.systems.field import Field, FieldTarget
 
 _LIST = "flat.json"
 _SEGMENT, _DEAD = ".safetensors", ".dead"
@@ -210,7 +210,9 @@ def _plan(entries: FlatEntries, everything: bool) -> _Plan:
     return _Plan(parts, changed)
 
 
-def _read_list(folder: Path, fields: Sequence[Field], attempts: int = 20) -> tuple[int, dict[Kind, Stored]]:
+def _read_list(
+    folder: Path, fields: Sequence[Field], attempts: int = 20
+) -> tuple[int, dict[FieldTarget, Stored]]:
     """The segments of every kind; a writer may replace them while they are opened, so it tries again."""
     path, kinds = folder / _LIST, by_kind(fields)
     try:

@@ -25,7 +25,7 @@ from mathamr.index.engines.flat.fieldrows import FieldRows
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.segment import FlatSegment
 from mathamr.index.scored import Scored, best, check_k
-from mathamr.systems.field import Field, Kind
+from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 
 
@@ -72,7 +72,7 @@ class FlatEntries:
 
     def __init__(
         self,
-        of: Kind,
+        of: FieldTarget,
         fields: tuple[Field, ...],
         options: FlatOptions,
         stored: tuple[StoredSegment, ...],

@@ -24,7 +24,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.machinecode import NUMBER, POINTER, Program, is_arm, loop, processor_features
 
 Rows = npt.NDArray[np.int64]
-Kind = Literal["int8", "float32"]
+RowType = Literal["int8", "float32"]
 
 _PIECE = 16
 """Bytes of a vector that are loaded at a time: vectors have multiples of it."""
@@ -40,7 +40,7 @@ _HOT = 2_000_000_000
 class Arithmetic:
     """How a processor multiplies numbers of a kind and adds the products up."""
 
-    kind: Kind
+    kind: RowType
     intrinsic: str
     lanes: int
     """Rows of a query in a register."""
@@ -67,7 +67,7 @@ _AVX2 = {
 
 
 @cache
-def arithmetic(kind: Kind) -> Arithmetic | None:
+def arithmetic(kind: RowType) -> Arithmetic | None:
     """What this processor has for numbers of a kind; None where that is nothing quick, or llvmlite is not installed."""
     features = processor_features()
     if not features:

@@ -120,7 +120,7 @@ class FlatSegment:
         columns = self.payloads
         lengths = {len(self), len(columns.kinds), len(columns.sources), len(columns.tags)}
         lengths |= {len(columns.times), len(columns.scores), len(columns.dates), len(columns.posts)}
-        lengths.add(len(columns.looks))
+        lengths.add(len(columns.visuals))
         return len(lengths) == 1 and all(
             self.fields[field.name].fits(len(self), field.size) for field in fields
         )

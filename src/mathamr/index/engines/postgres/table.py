@@ -25,7 +25,7 @@ from mathamr.index.engines.maxsim import maxsim, products
 from mathamr.index.engines.postgres import copying
 from mathamr.index.engines.postgres.conditions import conditions_of, having, shown
 from mathamr.index.engines.postgres.connections import Connections
-from mathamr.systems.field import Field, Kind
+from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ _COLUMNS = {
     "score": "bigint",
     "source": "text NOT NULL",
     "post": "text NOT NULL",
-    "look": "text NOT NULL",
+    "visual": "text NOT NULL",
 }
 _INDEXES = {"kind": "btree", "source": "btree", "time": "btree", "score": "btree", "tags": "gin"}
 
@@ -66,7 +66,7 @@ class PostgresTable:
 
     def __init__(
         self,
-        of: Kind,
+        of: FieldTarget,
         fields: tuple[Field, ...],
         connections: Connections,
         schema: str,
@@ -187,7 +187,7 @@ class PostgresTable:
                 copying.number(about.score),
                 copying.text(about.source),
                 copying.text(about.post),
-                copying.text(about.look),
+                copying.text(about.visual),
             ]
             for field in self.fields:
                 rows = entry.rows.get(field.name)
@@ -256,11 +256,11 @@ class PostgresTable:
         from psycopg import sql
 
         asked = sql.SQL(
-            "SELECT id, kind, tags, date, score, source, post, look FROM {} WHERE key = ANY(%s)"
+            "SELECT id, kind, tags, date, score, source, post, visual FROM {} WHERE key = ANY(%s)"
         ).format(self.name)
         found = {}
         for batch in batches(dict.fromkeys(ids), BATCH):
-            for name, kind, tags, date, score, source, post, look in self._rows(
+            for name, kind, tags, date, score, source, post, visual in self._rows(
                 "read", asked, [list(map(key, batch))]
             ):
                 found[copying.given(name)] = Payload(
@@ -270,7 +270,7 @@ class PostgresTable:
                     score=score,
                     source=copying.given(source),
                     post=copying.given(post),
-                    look=copying.given(look),
+                    visual=copying.given(visual),
                 )
         return found
 

@@ -22,7 +22,7 @@ from mathamr.index.engines.qdrant.record import (
     read_payload,
     read_rows,
 )
-from mathamr.systems.field import Field, Kind
+from mathamr.systems.field import Field, FieldTarget
 from mathamr.systems.vectors import Vectors
 
 GRAPHED = ("single", "all", "none")
@@ -86,7 +86,13 @@ class QdrantCollection(ABC):
     library: ClassVar[Library]
 
     def __init__(
-        self, of: Kind, fields: tuple[Field, ...], first: FirstStage, neighbours: int, *, writable: bool
+        self,
+        of: FieldTarget,
+        fields: tuple[Field, ...],
+        first: FirstStage,
+        neighbours: int,
+        *,
+        writable: bool,
     ) -> None:
         self.of, self.fields, self._neighbours, self._writable = of, fields, neighbours, writable
         self._first = first

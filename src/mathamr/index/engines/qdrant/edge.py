@@ -32,7 +32,7 @@ from mathamr.index.engines.qdrant.collection import (
     links,
 )
 from mathamr.index.engines.qdrant.record import encoded_name, named_vectors, payload_row, point_uuid
-from mathamr.systems.field import Field, Kind
+from mathamr.systems.field import Field, FieldTarget
 
 LIBRARY = Library("qdrant_edge", "Qdrant Edge", "Qdrant Edge", "pip install qdrant-edge-py")
 MOST_SCANNED = 20_000
@@ -65,7 +65,7 @@ class EdgeCollection(QdrantCollection):
     def __init__(
         self,
         folder: Path,
-        of: Kind,
+        of: FieldTarget,
         fields: tuple[Field, ...],
         shard: Any,
         options: EdgeOptions,
@@ -158,7 +158,7 @@ class EdgeEngine(EngineOfKinds[EdgeCollection, NearestField]):
         self._lock: WriterLock | None = WriterLock(
             folder, "edge engine, which one process at a time can open"
         )
-        stores: dict[Kind, EdgeCollection] = {}
+        stores: dict[FieldTarget, EdgeCollection] = {}
         try:
             for of, own in by_kind(head.fields).items():
                 shard = _shard(folder / of, own, self._options)

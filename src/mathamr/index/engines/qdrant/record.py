@@ -45,7 +45,7 @@ def payload_row(entry: Entry) -> dict[str, Any]:
         "tags": list(payload.tags),
         "source": payload.source,
         "post": payload.post,
-        "look": payload.look,
+        "visual": payload.visual,
         "date": payload.date,
         "time": payload.time,
         "score": payload.score,
@@ -67,7 +67,7 @@ def read_payload(row: dict[str, Any]) -> Payload:
         score=row.get("score"),
         source=row["source"],
         post=row["post"],
-        look=row["look"],
+        visual=row["visual"],
     )
 
 

@@ -37,7 +37,7 @@ from mathamr.index.engines.qdrant.collection import (
     links,
 )
 from mathamr.index.engines.qdrant.record import FIELDS, encoded_name, named_vectors, payload_row, point_uuid
-from mathamr.systems.field import Field, Kind
+from mathamr.systems.field import Field, FieldTarget
 
 LIBRARY = Library("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')
 LOCAL = "local"
@@ -108,7 +108,13 @@ class ServerCollection(QdrantCollection):
     library = LIBRARY
 
     def __init__(
-        self, of: Kind, fields: tuple[Field, ...], client: Any, options: ServerOptions, *, writable: bool
+        self,
+        of: FieldTarget,
+        fields: tuple[Field, ...],
+        client: Any,
+        options: ServerOptions,
+        *,
+        writable: bool,
     ) -> None:
         super().__init__(of, fields, options, options.ef, writable=writable)
         self._client, self._options = client, options

@@ -1,4 +1,4 @@
-"""`FirstLook`: all that is made of a post's formulas when it is taken in, of one parse each, and kept for later stages.
+"""`FormulaCache`: all that is made of a post's formulas when it is taken in, of one parse each, and kept for later stages.
 
 The looks of formulas are asked for at once, their terms when words are written, their trees when graphs are made, by
 other processes. What is not kept, or of another content of the post, these stages make themselves.
@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from mathamr.formulas.trees import written_trees
 from mathamr.index.lexical.bags import PostBags
-from mathamr.index.build.lookkeys import look_keys
+from mathamr.index.build.visualkeys import visual_keys
 from mathamr.posts.post import Post
 
 KEPT, MOST_KEPT = 12 << 20, 96 << 20
@@ -23,7 +23,7 @@ REFUSED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class FirstLook:
+class FormulaCache:
     """The keys of the looks of a post's formulas, its terms, and the trees of its formulas as text."""
 
     keys: list[str]
@@ -34,7 +34,7 @@ class FirstLook:
     def of(cls, post: Post, with_trees: bool) -> Self:
         """What a post says; terms first, whose parse has the trees of both readings."""
         bags = PostBags.of(post)
-        keys = look_keys(post)
+        keys = visual_keys(post)
         return cls(keys, bags, written_trees(post.formulas, post.macros) if with_trees else "")
 
     def to_json(self) -> list[Any]:
@@ -48,7 +48,7 @@ class FirstLook:
         return cls([*map(str, keys)], PostBags.from_json(bags), str(trees))
 
 
-class KeptLooks:
+class KeptVisuals:
     """First looks that later stages take, each once; there is room for so many bytes, and what comes then is not kept."""
 
     def __init__(self, size: int = KEPT) -> None:
@@ -58,16 +58,16 @@ class KeptLooks:
         self._trees: dict[str, tuple[int, str]] = {}
         # by the post's id, with a hash of the post as it was read
 
-    def put(self, post: Post, look: FirstLook) -> None:
+    def put(self, post: Post, visual: FormulaCache) -> None:
         """Keeps what fits; a post that comes again was changed, and is made anew."""
-        size = look.bags.size + len(look.trees)
+        size = visual.bags.size + len(visual.trees)
         if size > self.room:
             self._refused += 1
         elif post.id not in self._bags and post.id not in self._trees:
             self.room -= size
-            self._bags[post.id] = hash(post), look.bags
-            if look.trees:
-                self._trees[post.id] = hash(post), look.trees
+            self._bags[post.id] = hash(post), visual.bags
+            if visual.trees:
+                self._trees[post.id] = hash(post), visual.trees
 
     @property
     def is_full(self) -> bool:

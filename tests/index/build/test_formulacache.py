@@ -12,9 +12,9 @@ from mathamr.formulas.treememory import TreeMemory
 from mathamr.formulas.trees import remember_trees, trees_of
 from mathamr.index.lexical import bags
 from mathamr.index.lexical.bags import formula_bag, post_bag
-from mathamr.index.build import lookkeys
-from mathamr.index.build.firstlook import FirstLook, KeptLooks
-from mathamr.index.build.lookkeys import look_keys
+from mathamr.index.build import visualkeys
+from mathamr.index.build.formulacache import FormulaCache, KeptVisuals
+from mathamr.index.build.visualkeys import visual_keys
 from mathamr.posts.post import Formula, Post
 from tests.models import sample_posts
 
@@ -33,23 +33,23 @@ POST = Post(
 def _memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(trees, "REMEMBERED", TreeMemory(1 << 20))
     bags._bag_of_latex.cache_clear()
-    lookkeys._key_of_latex.cache_clear()
+    visualkeys._key_of_latex.cache_clear()
 
 
-def test_a_first_look_has_the_keys_and_terms_of_a_post_and_survives_the_way_to_another_process() -> None:
+def test_a_first_visual_has_the_keys_and_terms_of_a_post_and_survives_the_way_to_another_process() -> None:
     for post in (POST, *sample_posts(5)):
-        look = FirstLook.of(post, with_trees=True)
-        assert look.keys == look_keys(post)
-        assert look.bags.whole() == post_bag(post)
-        assert list(look.bags.formulas) == [formula_bag(formula, post.macros) for formula in post.formulas]
-        assert FirstLook.from_json(json.loads(json.dumps(look.to_json()))) == look
-    assert FirstLook.of(POST, with_trees=False).trees == ""
+        visual = FormulaCache.of(post, with_trees=True)
+        assert visual.keys == visual_keys(post)
+        assert visual.bags.whole() == post_bag(post)
+        assert list(visual.bags.formulas) == [formula_bag(formula, post.macros) for formula in post.formulas]
+        assert FormulaCache.from_json(json.loads(json.dumps(visual.to_json()))) == visual
+    assert FormulaCache.of(POST, with_trees=False).trees == ""
 
 
 def test_trees_that_came_with_a_post_are_those_of_its_formulas_and_are_not_parsed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    line = FirstLook.of(POST, with_trees=True).trees
+    line = FormulaCache.of(POST, with_trees=True).trees
     expected = [trees_of(formula, POST.macros) for formula in POST.formulas]
     monkeypatch.setattr(trees, "REMEMBERED", TreeMemory(1 << 20))
     remember_trees(line, POST.macros)
@@ -61,14 +61,14 @@ def test_trees_that_came_with_a_post_are_those_of_its_formulas_and_are_not_parse
 
 
 def test_what_is_kept_is_taken_once_and_only_by_the_same_post() -> None:
-    kept, look = KeptLooks(), FirstLook.of(POST, with_trees=True)
+    kept, visual = KeptVisuals(), FormulaCache.of(POST, with_trees=True)
     room = kept.room
-    kept.put(POST, look)
+    kept.put(POST, visual)
     assert kept.room < room
-    assert (kept.bags(POST), kept.trees(POST)) == (look.bags, look.trees)
+    assert (kept.bags(POST), kept.trees(POST)) == (visual.bags, visual.trees)
     assert (kept.bags(POST), kept.trees(POST)) == (None, "")
     assert kept.room == room
-    kept.put(POST, look)
+    kept.put(POST, visual)
     changed = replace(POST, macros=())
     assert (kept.bags(changed), kept.trees(changed)) == (None, "")
     assert kept.room == room
@@ -76,13 +76,13 @@ def test_what_is_kept_is_taken_once_and_only_by_the_same_post() -> None:
 
 def test_no_more_is_kept_than_there_is_room_for() -> None:
     posts = sample_posts(12)
-    looks = [FirstLook.of(post, with_trees=True) for post in posts]
-    kept = KeptLooks(3 * looks[0].bags.size)
+    visuals = [FormulaCache.of(post, with_trees=True) for post in posts]
+    kept = KeptVisuals(3 * visuals[0].bags.size)
     for _ in range(2):  # what was taken makes room again
-        for post, look in zip(posts, looks, strict=True):
-            kept.put(post, look)
+        for post, visual in zip(posts, visuals, strict=True):
+            kept.put(post, visual)
             assert kept.room >= 0
         assert kept.is_full
         found = [(kept.bags(post), kept.trees(post)) for post in posts]
         assert 0 < sum(own is not None for own, _ in found) < len(posts)
-        assert kept.room == 3 * looks[0].bags.size
+        assert kept.room == 3 * visuals[0].bags.size

@@ -10,12 +10,12 @@ from mathamr.formulas.visualkey import visual_key
 from mathamr.posts.post import Formula, Post
 
 
-def look_keys(post: Post) -> list[str]:
+def visual_keys(post: Post) -> list[str]:
     """The looks of a post's formulas, in order."""
-    return [_look_key(formula, post.macros) for formula in post.formulas]
+    return [_visual_key(formula, post.macros) for formula in post.formulas]
 
 
-def _look_key(formula: Formula, macros: tuple[str, ...]) -> str:
+def _visual_key(formula: Formula, macros: tuple[str, ...]) -> str:
     if formula.latex.strip() and len(formula.latex) <= LONGEST_REMEMBERED:
         return _key_of_latex(formula.latex, macros)
     return _made_key(formula, macros)

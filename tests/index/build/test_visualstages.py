@@ -15,7 +15,7 @@ from mathamr.index.archive import Archive
 from mathamr.index.engines.entry import Entry
 from mathamr.index.build.builder import BuildOptions, BuildSummary, build_index
 from mathamr.index.admin.check import check_index
-from mathamr.index.build.lookkeys import look_keys
+from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.post import Post
 from mathamr.systems.system import SYSTEMS
@@ -41,13 +41,13 @@ def _tiny_systems(monkeypatch: pytest.MonkeyPatch) -> None:
 def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The looks that were encoded, in order."""
     names: list[str] = []
-    encode = NodeSystem.encode_looks
+    encode = NodeSystem.encode_visuals
 
-    def counting(self: NodeSystem, looks: Iterable[Any]) -> Any:
+    def counting(self: NodeSystem, visuals: Iterable[Any]) -> Any:
         def each() -> Any:
-            for look in looks:
-                names.append(look.key)
-                yield look
+            for visual in visuals:
+                names.append(visual.key)
+                yield visual
 
         return encode(self, each())
 
@@ -66,17 +66,17 @@ def made(folder: Path, posts: list[Post], engine: str = "flat", **more: Any) -> 
 
 
 def key(latex: str) -> str:
-    return look_keys(note("n", f"${latex}$"))[0]
+    return visual_keys(note("n", f"${latex}$"))[0]
 
 
-def test_every_look_has_its_rows_once(tmp_path: Path, encoded: list[str]) -> None:
+def test_every_visual_has_its_rows_once(tmp_path: Path, encoded: list[str]) -> None:
     summary = made(tmp_path, POSTS)
     assert sorted(encoded) == sorted({key("x^2"), key("y"), key(r"\sin z")})
-    assert summary.manifest.counts["nodes vectors"] == summary.log.posts["looks"] == 3
+    assert summary.manifest.counts["nodes vectors"] == summary.log.posts["visual"] == 3
     with Archive.open(tmp_path / "index") as archive:
         rows = archive.engine["nodes"].fetch([key("x^2")])[key("x^2")]
         assert rows.references == tuple(map(str, range(len(rows))))
-        assert set(archive.engine.ids("looks")) == set(archive.catalogue.look_keys())
+        assert set(archive.engine.ids("visual")) == set(archive.catalogue.visual_keys())
         assert archive.engine.count("posts") == 0
         with pytest.raises(MathAMRError, match="has no vectors of posts"):
             archive.vectors("a")
@@ -93,7 +93,7 @@ def test_no_graph_is_made_and_no_parser_recorded(tmp_path: Path) -> None:
                 graph()
 
 
-def test_a_look_is_made_again_only_for_another_representative_and_goes_with_its_last_formula(
+def test_a_visual_is_made_again_only_for_another_representative_and_goes_with_its_last_formula(
     tmp_path: Path, encoded: list[str]
 ) -> None:
     made(tmp_path, POSTS)
@@ -105,7 +105,7 @@ def test_a_look_is_made_again_only_for_another_representative_and_goes_with_its_
     assert encoded == [key("x^2")]
     made(tmp_path, POSTS[2:])
     with Archive.open(tmp_path / "index") as archive:
-        assert list(archive.engine.ids("looks")) == [key(r"\sin z")]
+        assert list(archive.engine.ids("visual")) == [key(r"\sin z")]
     assert not content(tmp_path / "index")["problems"]
 
 
@@ -126,14 +126,14 @@ def test_updates_and_single_changes_equal_a_new_build(tmp_path: Path, engine: st
     assert not found["problems"]
 
 
-def test_lost_wrong_and_strange_looks_are_put_right(tmp_path: Path) -> None:
+def test_lost_wrong_and_strange_visuals_are_put_right(tmp_path: Path) -> None:
     made(tmp_path, POSTS)
     before = content(tmp_path / "index")
     with IndexWriter.open(tmp_path / "index") as archive:
         rows = archive.engine["nodes"].fetch([key("x^2")])[key("x^2")]
-        archive.engine.delete("looks", [key("y")])
+        archive.engine.delete("visual", [key("y")])
         archive.engine.upsert(
-            "looks", [Entry(key(r"\sin z"), {"nodes": rows}), Entry("strange", {"nodes": rows})]
+            "visual", [Entry(key(r"\sin z"), {"nodes": rows}), Entry("strange", {"nodes": rows})]
         )
     told = "\n".join(check_index(tmp_path / "index", repair=False).lines())
     assert "1 looks have no vectors" in told

@@ -1,0 +1,37 @@
+"""`CatalogueVisuals`: which formulas of an index look the same, for the ranker of formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mathamr.formulas.trees import Trees, trees_of
+from mathamr.index.catalogue.catalogue import Catalogue
+
+
+class CatalogueVisuals:
+    """Answers out of the catalogue of an index."""
+
+    def __init__(self, catalogue: Catalogue) -> None:
+        self._catalogue = catalogue
+
+    def visuals_of(self, formulas: Sequence[str]) -> dict[str, str]:
+        """The looks of formulas; unknown ones are left out."""
+        return self._catalogue.visuals_of(formulas)
+
+    def with_visual(self, visual: str) -> list[str]:
+        """The formulas with a look, in the order of the index."""
+        return self._catalogue.with_visual(visual)
+
+    def first_with(self, visuals: Sequence[str]) -> dict[str, str]:
+        """The first formula with each look."""
+        return {visual: known[0][0] for visual, known in self._catalogue.visuals(visuals).items()}
+
+    def trees(self, visuals: Sequence[str], reading: str = "published") -> dict[str, Trees]:
+        """The trees of one formula of each look, read as is said."""
+        first = self.first_with(visuals)
+        entries = self._catalogue.formulas(list(first.values()))
+        return {
+            visual: trees_of(entries[place].formula, entries[place].macros, reading)[0]
+            for visual, place in first.items()
+            if place in entries
+        }
