@@ -23,10 +23,10 @@ import numpy.typing as npt
 
 from benchmarks._release import compared
 from mathamr.core.arrays import Floats
-from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import Engine, Entry, Field, Payload, create_engine, open_engine
 from mathamr.index.engines.flat.engine import FlatEngine
 from mathamr.index.engines.maxsim import maxsim
+from mathamr.posts.level import Level
 from mathamr.systems.vectors import Vectors
 
 POSTS, VECTORS, SIZE, QUERIES = 33_771, 16, 32, 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection, Iterator, Mapping
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
@@ -16,12 +17,12 @@ PACKAGE = Path(mathamr.__file__).parent
 CONTRIBUTING = PACKAGE.parents[1] / "CONTRIBUTING.md"
 
 ROOMS = (
-    "posts", "formulas", "amr", "graphs", "layers", "training", "systems", "index", "search", "evaluation",
-    "experiments", "serve", "adapters", "cli",
+    "core", "posts", "formulas", "text", "amr", "graphs", "systems", "index", "search", "evaluation", "serve",
+    "adapters", "cli",
 )  # fmt: skip
 """A room imports only from those before it."""
-WINGS = ("storage", "catalogue", "engines", "lexical", "making")
-"""The wings of the index; those before `making` do not know each other, but all know `storage`."""
+WINGS = ("catalogue", "engines", "lexical", "build", "admin")
+"""The wings of the index; those before `build` do not know each other."""
 FRONT_DOORS = {"mathamr", "mathamr.__main__", "mathamr.cli.environment"}
 """Modules that stand beside the rooms and look into them: the package's own names, the command, what is installed."""
 
@@ -126,6 +127,15 @@ def test_what_stands_beside_the_rooms_knows_none_of_them() -> None:
     assert not knowing, "\n".join(knowing)
 
 
+def test_the_product_never_imports_the_laboratory() -> None:
+    importing = [
+        name
+        for name, text in modules(PACKAGE).items()
+        if re.search(r"^\s*(from|import) mathamr_lab\b", text, re.M)
+    ]
+    assert not importing
+
+
 def test_the_wings_of_the_index_stand_apart() -> None:
     def wing(module: str) -> str | None:
         parts = module.split(".")
@@ -136,7 +146,7 @@ def test_the_wings_of_the_index_stand_apart() -> None:
         for module, others in own().items()
         for other in others
         if (mine := wing(module)) and (theirs := wing(other)) and mine != theirs
-        if not (theirs == "storage" or mine == "making")
+        if mine not in ("build", "admin")
     ]
     assert not crossing, "\n".join(crossing)
 

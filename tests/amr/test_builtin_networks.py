@@ -13,7 +13,7 @@ from mathamr.amr.builtin.spacyfolder import SpacyFolder
 from mathamr.amr.builtin.syntax import PARTS, SyntaxAnalyser, SyntaxSentence
 from mathamr.amr.builtin.tagger import Tagger
 from mathamr.amr.builtin.wordvectors import TokenForm, WordVectors
-from mathamr.machinecode import has_llvm
+from mathamr.core.machinecode import has_llvm
 from tests.amr.test_builtin_lookup import TEXTS
 
 MORE = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.markup import formulas_of
-from mathamr.posts.post import Formula, Kind, Post
+from mathamr.posts.post import Formula, Post, PostKind
 
 
-def post(number: str, kind: Kind, body: str, title: str = "", visuals: tuple[str, ...] = ()) -> Post:
+def post(number: str, kind: PostKind, body: str, title: str = "", visuals: tuple[str, ...] = ()) -> Post:
     found = formulas_of(number, title, body, "text")
     if visuals:
         found = tuple(

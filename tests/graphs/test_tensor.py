@@ -8,8 +8,9 @@ from mathamr.core.errors import MathAMRError
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor, tensorise
-from mathamr.graphs.virtual import Level, flatten
+from mathamr.graphs.virtual import flatten
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary, VocabularyCounts
+from mathamr.posts.level import Level
 from tests.graphs.small import small_graph
 from tests.graphs.strategies import math_graphs
 

@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.graphs.shard import FORMAT, Shard
-from mathamr.graphs.virtual import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, Level, NodePart
+from mathamr.graphs.virtual import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, NodePart
 from mathamr.graphs.vocabulary import SPECIAL, UNKNOWN_RELATION, RelationVocabulary, Vocabulary
+from mathamr.posts.level import Level
 
 Array = npt.NDArray[Any]
 _ROLES = 1 + len(VIRTUAL_EDGES)

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.virtual import Level
 from mathamr.index.engines.maxsim import maxsim
+from mathamr.posts.level import Level
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.alignment import Alignment, align, parts

@@ -12,10 +12,10 @@ import pytest
 
 from mathamr.core.arrays import Floats
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import Engine, create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.scored import Scored
+from mathamr.posts.level import Level
 from mathamr.search.asked import Asked
 from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs
 from mathamr.search.postranker import PostRanker

@@ -16,12 +16,12 @@ from mathamr.core.arrays import Floats
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
-from mathamr.graphs.virtual import Level
 from mathamr.index.catalogue.pinned import PinnedCatalogue
 from mathamr.index.engines.flat.engine import FlatEngine
 from mathamr.index.engines.flat.entries import FlatField
 from mathamr.index.lexical.terms import post_terms
 from mathamr.index.scored import Scored, best
+from mathamr.posts.level import Level
 from mathamr.search.fragment import plain
 from mathamr.search.fusion import FUSIONS
 from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs

@@ -10,8 +10,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from mathamr.graphs.virtual import Level
 from mathamr.index.lexical.terms import words
+from mathamr.posts.level import Level
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.systems.field import Field

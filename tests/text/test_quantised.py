@@ -13,7 +13,7 @@ from mathamr.text.quantised import QuantisedText
 from mathamr.text.reading import quantised_from
 from mathamr.text.relativepositions import buckets_of as torch_buckets
 from mathamr.text.transformer import Transformer
-from mathamr.text.ways import COMPILED, LayerStack, going
+from mathamr.text.ways import ONNX, LayerStack, going
 from mathamr.text.windows import WINDOW, WINDOWS
 from mathamr.text.wording import Span, Wording
 from mathamr.text.wordpieces import WordPieces
@@ -112,7 +112,7 @@ def test_a_window_that_repeats_is_read_once(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def fitting(loud: float = 1.0) -> QuantisedText:
-    """An encoder that machine code reads as well, with weights so many times as large."""
+    """An encoder with weights so many times as large."""
     torch.manual_seed(3)
     shape = TransformerConfiguration(
         pieces=len(PIECES), size=48, layers=2, heads=6, inner=96, positions=256, projection=16
@@ -128,10 +128,10 @@ def fitting(loud: float = 1.0) -> QuantisedText:
 
 
 @pytest.mark.parametrize("loud", [1.0, 1e3, 1e7])
-def test_machine_code_reads_every_text_alike_whatever_was_read_before(loud: float) -> None:
+def test_the_encoder_reads_every_text_alike_whatever_was_read_before(loud: float) -> None:
     encoder = fitting(loud)
     texts = [*TEXTS, "x" * 10_000, "1" * 10_000]
-    with going(COMPILED):
+    with going(ONNX):
         together = list(encoder.encode(map(worded, texts)))
         backwards = list(encoder.encode(map(worded, texts[::-1])))[::-1]
         alone = [next(fitting(loud).encode([worded(text)])) for text in texts]

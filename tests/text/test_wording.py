@@ -3,7 +3,7 @@ from __future__ import annotations
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.corpus import build_graphs, build_tensors, build_vocabularies
 from mathamr.graphs.store import GraphStore
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.posts.post import Formula, Post
 from mathamr.text.wording import Span, wording
 from tests.index.small import PARSER

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from mathamr.core.arrayfile import METADATA, check_header, read_header
 from mathamr.core.errors import MathAMRError
@@ -95,3 +95,25 @@ def _tensor(row: dict[str, Any], data: bytearray) -> Tensor:
 def under(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
     """The part of a state whose names begin so, without that beginning."""
     return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
+
+
+def use_weights(module: nn.Module, weights: dict[str, Tensor], source: Path) -> None:
+    """Puts weights into a module; names and shapes must agree, and every number must be finite."""
+    expected = module.state_dict()
+    missing, foreign = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
+    if missing or foreign:
+        raise MathAMRError(
+            f"{source} holds weights of another model: missing {_few(missing)}, not known here {_few(foreign)}"
+        )
+    for name, tensor in weights.items():
+        if tensor.shape != expected[name].shape:
+            raise MathAMRError(
+                f"{source}: {name} has shape {tuple(tensor.shape)}, the configuration asks for {tuple(expected[name].shape)}"
+            )
+        if not bool(torch.isfinite(tensor).all()):
+            raise MathAMRError(f"{source}: {name} holds numbers that are not finite; the file is damaged")
+    module.load_state_dict({name: tensor.float() for name, tensor in weights.items()}, assign=True)
+
+
+def _few(names: list[str]) -> str:
+    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "") or "nothing"

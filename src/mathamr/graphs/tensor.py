@@ -14,8 +14,9 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import inflated
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.mathgraph import MathGraph
-from mathamr.graphs.virtual import FlatGraph, Level, flatten
+from mathamr.graphs.virtual import FlatGraph, flatten
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
+from mathamr.posts.level import Level
 from mathamr.posts.renaming import renamed
 
 Ints = npt.NDArray[np.int32]

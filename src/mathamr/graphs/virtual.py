@@ -10,6 +10,7 @@ from mathamr.formulas.tree import Tree
 from mathamr.graphs.configuration import TREELESS, Auxiliary, FormulaMode, GraphConfiguration
 from mathamr.graphs.mathgraph import FormulaPart, MathGraph
 from mathamr.graphs.unify import opt_role, slt_role
+from mathamr.posts.level import Level
 
 VIRTUAL_FORMULA = "VIRTUAL_FORMULA"
 VIRTUAL_SENTENCE = "VIRTUAL_SENTENCE"
@@ -32,16 +33,6 @@ class NodePart(IntEnum):
     OPT = 3
     SLT = 4
     VIRTUAL = 5
-
-
-class Level(IntEnum):
-    """What a representative of the post stands for; nodes of formulas' trees and tokens of text are systems' own."""
-
-    FORMULA = 0
-    SENTENCE = 1
-    DOCUMENT = 2
-    NODE = 3
-    TOKEN = 4
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.posts.passage import Field, passage
 from mathamr.posts.post import Post
 from mathamr.search.fragment import Fragment, formulas_by_id, fragments, plain, shortened

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mathamr.formulas.trees import trees_of
-from mathamr.graphs.virtual import Level
 from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
+from mathamr.posts.level import Level
 from mathamr.posts.post import Post
 from mathamr.search.asked import Asked
 from mathamr.search.formulamatch import matched_nodes, matched_stretches

@@ -18,10 +18,10 @@ from torch import Tensor, nn
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import file_hash
-from mathamr.core.tensorfile import read_tensors, tensor_bytes
+from mathamr.core.tensorfile import read_tensors, tensor_bytes, use_weights
 from mathamr.graphs.formulashard import FormulaLabels
 from mathamr.systems.formulahead import FORMAT, LABELS, FormulaModelHead
-from mathamr.systems.weights import CONFIG, WEIGHTS, use_weights
+from mathamr.systems.weights import CONFIG, WEIGHTS
 
 
 def stored_bytes(network: nn.Module) -> bytes:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.posts.renaming import renamed
 
 

@@ -12,7 +12,7 @@ import json
 from pathlib import Path
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file, file_hash
@@ -39,7 +39,6 @@ __all__ = [
     "read_vocabularies",
     "read_weights",
     "save_model",
-    "use_weights",
 ]
 
 
@@ -87,25 +86,3 @@ def read_weights(folder: Path, head: ModelHead) -> dict[str, Tensor]:
     path = folder / WEIGHTS
     checked_file(path, head.hashes)
     return read_tensors(path)
-
-
-def use_weights(module: nn.Module, weights: dict[str, Tensor], source: Path) -> None:
-    """Puts weights into a module; names and shapes must agree, and every number must be finite."""
-    expected = module.state_dict()
-    missing, foreign = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
-    if missing or foreign:
-        raise MathAMRError(
-            f"{source} holds weights of another model: missing {_few(missing)}, not known here {_few(foreign)}"
-        )
-    for name, tensor in weights.items():
-        if tensor.shape != expected[name].shape:
-            raise MathAMRError(
-                f"{source}: {name} has shape {tuple(tensor.shape)}, the configuration asks for {tuple(expected[name].shape)}"
-            )
-        if not bool(torch.isfinite(tensor).all()):
-            raise MathAMRError(f"{source}: {name} holds numbers that are not finite; the file is damaged")
-    module.load_state_dict({name: tensor.float() for name, tensor in weights.items()}, assign=True)
-
-
-def _few(names: list[str]) -> str:
-    return ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "") or "nothing"

@@ -13,9 +13,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from mathamr.core.device import chosen_device
 from mathamr.core.memory import give_back
-from mathamr.systems.layers.device import chosen_device
-from mathamr.systems.mathamrplus.textvectors import TextVectors
+from mathamr.text.textvectors import TextVectors
 from mathamr.text.transformer import Transformer
 from mathamr.text.windows import WINDOW, WINDOWS
 from mathamr.text.wordpieces import Pieces, WordPieces

@@ -21,9 +21,8 @@ from torch import Tensor
 from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file, file_hash
-from mathamr.core.tensorfile import read_tensors, tensor_bytes
-from mathamr.systems.layers.unfilled import unfilled
-from mathamr.systems.weights import CONFIG, WEIGHTS, use_weights
+from mathamr.core.tensorfile import read_tensors, tensor_bytes, use_weights
+from mathamr.core.unfilled import unfilled
 from mathamr.text.difference import difference, with_difference
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.mpnet import KEPT, NAME, mpnet_folder
@@ -32,6 +31,7 @@ from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.text.wordpieces import WordPieces
 
 FORMAT = 1
+CONFIG, WEIGHTS = "config.json", "weights.safetensors"
 PIECES = "wordpieces.txt"
 SCALE = ".scale"
 

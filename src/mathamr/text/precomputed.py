@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.mathamrplus.textvectors import AnyFloats, TextVectors
+from mathamr.text.textvectors import AnyFloats, TextVectors
 from mathamr.text.windows import WINDOW, WINDOWS
 from mathamr.text.wordpieces import Pieces
 

@@ -10,9 +10,8 @@ import torch
 from torch import Tensor
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.tensorfile import read_tensors
-from mathamr.systems.layers.unfilled import unfilled
-from mathamr.systems.weights import use_weights
+from mathamr.core.tensorfile import read_tensors, use_weights
+from mathamr.core.unfilled import unfilled
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from mathamr.text.wordpieces import WordPieces

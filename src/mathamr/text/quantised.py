@@ -19,10 +19,10 @@ import numpy.typing as npt
 from mathamr.core.arrays import Floats
 from mathamr.core.errors import MathAMRError
 from mathamr.core.memory import give_back
-from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.text.buckets import buckets_of
 from mathamr.text.configuration import TransformerConfiguration
 from mathamr.text.quantisedgraph import SCALE
+from mathamr.text.textvectors import TextVectors
 from mathamr.text.ways import LayerStack, Ways
 from mathamr.text.windows import WINDOW, WINDOWS
 from mathamr.text.wordpieces import PieceNumbers, Pieces, WordPieces

@@ -24,8 +24,8 @@ from mathamr.text.ways import AUTO, FLOAT, ONNX
 from mathamr.text.wordpieces import Pieces, WordPieces
 
 if TYPE_CHECKING:
-    from mathamr.systems.mathamrplus.textvectors import TextVectors
     from mathamr.text.encoder import TextEncoder
+    from mathamr.text.textvectors import TextVectors
     from mathamr.text.wording import Wording
 
 CONFIG, WEIGHTS, PIECES = "config.json", "weights.safetensors", "wordpieces.txt"
@@ -140,6 +140,6 @@ def _is_for_gpu(device: str) -> bool:
         drivers = ("/proc/driver/nvidia", "/dev/nvidiactl", "/dev/dxg", "/dev/kfd")
         if not any(Path(driver).exists() for driver in drivers):
             return False
-    from mathamr.systems.layers.device import chosen_device
+    from mathamr.core.device import chosen_device
 
     return chosen_device(device).type != "cpu"

@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 
 from mathamr.core.arrays import Floats
-from mathamr.systems.layers.unfilled import unfilled
+from mathamr.core.unfilled import unfilled
 from mathamr.text.configuration import TransformerConfiguration
 from mathamr.text.encoder import precision
 from mathamr.text.files import restored

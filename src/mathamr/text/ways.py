@@ -26,8 +26,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import Floats
+from mathamr.core.machinecode import processor_features, processor_name
 from mathamr.core.settings import CACHE, TEXT
-from mathamr.machinecode import processor_features, processor_name
 from mathamr.text.configuration import TransformerConfiguration
 from mathamr.text.onnxtransformer import OnnxTransformer
 from mathamr.text.quantisedgraph import SCALE

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any, Protocol
 
-from mathamr.graphs.tensor import GraphTensor
-from mathamr.graphs.virtual import Level
+import numpy.typing as npt
+
+from mathamr.posts.level import Level
 from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
 from mathamr.posts.post import Post
 
@@ -27,7 +30,21 @@ class Wording:
     spans: tuple[Span, ...]
 
 
-def wording(post: Post, tensor: GraphTensor, read: Passage | None = None) -> Wording:
+class Represented(Protocol):
+    """What has representatives of a post, in order: each a level and a reference (a graph's tensor, say)."""
+
+    @property
+    def levels(self) -> Sequence[int] | npt.NDArray[Any]:
+        """The level of each representative."""
+        ...
+
+    @property
+    def references(self) -> Sequence[str]:
+        """The formula id, sentence number or post id that each stands for."""
+        ...
+
+
+def wording(post: Post, tensor: Represented, read: Passage | None = None) -> Wording:
     """The wording of a post whose graph has these representatives.
 
     >>> from mathamr.posts.post import Formula

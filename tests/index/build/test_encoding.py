@@ -11,11 +11,9 @@ from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.build import encoding
 from mathamr.index.build.crew import Crew
 from mathamr.index.build.encoding import Encoders, read_tensor
-from mathamr.text.compiled.network import fits
 from mathamr.text.configuration import TransformerConfiguration
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.transformer import Transformer
-from mathamr.text.ways import COMPILED, ONNX
 from mathamr.text.wordpieces import WordPieces
 from mathamr.posts.post import Post
 from mathamr.systems.system import Encoded, Item
@@ -83,33 +81,3 @@ def test_processes_give_what_is_made_here_in_the_same_order(
 def test_few_posts_are_not_worth_processes(small_index: Path) -> None:
     with Archive.open(small_index) as archive, Encoders(archive, Crew(2), encoding.FEW) as encoders:
         assert encoders._pool is None
-
-
-def test_vectors_by_machine_code_depend_on_no_worker_and_no_order(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    torch.manual_seed(4)
-    shape = TransformerConfiguration(
-        pieces=len(PIECES), size=48, layers=1, heads=6, inner=96, positions=256, projection=16
-    )
-    if not fits(shape):
-        pytest.skip("llvmlite is not installed, or the processor has no instructions for this")
-    TextSystem(TextEncoder(Transformer(shape), WordPieces(PIECES), fingerprint="wide"), "wide").save(
-        tmp_path / "model"
-    )
-    build_sample_index(tmp_path / "index", tmp_path / "model", sample_posts(9))
-    monkeypatch.setattr(encoding, "CHUNK", 2)
-    with Archive.open(tmp_path / "index") as archive:
-        posts = list(archive.catalogue.posts(sorted(archive.catalogue.ids())).values())
-
-        def made(way: str, workers: int, chosen: list[Post]) -> dict[str, list[bytes]]:
-            monkeypatch.setattr(encoding, "way_for", lambda count: way)
-            with Encoders(archive, Crew(workers), 1000) as encoders:
-                assert encoders.are_apart == (workers > 1)
-                found = encoders.posts(chosen, lambda some: [Item(post=post) for post in some])
-                return {each.id: [own.vectors.tobytes() for own in each.post.values()] for each in found}
-
-        alone = made(COMPILED, 1, posts)
-        assert len(alone) == 9
-        assert alone == made(COMPILED, 2, posts) == made(COMPILED, 1, posts[::-1])
-        assert alone != made(ONNX, 1, posts)

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.virtual import Level
 from mathamr.index.engines.entry import Entry, Filter, Payload, checked, seconds
 from mathamr.index.scored import Scored, best
+from mathamr.posts.level import Level
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import open_engine
 from mathamr.index.engines.entry import Entry, Payload
+from mathamr.posts.level import Level
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.query import Query

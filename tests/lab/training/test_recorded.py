@@ -15,8 +15,8 @@ from safetensors.torch import load_file
 
 from mathamr.graphs.shard import Shard
 from mathamr.systems.mathamrplus.configuration import MODELS
-from mathamr.systems.mathamrplus.textvectors import TextTable
 from mathamr.text import encoder
+from mathamr.text.textvectors import TextTable
 from mathamr.text.wordpieces import Pieces
 from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials

@@ -6,7 +6,7 @@ import numpy as np
 
 from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.stack import GraphStack, cost, packed
-from mathamr.systems.mathamrplus.textvectors import TextTable, TextVectors
+from mathamr.text.textvectors import TextTable, TextVectors
 
 
 def test_a_stack_cut_from_the_columns_equals_one_of_single_tensors(shard: Shard) -> None:

@@ -7,15 +7,15 @@ import numpy as np
 import pytest
 import torch
 
+from mathamr.core.device import chosen_device
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.systems.layers import convolution
-from mathamr.systems.layers.device import chosen_device
 from mathamr.systems.mathamrplus.configuration import MODELS
 from mathamr.systems.mathamrplus.graphencoder import BUDGET, GraphEncoder
 from mathamr.systems.mathamrplus.network import MathAMRPlus
-from mathamr.systems.mathamrplus.textvectors import TextVectors
+from mathamr.text.textvectors import TextVectors
 
 
 def encoder_of(shard: Shard, *, text_size: int = 0, budget: int = 500) -> GraphEncoder:

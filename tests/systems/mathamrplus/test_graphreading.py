@@ -17,7 +17,7 @@ from mathamr.systems.mathamrplus.graphreading import (
     exact_graph_encoder,
     load_graph_reader,
 )
-from mathamr.systems.mathamrplus.textvectors import TextVectors
+from mathamr.text.textvectors import TextVectors
 from tests.systems.mathamrplus.test_graphencoder import encoder_of
 
 

@@ -10,7 +10,7 @@ from torch.nn import functional
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.layers.stack import GraphStack
 from mathamr.systems.mathamrplus.configuration import MODELS, ModelConfiguration, VirtualStart

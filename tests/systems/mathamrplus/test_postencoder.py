@@ -8,7 +8,7 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares, load_post_encoder, save_joined
 from mathamr.text.files import save_text_encoder

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from mathamr.systems.layers.device import chosen_device
+from mathamr.core.device import chosen_device
 from mathamr.systems.modelfolder import load_system
 from mathamr_lab.experiments.child import as_child, run_child
 from mathamr_lab.experiments.formulacollection import FormulaCollection

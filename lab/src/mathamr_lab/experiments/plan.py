@@ -18,10 +18,10 @@ from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.experiment import Strategy, Variant
 from mathamr_lab.experiments.materials import Materials
 from mathamr_lab.experiments.setting import EXACT, ExperimentSetting
-from mathamr_lab.experiments.stage import ExperimentStages, FieldTarget, Figures, Stage, read_mark
+from mathamr_lab.experiments.stage import ExperimentStages, Figures, Stage, StageKind, read_mark
 from mathamr_lab.training.export import listed
 
-PACES: dict[FieldTarget, float] = {"index": 200.0, "run": 30.0, "evaluate": 500.0}
+PACES: dict[StageKind, float] = {"index": 200.0, "run": 30.0, "evaluate": 500.0}
 """Posts, pairs or topics a second on one core, about, until this folder has stages to learn from."""
 
 

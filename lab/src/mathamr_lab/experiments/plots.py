@@ -11,8 +11,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.evaluation.significance import mean_interval
-from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import open_engine
+from mathamr.posts.level import Level
 from mathamr.systems.mathamrplus.system import PARTS
 from mathamr.systems.vectors import Vectors
 from mathamr_lab.experiments.experiment import Experiment, Variant

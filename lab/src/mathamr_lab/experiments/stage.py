@@ -13,7 +13,7 @@ from typing import Any, Literal
 from mathamr.core.errors import MathAMRError
 
 FORMAT = 1
-Kind = Literal["graphs", "train", "index", "run", "evaluate"]
+StageKind = Literal["graphs", "train", "index", "run", "evaluate"]
 Figures = dict[str, Any]
 
 
@@ -36,7 +36,7 @@ class Stage:
     pairs, topics) and `pace` (units a second) are for estimates. `mark_path` is where the mark stands.
     """
 
-    kind: Kind
+    kind: StageKind
     name: str
     mark_path: Path
     inputs: Mapping[str, Any]

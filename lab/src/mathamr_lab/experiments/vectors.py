@@ -14,9 +14,9 @@ from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import Progress
 from mathamr.graphs.store import GraphStore
-from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import Engine, create_engine, open_engine
 from mathamr.index.engines.entry import Entry, Payload
+from mathamr.posts.level import Level
 from mathamr.posts.post import Formula, Post
 from mathamr.search.query import Query
 from mathamr.search.stopwatch import Stopwatch

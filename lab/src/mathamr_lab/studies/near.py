@@ -22,10 +22,10 @@ from mathamr.core.arrays import Floats
 from mathamr.core.batches import batches
 from mathamr.evaluation.table import aligned
 from mathamr.graphs.formulashard import FormulaShard
-from mathamr.graphs.virtual import Level
 from mathamr.index.engines.engine import Engine, create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.maxsim import maxsim
+from mathamr.posts.level import Level
 from mathamr.posts.post import Formula
 from mathamr.systems.field import Field
 from mathamr.systems.formulagraph.system import ROWS, VIEW_OF, FormulaGraphSystem

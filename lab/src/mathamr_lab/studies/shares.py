@@ -35,6 +35,7 @@ import numpy.typing as npt
 import torch
 
 from mathamr.amr.parser import load_parser
+from mathamr.core.device import chosen_device
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import read_qrels
@@ -47,13 +48,12 @@ from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.systems.layers.device import chosen_device
 from mathamr.systems.mathamrplus.graphreading import load_graph_reader
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares
-from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.modelfolder import FIRST, GRAPH, box, part_of
 from mathamr.systems.vectors import Vectors
 from mathamr.text.reading import load_text_reader
+from mathamr.text.textvectors import TextVectors
 from mathamr.text.wording import Wording, wording
 from mathamr_lab.data import data_folder
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus

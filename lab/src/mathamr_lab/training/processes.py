@@ -14,8 +14,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from mathamr.core.device import chosen_device
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.layers.device import chosen_device
 
 
 @dataclass(frozen=True, slots=True, eq=False)

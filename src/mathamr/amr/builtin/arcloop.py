@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from mathamr.amr.builtin.parsestate import BREAK, LEFT, REDUCE, RIGHT, SHIFT
 from mathamr.core.arrays import Floats
-from mathamr.loops import Flags, Ints, MachineCode
+from mathamr.core.loops import Flags, Ints, MachineCode
 
 ROWS, FLAGS, BEYOND = 6, 2, 8
 """Rows of numbers and of flags that a sentence needs while it is parsed, each by so much longer than it."""

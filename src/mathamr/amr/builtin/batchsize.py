@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr.machinecode import has_llvm
+from mathamr.core.machinecode import has_llvm
 
 MANY = 32
 """Sentences of a batch that only an index has."""

@@ -7,7 +7,7 @@ of a text is a polynomial of its bytes modulo 2^64 (`TextHashes`), so that what 
 from __future__ import annotations
 
 from mathamr.core.arrays import Floats
-from mathamr.loops import Ints, MachineCode
+from mathamr.core.loops import Ints, MachineCode
 
 ABSENT = 0
 """The number of a part that is not there: a feature with it is no feature."""

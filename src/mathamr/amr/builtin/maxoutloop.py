@@ -6,7 +6,7 @@ Bias, greatest piece, layer norm and the sum with what went in are one pass over
 from __future__ import annotations
 
 from mathamr.core.arrays import Floats
-from mathamr.loops import Ints, MachineCode, sqrt
+from mathamr.core.loops import Ints, MachineCode, sqrt
 
 SMALL = 1e-8
 

@@ -10,16 +10,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import torch
 
+from mathamr.core.device import chosen_device
+from mathamr.core.unfilled import unfilled
 from mathamr.formulas.tree import Tree
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.systems.field import Field
 from mathamr.systems.formulafolder import fingerprint, read_network, save_formula_model
 from mathamr.systems.formulagraph.batch import batch_of, whole
 from mathamr.systems.formulagraph.network import FormulaGraphConfiguration, FormulaGraphNetwork
 from mathamr.systems.formulahead import LABELS, FormulaModelHead, read_formula_head
-from mathamr.systems.layers.device import chosen_device
-from mathamr.systems.layers.unfilled import unfilled
 from mathamr.systems.nodematch import TreeMatch, View, most_similar
 from mathamr.systems.ranking import (
     Aligned,

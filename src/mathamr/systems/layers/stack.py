@@ -13,7 +13,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.virtual import NodePart
-from mathamr.systems.mathamrplus.textvectors import AnyFloats, TextTable, TextVectors
+from mathamr.text.textvectors import AnyFloats, TextTable, TextVectors
 
 Array = npt.NDArray[Any]
 T = TypeVar("T")

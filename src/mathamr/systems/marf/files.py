@@ -20,16 +20,16 @@ from torch import Tensor, nn
 from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file, file_hash
-from mathamr.core.tensorfile import read_tensors, tensor_bytes, under
+from mathamr.core.tensorfile import read_tensors, tensor_bytes, under, use_weights
+from mathamr.core.unfilled import unfilled
 from mathamr.systems.layers.lowrank import add_changes, merge
-from mathamr.systems.layers.unfilled import unfilled
 from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork, with_added_pieces
 from mathamr.systems.marf.postinput import InputReader, LatexVocabulary
 from mathamr.systems.modelfolder import described
 from mathamr.systems.textbase import checked_base
-from mathamr.systems.weights import CONFIG, WEIGHTS, use_weights
+from mathamr.systems.weights import CONFIG, WEIGHTS
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.wordpieces import UNKNOWN, WordPieces
 

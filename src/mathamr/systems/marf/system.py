@@ -12,10 +12,10 @@ from typing import ClassVar, Self
 import numpy as np
 from torch import Tensor
 
+from mathamr.core.device import chosen_device
 from mathamr.core.tensorfile import tensor_bytes
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.systems.field import Field
-from mathamr.systems.layers.device import chosen_device
 from mathamr.systems.marf.files import MarfModel, load_marf, save_marf
 from mathamr.systems.marf.inference import fused_vectors, pooled_into, stored
 from mathamr.systems.marf.postinput import PostInput

@@ -16,7 +16,7 @@ from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file, file_hash
 from mathamr.core.tensorfile import read_tensors, tensor_bytes
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.systems.field import Field
 from mathamr.systems.layers.lowrank import merge
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration

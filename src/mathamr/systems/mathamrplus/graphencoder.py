@@ -10,25 +10,19 @@ from typing import Any
 import numpy as np
 import torch
 
+from mathamr.core.device import chosen_device
 from mathamr.core.errors import MathAMRError
+from mathamr.core.tensorfile import use_weights
+from mathamr.core.unfilled import unfilled
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.systems.layers.batch import GraphBatch
-from mathamr.systems.layers.device import chosen_device
 from mathamr.systems.layers.stack import GraphStack, check_numbers, cost, packed
-from mathamr.systems.layers.unfilled import unfilled
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 from mathamr.systems.mathamrplus.network import MathAMRPlus
-from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.vectors import Vectors
-from mathamr.systems.weights import (
-    ModelHead,
-    read_head,
-    read_vocabularies,
-    read_weights,
-    save_model,
-    use_weights,
-)
+from mathamr.systems.weights import ModelHead, read_head, read_vocabularies, read_weights, save_model
+from mathamr.text.textvectors import TextVectors
 
 BUDGET = 200_000
 """Nodes and edges that are encoded at a time; a larger post is encoded alone, in pieces."""

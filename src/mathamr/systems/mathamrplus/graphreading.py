@@ -16,10 +16,10 @@ from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.systems.layers.stack import GraphStack, check_numbers, cost, packed
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 from mathamr.systems.mathamrplus.plainnetwork import PlainNetwork, is_plain
-from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.modelhead import WEIGHTS, ModelHead, read_head, read_vocabularies
 from mathamr.systems.vectors import Vectors
 from mathamr.text.reading import computes_on_processor
+from mathamr.text.textvectors import TextVectors
 
 if TYPE_CHECKING:
     from mathamr.systems.mathamrplus.graphencoder import GraphEncoder

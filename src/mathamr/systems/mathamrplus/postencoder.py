@@ -21,14 +21,14 @@ import numpy.typing as npt
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.tensor import GraphTensor
-from mathamr.graphs.virtual import Level
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
+from mathamr.posts.level import Level
 from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post
 from mathamr.systems.mathamrplus.graphreading import GraphReader, exact_graph_encoder, load_graph_reader
-from mathamr.systems.mathamrplus.textvectors import TextVectors
 from mathamr.systems.modelfolder import CONFIG, GRAPH, TEXT, described, part_of
 from mathamr.systems.vectors import Vectors
+from mathamr.text.textvectors import TextVectors
 
 if TYPE_CHECKING:
     from mathamr.text.reading import TextReader

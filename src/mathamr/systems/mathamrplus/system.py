@@ -9,7 +9,7 @@ from typing import ClassVar, Self
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.tensor import GraphTensor
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.posts.post import Post
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, load_post_encoder, save_post_encoder

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.systems.modelfolder import boxed, boxed_folder

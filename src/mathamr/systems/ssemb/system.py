@@ -14,14 +14,14 @@ import numpy.typing as npt
 import torch
 from torch.nn import functional
 
+from mathamr.core.device import chosen_device
+from mathamr.core.unfilled import unfilled
 from mathamr.formulas.tree import Opt
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.systems.field import Field
 from mathamr.systems.formulafolder import fingerprint, read_network, save_formula_model
 from mathamr.systems.formulahead import LABELS, FormulaModelHead, read_formula_head
-from mathamr.systems.layers.device import chosen_device
-from mathamr.systems.layers.unfilled import unfilled
 from mathamr.systems.nodematch import TreeMatch, most_similar
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, QueryKind, Rankings, Rerank, Task
 from mathamr.systems.ssemb.context import OWN, TEXT, ContextReader

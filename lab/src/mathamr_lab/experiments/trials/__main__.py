@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 def _contexts(given: argparse.Namespace) -> None:
     from mathamr.core.configured import changed
-    from mathamr.systems.layers.device import chosen_device
+    from mathamr.core.device import chosen_device
     from mathamr.systems.mathamr.configuration import MathAMRConfiguration
     from mathamr.systems.mathamr.context import CONTEXTS
     from mathamr.systems.textbase import BOX
@@ -104,7 +104,7 @@ def _marf_training(given: argparse.Namespace) -> MarfTraining:
 
 
 def _marf(given: argparse.Namespace) -> None:
-    from mathamr.systems.layers.device import chosen_device
+    from mathamr.core.device import chosen_device
     from mathamr_lab.experiments.trials.marf import MarfTrial
 
     for seed in given.seeds:

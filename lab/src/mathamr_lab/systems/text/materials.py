@@ -19,7 +19,7 @@ import numpy as np
 
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Post
 from mathamr.text.windows import WINDOW

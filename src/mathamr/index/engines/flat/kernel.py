@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from mathamr.core.arrays import Floats
 from mathamr.core.errors import MathAMRError
-from mathamr.machinecode import NUMBER, POINTER, Program, is_arm, loop, processor_features
+from mathamr.core.machinecode import NUMBER, POINTER, Program, is_arm, loop, processor_features
 
 Rows = npt.NDArray[np.int64]
 RowType = Literal["int8", "float32"]

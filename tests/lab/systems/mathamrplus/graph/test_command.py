@@ -14,7 +14,7 @@ from safetensors.numpy import load_file
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
-from mathamr.systems.mathamrplus.textvectors import TextTable
+from mathamr.text.textvectors import TextTable
 from mathamr_lab.recipes.__main__ import main
 from mathamr_lab.systems.mathamrplus.graph.configuration import (
     TRAININGS,

@@ -3,7 +3,8 @@ from __future__ import annotations
 import numpy as np
 
 from mathamr.graphs.shard import Shard
-from mathamr.graphs.virtual import FORMULA_EDGE, Level
+from mathamr.graphs.virtual import FORMULA_EDGE
+from mathamr.posts.level import Level
 from mathamr_lab.systems.mathamrplus.graph.formulapairs import FormulaBags
 
 

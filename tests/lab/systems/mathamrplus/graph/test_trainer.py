@@ -11,7 +11,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.mathamrplus.configuration import MODELS
-from mathamr.systems.mathamrplus.textvectors import TextTable
+from mathamr.text.textvectors import TextTable
 from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS, GraphTraining
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.negatives import HardNegatives

@@ -9,7 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.graphs.shard import Shard
-from mathamr.graphs.virtual import FORMULA_EDGE, Level
+from mathamr.graphs.virtual import FORMULA_EDGE
+from mathamr.posts.level import Level
 from mathamr_lab.training.chance import mixed
 
 ALIKE = 0.5

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs import shard as shards
 from mathamr.graphs.shard import Shard
-from mathamr.systems.mathamrplus.textvectors import TextTable
+from mathamr.text.textvectors import TextTable
 from mathamr_lab.systems.mathamrplus.graph.negatives import HardNegatives
 
 

@@ -12,11 +12,11 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
-from mathamr.graphs.virtual import Level
+from mathamr.posts.level import Level
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.layers.stack import GraphStack, packed
 from mathamr.systems.mathamrplus.graphencoder import BUDGET
-from mathamr.systems.mathamrplus.textvectors import TextTable
+from mathamr.text.textvectors import TextTable
 from mathamr_lab.systems.mathamrplus.graph.augmentation import augmented, graph_keys
 from mathamr_lab.systems.mathamrplus.graph.configuration import GraphTraining
 from mathamr_lab.systems.mathamrplus.graph.formulapairs import FormulaBags

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from mathamr.graphs.shard import Shard
-from mathamr.systems.mathamrplus.textvectors import TextTable
 from mathamr.text.encoder import TextEncoder
+from mathamr.text.textvectors import TextTable
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 
 

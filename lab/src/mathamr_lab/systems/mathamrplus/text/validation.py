@@ -10,7 +10,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from mathamr.systems.mathamrplus.textvectors import AnyFloats
+from mathamr.text.textvectors import AnyFloats
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
 from mathamr_lab.training.pairs import Answers, Pairs
 from mathamr_lab.training.trainer import Validation, ValidationFigure

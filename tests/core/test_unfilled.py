@@ -8,7 +8,7 @@ import sys
 import torch
 from torch import nn
 
-from mathamr.systems.layers.unfilled import unfilled
+from mathamr.core.unfilled import unfilled
 
 
 def test_networks_have_shapes_and_no_memory_and_randomness_is_untouched() -> None:
@@ -24,7 +24,7 @@ def test_networks_have_shapes_and_no_memory_and_randomness_is_untouched() -> Non
 
 def test_torchs_compiler_is_not_loaded_for_it() -> None:
     code = (
-        "import sys\nfrom torch import nn\nfrom mathamr.systems.layers.unfilled import unfilled\n"
+        "import sys\nfrom torch import nn\nfrom mathamr.core.unfilled import unfilled\n"
         "with unfilled():\n    nn.EmbeddingBag(7, 4), nn.Linear(4, 3)\n"
         "print('torch._dynamo' in sys.modules)"
     )

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.machinecode import NUMBER, POINTER, REAL, Program
+from mathamr.core.machinecode import NUMBER, POINTER, REAL, Program
 
 Ints = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.uint8]
@@ -53,7 +53,7 @@ class MachineCode:
     def _translated(self) -> dict[str, Callable[..., None]]:
         from llvmlite import ir
 
-        from mathamr.translation import Translation
+        from mathamr.core.translation import Translation
 
         module = ir.Module("loops")
         made: dict[str, Translation] = {}

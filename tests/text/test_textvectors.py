@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.mathamrplus.textvectors import TextTable, TextVectors
+from mathamr.text.textvectors import TextTable, TextVectors
 
 
 def test_a_table_comes_back_from_its_file(tmp_path: Path) -> None:

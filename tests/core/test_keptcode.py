@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mathamr import keptcode, machinecode
-from mathamr.keptcode import keep_code, kept_code
-from mathamr.loops import Ints, MachineCode
-from mathamr.machinecode import has_llvm
+from mathamr.core import keptcode, machinecode
+from mathamr.core.keptcode import keep_code, kept_code
+from mathamr.core.loops import Ints, MachineCode
+from mathamr.core.machinecode import has_llvm
 
 
 @pytest.fixture

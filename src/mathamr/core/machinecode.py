@@ -16,7 +16,7 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
-from mathamr.keptcode import keep_code, kept_code
+from mathamr.core.keptcode import keep_code, kept_code
 
 POINTER, NUMBER, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_float
 """What a function of machine code takes: a place in memory, a whole number of 64 bits, a float."""

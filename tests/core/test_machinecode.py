@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mathamr import machinecode
-from mathamr.machinecode import NUMBER, POINTER, Program, has_llvm, loop, processor_features
+from mathamr.core import machinecode
+from mathamr.core.machinecode import NUMBER, POINTER, Program, has_llvm, loop, processor_features
 
 needs_llvm = pytest.mark.skipif(not has_llvm(), reason="llvmlite is not installed")
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.arrays import Floats
-from mathamr.loops import Flags, Ints, MachineCode, sqrt
-from mathamr.machinecode import has_llvm
+from mathamr.core.loops import Flags, Ints, MachineCode, sqrt
+from mathamr.core.machinecode import has_llvm
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="needs llvmlite")
 
