@@ -19,10 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks._release import compared
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.index.engines.engine import Engine, Entry, Field, Payload, create_engine, open_engine
 from mathamr.index.engines.flat.engine import FlatEngine
 from mathamr.index.engines.maxsim import maxsim
@@ -42,10 +41,10 @@ class Corpus:
     """Vectors post by post, and questions."""
 
     ids: list[str]
-    vectors: Floats
-    starts: npt.NDArray[np.int64]
-    documents: Floats
-    queries: list[Floats]
+    vectors: FloatArray
+    starts: IntArray
+    documents: FloatArray
+    queries: list[FloatArray]
     """The first row of a question is its document's."""
 
     @property
@@ -56,7 +55,7 @@ class Corpus:
             for row, name in enumerate(self.ids)
         ]
 
-    def _entry(self, name: str, document: Floats, rows: Floats) -> Entry:
+    def _entry(self, name: str, document: FloatArray, rows: FloatArray) -> Entry:
         parts = Vectors(rows, np.zeros(len(rows), np.int8), tuple(map(str, range(len(rows)))))
         fields = {"document": Vectors.one(document, Level.DOCUMENT, name), "parts": parts}
         return Entry(name, fields, Payload(kind="answer"))
@@ -70,11 +69,11 @@ class Corpus:
         )
 
 
-def unit(vectors: Floats) -> Floats:
+def unit(vectors: FloatArray) -> FloatArray:
     return (vectors / np.linalg.norm(vectors, axis=-1, keepdims=True)).astype(np.float32)
 
 
-def main_directions(vectors: Floats, size: int) -> tuple[Floats, float]:
+def main_directions(vectors: FloatArray, size: int) -> tuple[FloatArray, float]:
     """What brings vectors to fewer numbers, and how much of their squares stays: the directions through the origin, so that
     cosines change least."""
     some = vectors[:: max(1, len(vectors) // 20_000)]
@@ -122,7 +121,7 @@ def of_index(folder: Path) -> Corpus:
     return Corpus(ids, vectors, starts, np.stack([document[name] for name in ids]), queries)
 
 
-def plain_blocks(corpus: Corpus, query: Floats) -> Floats:
+def plain_blocks(corpus: Corpus, query: FloatArray) -> FloatArray:
     """The peer: the block loop of a few lines that needs nothing but numpy; blocks that BLAS keeps on one thread."""
     rows = (1 << 18) // query.size
     scores = np.empty(len(corpus.starts), np.float32)
@@ -139,7 +138,7 @@ def plain_blocks(corpus: Corpus, query: Floats) -> Floats:
     return scores
 
 
-def per_second(work: Callable[[Floats], Any], queries: Sequence[Floats]) -> float:
+def per_second(work: Callable[[FloatArray], Any], queries: Sequence[FloatArray]) -> float:
     """Queries a second of one core: processor time of all threads, and of each query the quickest of some rounds.
 
     Other programs that run on the machine hardly change it, and more cores are a matter of more queries at a time.
@@ -166,22 +165,22 @@ def recall(found: list[list[str]], wanted: list[list[str]], depth: int) -> float
     return float(np.mean(shares))
 
 
-def strategies(engine: Engine) -> dict[str, Callable[[Floats], list[str]]]:
+def strategies(engine: Engine) -> dict[str, Callable[[FloatArray], list[str]]]:
     """The strategies of the thesis (3.5.2) over an engine's calls."""
     document, parts = engine["document"], engine["parts"]
 
-    def single(query: Floats, exact: bool = True) -> list[str]:
+    def single(query: FloatArray, exact: bool = True) -> list[str]:
         return [hit.id for hit in document.search(query[0], DEPTH, exact=exact)]
 
-    def rerank(query: Floats, pool: int, exact: bool = True) -> list[str]:
+    def rerank(query: FloatArray, pool: int, exact: bool = True) -> list[str]:
         found = [hit.id for hit in document.search(query[0], pool, exact=exact)]
         return [hit.id for hit in parts.score(query, found)[:DEPTH]]
 
-    def by_node(query: Floats) -> list[str]:
+    def by_node(query: FloatArray) -> list[str]:
         pool = {hit.id for row in query for hit in parts.search(row, 128, exact=False)}
         return [hit.id for hit in parts.score(query, sorted(pool))[:DEPTH]]
 
-    table: dict[str, Callable[[Floats], list[str]]] = {
+    table: dict[str, Callable[[FloatArray], list[str]]] = {
         "single": single,
         "rerank 1000": lambda query: rerank(query, 1000),
         "rerank 5000": lambda query: rerank(query, 5000),

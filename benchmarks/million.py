@@ -21,10 +21,9 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
 from benchmarks.engines import DEPTH, SIZE, made_up, main_directions, of_index, unit
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.core.storage.arrays import map_arrays, write_arrays
 from mathamr.core.storage.strings import RaggedArray, Strings
 from mathamr.index.engines.flat import kernel
@@ -50,9 +49,9 @@ TOGETHER, APART = 0.35, 0.35
 class Source:
     """Real posts to draw from: vectors post by post, and which may be asked for."""
 
-    vectors: Floats
-    counts: npt.NDArray[np.int64]
-    asked: list[Floats]
+    vectors: FloatArray
+    counts: IntArray
+    asked: list[FloatArray]
     name: str
 
     @classmethod
@@ -83,7 +82,7 @@ class Source:
         asked = np.split(unit(read["asked"].astype(np.float32)), np.cumsum(read["lengths"])[:-1])
         return cls(unit(read["vectors"].astype(np.float32)), read["counts"], asked, str(read["name"]))
 
-    def moved(self, draw: np.random.Generator, chosen: npt.NDArray[np.int64]) -> Floats:
+    def moved(self, draw: np.random.Generator, chosen: IntArray) -> FloatArray:
         """The vectors of real posts, moved by chance."""
         counts, starts = self.counts[chosen], (np.cumsum(self.counts) - self.counts)[chosen]
         rows = np.arange(counts.sum()) + np.repeat(starts - (np.cumsum(counts) - counts), counts)
@@ -91,7 +90,7 @@ class Source:
         apart = APART * unit(draw.standard_normal((len(rows), SIZE), np.float32))
         return unit(self.vectors[rows] + np.repeat(together, counts, axis=0) + apart)
 
-    def queries(self, draw: np.random.Generator) -> Iterator[Floats]:
+    def queries(self, draw: np.random.Generator) -> Iterator[FloatArray]:
         for number in range(QUERIES):
             query = self.asked[number % len(self.asked)]
             yield unit(query + 0.2 * unit(draw.standard_normal(query.shape, np.float32)))
@@ -148,7 +147,7 @@ def bandwidth() -> float:
     return large.nbytes / shortest
 
 
-def exact(rows: ManyRows, query: Floats) -> Floats:
+def exact(rows: ManyRows, query: FloatArray) -> FloatArray:
     """The MaxSim of all posts, by a plain loop: no bound, no code of ours."""
     slots, found = rows.slots, []
     for start in range(0, len(slots), AT_A_TIME):
@@ -158,7 +157,7 @@ def exact(rows: ManyRows, query: Floats) -> Floats:
     return np.concatenate(found)
 
 
-def asked(rows: ManyRows, queries: list[Floats]) -> tuple[Floats, float]:
+def asked(rows: ManyRows, queries: list[FloatArray]) -> tuple[FloatArray, float]:
     """Seconds by the clock of each query, and seconds of cores of one."""
     walls, used = [], time.process_time()
     for query in queries:
@@ -168,7 +167,7 @@ def asked(rows: ManyRows, queries: list[Floats]) -> tuple[Floats, float]:
     return np.array(walls), (time.process_time() - used) / len(queries)
 
 
-def again(rows: ManyRows, query: Floats) -> int:
+def again(rows: ManyRows, query: FloatArray) -> int:
     """How many posts had to be scored exactly for the first 1,000."""
     assert rows.quantised is not None
     about, wrong = rows.quantised.scan(rows.slots, query)

@@ -38,14 +38,13 @@ from benchmarks.engines import (
     recall,
     unit,
 )
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.core.settings import POSTGRES_URL
 from mathamr.core.storage.strings import RaggedArray
 from mathamr.core.workers import processors
 from mathamr.index.engines.engine import Engine, Entry, create_engine, open_engine
 from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding
-from mathamr.index.engines.flat.columns import Rows
 from mathamr.index.engines.flat.fieldrows import ManyRows, scanned
 from mathamr.index.engines.flat.nearest import best
 from mathamr.index.engines.flat.quantised import Quantised
@@ -190,7 +189,7 @@ def wanted_of(corpus: Corpus) -> list[list[str]]:
     return wanted
 
 
-def by_clock(work: Callable[[Floats], Any], queries: list[Floats]) -> float:
+def by_clock(work: Callable[[FloatArray], Any], queries: list[FloatArray]) -> float:
     """Queries a second of the clock, of each query the quicker of two rounds."""
     work(queries[0])
     quickest = np.full(len(queries), np.inf)
@@ -202,7 +201,7 @@ def by_clock(work: Callable[[Floats], Any], queries: list[Floats]) -> float:
     return float(len(queries) / quickest.sum())
 
 
-def together(work: Callable[[Floats], Any], queries: list[Floats]) -> float:
+def together(work: Callable[[FloatArray], Any], queries: list[FloatArray]) -> float:
     """Queries a second of the clock that several threads get at once."""
     with ThreadPoolExecutor(CLIENTS) as pool:
         list(pool.map(work, queries))
@@ -211,13 +210,13 @@ def together(work: Callable[[Floats], Any], queries: list[Floats]) -> float:
     return 2 * len(queries) / (time.perf_counter() - started)
 
 
-Strategy = Callable[[Floats], list[str]]
+Strategy = Callable[[FloatArray], list[str]]
 
 
 def two_stages(engine: Engine, pool: int, *, exact: bool) -> Strategy:
     """The document vector finds candidates."""
 
-    def search(query: Floats) -> list[str]:
+    def search(query: FloatArray) -> list[str]:
         found = [hit.id for hit in engine["document"].search(query[0], pool, exact=exact)]
         return [hit.id for hit in engine["parts"].score(query, found)[:DEPTH]]
 
@@ -378,16 +377,16 @@ def in_memory(corpus: Corpus, report: dict[str, Any]) -> None:
     encoded = replace(rows, encodings=rows._encoded(encoding))
     made = time.process_time() - begun
 
-    def named(found: tuple[Rows, Floats]) -> list[str]:
+    def named(found: tuple[IntArray, FloatArray]) -> list[str]:
         return [corpus.ids[row] for row in rows.entries[found[0][np.argsort(-found[1])]].tolist()]
 
-    def exact(query: Floats, k: int = DEPTH) -> list[str]:
+    def exact(query: FloatArray, k: int = DEPTH) -> list[str]:
         return named(rows.search_maxsim(query, k, None, "auto"))[:k]
 
-    def staged(query: Floats, pool: int, k: int) -> list[str]:
+    def staged(query: FloatArray, pool: int, k: int) -> list[str]:
         return named(encoded.search_encoded(encoding.query(query), query, pool, k, None))[:k]
 
-    def by_document(query: Floats, pool: int) -> list[str]:
+    def by_document(query: FloatArray, pool: int) -> list[str]:
         places = rows.places(best(scanned(corpus.documents, query[0]), pool))
         return named((places, rows.score(query, places)))[:DEPTH]
 
@@ -404,7 +403,7 @@ def in_memory(corpus: Corpus, report: dict[str, Any]) -> None:
     _keep(report)
 
 
-def _plain(corpus: Corpus, query: Floats) -> list[str]:
+def _plain(corpus: Corpus, query: FloatArray) -> list[str]:
     scores = plain_blocks(corpus, query)
     chosen = np.argpartition(-scores, DEPTH)[:DEPTH]
     return [corpus.ids[row] for row in chosen[np.argsort(-scores[chosen])].tolist()]

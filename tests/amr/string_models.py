@@ -22,9 +22,10 @@ from mathamr.amr.builtin.features import (
 )
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.lexicon import Lexicon
-from mathamr.amr.builtin.network import Array, Weights, softmax
+from mathamr.amr.builtin.network import Weights, softmax
 from mathamr.amr.builtin.relations import MAX_PAIRS, NEAR
 from mathamr.amr.builtin.syntax import SyntaxSentence
+from mathamr.core.arrays import FloatArray
 
 
 class StringModels:
@@ -36,12 +37,12 @@ class StringModels:
         self._numbers = {name: weights.bag(name).vocabulary for name in names}
         self.paths = frozenset(weights.table("paths", list))
 
-    def _sum(self, vocabulary: str, features: Iterable[str], vectors: str = "") -> Array:
+    def _sum(self, vocabulary: str, features: Iterable[str], vectors: str = "") -> FloatArray:
         numbers = [self._numbers[vocabulary].get(feature) for feature in features]
         known = [number for number in numbers if number is not None]
         return np.asarray(self.arrays[vectors or vocabulary][known].sum(axis=0), dtype=np.float32)
 
-    def cores(self, sentence: SyntaxSentence, token: int) -> Array:
+    def cores(self, sentence: SyntaxSentence, token: int) -> FloatArray:
         """The scores of a word's candidates."""
         arrays = self.arrays
         hidden = self._sum("core/word", word_features(sentence, token))
@@ -54,12 +55,14 @@ class StringModels:
             scores.append(float((both @ arrays["core/output"] + self._sum("core/detail", details))[0]))
         return np.array(scores, dtype=np.float32)
 
-    def templates(self, sentence: SyntaxSentence, token: int, core: str) -> Array:
+    def templates(self, sentence: SyntaxSentence, token: int, core: str) -> FloatArray:
         """The scores of all templates for a core."""
         arrays = self.arrays
         features = template_features(word_features(sentence, token), sentence.tags[token], core)
         hidden = self._sum("template/word", features) + context(sentence)[token] @ arrays["template/dense"]
-        scores: Array = np.maximum(hidden + arrays["template/dense/bias"], 0.0) @ arrays["template/output"]
+        scores: FloatArray = (
+            np.maximum(hidden + arrays["template/dense/bias"], 0.0) @ arrays["template/output"]
+        )
         return scores + arrays["template/output/bias"]
 
     def pairs(self, draft: Draft) -> list[tuple[int, int]]:
@@ -77,7 +80,7 @@ class StringModels:
                     found.append((i, j))
         return found
 
-    def relations(self, draft: Draft, pairs: Sequence[Sequence[int]]) -> Array:
+    def relations(self, draft: Draft, pairs: Sequence[Sequence[int]]) -> FloatArray:
         """The probabilities of all labels for pairs of nodes."""
         arrays, nodes, sentence = self.arrays, draft.nodes, draft.sentence
         paths, inputs = Paths(sentence), context(sentence)
@@ -94,7 +97,7 @@ class StringModels:
             rows.append(softmax((joint @ arrays["pair/output"] + arrays["pair/output/bias"])[None]))
         return np.concatenate(rows)
 
-    def roots(self, draft: Draft) -> Array:
+    def roots(self, draft: Draft) -> FloatArray:
         """The scores of all nodes as root."""
         arrays, inputs = self.arrays, context(draft.sentence)
         made = []
@@ -103,6 +106,6 @@ class StringModels:
             made.append((np.maximum(hidden + arrays["root/dense/bias"], 0.0) @ arrays["root/output"])[0])
         return np.array(made, dtype=np.float32)
 
-    def _node(self, draft: Draft, number: int, vectors: str) -> Array:
+    def _node(self, draft: Draft, number: int, vectors: str) -> FloatArray:
         nodes: list[WordNode] = draft.nodes
         return self._sum("pair/source", node_features(draft.sentence, nodes, number, self.frames), vectors)

@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 from mathamr.core import keptcode, machinecode
+from mathamr.core.arrays import IntArray
 from mathamr.core.keptcode import keep_code, kept_code
-from mathamr.core.loops import Ints, MachineCode
+from mathamr.core.loops import MachineCode
 from mathamr.core.machinecode import has_llvm
 
 
@@ -60,7 +61,7 @@ def test_a_folder_that_cannot_be_written_is_no_error(tmp_path: Path, monkeypatch
     assert kept_code("key") is None
 
 
-def double(numbers: Ints, count: int) -> None:
+def double(numbers: IntArray, count: int) -> None:
     for place in range(count):
         numbers[place] = 2 * numbers[place]
 

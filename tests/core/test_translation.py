@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mathamr.core.arrays import Floats
-from mathamr.core.loops import Flags, Ints, MachineCode, sqrt
+from mathamr.core.arrays import ByteArray, FloatArray, IntArray
+from mathamr.core.loops import MachineCode, sqrt
 from mathamr.core.machinecode import has_llvm
 
 pytestmark = pytest.mark.skipif(not has_llvm(), reason="needs llvmlite")
@@ -20,14 +20,14 @@ LIMIT = 40
 SCALE = 0.5
 
 
-def _largest(numbers: Ints, count: int) -> int:
+def _largest(numbers: IntArray, count: int) -> int:
     best = numbers[0]
     for place in range(1, count):
         best = max(best, numbers[place])
     return best
 
 
-def collatz(begin: int, trail: Ints, odd: Flags, result: Ints) -> None:
+def collatz(begin: int, trail: IntArray, odd: ByteArray, result: IntArray) -> None:
     """Every kind of statement: steps until one, and which of them were odd."""
     steps, here, odds = 0, begin, 0
     while here != 1 and steps < LIMIT:
@@ -42,7 +42,7 @@ def collatz(begin: int, trail: Ints, odd: Flags, result: Ints) -> None:
     result[0] = steps * 1000 + odds + _largest(trail[min(steps, 1) :], max(steps - 1, 1))
 
 
-def walk(numbers: Ints, count: int, kept: Ints, result: Ints) -> None:
+def walk(numbers: IntArray, count: int, kept: IntArray, result: IntArray) -> None:
     """Ranges up and down, `break`, `continue`, and parts of conditions that must not be looked at."""
     found = 0
     for place in range(count - 1, -1, -1):
@@ -57,7 +57,7 @@ def walk(numbers: Ints, count: int, kept: Ints, result: Ints) -> None:
     result[0] = found
 
 
-def norm(values: Floats, count: int, made: Floats) -> None:
+def norm(values: FloatArray, count: int, made: FloatArray) -> None:
     total = 0.0
     for place in range(count):
         total += values[place] * values[place] * SCALE
@@ -66,7 +66,7 @@ def norm(values: Floats, count: int, made: Floats) -> None:
         made[place] = max(values[place], -1.0) / root - place
 
 
-def mixed(key: int, result: Ints) -> None:
+def mixed(key: int, result: IntArray) -> None:
     result[0] = (key * 0x9E3779B97F4A7C15 >> 44) & 0xFFFFF
 
 

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.graphs.shard import FORMAT, Shard
 from mathamr.graphs.virtual import DOCUMENT_EDGE, FORMULA_EDGE, SENTENCE_EDGE, VIRTUAL_EDGES, NodePart
 from mathamr.graphs.vocabulary import SPECIAL, UNKNOWN_RELATION, RelationVocabulary, Vocabulary
 from mathamr.posts.level import Level
 
-Array = npt.NDArray[Any]
 _ROLES = 1 + len(VIRTUAL_EDGES)
 
 
@@ -104,15 +102,15 @@ def synthetic_shard(
 
 
 def _nodes(
-    starts: Array,
-    real: Array,
-    counts: Array,
-    ids: Array,
-    part_posts: Array,
-    local: Array,
-    node_parts: Array,
-    is_formula: Array,
-) -> dict[str, Array]:
+    starts: AnyArray,
+    real: AnyArray,
+    counts: AnyArray,
+    ids: AnyArray,
+    part_posts: AnyArray,
+    local: AnyArray,
+    node_parts: AnyArray,
+    is_formula: AnyArray,
+) -> dict[str, AnyArray]:
     """Labels and parts of all nodes: the real ones of each post, then its virtual ones."""
     labels, kinds = np.zeros(starts[-1], np.int32), np.full(starts[-1], int(NodePart.VIRTUAL), np.uint8)
     places = starts[:-1][part_posts[node_parts]] + local
@@ -129,20 +127,20 @@ def _role(name: str) -> int:
     return 2 * (1 + VIRTUAL_EDGES.index(name))
 
 
-def _edges(posts: Array, sources: Array, relations: Array | int, targets: Array) -> Array:
+def _edges(posts: AnyArray, sources: AnyArray, relations: AnyArray | int, targets: AnyArray) -> AnyArray:
     return np.stack([posts, sources, np.broadcast_to(relations, posts.shape), targets], 1).astype(np.int64)
 
 
-def _zipf(draw: np.random.Generator, bound: int, count: int) -> Array:
+def _zipf(draw: np.random.Generator, bound: int, count: int) -> AnyArray:
     """Numbers below the bound, the low ones far more often: uniform in their logarithm."""
     return np.minimum((bound + 1) ** draw.random(count) - 1, bound - 1).astype(np.int64)
 
 
-def _starts(counts: Array) -> Array:
+def _starts(counts: AnyArray) -> AnyArray:
     return np.append(0, np.cumsum(counts)).astype(np.int64)
 
 
-def _within(counts: Array) -> Array:
+def _within(counts: AnyArray) -> AnyArray:
     return np.arange(int(counts.sum())) - np.repeat(np.cumsum(counts) - counts, counts)
 
 

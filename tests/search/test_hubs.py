@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pytest
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, create_engine
 from mathamr.index.engines.entry import Entry
@@ -42,12 +40,12 @@ QUESTION = "why does every sequence of numbers that is bounded and monotone have
 SIZE = 8
 
 
-def unit(rows: npt.NDArray[Any]) -> Floats:
+def unit(rows: AnyArray) -> FloatArray:
     return np.asarray(rows / np.linalg.norm(rows, axis=-1, keepdims=True), np.float32)
 
 
 @pytest.fixture(scope="module")
-def rows() -> dict[str, Floats]:
+def rows() -> dict[str, FloatArray]:
     found = unit(np.random.default_rng(3).normal(size=(24, SIZE)) + 0.7)
     return {f"p{number:02}": row for number, row in enumerate(found)}
 
@@ -55,7 +53,7 @@ def rows() -> dict[str, Floats]:
 class Given:
     """The query's one vector."""
 
-    def __init__(self, vector: Floats) -> None:
+    def __init__(self, vector: FloatArray) -> None:
         self._vectors = Vectors.one(vector, Level.DOCUMENT, "q")
 
     def encoded(self, query: Query, watch: Stopwatch) -> Encoded:
@@ -65,7 +63,7 @@ class Given:
         raise AssertionError("no formula is looked for")
 
 
-def filled(folder: Path, name: str, rows: dict[str, Floats]) -> Engine:
+def filled(folder: Path, name: str, rows: dict[str, FloatArray]) -> Engine:
     engine = create_engine(folder, [Field(name="one", of="posts", size=SIZE)], name)
     engine.upsert(
         "posts", [Entry(each, {"one": Vectors.one(row, Level.DOCUMENT, each)}) for each, row in rows.items()]
@@ -79,7 +77,7 @@ def ranker(engine: Engine, text: str = QUESTION) -> PostRanker:
     return PostRanker(Asked(Query.of_text(text), Given(vector)), engine, lambda: pytest.fail("no words here"))
 
 
-def test_hubness_is_the_mean_of_the_nearest_others(rows: dict[str, Floats]) -> None:
+def test_hubness_is_the_mean_of_the_nearest_others(rows: dict[str, FloatArray]) -> None:
     for neighbours in (1, 5, 23, 100):
         found = hubness(rows, neighbours)
         for each, row in rows.items():
@@ -105,7 +103,7 @@ def test_a_share_of_the_hubness_is_taken_off_in_standard_deviations() -> None:
 
 
 @pytest.fixture(params=["flat", "edge"])
-def engine(request: pytest.FixtureRequest, tmp_path: Path, rows: dict[str, Floats]) -> Iterator[Engine]:
+def engine(request: pytest.FixtureRequest, tmp_path: Path, rows: dict[str, FloatArray]) -> Iterator[Engine]:
     made = filled(tmp_path / "engine", request.param, rows)
     yield made
     made.close()
@@ -116,7 +114,7 @@ def pairs(found: Sequence[Ranked | Scored]) -> list[tuple[str, float]]:
 
 
 def test_the_first_are_ordered_by_what_is_left_of_their_scores(
-    engine: Engine, rows: dict[str, Floats]
+    engine: Engine, rows: dict[str, FloatArray]
 ) -> None:
     ranking = Unhub(first=FIRST, field="one", share=0.8, neighbours=3, pool=12)
     plain = ranker(engine).rank(FIRST, Demand(24), "one")

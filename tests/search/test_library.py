@@ -12,7 +12,7 @@ import pytest
 
 from mathamr import Filter, Index, Query
 from mathamr.amr.graph import Amr
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
@@ -77,7 +77,9 @@ def test_a_search_is_exact_unless_it_need_not_be_or_vectors_are_on_a_server(
     asked: list[bool] = []
     search = FlatField.search_maxsim
 
-    def noted(self: FlatField, vectors: Floats, k: int, where: Filter | None, exact: bool) -> list[Scored]:
+    def noted(
+        self: FlatField, vectors: FloatArray, k: int, where: Filter | None, exact: bool
+    ) -> list[Scored]:
         asked.append(exact)
         return search(self, vectors, k, where, exact)
 

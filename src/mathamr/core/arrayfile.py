@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 
 METADATA = "__metadata__"
@@ -45,7 +46,7 @@ _KINDS: dict[str, npt.DTypeLike] = {
 }
 
 
-def read_arrays(path: Path) -> dict[str, npt.NDArray[Any]]:
+def read_arrays(path: Path) -> dict[str, AnyArray]:
     """The arrays of a file, mapped into memory; anything but safetensors is refused."""
     try:
         with path.open("rb") as file:
@@ -87,7 +88,7 @@ def check_header(header: dict[str, Any], size: int) -> None:
         raise ValueError(f"it holds {size} bytes of numbers, its header tells of {at}")
 
 
-def _array(row: dict[str, Any], data: mmap.mmap, begin: int) -> npt.NDArray[Any]:
+def _array(row: dict[str, Any], data: mmap.mmap, begin: int) -> AnyArray:
     kind = row["dtype"]
     if kind not in _KINDS:
         raise ValueError(f"numbers of the kind {kind} are not read here")

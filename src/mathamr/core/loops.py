@@ -1,7 +1,7 @@
 """Loops over arrays as machine code, written in a small part of Python and translated to that of LLVM.
 
 numpy is quick where one operation goes over many numbers, and slow where every step depends on the last or needs a table of its own. Such
-loops are written here as plain functions over flat arrays and numbers, with annotations: `Ints`, `Floats` and `Flags` are arrays, `int` and
+loops are written here as plain functions over flat arrays and numbers, with annotations: `IntArray`, `FloatArray` and `ByteArray` are arrays, `int` and
 `float` numbers (64 and 32 bits). They may hold assignments, `for` over `range`, `while`, `if`, `break`, `continue`, `return`, comparisons,
 arithmetic without division of whole numbers, `min`, `max`, `sqrt`, `int`, `float`, and calls of each other, to which `array[start:]` may be
 given. Whatever else they hold is refused when they are translated. The same function runs as Python over lists, which is what tests compare with.
@@ -18,17 +18,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from mathamr.core.machinecode import NUMBER, POINTER, REAL, Program
-
-Ints = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.uint8]
 
 sqrt = math.sqrt
 """The root that translated functions know."""
 
-ARRAYS = {"Ints": np.dtype(np.int64), "Floats": np.dtype(np.float32), "Flags": np.dtype(np.uint8)}
+ARRAYS = {"IntArray": np.dtype(np.int64), "FloatArray": np.dtype(np.float32), "ByteArray": np.dtype(np.uint8)}
 _GIVEN = {"int": NUMBER, "float": REAL} | dict.fromkeys(ARRAYS, POINTER)
 
 

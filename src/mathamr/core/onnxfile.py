@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+
+from mathamr.core.arrays import AnyArray
 
 IR_VERSION = 8
 OPSET = 18
@@ -25,7 +26,6 @@ _KINDS = {
     np.dtype(np.int64): 7,
 }
 _FLOAT, _INTEGER = 1, 2
-Array = npt.NDArray[Any]
 
 
 class OnnxGraph:
@@ -42,7 +42,7 @@ class OnnxGraph:
         self._inputs.append(_value(name, shape, kind))
         return name
 
-    def constant(self, name: str, array: Array) -> str:
+    def constant(self, name: str, array: AnyArray) -> str:
         """A tensor that belongs to the graph; a name that is there already stands for what it stood for."""
         if name not in self._constants:
             content = np.ascontiguousarray(array)

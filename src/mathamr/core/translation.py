@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-_ARRAYS = frozenset({"Ints", "Floats", "Flags"})
+_ARRAYS = frozenset({"IntArray", "FloatArray", "ByteArray"})
 _LOOSE = ("reassoc", "contract", "nsz")
 """What sums of floats may be: added up in another order, and multiplied and added at once."""
 
@@ -29,8 +29,8 @@ class Translation:
         self.result = ast.unparse(tree.returns) if tree.returns else "None"
         self._types = {
             "int": ir.IntType(64), "float": ir.FloatType(), "bool": ir.IntType(1), "None": ir.VoidType(),
-            "Ints": ir.IntType(64).as_pointer(), "Floats": ir.FloatType().as_pointer(),
-            "Flags": ir.IntType(8).as_pointer(),
+            "IntArray": ir.IntType(64).as_pointer(), "FloatArray": ir.FloatType().as_pointer(),
+            "ByteArray": ir.IntType(8).as_pointer(),
         }  # fmt: skip
         type_ = ir.FunctionType(self._types[self.result], [self._types[kind] for kind in self.kinds])
         self.function = ir.Function(module, type_, self.name)
@@ -153,9 +153,9 @@ class Translation:
         elif isinstance(target, ast.Subscript):
             kind, place = self._element(target)
             number = self._as(
-                "int" if kind == "Ints" else "float" if kind == "Floats" else "bool", value, target
+                "int" if kind == "IntArray" else "float" if kind == "FloatArray" else "bool", value, target
             )
-            if kind == "Flags":
+            if kind == "ByteArray":
                 number = self._build.zext(number, self._ir.IntType(8))
             self._build.store(number, place)
         else:
@@ -207,9 +207,9 @@ class Translation:
             case ast.Subscript(value=ast.Name()):
                 kind, place = self._element(node)
                 loaded = build.load(place)
-                if kind == "Flags":
+                if kind == "ByteArray":
                     return "bool", build.icmp_unsigned("!=", loaded, self._ir.IntType(8)(0))
-                return "int" if kind == "Ints" else "float", loaded
+                return "int" if kind == "IntArray" else "float", loaded
             case ast.BinOp(left=left, op=op, right=right):
                 return self._operation(node, op, self._value(left), self._value(right))
             case ast.UnaryOp(op=ast.USub(), operand=operand):

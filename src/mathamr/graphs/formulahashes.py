@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.graphs.formulashard import FormulaTrees
-
-Numbers = npt.NDArray[Any]
 
 _FIRST, _SECOND, _THIRD = (
     np.uint64(0x9E3779B97F4A7C15),
@@ -18,7 +14,7 @@ _FIRST, _SECOND, _THIRD = (
 )
 
 
-def subtree_hashes(trees: FormulaTrees) -> tuple[Numbers, Numbers]:
+def subtree_hashes(trees: FormulaTrees) -> tuple[AnyArray, AnyArray]:
     """For every node a hash of the subtree on it, and how far it is above its farthest leaf.
 
     Equal subtrees have equal hashes, operands on the same edge (those of + and the like) in any order.
@@ -40,7 +36,7 @@ def subtree_hashes(trees: FormulaTrees) -> tuple[Numbers, Numbers]:
     return hashes, heights
 
 
-def _depths(above: Numbers) -> Numbers:
+def _depths(above: AnyArray) -> AnyArray:
     """How many nodes stand above each, by jumps that double."""
     depths = (above >= 0).astype(np.int64)
     jumps = np.where(above >= 0, above, np.arange(len(above)))
@@ -51,10 +47,10 @@ def _depths(above: Numbers) -> Numbers:
         depths, jumps = further, jumps[jumps]
 
 
-def mixed(values: Numbers) -> Numbers:
+def mixed(values: AnyArray) -> AnyArray:
     """Numbers spread over sixty-four bits, always the same way."""
     with np.errstate(over="ignore"):
         values = (values + _FIRST) * _SECOND
         values = (values ^ (values >> np.uint64(30))) * _THIRD
-        found: Numbers = values ^ (values >> np.uint64(27))
+        found: AnyArray = values ^ (values >> np.uint64(27))
     return found

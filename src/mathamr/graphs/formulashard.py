@@ -11,15 +11,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.tree import OPT_EDGES, SLT_EDGES, Opt, Slt, Tree
-
-Numbers = npt.NDArray[Any]
 
 UNKNOWN = "*"
 """Stands for a label that is not known; for one of a known type, ``V!*`` and the like."""
@@ -80,7 +77,7 @@ class FormulaLabels:
             found = self._numbers.get(f"{label[0]}!{UNKNOWN}")
         return found or 0
 
-    def types(self) -> Numbers:
+    def types(self) -> AnyArray:
         """For every label the number of its type among the special labels; 0 for one without, such as ``+``."""
         kinds = {kind: place for place, kind in enumerate(TYPES, 1)}
         return np.array(
@@ -108,11 +105,11 @@ class FormulaTrees:
     the nodes from each node downwards, itself included.
     """
 
-    labels: Numbers
-    parents: Numbers
-    edges: Numbers
-    sizes: Numbers
-    starts: Numbers
+    labels: AnyArray
+    parents: AnyArray
+    edges: AnyArray
+    sizes: AnyArray
+    starts: AnyArray
 
     @classmethod
     def of(cls, trees: Sequence[Tree], labels: FormulaLabels, kind: str) -> FormulaTrees:
@@ -136,10 +133,10 @@ class FormulaTrees:
     def __len__(self) -> int:
         return len(self.starts) - 1
 
-    def above(self) -> Numbers:
+    def above(self) -> AnyArray:
         """For every node the number of its parent among all nodes; -1 for a root."""
         starts = np.repeat(self.starts[:-1], np.diff(self.starts))
-        found: Numbers = np.where(self.parents >= 0, starts + self.parents, -1)
+        found: AnyArray = np.where(self.parents >= 0, starts + self.parents, -1)
         return found
 
     def tree(self, number: int, labels: FormulaLabels, kind: str) -> Tree:
@@ -152,7 +149,7 @@ class FormulaTrees:
             f"-{edges}",
         )
 
-    def chosen(self, numbers: Numbers) -> FormulaTrees:
+    def chosen(self, numbers: AnyArray) -> FormulaTrees:
         """Some trees, in that order."""
         counts = self.starts[numbers + 1] - self.starts[numbers]
         before = np.cumsum(counts) - counts
@@ -162,18 +159,18 @@ class FormulaTrees:
             self.labels[nodes], self.parents[nodes], self.edges[nodes], self.sizes[nodes], starts
         )
 
-    def renumbered(self, numbers: Numbers) -> FormulaTrees:
+    def renumbered(self, numbers: AnyArray) -> FormulaTrees:
         """The same trees where label i has become label `numbers[i]`."""
         return FormulaTrees(
             numbers[self.labels].astype(np.int32), self.parents, self.edges, self.sizes, self.starts
         )
 
-    def arrays(self, prefix: str) -> dict[str, Numbers]:
+    def arrays(self, prefix: str) -> dict[str, AnyArray]:
         """For a file of arrays."""
         return {f"{prefix}_{name}": getattr(self, name) for name in self.__slots__}
 
     @classmethod
-    def from_arrays(cls, arrays: Mapping[str, Numbers], prefix: str) -> FormulaTrees:
+    def from_arrays(cls, arrays: Mapping[str, AnyArray], prefix: str) -> FormulaTrees:
         """The inverse of `arrays`; numbers that make no trees are refused."""
         labels, parents, edges, sizes, starts = (arrays[f"{prefix}_{name}"] for name in cls.__slots__)
         total = len(labels)
@@ -201,7 +198,7 @@ class FormulaShard:
     """The layout and operator trees of the same formulas, the labels they are numbered by, and how often each occurs."""
 
     labels: FormulaLabels
-    counts: Numbers
+    counts: AnyArray
     slt: FormulaTrees
     opt: FormulaTrees
 
@@ -226,7 +223,7 @@ class FormulaShard:
     def __len__(self) -> int:
         return len(self.opt)
 
-    def chosen(self, numbers: Numbers) -> FormulaShard:
+    def chosen(self, numbers: AnyArray) -> FormulaShard:
         """Some formulas, in that order; the labels and their counts stay."""
         return FormulaShard(self.labels, self.counts, self.slt.chosen(numbers), self.opt.chosen(numbers))
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray, Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.store import GraphStore
-from mathamr.graphs.tensor import GraphTensor, Ints, with_inverse
+from mathamr.graphs.tensor import GraphTensor, with_inverse
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 
 FORMAT = 1
@@ -34,8 +34,8 @@ class Shard:
     vocabulary: Vocabulary
     relations: RelationVocabulary
     references: tuple[tuple[str, ...], ...]
-    columns: dict[str, npt.NDArray[Any]]
-    starts: dict[str, npt.NDArray[np.int64]]
+    columns: dict[str, AnyArray]
+    starts: dict[str, IntArray]
 
     def __len__(self) -> int:
         return len(self.ids)
@@ -59,7 +59,7 @@ class Shard:
         """The representatives of a graph."""
         return int(self.starts["reps"][number + 1] - self.starts["reps"][number])
 
-    def _slice(self, name: str, number: int) -> npt.NDArray[Any]:
+    def _slice(self, name: str, number: int) -> AnyArray:
         starts = self.starts[_count_of(name)]
         return self.columns[name][starts[number] : starts[number + 1]]
 
@@ -85,7 +85,7 @@ def export(store: GraphStore, configuration: str, pairs: Iterable[tuple[str, str
         "relations": relations.relations,
         "references": [tensor.references for tensor in tensors],
     }
-    arrays: dict[str, npt.NDArray[Any]] = {
+    arrays: dict[str, AnyArray] = {
         "head": np.frombuffer(json.dumps(head, ensure_ascii=False).encode(), np.uint8),
         "pairs": np.array([(number[a], number[b]) for a, b in chosen], np.int32).reshape(-1, 2),
         "count_nodes": np.array([len(t) for t in tensors], np.int32),
@@ -104,16 +104,16 @@ def export(store: GraphStore, configuration: str, pairs: Iterable[tuple[str, str
     return load(path)
 
 
-def _join(arrays: Iterable[npt.NDArray[Any]], dtype: Any = np.int32) -> npt.NDArray[Any]:
+def _join(arrays: Iterable[AnyArray], dtype: Any = np.int32) -> AnyArray:
     listed = list(arrays)
     return np.concatenate(listed) if listed else np.zeros(0, dtype)
 
 
-def _differences(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _differences(numbers: AnyArray) -> AnyArray:
     return _smallest(np.diff(numbers.astype(np.int64), prepend=0))
 
 
-def _smallest(numbers: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _smallest(numbers: AnyArray) -> AnyArray:
     low, high = (int(numbers.min()), int(numbers.max())) if len(numbers) else (0, 0)
     for kind in (np.uint8, np.int8, np.uint16, np.int16, np.int32):
         if np.iinfo(kind).min <= low and high <= np.iinfo(kind).max:
@@ -149,13 +149,13 @@ def load(path: Path) -> Shard:
         raise MathAMRError(f"{path} is no shard of graphs, or it is damaged: {error}") from error
 
 
-def _starts(counts: Ints) -> npt.NDArray[np.int64]:
+def _starts(counts: Int32Array) -> IntArray:
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
 
 
 def _check(
-    arrays: dict[str, npt.NDArray[Any]],
-    starts: dict[str, npt.NDArray[np.int64]],
+    arrays: dict[str, AnyArray],
+    starts: dict[str, IntArray],
     head: dict[str, Any],
     path: Path,
 ) -> None:

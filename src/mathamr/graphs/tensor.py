@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import ByteArray, Int32Array
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import inflated
 from mathamr.graphs.configuration import GraphConfiguration
@@ -19,7 +19,6 @@ from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.posts.level import Level
 from mathamr.posts.renaming import renamed
 
-Ints = npt.NDArray[np.int32]
 _MAGIC = b"MG1"
 
 
@@ -34,13 +33,13 @@ class GraphTensor:
     """
 
     post_id: str
-    node_ids: Ints
-    edge_index: Ints
-    relation_ids: Ints
-    representatives: Ints
-    levels: Ints
+    node_ids: Int32Array
+    edge_index: Int32Array
+    relation_ids: Int32Array
+    representatives: Int32Array
+    levels: Int32Array
     references: tuple[str, ...]
-    parts: npt.NDArray[np.uint8]
+    parts: ByteArray
 
     def __len__(self) -> int:
         return len(self.node_ids)
@@ -109,7 +108,7 @@ class GraphTensor:
         return cls(post_id, node_ids, index, relation_ids, representatives, levels, tuple(references), parts)
 
 
-def with_inverse(edge_index: Ints, relation_ids: Ints) -> tuple[Ints, Ints]:
+def with_inverse(edge_index: Int32Array, relation_ids: Int32Array) -> tuple[Int32Array, Int32Array]:
     """The edges and, behind them, the inverse of each (thesis, section 3.1)."""
     return (
         np.concatenate([edge_index, edge_index[::-1]], axis=1),

@@ -9,6 +9,7 @@ from typing import NamedTuple, overload
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.core.arrays import DoubleArray
 from mathamr.core.errors import MathAMRError
 
 DECIMALS = 6
@@ -32,7 +33,7 @@ class ScoredColumns(Sequence[Scored]):
 
     __slots__ = ("ids", "scores")
 
-    def __init__(self, ids: list[str], scores: npt.NDArray[np.float64]) -> None:
+    def __init__(self, ids: list[str], scores: DoubleArray) -> None:
         self.ids, self.scores = ids, scores
 
     @classmethod

@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.level import Level
 from mathamr.posts.passage import Field, passage
@@ -84,7 +84,7 @@ class Alignment:
     title: str
     query: tuple[AlignedPart, ...]
     post: tuple[AlignedPart, ...]
-    similarities: npt.NDArray[np.float32]
+    similarities: FloatArray
     formula_id: str | None = None
     """The formula of the post that was asked for, where the hit was a formula."""
 
@@ -143,9 +143,7 @@ def align(
     )
 
 
-def _each_once(
-    vectors: Vectors, similarities: npt.NDArray[np.float32]
-) -> tuple[Vectors, npt.NDArray[np.float32]]:
+def _each_once(vectors: Vectors, similarities: FloatArray) -> tuple[Vectors, FloatArray]:
     """The parts that vectors stand for, each once, where several stand for one; it is as near as the nearest of them."""
     first: dict[tuple[int, str], int] = {}
     keys = [*zip(map(int, vectors.levels), vectors.references, strict=True)]

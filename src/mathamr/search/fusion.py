@@ -15,8 +15,8 @@ from itertools import count
 from typing import Protocol, overload
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import DoubleArray, IndexArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.registry import Registry
 from mathamr.index.scored import Scored, ScoredColumns
@@ -26,7 +26,6 @@ RANK_OFFSET = 60
 
 Ranking = Sequence[tuple[str, float]]
 """Ids and scores, best first, such as `Scored`s."""
-Values = npt.NDArray[np.float64]
 
 
 class Fusion(Protocol):
@@ -89,14 +88,14 @@ def fuse(
     return kind(normalisation=normalisation)(rankings, weights, k)
 
 
-def min_max(scores: Values) -> Values:
+def min_max(scores: DoubleArray) -> DoubleArray:
     """From 0, the last, to 1, the first; equal scores are all 1."""
     low = scores.min()
     span = scores.max() - low
     return (scores - low) / span if span else np.ones(len(scores))
 
 
-def by_top(scores: Values) -> Values:
+def by_top(scores: DoubleArray) -> DoubleArray:
     """Shares of the best score; where none is positive, as `min_max` has it."""
     high = scores.max()
     if high <= 0:
@@ -106,19 +105,19 @@ def by_top(scores: Values) -> Values:
     return shares
 
 
-def lifted(scores: Values) -> Values:
+def lifted(scores: DoubleArray) -> DoubleArray:
     """How many standard deviations above the mean of the ranking, lifted so that the last has 0."""
     apart = scores - math.fsum(scores.tolist()) / len(scores)
     deviation = math.sqrt(float(apart @ apart) / len(scores))
     return (scores - scores.min()) / deviation if deviation > 0 else np.ones(len(scores))
 
 
-def unchanged(scores: Values) -> Values:
+def unchanged(scores: DoubleArray) -> DoubleArray:
     """Scores that are comparable already, such as shares of a theoretical maximum."""
     return scores
 
 
-NORMALISATIONS: dict[str, Callable[[Values], Values]] = {
+NORMALISATIONS: dict[str, Callable[[DoubleArray], DoubleArray]] = {
     "min-max": min_max,
     "top": by_top,
     "z": lifted,
@@ -136,7 +135,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
         self,
         rankings: Sequence[ScoredColumns],
         numbers: Mapping[str, int],
-        places: Sequence[npt.NDArray[np.intp]],
+        places: Sequence[IndexArray],
     ) -> None:
         self._rankings, self._numbers, self.places = rankings, numbers, places
         self.ids = list(numbers)
@@ -197,7 +196,7 @@ class JoinedRankings(Sequence[ScoredColumns]):
 
     def weighed(
         self, weights: Sequence[float] | None, normalisation: str
-    ) -> Iterator[tuple[npt.NDArray[np.intp], Values, float]]:
+    ) -> Iterator[tuple[IndexArray, DoubleArray, float]]:
         """For each ranking where its ids stand, its normalised scores, and what it counts."""
         for own, places, weight in zip(
             self._rankings, self.places, _weights(self._rankings, weights), strict=True
@@ -341,13 +340,13 @@ def _finite(ranking: ScoredColumns) -> ScoredColumns:
     return ranking
 
 
-def _normalised(scores: Values, name: str) -> Values:
+def _normalised(scores: DoubleArray, name: str) -> DoubleArray:
     if name not in NORMALISATIONS:
         raise UnknownNameError("normalisation", name, list(NORMALISATIONS))
     return NORMALISATIONS[name](scores) if len(scores) else scores
 
 
-def _ordered(ids: list[str], scores: Values, k: int | None) -> ScoredColumns:
+def _ordered(ids: list[str], scores: DoubleArray, k: int | None) -> ScoredColumns:
     order = np.argsort(-scores, kind="stable")
     ranked = scores[order]
     if (ranked[1:] == ranked[:-1])[:k].any():

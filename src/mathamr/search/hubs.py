@@ -11,14 +11,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.index.scored import DECIMALS, Scored
 
 HUBNESS = "hubness"
 """What the mean cosine of a hit with its neighbours is shown under."""
 
 
-def hubness(vectors: Mapping[str, Floats], neighbours: int) -> dict[str, float]:
+def hubness(vectors: Mapping[str, FloatArray], neighbours: int) -> dict[str, float]:
     """The mean cosine of each of some vectors with its nearest others; they are of length one.
 
     >>> apart = {"a": [1, 0, 0], "b": [1, 0, 0], "c": [0, 1, 0], "d": [0, 0, 1]}

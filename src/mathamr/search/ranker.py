@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.engine import Engine, FieldReader, FieldTarget, Filter, Payload
 from mathamr.index.engines.maxsim import mutual_maxsim
@@ -343,7 +343,7 @@ def _mean(parts: Iterable[Sequence[Scored]]) -> Sequence[Scored]:
 
 
 def of_rows(
-    field: FieldReader, vectors: Floats, rows: int, where: Filter | None, exact: bool
+    field: FieldReader, vectors: FloatArray, rows: int, where: Filter | None, exact: bool
 ) -> Sequence[Scored]:
     """Entries that the rows of a query find, so many nearest rows each; every entry once, by its best row.
 

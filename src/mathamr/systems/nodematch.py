@@ -12,7 +12,7 @@ from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.formulas.alignment import Met
 from mathamr.systems.system import VisualFormula
 
@@ -44,7 +44,7 @@ class MatchesNodes(Protocol):
         ...
 
 
-def most_similar(similar: Floats) -> tuple[Met, ...]:
+def most_similar(similar: FloatArray) -> tuple[Met, ...]:
     """What each node of the query (a row of cosines) is most like; nodes that are like nothing are left out.
 
     Of found nodes that are equally similar, say all the places of one variable, the first that the fewest have met is taken,

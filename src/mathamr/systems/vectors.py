@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.core.arrays import FloatArray
 from mathamr.posts.level import Level
 from mathamr.posts.renaming import renamed
 
@@ -20,7 +21,7 @@ class Vectors:
     A reference is a formula id, the number of a sentence, the post's id, or the number of a node or token.
     """
 
-    vectors: npt.NDArray[np.float32]
+    vectors: FloatArray
     levels: npt.NDArray[np.integer[Any]]
     references: tuple[str, ...]
 
@@ -28,17 +29,17 @@ class Vectors:
         return len(self.vectors)
 
     @classmethod
-    def one(cls, vector: npt.NDArray[np.float32], level: Level, reference: str) -> Vectors:
+    def one(cls, vector: FloatArray, level: Level, reference: str) -> Vectors:
         """A single row."""
         return cls(np.asarray(vector, np.float32)[None], np.array([level], np.int8), (reference,))
 
     @property
-    def document(self) -> npt.NDArray[np.float32] | None:
+    def document(self) -> FloatArray | None:
         """The vector of the whole post, where it has one."""
         _, vectors = self.at(Level.DOCUMENT)
         return next(iter(vectors), None)
 
-    def at(self, level: Level) -> tuple[tuple[str, ...], npt.NDArray[np.float32]]:
+    def at(self, level: Level) -> tuple[tuple[str, ...], FloatArray]:
         """What the vectors of one level stand for, and these vectors."""
         (rows,) = np.nonzero(self.levels == level)
         return tuple(self.references[row] for row in rows), self.vectors[rows]

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import numpy.typing as npt
+
+from mathamr.core.arrays import IntArray
 
 FARTHEST = 128
 """All distances from here on are in the last bucket."""
 
 
-def buckets_of(width: int, buckets: int) -> npt.NDArray[np.int64]:
+def buckets_of(width: int, buckets: int) -> IntArray:
     """The bucket of every two places (seen from, looked at): near ones each their own, far ones by their logarithm.
 
     >>> buckets_of(3, 32).tolist()
@@ -26,7 +27,5 @@ def buckets_of(width: int, buckets: int) -> npt.NDArray[np.int64]:
     spread = exact + (grown / np.float32(math.log(FARTHEST / exact)) * np.float32(half - exact)).astype(
         np.int64
     )
-    found: npt.NDArray[np.int64] = np.where(far < exact, far, np.minimum(spread, half - 1)) + half * (
-        distance > 0
-    )
+    found: IntArray = np.where(far < exact, far, np.minimum(spread, half - 1)) + half * (distance > 0)
     return found

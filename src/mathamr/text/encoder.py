@@ -9,10 +9,10 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from mathamr.core.arrays import FloatArray
 from mathamr.core.device import chosen_device
 from mathamr.core.memory import give_back
 from mathamr.text.textvectors import TextVectors
@@ -89,7 +89,7 @@ class TextEncoder:
                 found[place] = TextVectors(posts[place].of, rows)
         return [vectors for vectors in found if vectors is not None]
 
-    def _vectors(self, posts: Sequence[Pieces]) -> npt.NDArray[np.float32]:
+    def _vectors(self, posts: Sequence[Pieces]) -> FloatArray:
         batch = batch_of(posts, self.pieces).to(self.device)
         with torch.inference_mode(), precision(self.device):
             vectors = vectors_of(self.model, batch)

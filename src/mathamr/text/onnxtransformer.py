@@ -6,9 +6,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-import numpy.typing as npt
-
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.text.quantisedgraph import ADDED, STATES, transformer_model
 
 if TYPE_CHECKING:
@@ -18,17 +16,15 @@ if TYPE_CHECKING:
 class OnnxTransformer:
     """Computes states from embeddings."""
 
-    def __init__(
-        self, configuration: TransformerConfiguration, weights: Mapping[str, npt.NDArray[Any]]
-    ) -> None:
+    def __init__(self, configuration: TransformerConfiguration, weights: Mapping[str, AnyArray]) -> None:
         self._shape, self._weights = configuration, weights
 
-    def __call__(self, embedded: Floats, added: Floats | None = None) -> Floats:
+    def __call__(self, embedded: FloatArray, added: FloatArray | None = None) -> FloatArray:
         """The states (width, size) of embeddings before their normalisation; `added`: (heads, width, width)."""
         given = {STATES: embedded[None]}
         if added is not None:
             given[ADDED] = added[None]
-        states: Floats = self._session.run(None, given)[0][0]
+        states: FloatArray = self._session.run(None, given)[0][0]
         return states
 
     @cached_property

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.core.arrays import AnyFloatArray, ByteArray, FloatArray, Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
-from mathamr.text.textvectors import AnyFloats, TextVectors
+from mathamr.text.textvectors import TextVectors
 from mathamr.text.windows import WINDOW, WINDOWS
 from mathamr.text.wordpieces import Pieces
 
@@ -42,8 +43,8 @@ class VectorsAhead:
     """The vectors of texts for the encoder with this fingerprint; span i of all is pieces [starts[i], ends[i]) of its text."""
 
     fingerprint: str
-    keys: npt.NDArray[np.uint8]
-    counts: npt.NDArray[np.int32]
+    keys: ByteArray
+    counts: Int32Array
     starts: npt.NDArray[np.uint16]
     ends: npt.NDArray[np.uint16]
     codes: npt.NDArray[np.int8]
@@ -102,10 +103,10 @@ class VectorsAhead:
         return {key.tobytes(): number for number, key in enumerate(self.keys)}
 
     @cached_property
-    def _begins(self) -> npt.NDArray[np.int64]:
+    def _begins(self) -> IntArray:
         return np.cumsum(self.counts, dtype=np.int64) - self.counts
 
-    def find(self, text: Pieces) -> npt.NDArray[np.float32] | None:
+    def find(self, text: Pieces) -> FloatArray | None:
         """The vectors of a text's spans, if all are known."""
         number = self._places.get(_key(text).tobytes())
         if number is None:
@@ -117,7 +118,7 @@ class VectorsAhead:
         if any(row is None for row in rows):
             return None
         chosen = begin + np.array(rows, np.int64)
-        found: npt.NDArray[np.float32] = self.codes[chosen].astype(np.float32)
+        found: FloatArray = self.codes[chosen].astype(np.float32)
         found *= self.scales[chosen, None].astype(np.float32)
         found /= np.linalg.norm(found, axis=1, keepdims=True).clip(1e-6)
         return found
@@ -155,7 +156,7 @@ class AheadReader:
             next((rows for each in self._ahead if (rows := each.find(post)) is not None), None)
             for post in posts
         ]
-        again: dict[int, npt.NDArray[np.float32]] = {}
+        again: dict[int, FloatArray] = {}
         for place, rows in enumerate(found):
             if rows is not None:
                 if self._taken % CHECKED == 0:
@@ -171,7 +172,7 @@ class AheadReader:
         ]
 
 
-def check_alike(ahead: AnyFloats, now: AnyFloats, fingerprint: str) -> None:
+def check_alike(ahead: AnyFloatArray, now: AnyFloatArray, fingerprint: str) -> None:
     """Refuses vectors made ahead that are not those that the encoder makes."""
     worst = float((ahead * now).sum(1).min()) if len(now) else 1.0
     if not worst >= ALIKE:
@@ -181,6 +182,6 @@ def check_alike(ahead: AnyFloats, now: AnyFloats, fingerprint: str) -> None:
         )
 
 
-def _key(text: Pieces) -> npt.NDArray[np.uint8]:
+def _key(text: Pieces) -> ByteArray:
     digest = hashlib.blake2b(np.ascontiguousarray(text.numbers, "<u2").tobytes(), digest_size=KEY).digest()
     return np.frombuffer(digest, np.uint8)

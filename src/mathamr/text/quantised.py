@@ -11,12 +11,11 @@ from functools import cached_property
 from importlib.util import find_spec
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.memory import give_back
 from mathamr.text.buckets import buckets_of
@@ -30,7 +29,6 @@ from mathamr.text.wordpieces import PieceNumbers, Pieces, WordPieces
 if TYPE_CHECKING:
     from mathamr.text.wording import Wording
 
-Array = npt.NDArray[Any]
 PACKAGE = "onnxruntime"
 AT_A_TIME = 64
 """Posts whose states are in memory at a time, and among whom no window is read twice."""
@@ -47,7 +45,7 @@ class QuantisedText:
     def __init__(
         self,
         configuration: TransformerConfiguration,
-        weights: Mapping[str, Array],
+        weights: Mapping[str, AnyArray],
         pieces: WordPieces,
         *,
         fingerprint: str = "",
@@ -89,7 +87,7 @@ class QuantisedText:
             for post, own in zip(posts, windows, strict=True)
         ]
 
-    def _states(self, window: PieceNumbers, way: LayerStack) -> Floats:
+    def _states(self, window: PieceNumbers, way: LayerStack) -> FloatArray:
         """The states of one window, marks included.
 
         Windows are read one by one: the products are as fast as with many, and no window's rounding depends on another.
@@ -103,7 +101,7 @@ class QuantisedText:
         added = self._added
         return way(embedded, None if added is None else np.ascontiguousarray(added[:, :width, :width]))
 
-    def _vectors(self, post: Pieces, states: list[Floats]) -> TextVectors:
+    def _vectors(self, post: Pieces, states: list[FloatArray]) -> TextVectors:
         """Means over spans, projected, of length one; a span over the whole post takes in the marks."""
         # Between two places where a span begins or ends states are added as rows; of these few sums spans are made.
         cuts = np.unique(np.concatenate([post.starts, post.ends]))
@@ -124,7 +122,7 @@ class QuantisedText:
         return TextVectors(post.of, means / np.maximum(lengths, 1e-12))
 
     @cached_property
-    def _added(self) -> Floats | None:
+    def _added(self) -> FloatArray | None:
         """What attention adds by distance, for the widest window; a narrower one has its corner."""
         if not self.configuration.buckets:
             return None
@@ -132,7 +130,7 @@ class QuantisedText:
         return table[buckets_of(WINDOW + 2, self.configuration.buckets)].transpose(2, 0, 1)
 
 
-def restored_array(weights: Mapping[str, Array], name: str) -> Floats:
+def restored_array(weights: Mapping[str, AnyArray], name: str) -> FloatArray:
     """A matrix in 32 bits."""
     numbers = weights[name].astype(np.float32)
     return numbers * weights[f"{name}{SCALE}"][:, None] if f"{name}{SCALE}" in weights else numbers
@@ -140,7 +138,7 @@ def restored_array(weights: Mapping[str, Array], name: str) -> Floats:
 
 def check_weights(
     configuration: TransformerConfiguration,
-    weights: Mapping[str, Array],
+    weights: Mapping[str, AnyArray],
     source: Path | None,
     without: Collection[str] = (),
 ) -> None:

@@ -12,17 +12,16 @@ import platform
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.core.onnxfile import MICROSOFT, OnnxGraph
 
 if TYPE_CHECKING:
     from mathamr.text.configuration import TransformerConfiguration
 
-Array = npt.NDArray[Any]
 STATES, ADDED = "states", "added"
 """The inputs: embeddings before their normalisation, and what attention adds by distance, where the model does."""
 SCALE = ".scale"
@@ -30,7 +29,7 @@ LEAST_GELU = 0.17
 """No result of GELU lies further below zero: a row's largest number and this bound all of it."""
 
 
-def transformer_model(configuration: TransformerConfiguration, weights: Mapping[str, Array]) -> bytes:
+def transformer_model(configuration: TransformerConfiguration, weights: Mapping[str, AnyArray]) -> bytes:
     """The model from embeddings (1, width, size) to states; `weights` are matrices in eight bits with scales."""
     return TransformerGraph(configuration, weights).model()
 
@@ -38,7 +37,7 @@ def transformer_model(configuration: TransformerConfiguration, weights: Mapping[
 class TransformerGraph:
     """Grows the graph layer by layer."""
 
-    def __init__(self, configuration: TransformerConfiguration, weights: Mapping[str, Array]) -> None:
+    def __init__(self, configuration: TransformerConfiguration, weights: Mapping[str, AnyArray]) -> None:
         self.shape, self.weights, self.graph = configuration, weights, OnnxGraph()
 
     def model(self) -> bytes:

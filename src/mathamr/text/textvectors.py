@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.core.arrays import AnyFloatArray, Int32Array
 from mathamr.core.errors import MathAMRError
-
-AnyFloats = npt.NDArray[np.floating[Any]]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,7 +23,7 @@ class TextVectors:
     """The text vectors of one graph: row i belongs to its representative `of[i]`."""
 
     of: npt.NDArray[np.integer[Any]]
-    vectors: AnyFloats
+    vectors: AnyFloatArray
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or len(self.of) != len(self.vectors):
@@ -37,8 +36,8 @@ class TextVectors:
 class TextTable:
     """The text vectors of a whole shard: representative r of all, counted through, has `vectors[rows[r]]`, or none at -1."""
 
-    vectors: AnyFloats
-    rows: npt.NDArray[np.int32]
+    vectors: AnyFloatArray
+    rows: Int32Array
 
     def __post_init__(self) -> None:
         if self.vectors.ndim != 2 or (len(self.rows) and int(self.rows.max()) >= len(self.vectors)):

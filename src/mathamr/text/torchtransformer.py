@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.unfilled import unfilled
 from mathamr.text.configuration import TransformerConfiguration
 from mathamr.text.encoder import precision
@@ -23,9 +21,7 @@ UNREAD = ("pieces.weight", "positions.weight", "head.weight", "relative.table.we
 class TorchTransformer:
     """Computes states from embeddings."""
 
-    def __init__(
-        self, configuration: TransformerConfiguration, weights: Mapping[str, npt.NDArray[Any]]
-    ) -> None:
+    def __init__(self, configuration: TransformerConfiguration, weights: Mapping[str, AnyArray]) -> None:
         own = {
             name: torch.from_numpy(np.array(each))
             for name, each in weights.items()
@@ -37,12 +33,12 @@ class TorchTransformer:
         self._norm, self._layers = model.norm.eval(), model.layers.eval()
         self._device = torch.device("cpu")
 
-    def __call__(self, embedded: Floats, added: Floats | None = None) -> Floats:
+    def __call__(self, embedded: FloatArray, added: FloatArray | None = None) -> FloatArray:
         """The states (width, size) of embeddings before their normalisation; `added`: (heads, width, width)."""
         mask = None if added is None else torch.from_numpy(added)[None]
         with torch.inference_mode(), precision(self._device):
             x = self._norm(torch.from_numpy(embedded)[None])
             for layer in self._layers:
                 x = layer(x, mask)
-        states: Floats = x[0].float().numpy()
+        states: FloatArray = x[0].float().numpy()
         return states

@@ -20,12 +20,11 @@ from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
 from time import process_time
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-import numpy.typing as npt
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.machinecode import processor_features, processor_name
 from mathamr.core.settings import CACHE, TEXT
 from mathamr.text.configuration import TransformerConfiguration
@@ -33,7 +32,7 @@ from mathamr.text.onnxtransformer import OnnxTransformer
 from mathamr.text.quantisedgraph import SCALE
 from mathamr.text.windows import WINDOW
 
-Weights = Mapping[str, npt.NDArray[Any]]
+Weights = Mapping[str, AnyArray]
 ONNX, FLOAT = "onnx", "float"
 AUTO = "auto"
 MANY = 500
@@ -49,7 +48,7 @@ way that computes something else is no way."""
 class LayerStack(Protocol):
     """What computes the layers of a text encoder over one window."""
 
-    def __call__(self, embedded: Floats, added: Floats | None = None) -> Floats:
+    def __call__(self, embedded: FloatArray, added: FloatArray | None = None) -> FloatArray:
         """The states (width, size) of embeddings before their normalisation; `added`: (heads, width, width)."""
         ...
 
@@ -114,10 +113,10 @@ def quickest_here() -> str:
     return name
 
 
-def _drawn_weights(shape: TransformerConfiguration) -> dict[str, npt.NDArray[Any]]:
+def _drawn_weights(shape: TransformerConfiguration) -> dict[str, AnyArray]:
     """Weights at random, of about the size that trained ones have."""
     drawn = np.random.default_rng(1)
-    weights: dict[str, npt.NDArray[Any]] = {}
+    weights: dict[str, AnyArray] = {}
     for name, (rows, columns) in {
         "attention": (3 * shape.size, shape.size),
         "attended": (shape.size, shape.size),
@@ -150,7 +149,7 @@ def quickest(ways: Mapping[str, LayerStack], shape: TransformerConfiguration) ->
     return min(spent, key=spent.__getitem__)
 
 
-def _seconds(way: LayerStack, embedded: Floats) -> float:
+def _seconds(way: LayerStack, embedded: FloatArray) -> float:
     started = process_time()
     way(embedded)
     return process_time() - started

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-import numpy.typing as npt
-
+from mathamr.core.arrays import AnyArray
 from mathamr.posts.level import Level
 from mathamr.posts.passage import PLACEHOLDER, Passage, Sentence, passage
 from mathamr.posts.post import Post
@@ -34,7 +33,7 @@ class Represented(Protocol):
     """What has representatives of a post, in order: each a level and a reference (a graph's tensor, say)."""
 
     @property
-    def levels(self) -> Sequence[int] | npt.NDArray[Any]:
+    def levels(self) -> Sequence[int] | AnyArray:
         """The level of each representative."""
         ...
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.core.arrays import Int32Array
 from mathamr.core.errors import MathAMRError
 
 if TYPE_CHECKING:
@@ -35,9 +36,9 @@ class Pieces:
     """
 
     numbers: PieceNumbers
-    of: npt.NDArray[np.int32]
-    starts: npt.NDArray[np.int32]
-    ends: npt.NDArray[np.int32]
+    of: Int32Array
+    starts: Int32Array
+    ends: Int32Array
 
     def __len__(self) -> int:
         return len(self.numbers)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.index.engines.engine import (
     Engine,
     Entry,
@@ -85,13 +85,13 @@ def create(variant: str, folder: Path, fields: Sequence[Field] = FIELDS) -> Engi
     return create_engine(folder, fields, name, options)
 
 
-def units(generator: np.random.Generator, rows: int, size: int = SIZE) -> Floats:
+def units(generator: np.random.Generator, rows: int, size: int = SIZE) -> FloatArray:
     """Random vectors of length one."""
     vectors = generator.standard_normal((rows, size)).astype(np.float32)
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def vectors_of(rows: Floats, name: str) -> Vectors:
+def vectors_of(rows: FloatArray, name: str) -> Vectors:
     """Rows that stand for something different each."""
     return Vectors(
         rows,
@@ -110,7 +110,7 @@ def some_payload(generator: np.random.Generator, number: int) -> Payload:
     )
 
 
-def post(name: str, vectors: Floats, payload: Payload | None = None) -> Entry:
+def post(name: str, vectors: FloatArray, payload: Payload | None = None) -> Entry:
     """A post whose first row is its document's."""
     rows = {"document": vectors_of(vectors[:1], name), "parts": vectors_of(vectors, name)}
     return Entry(name, rows, payload or Payload())
@@ -148,7 +148,7 @@ def some_entries(of: FieldTarget, seed: int, count: int) -> list[Entry]:
     return entries
 
 
-def naive_maxsim(query: Floats, vectors: Floats) -> float:
+def naive_maxsim(query: FloatArray, vectors: FloatArray) -> float:
     """MaxSim as the thesis writes it: a loop over the query's vectors (equations 3.4 and 3.7)."""
     return sum(max(float(np.dot(q, v)) for v in vectors) for q in query) / len(query)
 
@@ -160,7 +160,7 @@ def oracle(scores: Mapping[str, float], k: int) -> list[Scored]:
 
 
 def naive_search(
-    entries: Sequence[Entry], field: str, query: Floats, k: int, where: Filter | None = None
+    entries: Sequence[Entry], field: str, query: FloatArray, k: int, where: Filter | None = None
 ) -> list[Scored]:
     """Exact search by loops over the entries that have a field and pass a filter."""
     rows = query if query.ndim == 2 else query[None]
@@ -175,7 +175,7 @@ def naive_search(
 
 
 def naive_rows(
-    entries: Sequence[Entry], field: str, query: Floats, k: int, where: Filter | None = None
+    entries: Sequence[Entry], field: str, query: FloatArray, k: int, where: Filter | None = None
 ) -> list[list[ScoredRow]]:
     """The nearest rows by loops."""
     found = []

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.maxsim import maxsim
@@ -16,7 +16,7 @@ from tests.index.engines.entries import units
 SIZE = 12
 
 
-def some_entries(seed: int, count: int) -> tuple[Floats, np.ndarray]:
+def some_entries(seed: int, count: int) -> tuple[FloatArray, np.ndarray]:
     """Entries of one to nine vectors, those of an entry alike."""
     draw = np.random.default_rng(seed)
     counts = draw.integers(1, 10, count)
@@ -25,7 +25,7 @@ def some_entries(seed: int, count: int) -> tuple[Floats, np.ndarray]:
     return vectors.astype(np.float32), np.cumsum(counts) - counts
 
 
-def naive(encoding: FixedEncoding, vectors: Floats, *, query: bool) -> Floats:
+def naive(encoding: FixedEncoding, vectors: FloatArray, *, query: bool) -> FloatArray:
     """The definitions of the paper by loops: sums for a query, means and the nearest cell's vector for an entry."""
     normals = encoding._normals.reshape(SIZE, encoding.repetitions, encoding.planes)
     projections = encoding._projections.reshape(SIZE, encoding.repetitions, encoding.width)

@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 import torch
 from torch import Tensor
 
+from mathamr.core.arrays import IntArray
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr_lab.training.pairs import batches
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
 from tests.lab.training.contract import check_trainer, run
-
-Places = npt.NDArray[np.int64]
 
 
 class Line:
@@ -43,10 +40,10 @@ class Line:
             configurations={"line": {"slope": 3}},
         )
 
-    def plan(self, epoch: int) -> list[Places]:
+    def plan(self, epoch: int) -> list[IntArray]:
         return batches(20, 4, 0, epoch)
 
-    def step(self, batch: Places, epoch: int) -> Tensor:
+    def step(self, batch: IntArray, epoch: int) -> Tensor:
         return self.x[torch.from_numpy(batch)]
 
     def learn(self, step: Tensor, number: int) -> Tensor:

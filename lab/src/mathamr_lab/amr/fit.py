@@ -10,7 +10,7 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from mathamr.amr.builtin.network import Array
+from mathamr.core.arrays import FloatArray
 
 
 class FeatureVocabulary:
@@ -59,7 +59,7 @@ def bag(vocabulary: FeatureVocabulary, width: int) -> nn.EmbeddingBag:
     return made
 
 
-def to_array(parameter: Tensor) -> Array:
+def to_array(parameter: Tensor) -> FloatArray:
     """A parameter as the array that is shipped."""
     return parameter.detach().cpu().numpy().astype(np.float32)
 

@@ -25,7 +25,7 @@ from mathamr.amr.builtin.features import (
 )
 from mathamr.amr.builtin.frames import Frames
 from mathamr.amr.builtin.lexicon import Lexicon
-from mathamr.amr.builtin.network import Array
+from mathamr.core.arrays import FloatArray
 from mathamr_lab.amr.examples import Example
 from mathamr_lab.amr.fit import FeatureVocabulary, Ragged, bag, optimise, to_array
 
@@ -53,7 +53,7 @@ class Fitted:
     """What a model leaves behind: arrays and tables by name."""
 
     def __init__(self) -> None:
-        self.arrays: dict[str, Array] = {}
+        self.arrays: dict[str, FloatArray] = {}
         self.tables: dict[str, object] = {}
 
     def add(self, name: str, vocabulary: FeatureVocabulary, module: nn.EmbeddingBag) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import BoolArray
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
@@ -133,7 +133,7 @@ class FormulaCollection:
             raise MathAMRError(f"{beside} has not the LaTeX of all its formulas")
         return found
 
-    def ranked_ones(self) -> npt.NDArray[np.bool_]:
+    def ranked_ones(self) -> BoolArray:
         """Topics (rows) by candidates: which of them a ranking of the topic has."""
         if not self.among_judged:
             return np.ones((len(self.topics), len(self.candidates)), np.bool_)

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 
+from mathamr.core.arrays import FloatArray
 from mathamr.evaluation.topics import Topic
 from mathamr.posts.post import Post
 from mathamr.systems.ssemb.context import ContextReader
 from mathamr_lab.experiments.formulacollection import FormulaCollection
-from mathamr_lab.experiments.formulascores import Matrix
 
 
 @dataclass(eq=False)
@@ -24,9 +24,9 @@ class ContextScores:
     topics: Sequence[Topic]
     encoder: ContextReader
     path: Path
-    _found: dict[str, Matrix] = field(default_factory=dict)
+    _found: dict[str, FloatArray] = field(default_factory=dict)
 
-    def matrix(self, collection: FormulaCollection) -> Matrix:
+    def matrix(self, collection: FormulaCollection) -> FloatArray:
         """Cosines of topics (rows) with candidates; -1 where a candidate has no text."""
         if self.path.exists():
             return np.asarray(np.load(self.path, allow_pickle=False))

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines.bm25 import Bm25, LatexBm25
 from mathamr.evaluation.baselines.candidate import Candidate
@@ -18,14 +19,13 @@ from mathamr.index.lexical.bags import bag_of
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import Terms
 from mathamr_lab.experiments.formulacollection import FormulaCollection
-from mathamr_lab.experiments.formulascores import Matrix
 from mathamr_lab.recipes.formulaorders import SharedParts
 
 ALIGNED_POOL = 200
 """Candidates whose trees are aligned: the first by shared parts; the others follow in that order."""
 
 
-def other_scores(name: str, collection: FormulaCollection) -> Matrix | None:
+def other_scores(name: str, collection: FormulaCollection) -> FloatArray | None:
     """What every candidate is worth to every topic; `None` where the collection lacks the LaTeX that this way reads."""
     if name not in OTHERS:
         raise MathAMRError(f"there is no other way to rank formulas {name!r}; known: {', '.join(OTHERS)}")
@@ -40,20 +40,20 @@ class _ListedTokens(Bm25):
         return candidate.text.split("\n")
 
 
-def _of_latex(collection: FormulaCollection) -> Matrix | None:
+def _of_latex(collection: FormulaCollection) -> FloatArray | None:
     if not collection.written:
         return None
     return _bm25(collection, LatexBm25, [Candidate("", "", (each.latex,), "") for each in collection.written])
 
 
-def _of_tuples(view: int) -> Callable[[FormulaCollection], Matrix]:
+def _of_tuples(view: int) -> Callable[[FormulaCollection], FloatArray]:
     """Symbols, and pairs of symbols with the path between them, wherever they stand; of one of the two trees."""
 
     def tokens(tree: Tree) -> str:
         pairs = (f"{each.ancestor} {each.path} {each.descendant}" for each in tuples(tree, 2))
         return "\n".join([*tree.labels, *pairs])
 
-    def found(collection: FormulaCollection) -> Matrix:
+    def found(collection: FormulaCollection) -> FloatArray:
         shard = collection.shard
         texts = (tokens(shard.both(number)[view]) for number in range(len(shard)))
         return _bm25(collection, _ListedTokens, [Candidate("", text, (), "") for text in texts])
@@ -61,7 +61,7 @@ def _of_tuples(view: int) -> Callable[[FormulaCollection], Matrix]:
     return found
 
 
-def _bm25(collection: FormulaCollection, kind: type[Bm25], formulas: Sequence[Candidate]) -> Matrix:
+def _bm25(collection: FormulaCollection, kind: type[Bm25], formulas: Sequence[Candidate]) -> FloatArray:
     """Candidates first, then the queries."""
     cut = len(collection.candidates)
     named = [Candidate(str(place), each.text, each.formulas, "") for place, each in enumerate(formulas[:cut])]
@@ -72,10 +72,10 @@ def _bm25(collection: FormulaCollection, kind: type[Bm25], formulas: Sequence[Ca
     return scores
 
 
-def _lexical(reading: str | None) -> Callable[[FormulaCollection], Matrix | None]:
+def _lexical(reading: str | None) -> Callable[[FormulaCollection], FloatArray | None]:
     """The terms of our own lexical search; without a reading, in the one that an index has."""
 
-    def found(collection: FormulaCollection) -> Matrix | None:
+    def found(collection: FormulaCollection) -> FloatArray | None:
         if not collection.written:
             return None
         cut, shard = len(collection.candidates), collection.shard
@@ -95,18 +95,18 @@ def _lexical(reading: str | None) -> Callable[[FormulaCollection], Matrix | None
     return found
 
 
-def _shared(collection: FormulaCollection) -> Matrix:
+def _shared(collection: FormulaCollection) -> FloatArray:
     parts, first = SharedParts(collection.shard), len(collection.candidates)
     shared = np.stack([parts.scores(first + topic)[:first] for topic in range(len(collection.topics))])
     return shared.astype(np.float32)
 
 
-def _aligned(collection: FormulaCollection) -> Matrix:
+def _aligned(collection: FormulaCollection) -> FloatArray:
     shared, both = _shared(collection), collection.shard.both
     place = {name: number for number, name in enumerate(collection.candidates)}
     best = shared.max(axis=1, keepdims=True)
     # Below every score of an alignment, in the order of shared parts.
-    found: Matrix = (shared / np.maximum(best, 1e-9) - 2).astype(np.float32)
+    found: FloatArray = (shared / np.maximum(best, 1e-9) - 2).astype(np.float32)
     for topic, name in enumerate(collection.topics):
         if collection.among_judged:
             chosen = np.array([place[item] for item in collection.grades[name]])
@@ -117,7 +117,7 @@ def _aligned(collection: FormulaCollection) -> Matrix:
     return found
 
 
-OTHERS: Mapping[str, Callable[[FormulaCollection], Matrix | None]] = {
+OTHERS: Mapping[str, Callable[[FormulaCollection], FloatArray | None]] = {
     "BM25, LaTeX n-grams": _of_latex,
     "BM25, layout tuples": _of_tuples(1),
     "BM25, operator tuples": _of_tuples(0),

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
@@ -23,7 +24,7 @@ from mathamr_lab.experiments.formulacollection import FormulaCollection
 from mathamr_lab.experiments.formulacontexts import ContextScores
 from mathamr_lab.experiments.formulaexperiment import FormulaExperiment, FormulaVariant
 from mathamr_lab.experiments.formulaothers import other_scores
-from mathamr_lab.experiments.formulascores import Matrix, fused, ranked, reciprocal_ranks
+from mathamr_lab.experiments.formulascores import fused, ranked, reciprocal_ranks
 from mathamr_lab.experiments.formulatables import formula_table
 from mathamr_lab.experiments.formulatraining import FormulaModel, slug
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
@@ -117,7 +118,7 @@ class FormulaRun:
             device=setting.device,
         )
 
-    def _scores(self, variant: FormulaVariant, seed: int, collection: FormulaCollection) -> Matrix | None:
+    def _scores(self, variant: FormulaVariant, seed: int, collection: FormulaCollection) -> FloatArray | None:
         """What candidates are worth by a row of the table; `None` where the collection has not what that takes."""
         if not variant.system:
             return self._other(variant.ranking, collection)
@@ -137,7 +138,7 @@ class FormulaRun:
             return reciprocal_ranks(ours, collection.ranked_ones()) if whole else None
         return found
 
-    def _other(self, name: str, collection: FormulaCollection) -> Matrix | None:
+    def _other(self, name: str, collection: FormulaCollection) -> FloatArray | None:
         path = self.setting.out / "others" / f"{slug(name)}-{slug(collection.name)}.npy"
         if not name or (self.setting.so_far and not path.exists()):
             return None
@@ -150,7 +151,7 @@ class FormulaRun:
             np.save(path, scores, allow_pickle=False)
         return np.asarray(np.load(path, allow_pickle=False))
 
-    def _context(self, collection: FormulaCollection) -> Matrix | None:
+    def _context(self, collection: FormulaCollection) -> FloatArray | None:
         context = self.setting.contexts.get(collection.name)
         if context is None or (self.setting.so_far and not context.path.exists()):
             return None

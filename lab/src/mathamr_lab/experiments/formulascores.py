@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from mathamr.core.arrays import BoolArray, FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaTrees
 from mathamr.search.fusion import RANK_OFFSET
@@ -23,10 +23,6 @@ from mathamr.systems.ssemb.system import STRUCTURE, SsembSystem
 from mathamr.systems.system import System
 from mathamr_lab.experiments.formulacollection import FormulaCollection
 
-Matrix = npt.NDArray[np.float32]
-"""Topics (rows) by candidates."""
-Among = npt.NDArray[np.bool_]
-"""The same: which candidates count."""
 AT_A_TIME = 2048
 BACK = "-back"
 """Marks MaxSim the other way: how much of the candidate is in the query."""
@@ -34,7 +30,7 @@ MUTUAL = "mutual "
 """Before a ranking that counts both ways."""
 
 
-def collection_scores(system: System, collection: FormulaCollection) -> dict[str, Matrix]:
+def collection_scores(system: System, collection: FormulaCollection) -> dict[str, FloatArray]:
     """Scores by field; of node vectors both ways."""
     if isinstance(system, FormulaGraphSystem):
         return _of_nodes(system, collection)
@@ -43,9 +39,9 @@ def collection_scores(system: System, collection: FormulaCollection) -> dict[str
     raise MathAMRError(f"the system {system.kind!r} has no vectors of formulas by themselves")
 
 
-def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection) -> dict[str, Matrix]:
+def _of_nodes(system: FormulaGraphSystem, collection: FormulaCollection) -> dict[str, FloatArray]:
     shard = collection.shard.renumbered(system.labels)
-    found: dict[str, Matrix] = {}
+    found: dict[str, FloatArray] = {}
     for field, view in VIEW_OF.items():
         candidates, queries = collection.queries(shard.slt if view == "slt" else shard.opt)
         asked, asked_starts = _node_vectors(system, view, queries)
@@ -67,7 +63,9 @@ def _node_vectors(system: FormulaGraphSystem, view: str, trees: FormulaTrees) ->
     return torch.cat(parts), torch.from_numpy(trees.starts).to(device)
 
 
-def _both_ways(asked: Tensor, asked_starts: Tensor, vectors: Tensor, starts: Tensor) -> tuple[Matrix, Matrix]:
+def _both_ways(
+    asked: Tensor, asked_starts: Tensor, vectors: Tensor, starts: Tensor
+) -> tuple[FloatArray, FloatArray]:
     """The means over the nodes of queries, and over those of candidates, of their best cosines in the other."""
     topics, count = len(asked_starts) - 1, len(starts) - 1
     there, back = np.zeros((topics, count), np.float32), np.zeros((topics, count), np.float32)
@@ -83,7 +81,7 @@ def _both_ways(asked: Tensor, asked_starts: Tensor, vectors: Tensor, starts: Ten
     return there, back
 
 
-def _of_structures(system: SsembSystem, collection: FormulaCollection) -> Matrix:
+def _of_structures(system: SsembSystem, collection: FormulaCollection) -> FloatArray:
     trees = collection.shard.renumbered(system.labels).opt
     device = next(system.network.parameters()).device
     graphs = OperatorGraphs.of_numbers(trees)
@@ -98,15 +96,15 @@ def _of_structures(system: SsembSystem, collection: FormulaCollection) -> Matrix
         return np.asarray((vectors[cut:] @ vectors[:cut].T).cpu().numpy())
 
 
-def mutual(there: Matrix, back: Matrix) -> Matrix:
+def mutual(there: FloatArray, back: FloatArray) -> FloatArray:
     """The harmonic mean of MaxSim both ways."""
     one, two = np.maximum(there, 0), np.maximum(back, 0)
-    found: Matrix = 2 * one * two / np.maximum(one + two, 1e-9)
+    found: FloatArray = 2 * one * two / np.maximum(one + two, 1e-9)
     return found
 
 
 def ranked(
-    collection: FormulaCollection, scores: Matrix, depth: int = 1000
+    collection: FormulaCollection, scores: FloatArray, depth: int = 1000
 ) -> dict[str, list[tuple[str, float]]]:
     """The best candidates of every topic, or all that were judged for it where only these are ranked."""
     place = {name: number for number, name in enumerate(collection.candidates)}
@@ -121,14 +119,14 @@ def ranked(
     return found
 
 
-def rankings_of(scores: Mapping[str, Matrix]) -> tuple[str, ...]:
+def rankings_of(scores: Mapping[str, FloatArray]) -> tuple[str, ...]:
     """The rankings that `fused` makes of the scores of fields."""
     if not VIEW_OF.keys() <= scores.keys():
         return tuple(scores)
     return tuple(f"{kind}{name}" for kind in ("", MUTUAL) for name in (*VIEW_OF, *_FUSIONS))
 
 
-def fused(scores: Mapping[str, Matrix], ranking: str, among: Among | None = None) -> Matrix:
+def fused(scores: Mapping[str, FloatArray], ranking: str, among: BoolArray | None = None) -> FloatArray:
     """A ranking that tables compare, from the scores of fields: of one field, or of both views by MAX, AVG, F1 or RRF.
 
     With ``mutual`` before it, MaxSim counts both ways. `among` says which candidates ranks are counted among.
@@ -143,16 +141,16 @@ def fused(scores: Mapping[str, Matrix], ranking: str, among: Among | None = None
     return scores[name] if name == ranking else mutual(scores[name], scores[f"{name}{BACK}"])
 
 
-def reciprocal_ranks(matrices: Sequence[Matrix], among: Among | None = None) -> Matrix:
+def reciprocal_ranks(matrices: Sequence[FloatArray], among: BoolArray | None = None) -> FloatArray:
     """Reciprocal rank fusion: ranks alone count, those of some candidates or of all."""
     lowest = np.float32(-np.inf)
     given = matrices if among is None else [np.where(among, each, lowest) for each in matrices]
     parts = [1 / (1 + RANK_OFFSET + np.argsort(np.argsort(-each, 1, "stable"), 1)) for each in given]
-    found: Matrix = np.sum(parts, axis=0).astype(np.float32)
+    found: FloatArray = np.sum(parts, axis=0).astype(np.float32)
     return found
 
 
-_FUSIONS: Mapping[str, Callable[[Matrix, Matrix, Among | None], Matrix]] = {
+_FUSIONS: Mapping[str, Callable[[FloatArray, FloatArray, BoolArray | None], FloatArray]] = {
     "max": lambda one, two, _: np.maximum(one, two),
     "mean": lambda one, two, _: np.asarray((one + two) / 2, np.float32),
     "f1": lambda one, two, _: mutual(one, two),

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from mathamr.core.arrays import FloatArray
 from mathamr.core.device import chosen_device
 from mathamr.systems.modelfolder import load_system
 from mathamr_lab.experiments.child import as_child, run_child
 from mathamr_lab.experiments.formulacollection import FormulaCollection
-from mathamr_lab.experiments.formulascores import Matrix, collection_scores
+from mathamr_lab.experiments.formulascores import collection_scores
 from mathamr_lab.recipes.formularecipe import FormulaRecipe
 from mathamr_lab.recipes.prepared import prepare, train_prepared
 from mathamr_lab.recipes.recipe import RECIPES, TrainingSettings, TrainingSources
@@ -72,7 +73,7 @@ class FormulaModel:
         """Whether all collections are scored."""
         return all(self._path(collection).exists() for collection in collections)
 
-    def scores(self, collection: FormulaCollection) -> Mapping[str, Matrix]:
+    def scores(self, collection: FormulaCollection) -> Mapping[str, FloatArray]:
         """By field what every candidate is worth to every topic; trains first, unless that was done."""
         path = self._path(collection)
         if not path.exists():

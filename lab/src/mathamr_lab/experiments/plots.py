@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import DoubleArray
 from mathamr.evaluation.significance import mean_interval
 from mathamr.index.engines.engine import open_engine
 from mathamr.posts.level import Level
@@ -91,9 +91,7 @@ def _bars(findings: Findings) -> Figure | None:
     return figure
 
 
-def _heights(
-    row: VariantFindings, test: TestFindings, several: bool
-) -> tuple[list[float], npt.NDArray[np.float64]]:
+def _heights(row: VariantFindings, test: TestFindings, several: bool) -> tuple[list[float], DoubleArray]:
     heights: list[float] = []
     errors: list[tuple[float, float]] = []
     assert row.summary is not None

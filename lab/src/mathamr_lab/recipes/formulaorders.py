@@ -18,14 +18,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.formulas.alignment import similarity
 from mathamr.graphs.formulahashes import mixed, subtree_hashes
 from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
 from mathamr_lab.systems.formulagraph.teacher import Teacher
-
-Numbers = npt.NDArray[Any]
 
 LARGEST_PART = 12
 """Nodes of a subtree that is compared; larger ones are hardly ever found twice."""
@@ -82,11 +80,11 @@ class SharedParts:
         self._norms = (SATURATION + 1) / (1 + SATURATION * spread)
 
     @cached_property
-    def _postings(self) -> tuple[Numbers, Numbers]:
+    def _postings(self) -> tuple[AnyArray, AnyArray]:
         order = np.argsort(self._tokens, kind="stable")
         return self._owners[order], np.append(0, np.cumsum(self._counts))
 
-    def scores(self, formula: int) -> Numbers:
+    def scores(self, formula: int) -> AnyArray:
         """What every formula shares with one of them, as BM25 counts it."""
         owners, starts = self._postings
         tokens = self._tokens[self._starts[formula] : self._starts[formula + 1]]
@@ -94,11 +92,11 @@ class SharedParts:
         sums = np.zeros(self.count)
         for token in tokens:
             sums[owners[starts[token] : starts[token + 1]]] += self._weights[token]
-        found: Numbers = sums * self._norms
+        found: AnyArray = sums * self._norms
         return found
 
 
-def _parts(shard: FormulaShard, kind: str) -> list[tuple[Numbers, Numbers]]:
+def _parts(shard: FormulaShard, kind: str) -> list[tuple[AnyArray, AnyArray]]:
     trees = shard.slt if kind == "slt" else shard.opt
     variables = shard.labels["V!anything unknown"]
     nameless = np.where(
@@ -110,7 +108,7 @@ def _parts(shard: FormulaShard, kind: str) -> list[tuple[Numbers, Numbers]]:
     return found
 
 
-def _parts_of(trees: FormulaTrees, salt: Any) -> list[tuple[Numbers, Numbers]]:
+def _parts_of(trees: FormulaTrees, salt: Any) -> list[tuple[AnyArray, AnyArray]]:
     owners = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
     above = trees.above()
     salted = mixed(np.asarray(salt, np.uint64)[None])[0]
@@ -165,8 +163,8 @@ def make_orders(
 
 class _Order(NamedTuple):
     anchor: int
-    candidates: Numbers
-    scores: Numbers
+    candidates: AnyArray
+    scores: AnyArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -175,7 +173,7 @@ class _OrderWork:
     parts: SharedParts
     settings: OrderSettings
 
-    def rows(self, anchors: Numbers) -> list[_Order]:
+    def rows(self, anchors: AnyArray) -> list[_Order]:
         """The orders of some anchors; one with too few formulas like it has none."""
         return [row for anchor in anchors.tolist() if (row := self._row(anchor)) is not None]
 
@@ -204,7 +202,7 @@ _WORK: list[_OrderWork] = []
 """What forked workers inherit."""
 
 
-def _rows(anchors: Numbers) -> list[_Order]:
+def _rows(anchors: AnyArray) -> list[_Order]:
     return _WORK[0].rows(anchors)
 
 

@@ -6,12 +6,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
+
+from mathamr.core.arrays import DoubleArray
 
 FOLDS, DEALS = 5, 10
 
-Array = npt.NDArray[np.float64]
-Values = Mapping[str, Array]
+Values = Mapping[str, DoubleArray]
 """By measure, a number a topic."""
 
 

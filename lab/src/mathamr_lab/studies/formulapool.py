@@ -20,6 +20,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mathamr.core.arrays import FloatArray
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
@@ -31,7 +32,7 @@ from mathamr.systems.modelfolder import load_system
 from mathamr_lab.data import data_folder
 from mathamr_lab.experiments.formulacollection import FormulaCollection
 from mathamr_lab.experiments.formulaothers import OTHERS, other_scores
-from mathamr_lab.experiments.formulascores import Matrix, collection_scores, fused, ranked, reciprocal_ranks
+from mathamr_lab.experiments.formulascores import collection_scores, fused, ranked, reciprocal_ranks
 from mathamr_lab.experiments.judgedpool import pool_collection
 from mathamr_lab.studies.crossvalidation import DEALS, FOLDS, Values, cross_validated
 
@@ -108,13 +109,13 @@ class _Bench:
         place = {name: number for number, name in enumerate(collection.candidates)}
         self._judged = [[place[item] for item in collection.grades[topic]] for topic in collection.topics]
 
-    def measured(self, name: str, matrix: Matrix) -> Scores:
+    def measured(self, name: str, matrix: FloatArray) -> Scores:
         """The measures of one ranking."""
         return evaluate(Run.of(name, ranked(self._collection, matrix)), self.qrels, measures(MEASURES))
 
     def weighted(
-        self, scores: Mapping[str, Matrix], parts: Sequence[str], weights: Sequence[float]
-    ) -> Matrix:
+        self, scores: Mapping[str, FloatArray], parts: Sequence[str], weights: Sequence[float]
+    ) -> FloatArray:
         """The weighted sum of scores, of each topic's judged formulas in standard deviations."""
         found = np.zeros_like(scores[parts[0]])
         for topic, chosen in enumerate(self._judged):
@@ -123,7 +124,7 @@ class _Bench:
                 found[topic, chosen] += weight * (own - own.mean()) / max(float(own.std()), 1e-9)
         return found
 
-    def chosen(self, name: str, scores: Mapping[str, Matrix], parts: Sequence[str]) -> Scores:
+    def chosen(self, name: str, scores: Mapping[str, FloatArray], parts: Sequence[str]) -> Scores:
         """The measures with weights chosen inside the folds."""
         products = (weights for weights in product(WEIGHTS, repeat=len(parts)) if any(weights))
         # (2, 4) ranks as (1, 2) does.
@@ -141,7 +142,7 @@ class _Bench:
             },
         )
 
-    def _values(self, matrix: Matrix) -> Values:
+    def _values(self, matrix: FloatArray) -> Values:
         scores = self.measured("it", matrix)
         return {
             measure: np.array([found[topic] for topic in self.qrels.grades])
@@ -149,13 +150,13 @@ class _Bench:
         }
 
 
-def _given(collection: FormulaCollection) -> dict[str, Matrix]:
+def _given(collection: FormulaCollection) -> dict[str, FloatArray]:
     place = os.environ.get("MATHAMR_POOL_RUNS")
     if not place:
         print("runs of other systems are left out: MATHAMR_POOL_RUNS names no folder with runs")
         return {}
     numbers = {name: number for number, name in enumerate(collection.candidates)}
-    found: dict[str, Matrix] = {}
+    found: dict[str, FloatArray] = {}
     for path in sorted(Path(place).glob("*.run")):
         made = read_run(path)
         matrix = np.zeros((len(collection.topics), len(numbers)), np.float32)

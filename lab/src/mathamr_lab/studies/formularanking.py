@@ -30,6 +30,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from mathamr.core.arrays import DoubleArray
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import read_qrels
@@ -63,7 +64,7 @@ from mathamr_lab.data import data_folder
 from mathamr_lab.experiments.formulacollection import FormulaCollection
 from mathamr_lab.experiments.formulascores import collection_scores, fused
 from mathamr_lab.experiments.judgedpool import JudgedPool
-from mathamr_lab.studies.crossvalidation import DEALS, FOLDS, Array, Values, cross_validated
+from mathamr_lab.studies.crossvalidation import DEALS, FOLDS, Values, cross_validated
 
 MEASURES = ["Bpref", "MAP'", "nDCG'", "P'@10"]
 CHOSEN_BY = 2
@@ -90,7 +91,7 @@ DEVIATIONS = (0.0, 0.25, 0.5, 1.0, 2.0, 4.0)
 NODES = {"nodes": "max", "nodes both ways": "mutual max"}
 """Components of formula-graph, by the rankings of its scores."""
 
-Scale = Callable[[Array], Array]
+Scale = Callable[[DoubleArray], DoubleArray]
 Choice = tuple[tuple[float, ...], tuple[float, ...]]
 """The weights of the lexical fields, and those of the other components."""
 
@@ -102,9 +103,9 @@ class Judged:
     topic: str
     ids: list[str]
     grades: Mapping[str, int]
-    fields: Array
+    fields: DoubleArray
     """A row a formula: what each lexical field adds at weight 1."""
-    others: dict[str, Array] = field(default_factory=dict)
+    others: dict[str, DoubleArray] = field(default_factory=dict)
 
     def ranked(self, weights: Sequence[float], shares: Mapping[str, float], scale: Scale) -> list[str]:
         """The formulas by the sum of the components, all in one scale; equal ones by id."""
@@ -117,14 +118,14 @@ class Judged:
         return [self.ids[place] for place in np.lexsort((np.array(self.ids), -scores))]
 
 
-def shares_of_best(scores: Array) -> Array:
+def shares_of_best(scores: DoubleArray) -> DoubleArray:
     """Scores as shares of the best."""
     return by_top(np.asarray(scores, np.float64))
 
 
-def deviations(scores: Array) -> Array:
+def deviations(scores: DoubleArray) -> DoubleArray:
     """Scores in standard deviations from their mean."""
-    found: Array = (scores - scores.mean()) / max(float(scores.std()), 1e-9)
+    found: DoubleArray = (scores - scores.mean()) / max(float(scores.std()), 1e-9)
     return found
 
 

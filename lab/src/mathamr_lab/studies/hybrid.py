@@ -22,8 +22,8 @@ from pathlib import Path
 from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import DoubleArray
 from mathamr.evaluation import baselines
 from mathamr.evaluation.fusedruns import fuse_runs
 from mathamr.evaluation.measures import measures
@@ -286,7 +286,7 @@ def _values(each: Set, topic: str, runs: Sequence[Run], choices: Sequence[Choice
     return found
 
 
-def _normalised(topic: str, runs: Sequence[Run], name: str) -> tuple[list[str], npt.NDArray[np.float64]]:
+def _normalised(topic: str, runs: Sequence[Run], name: str) -> tuple[list[str], DoubleArray]:
     """All items that some run has for a topic, and their normalised scores, a row for each run."""
     hits = [run.rankings.get(topic, ()) for run in runs]
     items = sorted({hit.id for found in hits for hit in found})

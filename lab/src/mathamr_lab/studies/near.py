@@ -16,9 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.core.batches import batches
 from mathamr.evaluation.table import aligned
 from mathamr.graphs.formulashard import FormulaShard
@@ -56,7 +55,7 @@ class Cost:
     recall: tuple[float, ...]
 
 
-def formulas_of(path: Path) -> tuple[FormulaGraphSystem, FormulaShard, npt.NDArray[np.int64]]:
+def formulas_of(path: Path) -> tuple[FormulaGraphSystem, FormulaShard, IntArray]:
     """The system in the box, the formulas of a shard, and an order in which some of them are taken by chance."""
     system = load_system("formula-graph")
     assert isinstance(system, FormulaGraphSystem)
@@ -87,8 +86,8 @@ def near(formulas: Path, queries: Sequence[VisualFormula]) -> None:
 
 
 def encoded_visuals(
-    system: FormulaGraphSystem, shard: FormulaShard, numbers: npt.NDArray[np.int64]
-) -> dict[str, list[Floats]]:
+    system: FormulaGraphSystem, shard: FormulaShard, numbers: IntArray
+) -> dict[str, list[FloatArray]]:
     """The rows of looks by view."""
 
     def visuals() -> Iterator[VisualFormula]:
@@ -96,7 +95,7 @@ def encoded_visuals(
             opt, slt = shard.both(number)
             yield VisualFormula(key=str(number), formula=Formula(str(number), ""), opt=opt, slt=slt)
 
-    found: dict[str, list[Floats]] = {field: [] for field in VIEW_OF}
+    found: dict[str, list[FloatArray]] = {field: [] for field in VIEW_OF}
     for rows in system.encode_visuals(visuals()):
         for field, own in found.items():
             own.append(rows[field].vectors)
@@ -104,7 +103,7 @@ def encoded_visuals(
 
 
 def _measure(
-    vectors: dict[str, list[Floats]], asked: Sequence[Mapping[str, Vectors]], *, apart: bool
+    vectors: dict[str, list[FloatArray]], asked: Sequence[Mapping[str, Vectors]], *, apart: bool
 ) -> Cost:
     size = len(next(iter(vectors.values()))[0][0])
     fields = [Field(name=name, of="visual", size=size, many=not apart) for name in vectors]
@@ -126,7 +125,7 @@ def _measure(
     return Cost(visuals, rows, disk, stored, graphs, took, exact, many, recall)
 
 
-def _entries(vectors: Mapping[str, Sequence[Floats]], *, apart: bool) -> Iterator[Entry]:
+def _entries(vectors: Mapping[str, Sequence[FloatArray]], *, apart: bool) -> Iterator[Entry]:
     for number in range(len(next(iter(vectors.values())))):
         if not apart:
             yield Entry(str(number), {name: _rows(own[number]) for name, own in vectors.items()})
@@ -136,13 +135,13 @@ def _entries(vectors: Mapping[str, Sequence[Floats]], *, apart: bool) -> Iterato
                 yield Entry(f"{number}/{name}/{node}", {name: _rows(row[None])})
 
 
-def _rows(vectors: Floats) -> Vectors:
+def _rows(vectors: FloatArray) -> Vectors:
     return Vectors(vectors, np.full(len(vectors), Level.NODE, np.int8), tuple(map(str, range(len(vectors)))))
 
 
 def _queries(
     engine: Engine,
-    vectors: Mapping[str, Sequence[Floats]],
+    vectors: Mapping[str, Sequence[FloatArray]],
     asked: Sequence[Mapping[str, Vectors]],
     *,
     apart: bool,

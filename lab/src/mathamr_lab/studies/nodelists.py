@@ -17,9 +17,8 @@ from functools import cached_property
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.evaluation.table import aligned
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.maxsim import maxsim
@@ -40,8 +39,7 @@ POOLS = (300, 1000)
 DEPTHS = (10, 100, 1000)
 BLOCK = 8192
 
-Numbers = npt.NDArray[np.int64]
-Chosen = Callable[[Floats], Numbers]
+Chosen = Callable[[FloatArray], IntArray]
 """The looks that the nodes of a query choose."""
 
 
@@ -49,25 +47,25 @@ Chosen = Callable[[Floats], Numbers]
 class NodeRows:
     """The nodes of all looks in one view, end to end."""
 
-    rows: Floats
-    starts: Numbers
+    rows: FloatArray
+    starts: IntArray
 
     @classmethod
-    def of(cls, visuals: Sequence[Floats]) -> NodeRows:
+    def of(cls, visuals: Sequence[FloatArray]) -> NodeRows:
         """Looks one after the other."""
         return cls(np.concatenate(list(visuals)), np.cumsum([0, *map(len, visuals)])[:-1])
 
     @cached_property
-    def counts(self) -> Numbers:
+    def counts(self) -> IntArray:
         """Nodes of every look."""
         return np.diff(self.starts, append=len(self.rows))
 
     @cached_property
-    def owners(self) -> Numbers:
+    def owners(self) -> IntArray:
         """The look of every node."""
         return np.repeat(np.arange(len(self.starts)), self.counts)
 
-    def places(self, visuals: Numbers) -> tuple[Numbers, Numbers]:
+    def places(self, visuals: IntArray) -> tuple[IntArray, IntArray]:
         """The nodes of some looks, and where each of these begins."""
         counts = self.counts[visuals]
         begins = np.cumsum(counts) - counts
@@ -83,7 +81,7 @@ class EncodedVisuals:
         self._made = self._encoding.entries(view.rows, view.starts)
         self.bytes = self._made.nbytes
 
-    def choose(self, query: Floats, pool: int) -> Numbers:
+    def choose(self, query: FloatArray, pool: int) -> IntArray:
         """The looks whose encodings are nearest."""
         return first(self._made @ self._encoding.query(query), pool)
 
@@ -108,7 +106,7 @@ class NodeLists:
         self._bounds = np.searchsorted(self._codes[order], np.arange(len(self._centroids) + 1))
         self.bytes = self._codes.nbytes + self._listed.nbytes
 
-    def _nearest(self, rows: Floats) -> Numbers:
+    def _nearest(self, rows: FloatArray) -> IntArray:
         return np.concatenate(
             [
                 (rows[begin : begin + BLOCK] @ self._centroids.T).argmax(axis=1)
@@ -116,7 +114,7 @@ class NodeLists:
             ]
         )
 
-    def choose(self, query: Floats, probes: int, pool: int) -> Numbers:
+    def choose(self, query: FloatArray, probes: int, pool: int) -> IntArray:
         """The looks of the nearest lists that MaxSim over centroids puts first."""
         similar = query @ self._centroids.T
         near = np.unique(np.argpartition(-similar, probes, axis=1)[:, :probes])
@@ -128,9 +126,9 @@ class NodeLists:
         return visuals[first(best.mean(axis=1), pool)].astype(np.int64)
 
 
-def first(scores: Floats, count: int) -> Numbers:
+def first(scores: FloatArray, count: int) -> IntArray:
     """The places of the best scores, in no order."""
-    found: Numbers = np.argpartition(-scores, min(count, len(scores) - 1))[:count]
+    found: IntArray = np.argpartition(-scores, min(count, len(scores) - 1))[:count]
     return found
 
 
@@ -139,7 +137,7 @@ def nodelists(formulas: Path, queries: Sequence[VisualFormula]) -> None:
     system, shard, order = formulas_of(formulas)
     budget, began = float(os.environ.get("MATHAMR_NEAR_SECONDS", "600")), time.perf_counter()
     asked = list(system.encode_visuals(queries))
-    rows: dict[str, list[Floats]] = {}
+    rows: dict[str, list[FloatArray]] = {}
     done, encoding = 0, 0.0
     head = ["visual", "vectors", "GB", "looks by", "made, s", "GB beside", "exact, ms", "pool", "ms a query"]
     table = [[*head, *(f"recall@{depth}" for depth in DEPTHS)]]
@@ -240,7 +238,7 @@ def _scored(
     return found
 
 
-def _recall(truth: Floats, found: Mapping[int, float], depth: int) -> float:
+def _recall(truth: FloatArray, found: Mapping[int, float], depth: int) -> float:
     """What is as good as the last of the true ones is as true."""
     last = np.partition(truth, len(truth) - depth)[len(truth) - depth]
     order = sorted(found, key=lambda visual: (-found[visual], visual))[:depth]

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.evaluation.qrels import read_qrels
 from mathamr.evaluation.topics import read_topics
 from mathamr.posts.post import Post
@@ -59,7 +59,7 @@ def _compare(
     wanted: Sequence[frozenset[str]],
 ) -> None:
     ids = [post.id for post in answers]
-    found: dict[str, tuple[Floats, Floats]] = {}
+    found: dict[str, tuple[FloatArray, FloatArray]] = {}
     index = quickest_here()
     readers = {way: load_quantised(folder) for way in dict.fromkeys((ONNX, index))}
     for way, reader in [
@@ -91,13 +91,13 @@ def _compare(
         )
 
 
-def _vectors(reader: TextReader, posts: Sequence[Post]) -> Floats:
+def _vectors(reader: TextReader, posts: Sequence[Post]) -> FloatArray:
     """One vector a post: that of all of its text."""
     found = reader.encode(wording_alone(post)[0] for post in posts)
     return np.stack([vectors.vectors[-1] for vectors in found]).astype(np.float32)
 
 
-def _reciprocal_rank(scores: Floats, ids: Sequence[str], wanted: Sequence[frozenset[str]]) -> float:
+def _reciprocal_rank(scores: FloatArray, ids: Sequence[str], wanted: Sequence[frozenset[str]]) -> float:
     total = 0.0
     for row, names in zip(scores, wanted, strict=True):
         best = np.argsort(-row, kind="stable")[:DEPTH]

@@ -31,10 +31,10 @@ from typing import Any, cast
 from zlib import crc32
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
 from mathamr.amr.parser import load_parser
+from mathamr.core.arrays import BoolArray, DoubleArray, FloatArray
 from mathamr.core.device import chosen_device
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.measures import measures
@@ -179,7 +179,7 @@ class Test:
     questions: list[str]
     documents: list[str]
     grades: list[Mapping[str, int]]
-    barred: npt.NDArray[np.bool_]
+    barred: BoolArray
     wordings: dict[str, Wording]
     graph: dict[str, Vectors]
     is_graded: bool = False
@@ -242,7 +242,7 @@ def _judged(given: str) -> tuple[str, Test]:
 def _measured(name: str, tests: dict[str, Test]) -> dict[str, Any]:
     """Prints what the graph adds to one text encoder in every collection, and the shares that are best for all of them."""
     reader = load_text_reader(Path(name))
-    tables: dict[str, dict[Shares, dict[str, npt.NDArray[np.float64]]]] = {}
+    tables: dict[str, dict[Shares, dict[str, DoubleArray]]] = {}
     for kind, test in tests.items():
         ids = list(test.wordings)
         text = dict(zip(ids, reader.encode(test.wordings.values()), strict=True))
@@ -295,7 +295,7 @@ def _said(shares: Shares) -> str:
     return "/".join(f"{value:g}" for value in shares.to_json().values())
 
 
-def _best(tables: dict[str, Any], chosen: dict[str, npt.NDArray[np.bool_]]) -> Shares:
+def _best(tables: dict[str, Any], chosen: dict[str, BoolArray]) -> Shares:
     return max(
         _candidates(),
         key=lambda shares: float(
@@ -304,7 +304,7 @@ def _best(tables: dict[str, Any], chosen: dict[str, npt.NDArray[np.bool_]]) -> S
     )
 
 
-def _cross_validated(tables: dict[str, Any], tests: dict[str, Test]) -> dict[str, npt.NDArray[np.float64]]:
+def _cross_validated(tables: dict[str, Any], tests: dict[str, Test]) -> dict[str, DoubleArray]:
     """What is added to each question with the shares that are best for the questions of the other parts."""
     parts = {
         kind: np.array([crc32(question.encode()) % FOLDS for question in test.questions])
@@ -319,9 +319,7 @@ def _cross_validated(tables: dict[str, Any], tests: dict[str, Test]) -> dict[str
     return gains
 
 
-def _worths(
-    test: Test, text: dict[str, TextVectors], shares: Shares, size: int
-) -> dict[str, npt.NDArray[np.float64]]:
+def _worths(test: Test, text: dict[str, TextVectors], shares: Shares, size: int) -> dict[str, DoubleArray]:
     """What every question's ranking is worth, in every manner: nDCG', or one over the rank of the first relevant post up to 10."""
     device = chosen_device("auto")
     joined = {
@@ -349,6 +347,6 @@ def _worths(
     return {manner: np.array(values) for manner, values in found.items()}
 
 
-def _whole(vectors: Vectors) -> npt.NDArray[np.float32]:
+def _whole(vectors: Vectors) -> FloatArray:
     document = vectors.document
     return np.asarray(vectors.vectors.mean(0) if document is None else document, np.float32)

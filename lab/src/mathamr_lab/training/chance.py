@@ -6,12 +6,10 @@ several processes and a run with other batches in memory all draw the same numbe
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-Keys = npt.NDArray[np.uint64]
+from mathamr.core.arrays import AnyArray, DoubleArray, UInt64Array
+
 _STEP, _FIRST, _SECOND = (
     np.uint64(0x9E3779B97F4A7C15),
     np.uint64(0xBF58476D1CE4E5B9),
@@ -19,7 +17,7 @@ _STEP, _FIRST, _SECOND = (
 )
 
 
-def mixed(keys: Keys, numbers: npt.NDArray[Any] | int) -> Keys:
+def mixed(keys: UInt64Array, numbers: AnyArray | int) -> UInt64Array:
     """New keys from keys and numbers: the finaliser of SplitMix64."""
     with np.errstate(over="ignore"):
         state = keys + (np.asarray(numbers).astype(np.uint64) + np.uint64(1)) * _STEP
@@ -28,7 +26,7 @@ def mixed(keys: Keys, numbers: npt.NDArray[Any] | int) -> Keys:
         return np.asarray(state ^ (state >> np.uint64(31)))
 
 
-def key(*numbers: int) -> Keys:
+def key(*numbers: int) -> UInt64Array:
     """The key of a place given by numbers, as an array of one."""
     state = np.zeros(1, np.uint64)
     for number in numbers:
@@ -36,7 +34,7 @@ def key(*numbers: int) -> Keys:
     return state
 
 
-def uniform(keys: Keys) -> npt.NDArray[np.float64]:
+def uniform(keys: UInt64Array) -> DoubleArray:
     """Numbers from 0 to below 1, one for each key.
 
     >>> values = uniform(mixed(key(7), np.arange(100_000)))

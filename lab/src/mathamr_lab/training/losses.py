@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from mathamr.core.arrays import AnyArray, BoolArray
 from mathamr_lab.training.maxsim import VectorRows, maxsim, there
 
 SHARPEST = 1e-3
@@ -39,12 +38,12 @@ class Contrast:
     @classmethod
     def of(
         cls,
-        queries: npt.NDArray[Any],
-        documents: npt.NDArray[Any],
+        queries: AnyArray,
+        documents: AnyArray,
         *,
-        answers: npt.NDArray[np.bool_],
-        query_documents: npt.NDArray[Any],
-        document_documents: npt.NDArray[Any],
+        answers: BoolArray,
+        query_documents: AnyArray,
+        document_documents: AnyArray,
         device: torch.device,
     ) -> Contrast:
         """From the numbers of vectors of each question and document; `answers` marks which document answers which."""

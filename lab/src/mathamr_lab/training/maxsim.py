@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from mathamr.core.arrays import AnyArray
 from mathamr.systems.layers.segments import segment_sums
 
 LIMIT = 1 << 25
@@ -34,7 +33,7 @@ class VectorRows:
     real: Tensor
 
     @classmethod
-    def of(cls, counts: Sequence[int] | npt.NDArray[Any], device: torch.device | str = "cpu") -> VectorRows:
+    def of(cls, counts: Sequence[int] | AnyArray, device: torch.device | str = "cpu") -> VectorRows:
         """The rows of posts with these numbers of vectors."""
         numbers = np.asarray(counts, np.int64)
         width = max(1, int(numbers.max())) if len(numbers) else 1
@@ -48,7 +47,7 @@ class VectorRows:
         return cls(tuple(numbers.tolist()), *(there(array, device) for array in arrays))
 
 
-def there(array: npt.NDArray[Any], device: torch.device | str) -> Tensor:
+def there(array: AnyArray, device: torch.device | str) -> Tensor:
     """An array on a device; nothing waits for it."""
     tensor = torch.from_numpy(array)
     if torch.device(device).type == "cuda":

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray, BoolArray, IntArray
 from mathamr.core.errors import MathAMRError
 
-Pairs = npt.NDArray[np.int64]
-Numbers = npt.NDArray[np.int64]
 
-
-def split(pairs: Pairs, validation: float, seed: int) -> tuple[Pairs, Pairs]:
+def split(pairs: IntArray, validation: float, seed: int) -> tuple[IntArray, IntArray]:
     """(training, validation) pairs by a fixed seed; the pairs of one question stay together.
 
     >>> train, held = split(np.array([[0, 1], [0, 2], [3, 4], [5, 6], [7, 8]]), 0.4, seed=1)
@@ -30,7 +25,7 @@ def split(pairs: Pairs, validation: float, seed: int) -> tuple[Pairs, Pairs]:
     return pairs[~held], pairs[held]
 
 
-def stretch(pairs: Pairs, since: float, until: float, seed: int) -> Pairs:
+def stretch(pairs: IntArray, since: float, until: float, seed: int) -> IntArray:
     """The pairs of a stretch of the questions, which stand in an order by chance; the pairs of one question stay together.
 
     What learns from the first part and what learns from the rest so have no question in common.
@@ -46,7 +41,7 @@ def stretch(pairs: Pairs, since: float, until: float, seed: int) -> Pairs:
     return pairs[(place >= since) & (place < until)]
 
 
-def batches(count: int, size: int, seed: int, epoch: int) -> list[Numbers]:
+def batches(count: int, size: int, seed: int, epoch: int) -> list[IntArray]:
     """The pairs of every step of an epoch, shuffled; a rest of one pair is left out, for it has no negative."""
     order = np.random.default_rng([seed, 1, epoch]).permutation(count)
     steps = [order[start : start + size] for start in range(0, count, size)]
@@ -56,11 +51,11 @@ def batches(count: int, size: int, seed: int, epoch: int) -> list[Numbers]:
 class Answers:
     """Which documents answer which questions: none of these may count as a negative."""
 
-    def __init__(self, pairs: Pairs, posts: int) -> None:
+    def __init__(self, pairs: IntArray, posts: int) -> None:
         self._posts = posts
         self._keys = np.unique(pairs[:, 0] * posts + pairs[:, 1])
 
-    def among(self, questions: npt.NDArray[Any], documents: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    def among(self, questions: AnyArray, documents: AnyArray) -> BoolArray:
         """For every question and document whether the one answers the other."""
         if not len(self._keys):
             return np.zeros((len(questions), len(documents)), np.bool_)
@@ -69,7 +64,7 @@ class Answers:
         return np.asarray(self._keys[np.minimum(found, len(self._keys) - 1)] == wanted)
 
 
-def checked(pairs: Pairs, posts: int) -> Pairs:
+def checked(pairs: IntArray, posts: int) -> IntArray:
     """The pairs, if all their numbers are posts and there are enough to train on."""
     if len(pairs) < 2:
         raise MathAMRError(f"{len(pairs)} pairs of question and answer are too few to train on")

@@ -11,10 +11,10 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from mathamr.core.arrays import IntArray
 from mathamr.systems.layers.batch import ahead
 from mathamr.text.encoder import precision
 from mathamr_lab.training.learner import under
-from mathamr_lab.training.pairs import Numbers
 from mathamr_lab.training.pairs import batches as shuffled
 from mathamr_lab.training.schedule import Schedule
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
@@ -84,7 +84,7 @@ class PlainTrainer(ABC, Generic[S]):
         """What is trained."""
 
     @abstractmethod
-    def step(self, batch: Numbers, epoch: int) -> S:
+    def step(self, batch: IntArray, epoch: int) -> S:
         """The examples of these numbers, made ready."""
 
     @abstractmethod
@@ -99,11 +99,11 @@ class PlainTrainer(ABC, Generic[S]):
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Writes what was learned."""
 
-    def plan(self, epoch: int) -> list[Numbers]:
+    def plan(self, epoch: int) -> list[IntArray]:
         """The examples of every step of an epoch, shuffled."""
         return shuffled(self.count, self.configuration.batch_size, self.configuration.seed, epoch)
 
-    def chance(self, batch: Numbers, epoch: int) -> np.random.Generator:
+    def chance(self, batch: IntArray, epoch: int) -> np.random.Generator:
         """Random numbers that belong to a step, whenever and wherever it is made."""
         return np.random.default_rng([self.configuration.seed, 7, epoch, int(batch[0]), len(batch)])
 

@@ -6,14 +6,13 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 import torch.distributed as dist
 from torch import Tensor, nn
 
+from mathamr.core.arrays import AnyArray, IntArray
 from mathamr.core.device import chosen_device
 from mathamr.core.errors import MathAMRError
 
@@ -23,7 +22,7 @@ class Division:
     """Who encodes which posts of a step: the places of this process's `own`, how many vectors each process will have
     (`gathered`), and where each vector of the step stands once those of all processes are gathered (`order`)."""
 
-    own: npt.NDArray[np.int64]
+    own: IntArray
     gathered: tuple[int, ...]
     order: Tensor | None
 
@@ -50,8 +49,8 @@ class Processes:
 
     def divided(
         self,
-        owners: npt.NDArray[Any],
-        counts: npt.NDArray[Any],
+        owners: AnyArray,
+        counts: AnyArray,
         batch_size: int,
         device: torch.device,
     ) -> Division:

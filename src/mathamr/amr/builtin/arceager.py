@@ -11,13 +11,12 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mathamr.amr.builtin.arcloop import BEYOND, CODE, FLAGS, NEVER, ROWS, TOGETHER, parse_sentences
 from mathamr.amr.builtin.batchsize import is_worth_code
-from mathamr.amr.builtin.lookup import Numbers, places_of
-from mathamr.amr.builtin.network import Array
+from mathamr.amr.builtin.lookup import places_of
 from mathamr.amr.builtin.parsestate import BREAK, LEFT, REDUCE, RIGHT, SHIFT, ParseState
+from mathamr.core.arrays import BoolArray, FloatArray, IntArray
 
 TABLE_WORDS = 128
 """So many words have a table that stays in the cache."""
@@ -31,13 +30,13 @@ _PADS, _FEATURES = 3, 8
 class ParserWeights(NamedTuple):
     """The layers of the network as spaCy keeps them: before the table of features, the table, and after it."""
 
-    linear: Array
-    linear_bias: Array
-    lower: Array
-    lower_bias: Array
-    padding: Array
-    upper: Array
-    upper_bias: Array
+    linear: FloatArray
+    linear_bias: FloatArray
+    lower: FloatArray
+    lower_bias: FloatArray
+    padding: FloatArray
+    upper: FloatArray
+    upper_bias: FloatArray
 
 
 class ArcEager:
@@ -50,16 +49,16 @@ class ArcEager:
         self._linear, self._linear_bias = weights.linear.T.copy(), weights.linear_bias.copy()
         self._features, self._hidden, self._pieces = features, hidden, pieces
         by_piece = weights.lower.transpose(0, 2, 1, 3).reshape(features * pieces * hidden, -1)
-        self._weights: Array = np.ascontiguousarray(by_piece.T)
-        self._bias: Array = weights.lower_bias.T.reshape(-1).copy()
-        self._padding: Array = weights.padding[0].transpose(0, 2, 1).reshape(features, -1).copy()
+        self._weights: FloatArray = np.ascontiguousarray(by_piece.T)
+        self._bias: FloatArray = weights.lower_bias.T.reshape(-1).copy()
+        self._padding: FloatArray = weights.padding[0].transpose(0, 2, 1).reshape(features, -1).copy()
         self._upper, self._upper_bias = weights.upper.T.copy(), weights.upper_bias.copy()
         self._move = np.array([_MOVES[name[0]] for name in names], dtype=np.int64)
         self.labels = [name[2:] for name in names]
         can = np.array(
             [[bits >> move & 1 for move in self._move.tolist()] for bits in range(1 << len(_MOVES))]
         )
-        self._unfit: Array = np.where(can, np.float32(0.0), np.float32(-np.inf))
+        self._unfit: FloatArray = np.where(can, np.float32(0.0), np.float32(-np.inf))
         """For every set of moves that can be made, minus infinity for the actions that cannot."""
 
     @classmethod
@@ -82,7 +81,7 @@ class ArcEager:
         )
         return cls(ParserWeights(*(layer.get_param(name) for layer, name in names)), pipe.move_names)
 
-    def parse(self, vectors: Array, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
+    def parse(self, vectors: FloatArray, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
         """Heads (a root is its own) and labels of the words of each sentence."""
         if is_worth_code(len(sizes)) and self._hidden % 4 == 0:
             return self._parse_many(vectors, sizes)
@@ -97,7 +96,7 @@ class ArcEager:
             states.act(self._move[actions], actions)
         return self._read(states.heads.tolist(), states.labels.tolist(), sizes)
 
-    def _parse_few(self, table: Array, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
+    def _parse_few(self, table: FloatArray, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
         """The same, one sentence after the other."""
         moves, hidden = self._move.tolist(), self._hidden
         by_word = table.reshape(-1, self._features, table.shape[1])
@@ -120,7 +119,9 @@ class ArcEager:
             labels += state.labels
         return self._read(heads, labels, sizes)
 
-    def _parse_many(self, vectors: Array, sizes: Sequence[int]) -> tuple[list[list[int]], list[list[str]]]:
+    def _parse_many(
+        self, vectors: FloatArray, sizes: Sequence[int]
+    ) -> tuple[list[list[int]], list[list[str]]]:
         """The same by machine code, a few sentences after another, so that their table stays in the cache."""
         code = CODE[parse_sentences]
         heads, labels = np.empty(len(vectors), np.int64), np.empty(len(vectors), np.int64)
@@ -140,7 +141,7 @@ class ArcEager:
         return self._read(heads.tolist(), labels.tolist(), sizes)
 
     @cached_property
-    def _padded(self) -> tuple[Array, Array, Numbers]:
+    def _padded(self) -> tuple[FloatArray, FloatArray, IntArray]:
         """The last layer and the moves with actions that never fit behind them."""
         more = -len(self._move) % TOGETHER
         return (
@@ -149,7 +150,7 @@ class ArcEager:
             np.pad(self._move, (0, more), constant_values=NEVER),
         )
 
-    def _precompute(self, vectors: Array) -> Array:
+    def _precompute(self, vectors: FloatArray) -> FloatArray:
         """The share of every word in the hidden layer for each of the eight places; the last row is no word."""
         words, width = len(vectors), self._pieces * self._hidden
         table = np.empty((words + 1, self._features * width), dtype=np.float32)
@@ -157,15 +158,15 @@ class ArcEager:
         table[words] = self._padding.reshape(-1)
         return table.reshape((words + 1) * self._features, width)
 
-    def _score(self, table: Array, context: Sequence[Numbers]) -> Array:
-        total: Array = table[context[0] * self._features]
+    def _score(self, table: FloatArray, context: Sequence[IntArray]) -> FloatArray:
+        total: FloatArray = table[context[0] * self._features]
         for place, words in enumerate(context[1:], start=1):
             total += table[words * self._features + place]
         total += self._bias
         hidden = total[:, : self._hidden]
         for piece in range(1, self._pieces):
             hidden = np.maximum(hidden, total[:, piece * self._hidden : (piece + 1) * self._hidden])
-        scores: Array = hidden @ self._upper
+        scores: FloatArray = hidden @ self._upper
         scores += self._upper_bias
         return scores
 
@@ -227,8 +228,8 @@ class _States:
         self.last_left = np.full(words + 1, words, dtype=np.int64)
         self.last_right = np.full(words + 1, words, dtype=np.int64)
         self.before_right = np.full(words + 1, words, dtype=np.int64)
-        self.unshiftable: NDArray[np.bool_] = np.zeros(words + 1, dtype=np.bool_)
-        self.starts: NDArray[np.bool_] = np.zeros(words + 2, dtype=np.bool_)
+        self.unshiftable: BoolArray = np.zeros(words + 1, dtype=np.bool_)
+        self.starts: BoolArray = np.zeros(words + 2, dtype=np.bool_)
         self.open = np.arange(count)
         self._look()
 
@@ -248,7 +249,7 @@ class _States:
         )
         self._s0 = self.stack[open_ones, self._depth + 2]
 
-    def context(self) -> tuple[Numbers, ...]:
+    def context(self) -> tuple[IntArray, ...]:
         """The eight words that the network looks at."""
         b0, s0, depth = self._b0, self._s0, self._depth
         return (
@@ -256,7 +257,7 @@ class _States:
             self.last_left[b0], self.last_left[s0], self.last_right[s0],
         )  # fmt: skip
 
-    def unfit(self) -> Array:
+    def unfit(self) -> FloatArray:
         """Minus infinity for the moves that cannot be made."""
         b0, b1, left = self._b0, self._b1, self._left
         fits = np.empty((len(b0), 5), dtype=np.bool_)
@@ -267,7 +268,7 @@ class _States:
         fits[:, BREAK] = (left >= 2) & (b1 == b0 + 1) & ~self.starts[b1]
         return np.where(fits, np.float32(0.0), np.float32(-np.inf))
 
-    def act(self, moves: Numbers, labels: Numbers) -> None:
+    def act(self, moves: IntArray, labels: IntArray) -> None:
         """Makes a move in every open sentence."""
         b0, s0 = self._b0, self._s0
         left, right = places_of(moves == LEFT), places_of(moves == RIGHT)
@@ -292,22 +293,22 @@ class _States:
         if len(self.open):
             self._look()
 
-    def _remaining(self) -> Numbers:
+    def _remaining(self) -> IntArray:
         open_ones = self.open
         return self.end[open_ones] - self.next[open_ones] + self.returns[open_ones]
 
-    def _pop(self, which: Numbers) -> None:
+    def _pop(self, which: IntArray) -> None:
         sentences = self.open[which]
         self.stack[sentences, self._depth[which] + 2] = self.none
         self.depth[sentences] -= 1
 
-    def _return(self, which: Numbers) -> None:
+    def _return(self, which: IntArray) -> None:
         sentences, words = self.open[which], self._s0[which]
         self.unshiftable[words] = True
         self.returned[sentences, self.returns[sentences]] = words
         self.returns[sentences] += 1
 
-    def _push(self, which: Numbers) -> None:
+    def _push(self, which: IntArray) -> None:
         sentences = self.open[which]
         self.stack[sentences, self._depth[which] + _PADS] = self._b0[which]
         self.depth[sentences] += 1

@@ -7,8 +7,8 @@ sentence, and the number behind the last is none.
 from __future__ import annotations
 
 from mathamr.amr.builtin.parsestate import BREAK, LEFT, REDUCE, RIGHT, SHIFT
-from mathamr.core.arrays import Floats
-from mathamr.core.loops import Flags, Ints, MachineCode
+from mathamr.core.arrays import ByteArray, FloatArray, IntArray
+from mathamr.core.loops import MachineCode
 
 ROWS, FLAGS, BEYOND = 6, 2, 8
 """Rows of numbers and of flags that a sentence needs while it is parsed, each by so much longer than it."""
@@ -17,14 +17,20 @@ TOGETHER = 16
 NEVER = BREAK + 1
 
 
-def _add_share(total: Floats, table: Floats, width: int) -> None:
+def _add_share(total: FloatArray, table: FloatArray, width: int) -> None:
     """Adds a word's share in the hidden layer."""
     for place in range(width):
         total[place] += table[place]
 
 
 def _score_actions(
-    scores: Floats, total: Floats, hidden: int, pieces: int, upper: Floats, upper_bias: Floats, actions: int
+    scores: FloatArray,
+    total: FloatArray,
+    hidden: int,
+    pieces: int,
+    upper: FloatArray,
+    upper_bias: FloatArray,
+    actions: int,
 ) -> None:
     """The scores of actions from the hidden layer, of which the greatest piece counts; four of its numbers at a time."""
     for piece in range(1, pieces):
@@ -45,29 +51,29 @@ def _score_actions(
 
 
 def _parse_sentence(
-    table: Floats,
+    table: FloatArray,
     first_word: int,
     none_word: int,
     size: int,
-    bias: Floats,
+    bias: FloatArray,
     hidden: int,
     pieces: int,
-    upper: Floats,
-    upper_bias: Floats,
-    moves: Ints,
+    upper: FloatArray,
+    upper_bias: FloatArray,
+    moves: IntArray,
     actions: int,
-    heads: Ints,
-    labels: Ints,
-    stack: Ints,
-    returned: Ints,
-    last_left: Ints,
-    last_right: Ints,
-    before_right: Ints,
-    context: Ints,
-    unshiftable: Flags,
-    starts: Flags,
-    total: Floats,
-    scores: Floats,
+    heads: IntArray,
+    labels: IntArray,
+    stack: IntArray,
+    returned: IntArray,
+    last_left: IntArray,
+    last_right: IntArray,
+    before_right: IntArray,
+    context: IntArray,
+    unshiftable: ByteArray,
+    starts: ByteArray,
+    total: FloatArray,
+    scores: FloatArray,
 ) -> None:
     """Fills in the heads (-1 for a root) and labels of a sentence."""
     width = hidden * pieces
@@ -165,23 +171,23 @@ def _parse_sentence(
 
 
 def parse_sentences(
-    table: Floats,
-    sizes: Ints,
+    table: FloatArray,
+    sizes: IntArray,
     count: int,
     words: int,
-    bias: Floats,
+    bias: FloatArray,
     hidden: int,
     pieces: int,
-    upper: Floats,
-    upper_bias: Floats,
-    moves: Ints,
+    upper: FloatArray,
+    upper_bias: FloatArray,
+    moves: IntArray,
     actions: int,
-    heads: Ints,
-    labels: Ints,
-    scratch: Ints,
+    heads: IntArray,
+    labels: IntArray,
+    scratch: IntArray,
     room: int,
-    flags: Flags,
-    floats: Floats,
+    flags: ByteArray,
+    floats: FloatArray,
 ) -> None:
     """The same for sentences one after another; heads are numbered through all their words."""
     begin = 0

@@ -8,7 +8,6 @@ from itertools import chain
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mathamr.amr.builtin.batchsize import is_worth_code
 from mathamr.amr.builtin.featureloop import (
@@ -30,9 +29,9 @@ from mathamr.amr.builtin.features import (
     ROOT,
     SUBJECTS,
 )
-from mathamr.amr.builtin.lookup import Numbers, NumberTable, StringNumbers, places_of, ranges
-from mathamr.amr.builtin.network import Array
+from mathamr.amr.builtin.lookup import NumberTable, StringNumbers, places_of, ranges
 from mathamr.amr.builtin.syntax import VECTOR, SyntaxSentence
+from mathamr.core.arrays import BoolArray, FloatArray, IntArray, UInt64Array
 
 FAR = "far"
 _BASE = np.uint64(BASE)
@@ -46,24 +45,26 @@ class WordColumns:
         self.by_code = is_worth_code(len(sentences))
         """Whether there are so many sentences that machine code is worth it."""
         sizes = np.array([len(sentence) for sentence in sentences], dtype=np.int64)
-        self.starts: Numbers = np.cumsum(sizes) - sizes
+        self.starts: IntArray = np.cumsum(sizes) - sizes
         self.size = int(sizes.sum())
         joined = chain.from_iterable
         self.lemma = strings.numbers(joined([sentence.lemmas for sentence in sentences]))
         self.tag = strings.numbers(joined([sentence.tags for sentence in sentences]))
         self.dep = strings.numbers(joined([sentence.deps for sentence in sentences]))
         own = np.fromiter(joined([sentence.heads for sentence in sentences]), np.int64, self.size)
-        self.place: Numbers = ranges(np.zeros_like(sizes), sizes)
-        self.left: Numbers = np.repeat(sizes, sizes) - self.place - 1
-        self.head: Numbers = own + np.repeat(self.starts, sizes)
-        self.root: NDArray[np.bool_] = self.head == np.arange(self.size)
+        self.place: IntArray = ranges(np.zeros_like(sizes), sizes)
+        self.left: IntArray = np.repeat(sizes, sizes) - self.place - 1
+        self.head: IntArray = own + np.repeat(self.starts, sizes)
+        self.root: BoolArray = self.head == np.arange(self.size)
         self.depth = self._depths(sentences)
         last = [strings[sentence.words[-1]] if sentence.words else ABSENT for sentence in sentences]
-        self.last: Numbers = np.repeat(np.array(last, dtype=np.int64), sizes)
+        self.last: IntArray = np.repeat(np.array(last, dtype=np.int64), sizes)
         vectors = [sentence.vectors for sentence in sentences if len(sentence)]
-        self.vectors: Array = np.concatenate(vectors) if vectors else np.zeros((0, VECTOR), dtype=np.float32)
+        self.vectors: FloatArray = (
+            np.concatenate(vectors) if vectors else np.zeros((0, VECTOR), dtype=np.float32)
+        )
 
-    def _depths(self, sentences: Sequence[SyntaxSentence]) -> Numbers:
+    def _depths(self, sentences: Sequence[SyntaxSentence]) -> IntArray:
         """How many steps each word is from its root."""
         if not self.by_code:
             return np.array([depth for sentence in sentences for depth in sentence.depths], dtype=np.int64)
@@ -71,24 +72,24 @@ class WordColumns:
         CODE[find_depths](depths, self.head, self.size)
         return depths
 
-    def dense(self, words: Numbers) -> Array:
+    def dense(self, words: IntArray) -> FloatArray:
         """Dense inputs of words: their own vectors and their heads'."""
         return np.concatenate([self.vectors[words], self.vectors[self.head[words]]], axis=1)
 
-    def among(self, column: Numbers, texts: frozenset[str] | Sequence[str]) -> NDArray[np.bool_]:
+    def among(self, column: IntArray, texts: frozenset[str] | Sequence[str]) -> BoolArray:
         """Which entries of a column are one of some texts."""
         wanted = np.zeros(len(self.strings.texts) + len(texts), dtype=np.bool_)
         wanted[[self.strings[text] for text in texts]] = True
         return wanted[column]
 
-    def _shifted(self, column: Numbers, by: int, outside: int) -> Numbers:
+    def _shifted(self, column: IntArray, by: int, outside: int) -> IntArray:
         made = np.full(self.size, outside, dtype=np.int64)
         inside = self.place + by >= 0 if by < 0 else self.left >= by
         made[inside] = column[places_of(inside) + by]
         return made
 
     @cached_property
-    def around(self) -> dict[str, Numbers]:
+    def around(self) -> dict[str, IntArray]:
         """The parts of `features.AROUND_FORMS`, each a column; `features.around_parts` says the same of one word."""
         strings, lemma, tag = self.strings, self.lemma, self.tag
         opening, closing, root = strings[OPENING], strings[CLOSING], strings[ROOT]
@@ -116,20 +117,20 @@ class WordColumns:
         }
 
     @cached_property
-    def children(self) -> Numbers:
+    def children(self) -> IntArray:
         """All words that have a head, in the order of their heads."""
         found = places_of(~self.root)
         return found[np.argsort(self.head[found], kind="stable")]
 
     @cached_property
-    def child_kinds(self) -> tuple[Numbers, Numbers]:
+    def child_kinds(self) -> tuple[IntArray, IntArray]:
         """The dependencies that occur under each word: words in ascending order, and dependencies."""
         kinds = np.sort(self.head[self.children] << 32 | self.dep[self.children])
         kinds = kinds[np.diff(kinds, prepend=-1) > 0]  # np.unique would load numpy's masked arrays
         return kinds >> 32, kinds & 0xFFFFFFFF
 
     @cached_property
-    def function_children(self) -> Numbers:
+    def function_children(self) -> IntArray:
         """The children that are function words."""
         return self.children[self.among(self.dep[self.children], FUNCTION_DEPS)]
 
@@ -137,8 +138,8 @@ class WordColumns:
 class TextHashes(NamedTuple):
     """Hashes of texts that can be joined without the texts: a polynomial of the bytes modulo 2^64, and its base's power."""
 
-    value: NDArray[np.uint64]
-    power: NDArray[np.uint64]
+    value: UInt64Array
+    power: UInt64Array
 
     @classmethod
     def of(cls, texts: Sequence[str]) -> TextHashes:
@@ -155,7 +156,7 @@ class TextHashes(NamedTuple):
             made.power[inside] *= _BASE
         return made
 
-    def pick(self, rows: Numbers) -> TextHashes:
+    def pick(self, rows: IntArray) -> TextHashes:
         """The hashes of some of the texts."""
         return TextHashes(self.value[rows], self.power[rows])
 
@@ -164,7 +165,7 @@ class TextHashes(NamedTuple):
         return TextHashes(self.value * other.power + other.value, self.power * other.power)
 
     @property
-    def keys(self) -> Numbers:
+    def keys(self) -> IntArray:
         """The hashes as keys of a `NumberTable`: without the highest bit, since the lowest tells last characters apart."""
         return (self.value & np.uint64(HALF)).view(np.int64)
 
@@ -182,7 +183,7 @@ class PathColumns:
         self._known = NumberTable()
         self._known.put(TextHashes.of(paths).keys, strings.numbers(paths))
 
-    def between(self, words: WordColumns, sources: Numbers, targets: Numbers) -> tuple[Numbers, Numbers]:
+    def between(self, words: WordColumns, sources: IntArray, targets: IntArray) -> tuple[IntArray, IntArray]:
         """The numbers of the paths' texts (`ABSENT` for any unknown one), and the paths' lengths."""
         if words.by_code:
             return self._between_by_code(words, sources, targets)
@@ -207,8 +208,8 @@ class PathColumns:
         return paths, lengths
 
     def _between_by_code(
-        self, words: WordColumns, sources: Numbers, targets: Numbers
-    ) -> tuple[Numbers, Numbers]:
+        self, words: WordColumns, sources: IntArray, targets: IntArray
+    ) -> tuple[IntArray, IntArray]:
         width, names = MAX_PATH + 1, [each.view(np.int64) for way in _step_names(words) for each in way]
         above, *hashes = np.empty((4, words.size, width), dtype=np.int64)
         CODE[find_chains](above, *hashes, words.head, words.size, width, *names)
@@ -217,7 +218,7 @@ class PathColumns:
         CODE[find_paths](paths, lengths, sources, targets, len(sources), above, width, *rest)
         return paths, lengths
 
-    def _chains(self, words: WordColumns) -> tuple[Numbers, TextHashes, TextHashes]:
+    def _chains(self, words: WordColumns) -> tuple[IntArray, TextHashes, TextHashes]:
         """The words above each word by distance (-1 beyond a root), and the hashes of the ways up and down."""
         names_up, names_down = _step_names(words)
         shape = (words.size, MAX_PATH + 1)

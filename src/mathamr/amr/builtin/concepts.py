@@ -39,11 +39,12 @@ from mathamr.amr.builtin.lexicon import (
     Lexicon,
     number_value,
 )
-from mathamr.amr.builtin.lookup import Numbers, StringNumbers, places_of, ranges
+from mathamr.amr.builtin.lookup import StringNumbers, places_of, ranges
 from mathamr.amr.builtin.mathematics import is_formula
-from mathamr.amr.builtin.network import Array, Bag, Weights
+from mathamr.amr.builtin.network import Bag, Weights
 from mathamr.amr.builtin.syntax import SyntaxSentence
 from mathamr.amr.builtin.templates import PLAIN, Template
+from mathamr.core.arrays import FloatArray, IntArray
 
 MEMORY = 30_000
 _NO_NODE = frozenset({NONE, INSIDE})
@@ -96,7 +97,7 @@ def head_of(sentence: SyntaxSentence, first: int, last: int) -> int:
     return last
 
 
-def context(sentence: SyntaxSentence) -> Array:
+def context(sentence: SyntaxSentence) -> FloatArray:
     """Dense inputs of every word: its own vector and its head's."""
     return np.concatenate([sentence.vectors, sentence.vectors[sentence.heads]], axis=1)
 
@@ -120,7 +121,7 @@ class _Sums:
         self._parts, self._forms = parts, forms
         self._sets = [FormSet(*each) for each in forms]
         self._waiting: list[tuple[str, ...]] = []
-        self._arrays: list[Array] = [
+        self._arrays: list[FloatArray] = [
             np.zeros((1024, features.weights.shape[1]), dtype=np.float32) for features, _ in forms
         ]
         self._summed = 0
@@ -133,7 +134,7 @@ class _Sums:
         self._waiting += rows
         return len(self) - len(rows)
 
-    def arrays(self, *, by_code: bool) -> list[Array]:
+    def arrays(self, *, by_code: bool) -> list[FloatArray]:
         """All rows so far, and room for more."""
         if self._waiting:
             size = len(self)
@@ -147,13 +148,13 @@ class _Sums:
             self._summed, self._waiting = size, []
         return self._arrays
 
-    def _by_code(self) -> Iterator[Array]:
+    def _by_code(self) -> Iterator[FloatArray]:
         strings = self._forms[0][0].strings
         columns = map(strings.numbers, zip(*self._waiting, strict=True))
         parts = dict(zip(self._parts, columns, strict=True))
         return (each.sums(parts, by_code=True) for each in self._sets)
 
-    def _by_text(self) -> Iterator[Array]:
+    def _by_text(self) -> Iterator[FloatArray]:
         rows = [dict(zip(self._parts, row, strict=True)) for row in self._waiting]
         for features, forms in self._forms:
             numbers = [features.numbers(written(forms, row)) for row in rows]
@@ -194,7 +195,7 @@ class ConceptModel:
             [any(role == ":name" and t == 0 for _, role, t in x.edges) for x in self._templates]
         )
         fits = np.array([~naming, naming, ~naming & np.array([text in general for text in labels])])
-        self._unfit: Array = np.where(fits, 0.0, -np.inf).astype(np.float32)
+        self._unfit: FloatArray = np.where(fits, 0.0, -np.inf).astype(np.float32)
         """Rows: for a word, for a name, for a word of a mathematical sentence."""
         self._forget()
 
@@ -204,7 +205,7 @@ class ConceptModel:
         self._own = _Sums(OWN_PARTS, (self._words, OWN_FORMS))
         self._fixed = _Sums(CORE_PARTS, (self._cores, CORE_FORMS), (self._details, DETAIL_FORMS))
         self._named: list[tuple[int, int]] = []
-        self._names: Numbers = np.zeros((0, 2), dtype=np.int64)
+        self._names: IntArray = np.zeros((0, 2), dtype=np.int64)
 
     def identify(self, sentences: Sequence[SyntaxSentence], words: WordColumns) -> list[Draft]:
         """The nodes of each sentence."""
@@ -246,7 +247,7 @@ class ConceptModel:
             self._named += [(strings[core], strings[kind]) for kind, _, core, *_ in rows]
         return known
 
-    def _describe(self, words: WordColumns, known: Sequence[_Known]) -> Array:
+    def _describe(self, words: WordColumns, known: Sequence[_Known]) -> FloatArray:
         """The sums of the features of every word, for both models side by side."""
         by_code = words.by_code
         described = self._around.sums(words.around, by_code=by_code)
@@ -264,7 +265,7 @@ class ConceptModel:
         sentences: Sequence[SyntaxSentence],
         words: WordColumns,
         known: Sequence[_Known],
-        described: Array,
+        described: FloatArray,
     ) -> list[list[str]]:
         counts = np.array([len(each.candidates) for each in known], dtype=np.int64)
         open_words = places_of(counts > 1)
@@ -308,7 +309,11 @@ class ConceptModel:
         return self._read_cores(sentences, known, scores, starts)
 
     def _read_cores(
-        self, sentences: Sequence[SyntaxSentence], known: Sequence[_Known], scores: Array, starts: Numbers
+        self,
+        sentences: Sequence[SyntaxSentence],
+        known: Sequence[_Known],
+        scores: FloatArray,
+        starts: IntArray,
     ) -> list[list[str]]:
         """The best candidate of every word; what is inside a name follows one."""
         best = first_greatest(scores, starts).tolist()
@@ -337,7 +342,7 @@ class ConceptModel:
         sentences: Sequence[SyntaxSentence],
         words: WordColumns,
         chosen: list[list[str]],
-        described: Array,
+        described: FloatArray,
     ) -> list[Draft]:
         drafts = [Draft(sentence) for sentence in sentences]
         cores: list[str] = []
@@ -368,7 +373,7 @@ class ConceptModel:
         return drafts
 
     def _choose_templates(
-        self, words: WordColumns, described: Array, cores: list[str], tokens: Numbers, masks: list[int]
+        self, words: WordColumns, described: FloatArray, cores: list[str], tokens: IntArray, masks: list[int]
     ) -> list[int]:
         parts = {"core": self._strings.numbers(cores), "tag": words.tag[tokens]}
         dense_weights, bias, output, output_bias = self._template
@@ -391,7 +396,7 @@ def beside(weights: Weights, first: str, second: str) -> Bag:
     return Bag(vocabulary, joined)
 
 
-def first_greatest(scores: Array, starts: Numbers) -> Numbers:
+def first_greatest(scores: FloatArray, starts: IntArray) -> IntArray:
     """The place of the greatest score of each group, the first of several; groups begin at `starts`.
 
     >>> first_greatest(np.array([1.0, 3.0, 3.0, 2.0], dtype=np.float32), np.array([0, 3])).tolist()

@@ -6,8 +6,8 @@ of a text is a polynomial of its bytes modulo 2^64 (`TextHashes`), so that what 
 
 from __future__ import annotations
 
-from mathamr.core.arrays import Floats
-from mathamr.core.loops import Ints, MachineCode
+from mathamr.core.arrays import FloatArray, IntArray
+from mathamr.core.loops import MachineCode
 
 ABSENT = 0
 """The number of a part that is not there: a feature with it is no feature."""
@@ -16,7 +16,7 @@ MIX = BASE = 0x9E3779B97F4A7C15
 ALL, HALF = (1 << 64) - 1, (1 << 63) - 1
 
 
-def _found(key: int, keys: Ints, numbers: Ints, sieve: Ints, bits: int) -> int:
+def _found(key: int, keys: IntArray, numbers: IntArray, sieve: IntArray, bits: int) -> int:
     """What a `NumberTable` holds for a key, -1 for nothing; most of what is asked does not pass its sieve."""
     last = (1 << bits) - 1
     mixed = key * MIX
@@ -32,17 +32,17 @@ def _found(key: int, keys: Ints, numbers: Ints, sieve: Ints, bits: int) -> int:
 
 
 def _feature(
-    items: Ints,
+    items: IntArray,
     begin: int,
     end: int,
-    columns: Ints,
+    columns: IntArray,
     count: int,
     row: int,
-    values: Ints,
-    powers: Ints,
-    keys: Ints,
-    numbers: Ints,
-    sieve: Ints,
+    values: IntArray,
+    powers: IntArray,
+    keys: IntArray,
+    numbers: IntArray,
+    sieve: IntArray,
     bits: int,
 ) -> int:
     """The feature that a form makes of a row, -1 for none."""
@@ -58,22 +58,22 @@ def _feature(
 
 
 def add_features(
-    made: Floats,
+    made: FloatArray,
     width: int,
-    owners: Ints,
-    weights: Floats,
+    owners: IntArray,
+    weights: FloatArray,
     whole: int,
     first: int,
-    columns: Ints,
+    columns: IntArray,
     count: int,
-    items: Ints,
-    bounds: Ints,
+    items: IntArray,
+    bounds: IntArray,
     forms: int,
-    values: Ints,
-    powers: Ints,
-    keys: Ints,
-    numbers: Ints,
-    sieve: Ints,
+    values: IntArray,
+    powers: IntArray,
+    keys: IntArray,
+    numbers: IntArray,
+    sieve: IntArray,
     bits: int,
 ) -> None:
     """Adds the vectors of all features of rows to those of their owners, from the `first` number of a vector on."""
@@ -100,7 +100,7 @@ def add_features(
                     made[target + place] += weights[vector + place]
 
 
-def add_rows(made: Floats, width: int, table: Floats, rows: Ints, count: int) -> None:
+def add_rows(made: FloatArray, width: int, table: FloatArray, rows: IntArray, count: int) -> None:
     """Adds a row of a table to every row."""
     for number in range(count):
         row = rows[number] * width
@@ -108,7 +108,7 @@ def add_rows(made: Floats, width: int, table: Floats, rows: Ints, count: int) ->
             made[number * width + place] += table[row + place]
 
 
-def find_depths(depths: Ints, heads: Ints, count: int) -> None:
+def find_depths(depths: IntArray, heads: IntArray, count: int) -> None:
     """How many steps each word is from its root, which is its own head."""
     for word in range(count):
         here = word
@@ -120,17 +120,17 @@ def find_depths(depths: Ints, heads: Ints, count: int) -> None:
 
 
 def find_chains(
-    above: Ints,
-    up_values: Ints,
-    down_values: Ints,
-    down_powers: Ints,
-    heads: Ints,
+    above: IntArray,
+    up_values: IntArray,
+    down_values: IntArray,
+    down_powers: IntArray,
+    heads: IntArray,
     count: int,
     width: int,
-    up_names: Ints,
-    up_name_powers: Ints,
-    down_names: Ints,
-    down_name_powers: Ints,
+    up_names: IntArray,
+    up_name_powers: IntArray,
+    down_names: IntArray,
+    down_name_powers: IntArray,
 ) -> None:
     """The words above each word by distance (-1 beyond a root), and the hashes of the ways up and down; names as `_step_names` has them."""
     for word in range(count):
@@ -157,19 +157,19 @@ def find_chains(
 
 
 def find_paths(
-    paths: Ints,
-    lengths: Ints,
-    sources: Ints,
-    targets: Ints,
+    paths: IntArray,
+    lengths: IntArray,
+    sources: IntArray,
+    targets: IntArray,
     count: int,
-    above: Ints,
+    above: IntArray,
     width: int,
-    up_values: Ints,
-    down_values: Ints,
-    down_powers: Ints,
-    keys: Ints,
-    numbers: Ints,
-    sieve: Ints,
+    up_values: IntArray,
+    down_values: IntArray,
+    down_powers: IntArray,
+    keys: IntArray,
+    numbers: IntArray,
+    sieve: IntArray,
     bits: int,
     far: int,
 ) -> None:
@@ -194,15 +194,15 @@ def find_paths(
 
 
 def score_candidates(
-    scores: Floats,
-    hidden: Floats,
-    owners: Ints,
-    candidates: Ints,
+    scores: FloatArray,
+    hidden: FloatArray,
+    owners: IntArray,
+    candidates: IntArray,
     count: int,
-    vectors: Floats,
-    features: Ints,
-    weights: Floats,
-    output: Floats,
+    vectors: FloatArray,
+    features: IntArray,
+    weights: FloatArray,
+    output: FloatArray,
     width: int,
 ) -> None:
     """Adds to the scores of candidates what one hidden layer makes of a word, the candidate and a feature of both."""
@@ -219,18 +219,18 @@ def score_candidates(
 
 
 def find_features(
-    features: Ints,
+    features: IntArray,
     unknown: int,
-    columns: Ints,
+    columns: IntArray,
     count: int,
-    items: Ints,
-    bounds: Ints,
+    items: IntArray,
+    bounds: IntArray,
     forms: int,
-    values: Ints,
-    powers: Ints,
-    keys: Ints,
-    numbers: Ints,
-    sieve: Ints,
+    values: IntArray,
+    powers: IntArray,
+    keys: IntArray,
+    numbers: IntArray,
+    sieve: IntArray,
     bits: int,
 ) -> None:
     """The features of rows, those of each form one after another."""
@@ -255,7 +255,7 @@ def find_features(
             features[form * count + row] = feature
 
 
-def hash_texts(data: Ints, ends: Ints, count: int, values: Ints, powers: Ints) -> None:
+def hash_texts(data: IntArray, ends: IntArray, count: int, values: IntArray, powers: IntArray) -> None:
     """The hashes of texts that stand one after another, and the powers of the base that their lengths are."""
     place = 0
     for text in range(count):

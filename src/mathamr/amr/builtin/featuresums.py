@@ -8,8 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from mathamr.amr.builtin.featureloop import CODE, HALF, add_features, find_features
-from mathamr.amr.builtin.lookup import Form, Numbers, NumberTable, StringNumbers, places_of, write_hashes
-from mathamr.amr.builtin.network import Array
+from mathamr.amr.builtin.lookup import Form, NumberTable, StringNumbers, places_of, write_hashes
+from mathamr.core.arrays import FloatArray, IntArray
 
 
 class FeatureSums:
@@ -17,10 +17,12 @@ class FeatureSums:
 
     BLOCK = 2048
 
-    def __init__(self, vocabulary: Mapping[str, int], weights: Array, strings: StringNumbers) -> None:
+    def __init__(self, vocabulary: Mapping[str, int], weights: FloatArray, strings: StringNumbers) -> None:
         self.vocabulary, self.strings = vocabulary, strings
         self.unknown = len(weights)
-        self.weights: Array = np.concatenate([weights, np.zeros((1, weights.shape[1]), dtype=np.float32)])
+        self.weights: FloatArray = np.concatenate(
+            [weights, np.zeros((1, weights.shape[1]), dtype=np.float32)]
+        )
 
     @cached_property
     def table(self) -> NumberTable:
@@ -40,7 +42,7 @@ class FeatureSums:
         get, unknown = self.vocabulary.get, self.unknown
         return [get(feature, unknown) for feature in features]
 
-    def sums(self, columns: Sequence[Numbers], first: int = 0) -> Array:
+    def sums(self, columns: Sequence[IntArray], first: int = 0) -> FloatArray:
         """The sums of the vectors (from a number on) of several columns of features, row by row; in blocks that stay in the cache."""
         weights, size = self.weights[:, first:], len(columns[0])
         made = np.empty((size, weights.shape[1]), dtype=np.float32)
@@ -54,7 +56,7 @@ class FeatureSums:
                 total += weights[column[start:stop]]
         return made
 
-    def add_ragged(self, made: Array, rows: Numbers, features: Numbers) -> None:
+    def add_ragged(self, made: FloatArray, rows: IntArray, features: IntArray) -> None:
         """Adds the vectors of features to the rows they belong to (`rows` ascending, with repetitions)."""
         known = features != self.unknown
         rows, features = rows[known], features[known]
@@ -72,7 +74,7 @@ class FormSet:
         self._parts = list(dict.fromkeys(part for form in self._forms for part in form.parts))
 
     @cached_property
-    def _program(self) -> tuple[Numbers, Numbers, int]:
+    def _program(self) -> tuple[IntArray, IntArray, int]:
         """The forms as `featureloop` reads them: items, where each form begins, and how many there are."""
         strings = self._features.strings
         items: list[int] = []
@@ -85,7 +87,12 @@ class FormSet:
         return np.array(items, np.int64), np.array(bounds, np.int64), len(self._forms)
 
     def add(
-        self, made: Array, parts: Mapping[str, Numbers], owners: Numbers | None = None, *, by_code: bool
+        self,
+        made: FloatArray,
+        parts: Mapping[str, IntArray],
+        owners: IntArray | None = None,
+        *,
+        by_code: bool,
     ) -> None:
         """Adds the vectors of the features of rows of parts to rows of `made`: their own ones, or those of owners in ascending order."""
         features, count = self._features, len(parts[self._parts[0]])
@@ -101,19 +108,19 @@ class FormSet:
         shape = features.weights.shape[1], self._first
         CODE[add_features](made, made.shape[1], owners, features.weights, *shape, *self._looked_up(parts))
 
-    def features(self, parts: Mapping[str, Numbers]) -> Numbers:
+    def features(self, parts: Mapping[str, IntArray]) -> IntArray:
         """The features of rows of parts by machine code, a row for every form."""
         found = np.empty((len(self._forms), len(parts[self._parts[0]])), dtype=np.int64)
         CODE[find_features](found, self._features.unknown, *self._looked_up(parts))
         return found
 
-    def _looked_up(self, parts: Mapping[str, Numbers]) -> tuple[Numbers | int, ...]:
+    def _looked_up(self, parts: Mapping[str, IntArray]) -> tuple[IntArray | int, ...]:
         """What machine code needs to look features up."""
         program, features = self._program, self._features
         columns = np.stack([parts[part] for part in self._parts])
         return columns, columns.shape[1], *program, *features.strings.hashes(), *features.table.arrays
 
-    def sums(self, parts: Mapping[str, Numbers], *, by_code: bool) -> Array:
+    def sums(self, parts: Mapping[str, IntArray], *, by_code: bool) -> FloatArray:
         """The sums of the vectors of the features of rows of parts."""
         width = self._features.weights.shape[1] - self._first
         made = np.zeros((len(parts[self._parts[0]]), width), dtype=np.float32)

@@ -12,11 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from string import Formatter
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mathamr.amr.builtin.featureloop import ABSENT, CODE, MIX, hash_texts
-
-Numbers = NDArray[np.int64]
+from mathamr.core.arrays import BoolArray, IntArray, UInt64Array
 
 PART_BITS = 21
 MOST_STRINGS = 1 << 18
@@ -27,12 +25,12 @@ _EMPTY, _UNASKED = -1, -1
 _MIX = np.uint64(MIX)
 
 
-def places_of(mask: NDArray[np.bool_]) -> Numbers:
+def places_of(mask: BoolArray) -> IntArray:
     """Where a row of truths is true: `np.flatnonzero` without its detours, which small arrays feel."""
     return mask.nonzero()[0]
 
 
-def ranges(starts: Numbers, counts: Numbers) -> Numbers:
+def ranges(starts: IntArray, counts: IntArray) -> IntArray:
     """The numbers of several ranges, one after another.
 
     >>> ranges(np.array([5, 0]), np.array([2, 3])).tolist()
@@ -62,11 +60,11 @@ class StringNumbers(dict[str, int]):
         """Whether so many strings were met that whoever holds this should begin anew."""
         return len(self.texts) > MOST_STRINGS
 
-    def numbers(self, texts: Iterable[str]) -> Numbers:
+    def numbers(self, texts: Iterable[str]) -> IntArray:
         """The numbers of many strings."""
         return np.array(list(map(self.__getitem__, texts)), dtype=np.int64)
 
-    def hashes(self) -> tuple[Numbers, Numbers]:
+    def hashes(self) -> tuple[IntArray, IntArray]:
         """The hashes of all texts by number, and the powers that they are joined with."""
         size = len(self.texts)
         if self._hashed < size:
@@ -79,7 +77,7 @@ class StringNumbers(dict[str, int]):
         return self._hashes[0], self._hashes[1]
 
 
-def write_hashes(texts: Sequence[str], values: Numbers, powers: Numbers) -> None:
+def write_hashes(texts: Sequence[str], values: IntArray, powers: IntArray) -> None:
     """The hashes of texts by machine code, as `TextHashes` has them."""
     encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
     ends = np.cumsum(np.array([len(text) for text in encoded], dtype=np.int64))
@@ -97,10 +95,10 @@ class NumberTable:
         self._bits, self._count = bits, 0
         self._keys = np.full(1 << bits, _EMPTY, dtype=np.int64)
         self._values = np.full(1 << bits, _UNASKED, dtype=np.int64)
-        self._sieve: NDArray[np.uint64] | None = None
+        self._sieve: UInt64Array | None = None
 
     @property
-    def arrays(self) -> tuple[Numbers, Numbers, Numbers, int]:
+    def arrays(self) -> tuple[IntArray, IntArray, IntArray, int]:
         """Keys, numbers, sieve and how many bits the table's size has, for code that looks things up by itself.
 
         The sieve has four bits for a slot, an eighth of the keys' memory: few keys that are not there find their bit set.
@@ -115,10 +113,10 @@ class NumberTable:
     def __len__(self) -> int:
         return self._count
 
-    def _slots(self, keys: Numbers) -> Numbers:
+    def _slots(self, keys: IntArray) -> IntArray:
         return ((keys.view(np.uint64) * _MIX) >> np.uint64(64 - self._bits)).view(np.int64)
 
-    def find(self, keys: Numbers) -> Numbers:
+    def find(self, keys: IntArray) -> IntArray:
         """The numbers of keys, -1 for the ones that are not in the table."""
         slots = self._slots(keys)
         met = self._keys[slots]
@@ -137,7 +135,7 @@ class NumberTable:
             wrong = wrong[~right & (met != _EMPTY)]
         return found
 
-    def put(self, keys: Numbers, values: Numbers) -> None:
+    def put(self, keys: IntArray, values: IntArray) -> None:
         """Adds distinct keys that are not in the table yet."""
         if 4 * (self._count + len(keys)) > len(self._keys):
             filled = self._keys != _EMPTY
@@ -146,7 +144,7 @@ class NumberTable:
             self._put(old_keys, old_values)
         self._put(keys, values)
 
-    def _put(self, keys: Numbers, values: Numbers) -> None:
+    def _put(self, keys: IntArray, values: IntArray) -> None:
         self._count, self._sieve = self._count + len(keys), None
         slots = self._slots(keys)
         while keys.size:
@@ -177,7 +175,7 @@ class Form:
         pieces = self.pieces = [(literal, name) for literal, name, _, _ in Formatter().parse(form)]
         self.parts = tuple(name for _, name in pieces if name is not None)
         self._write = "".join(literal + ("{}" if name is not None else "") for literal, name in pieces).format
-        self._dense: Numbers = np.full(1, unknown, dtype=np.int64)
+        self._dense: IntArray = np.full(1, unknown, dtype=np.int64)
         self._table = NumberTable()
         self._ends = (pieces[0][0], pieces[1][0]) if len(pieces) == len(self.parts) == 2 else ("", "")
         self._complete = False
@@ -200,7 +198,7 @@ class Form:
             np.fromiter(found.values(), dtype=np.int64, count=size),
         )
 
-    def __call__(self, *parts: Numbers) -> Numbers:
+    def __call__(self, *parts: IntArray) -> IntArray:
         """The features of arrays of parts, a number each."""
         if len(parts) == 1:
             return self._of_one(parts[0])
@@ -222,7 +220,7 @@ class Form:
             found[unasked] = self._unknown if self._complete else self._ask_all(keys[unasked], len(parts))
         return found
 
-    def _ask_all(self, keys: Numbers, count: int) -> Numbers:
+    def _ask_all(self, keys: IntArray, count: int) -> IntArray:
         distinct, places = np.unique(keys, return_inverse=True)
         values = np.array([self._ask(key, count) for key in distinct.tolist()], dtype=np.int64)
         if len(self._table) + len(distinct) > MOST_REMEMBERED:
@@ -230,7 +228,7 @@ class Form:
         self._table.put(distinct, values)
         return values[places.reshape(-1)]
 
-    def _of_one(self, part: Numbers) -> Numbers:
+    def _of_one(self, part: IntArray) -> IntArray:
         size = len(self._strings.texts)
         if len(self._dense) < size:
             grown = np.full(2 * size, _UNASKED, dtype=np.int64)

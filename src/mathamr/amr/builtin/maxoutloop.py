@@ -5,19 +5,19 @@ Bias, greatest piece, layer norm and the sum with what went in are one pass over
 
 from __future__ import annotations
 
-from mathamr.core.arrays import Floats
-from mathamr.core.loops import Ints, MachineCode, sqrt
+from mathamr.core.arrays import FloatArray, IntArray
+from mathamr.core.loops import MachineCode, sqrt
 
 SMALL = 1e-8
 
 
 def _finish_row(
-    made: Floats,
-    before: Floats,
-    products: Floats,
-    bias: Floats,
-    gain: Floats,
-    shift: Floats,
+    made: FloatArray,
+    before: FloatArray,
+    products: FloatArray,
+    bias: FloatArray,
+    gain: FloatArray,
+    shift: FloatArray,
     width: int,
     pieces: int,
 ) -> None:
@@ -43,15 +43,15 @@ def _finish_row(
 
 
 def finish_rows(
-    made: Floats,
-    states: Floats,
-    rows: Ints,
+    made: FloatArray,
+    states: FloatArray,
+    rows: IntArray,
     count: int,
     packed: int,
-    products: Floats,
-    bias: Floats,
-    gain: Floats,
-    shift: Floats,
+    products: FloatArray,
+    bias: FloatArray,
+    gain: FloatArray,
+    shift: FloatArray,
     width: int,
     pieces: int,
 ) -> None:
@@ -73,7 +73,7 @@ def finish_rows(
         )
 
 
-def gather_windows(around: Floats, states: Floats, rows: Ints, count: int, width: int) -> None:
+def gather_windows(around: FloatArray, states: FloatArray, rows: IntArray, count: int, width: int) -> None:
     """Some rows, each between the one before and the one behind it."""
     for number in range(count):
         begin = (rows[number] - 1) * width
@@ -82,21 +82,21 @@ def gather_windows(around: Floats, states: Floats, rows: Ints, count: int, width
 
 
 def first_rows(
-    made: Floats,
-    embedded: Floats,
-    words: Ints,
+    made: FloatArray,
+    embedded: FloatArray,
+    words: IntArray,
     count: int,
     none: int,
-    left: Floats,
-    middle: Floats,
-    right: Floats,
-    bias: Floats,
-    gain: Floats,
-    shift: Floats,
+    left: FloatArray,
+    middle: FloatArray,
+    right: FloatArray,
+    bias: FloatArray,
+    gain: FloatArray,
+    shift: FloatArray,
     width: int,
     pieces: int,
-    scratch: Floats,
-    zeros: Floats,
+    scratch: FloatArray,
+    zeros: FloatArray,
 ) -> None:
     """The first layer from the products of distinct words as a left, a middle and a right one; `none` is no word."""
     whole = width * pieces

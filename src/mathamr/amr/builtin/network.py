@@ -9,7 +9,8 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-Array = NDArray[np.float32]
+from mathamr.core.arrays import FloatArray
+
 T = TypeVar("T")
 
 
@@ -17,10 +18,10 @@ class Bag(NamedTuple):
     """Feature vectors that are summed; features that were too rare in training are left out."""
 
     vocabulary: dict[str, int]
-    weights: Array
+    weights: FloatArray
 
 
-def softmax(scores: Array) -> Array:
+def softmax(scores: FloatArray) -> FloatArray:
     """Probabilities along the last axis."""
     raised = np.exp(scores - scores.max(axis=-1, keepdims=True))
     return np.asarray(raised / raised.sum(axis=-1, keepdims=True), dtype=np.float32)
@@ -32,7 +33,7 @@ class Weights:
     Matrices are stored as 8-bit integers with one scale a column; text tables as JSON bytes.
     """
 
-    def __init__(self, arrays: dict[str, Array], tables: dict[str, object]) -> None:
+    def __init__(self, arrays: dict[str, FloatArray], tables: dict[str, object]) -> None:
         self.arrays = arrays
         self.tables = tables
 
@@ -54,7 +55,7 @@ class Weights:
     @classmethod
     def load(cls, path: Path) -> Weights:
         """Reads the file of `save`."""
-        arrays: dict[str, Array] = {}
+        arrays: dict[str, FloatArray] = {}
         tables: dict[str, object] = {}
         with np.load(path, allow_pickle=False) as stored:
             for name in stored.files:

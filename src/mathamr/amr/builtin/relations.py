@@ -32,8 +32,9 @@ from mathamr.amr.builtin.features import (
 )
 from mathamr.amr.builtin.featuresums import FeatureSums, FormSet
 from mathamr.amr.builtin.frames import Frames
-from mathamr.amr.builtin.lookup import Form, Numbers, StringNumbers, places_of, ranges
-from mathamr.amr.builtin.network import Array, Weights, softmax
+from mathamr.amr.builtin.lookup import Form, StringNumbers, places_of, ranges
+from mathamr.amr.builtin.network import Weights, softmax
+from mathamr.core.arrays import FloatArray, IntArray
 
 SAME = "="
 LEAST = 0.01
@@ -50,25 +51,27 @@ _FORMULA, _NAME, _PRONOUN = KINDS.index("formula"), KINDS.index("name"), KINDS.i
 class RelationScores:
     """Probabilities of relations for ordered pairs of nodes of one draft that may be related, and a score of each node as root."""
 
-    pairs: Numbers
-    probabilities: Array
-    roots: Array
+    pairs: IntArray
+    probabilities: FloatArray
+    roots: FloatArray
     edges: list[tuple[float, int, int, int]]
     """Probability, source, target and label of every edge that is not improbable, most probable first."""
     mentions: list[tuple[float, int, int]]
     """Probability, node and what it is the same as, likewise."""
 
     @classmethod
-    def of(cls, pairs: Numbers, probabilities: Array, roots: Array, labels: Sequence[str]) -> RelationScores:
+    def of(
+        cls, pairs: IntArray, probabilities: FloatArray, roots: FloatArray, labels: Sequence[str]
+    ) -> RelationScores:
         """The scores of one draft."""
         return cls.cut(pairs, probabilities, roots, labels, [0, len(pairs)], [0, len(roots)])[0]
 
     @classmethod
     def cut(
         cls,
-        pairs: Numbers,
-        probabilities: Array,
-        roots: Array,
+        pairs: IntArray,
+        probabilities: FloatArray,
+        roots: FloatArray,
         labels: Sequence[str],
         pair_bounds: Sequence[int],
         node_bounds: Sequence[int],
@@ -116,11 +119,11 @@ class NodeColumns:
         self.constant = np.array([node.constant for node in nodes], dtype=np.bool_)
         self.place = np.array([node.place for node in nodes], dtype=np.int64)
         tokens = np.array([node.token for node in nodes], dtype=np.int64)
-        self.word: Numbers = tokens + np.repeat(words.starts, sizes)
-        self.first: Numbers = np.repeat(self.firsts, sizes)
-        self.siblings: Numbers = np.repeat(sizes, sizes)
+        self.word: IntArray = tokens + np.repeat(words.starts, sizes)
+        self.first: IntArray = np.repeat(self.firsts, sizes)
+        self.siblings: IntArray = np.repeat(sizes, sizes)
 
-    def pairs(self) -> tuple[Numbers, Numbers]:
+    def pairs(self) -> tuple[IntArray, IntArray]:
         """All ordered pairs of nodes of one draft that can be related, near ones only where there are many."""
         inside = np.arange(self.size) - self.first
         window = np.where(self.siblings**2 <= MAX_PAIRS, self.siblings, NEAR)
@@ -140,7 +143,7 @@ class Meanings:
         self._frames, self._strings = frames, strings
         self._rows: dict[tuple[str, bool], int] = {}
         self._table: list[tuple[int, int, int, int, int]] = []
-        self._columns: Numbers = np.zeros((5, 0), dtype=np.int64)
+        self._columns: IntArray = np.zeros((5, 0), dtype=np.int64)
 
     def row(self, node: WordNode) -> int:
         """The row of a node's concept."""
@@ -155,7 +158,7 @@ class Meanings:
             self._table.append((KINDS.index(kind), general, source, general, roles))
         return found
 
-    def columns(self, rows: list[int]) -> Numbers:
+    def columns(self, rows: list[int]) -> IntArray:
         """The numbers of concepts by their rows, which are forgotten afterwards where there are too many."""
         known = self._columns.shape[1]
         if known < len(self._table):
@@ -225,7 +228,7 @@ class RelationModel:
         described = self._describe(nodes, words)
         described += words.dense(nodes.word) @ self._dense + self._bias
         source_width, target_width, _ = self._widths
-        roots: Array = np.maximum(described[:, source_width + target_width :], 0.0) @ self._root_output
+        roots: FloatArray = np.maximum(described[:, source_width + target_width :], 0.0) @ self._root_output
         sources, targets, parts = self._parts(nodes, words)
         from_sources = np.ascontiguousarray(described[:, :source_width])
         from_targets = np.ascontiguousarray(described[:, source_width : source_width + target_width])
@@ -251,7 +254,7 @@ class RelationModel:
         bounds = np.searchsorted(sources, node_bounds).tolist(), node_bounds.tolist()
         return RelationScores.cut(pairs, np.concatenate(probabilities), roots, self.labels, *bounds)
 
-    def _describe(self, nodes: NodeColumns, words: WordColumns) -> Array:
+    def _describe(self, nodes: NodeColumns, words: WordColumns) -> FloatArray:
         """The sums of the features of every node: as a source, as a target and as a root side by side."""
         strings, word, around = self._strings, nodes.word, words.around
         formula = nodes.kind == _FORMULA
@@ -281,7 +284,7 @@ class RelationModel:
         self._child_word.add(made, {"lemma": words.lemma[children[entries]]}, owners, by_code=by_code)
         return made
 
-    def _joint(self, parts: Mapping[str, Numbers], words: WordColumns) -> Array:
+    def _joint(self, parts: Mapping[str, IntArray], words: WordColumns) -> FloatArray:
         """The sums of the features of pairs; on a path that is none there are no features of paths."""
         if words.by_code:
             return self._all.sums(parts, by_code=True)
@@ -290,7 +293,9 @@ class RelationModel:
         made[rows] += self._on_path.sums({name: each[rows] for name, each in parts.items()}, by_code=False)
         return made
 
-    def _parts(self, nodes: NodeColumns, words: WordColumns) -> tuple[Numbers, Numbers, dict[str, Numbers]]:
+    def _parts(
+        self, nodes: NodeColumns, words: WordColumns
+    ) -> tuple[IntArray, IntArray, dict[str, IntArray]]:
         """The pairs worth scoring, with the parts of their features in columns."""
         sources, targets = nodes.pairs()
         paths, lengths = self._paths.between(words, nodes.word[sources], nodes.word[targets])
@@ -317,7 +322,7 @@ class RelationModel:
         }
         return sources, targets, parts
 
-    def _written(self, write: Callable[[int], str], values: Numbers) -> Numbers:
+    def _written(self, write: Callable[[int], str], values: IntArray) -> IntArray:
         """The numbers of the texts that small numbers are written as."""
         if not len(values):
             return values
@@ -326,7 +331,7 @@ class RelationModel:
         return table[values - least]
 
 
-def _under(words: Numbers, heads: Numbers) -> tuple[Numbers, Numbers]:
+def _under(words: IntArray, heads: IntArray) -> tuple[IntArray, IntArray]:
     """For each of some words, the entries of a table sorted by heads that stand under it: owners and entries."""
     begin = np.searchsorted(heads, words)
     counts = np.searchsorted(heads, words, side="right") - begin

@@ -18,11 +18,11 @@ import numpy as np
 
 from mathamr.amr.builtin.arceager import ArcEager, ParserWeights
 from mathamr.amr.builtin.messagepack import unpacked
-from mathamr.amr.builtin.network import Array
 from mathamr.amr.builtin.tagger import Tagger
 from mathamr.amr.builtin.texthash import number_of, table_rows
 from mathamr.amr.builtin.tokeniser import Tokeniser
 from mathamr.amr.builtin.wordvectors import MaxoutLayer, TokenForm, WordVectors
+from mathamr.core.arrays import FloatArray
 
 KINDS = ("noun", "verb", "adj", "adv")
 """Kinds of words that have lemmas."""
@@ -37,7 +37,7 @@ class NetworkNode(NamedTuple):
     """A node of a network that has numbers."""
 
     name: str
-    parameters: dict[str, Array]
+    parameters: dict[str, FloatArray]
     attributes: dict[str, Any]
 
 
@@ -152,10 +152,10 @@ class SpacyFolder:
 class Embedding:
     """Words as spaCy's small models see them: the sum of four rows for each of six traits, and a layer over all of them."""
 
-    def __init__(self, tables: Sequence[tuple[int, Array]], layer: MaxoutLayer) -> None:
+    def __init__(self, tables: Sequence[tuple[int, FloatArray]], layer: MaxoutLayer) -> None:
         self._tables, self._layer = tables, layer
 
-    def __call__(self, looks: Sequence[TokenForm], tokeniser: Tokeniser) -> Array:
+    def __call__(self, looks: Sequence[TokenForm], tokeniser: Tokeniser) -> FloatArray:
         """A row for each of some words."""
         traits = np.array([self._traits(look, tokeniser) for look in looks], np.uint64)
         parts = [

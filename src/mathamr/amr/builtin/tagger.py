@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mathamr.amr.builtin.network import Array
+from mathamr.core.arrays import FloatArray
 
 
 class Tagger:
     """One linear layer over the vectors of words."""
 
-    def __init__(self, weights: Array, bias: Array, labels: Sequence[str]) -> None:
+    def __init__(self, weights: FloatArray, bias: FloatArray, labels: Sequence[str]) -> None:
         self._weights, self._bias = weights.T.copy(), bias.copy()
         self._labels = list(labels)
 
@@ -21,7 +21,7 @@ class Tagger:
         layer = pipe.model.layers[-1].layers[0]
         return cls(layer.get_param("W"), layer.get_param("b"), pipe.labels)
 
-    def tags(self, vectors: Array) -> list[str]:
+    def tags(self, vectors: FloatArray) -> list[str]:
         """The tags of words."""
         best = (vectors @ self._weights + self._bias).argmax(axis=1).tolist()
         return [self._labels[number] for number in best]

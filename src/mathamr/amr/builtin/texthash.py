@@ -10,12 +10,12 @@ from functools import cache, lru_cache
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
+
+from mathamr.core.arrays import IntArray, UInt64Array
 
 SYMBOLS = Path(__file__).parent / "data" / "symbols.txt"
 _MASK = (1 << 64) - 1
 _MULTIPLIER, _SHIFT, _SEED = 0xC6A4A7935BD1E995, 47, 1
-Numbers = npt.NDArray[np.uint64]
 
 
 @cache
@@ -50,7 +50,7 @@ def hashed(data: bytes) -> int:
     return state ^ state >> _SHIFT
 
 
-def table_rows(numbers: Numbers, seed: int, size: int) -> npt.NDArray[np.int64]:
+def table_rows(numbers: UInt64Array, seed: int, size: int) -> IntArray:
     """The four rows of a table of a size that each number leads to (MurmurHash3 for 64 bits, as thinc has it)."""
     first = numbers * np.uint64(0x87C37B91114253D5)
     first = (first << np.uint64(31)) | (first >> np.uint64(33))
@@ -67,8 +67,8 @@ def table_rows(numbers: Numbers, seed: int, size: int) -> npt.NDArray[np.int64]:
     return (np.stack(keys, axis=1) % np.uint64(size)).astype(np.int64)
 
 
-def _mixed(numbers: Numbers) -> Numbers:
+def _mixed(numbers: UInt64Array) -> UInt64Array:
     for factor in (0xFF51AFD7ED558CCD, 0xC4CEB9FE1A85EC53):
         numbers = (numbers ^ (numbers >> np.uint64(33))) * np.uint64(factor)
-    mixed: Numbers = numbers ^ (numbers >> np.uint64(33))
+    mixed: UInt64Array = numbers ^ (numbers >> np.uint64(33))
     return mixed

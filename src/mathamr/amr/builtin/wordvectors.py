@@ -13,9 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mathamr.amr.builtin.batchsize import is_worth_code
-from mathamr.amr.builtin.lookup import Numbers, ranges
+from mathamr.amr.builtin.lookup import ranges
 from mathamr.amr.builtin.maxoutloop import CODE, SMALL, finish_rows, first_rows, gather_windows
-from mathamr.amr.builtin.network import Array
+from mathamr.core.arrays import FloatArray, IntArray
 
 MEMORY = 30_000
 BLOCK, CODE_BLOCK = 512, 256
@@ -32,13 +32,13 @@ class TokenForm(NamedTuple):
 class MaxoutLayer(NamedTuple):
     """Maxout over a window of three words, and a layer norm; `weights` has a block of columns for each piece."""
 
-    weights: Array
-    bias: Array
-    gain: Array
-    shift: Array
+    weights: FloatArray
+    bias: FloatArray
+    gain: FloatArray
+    shift: FloatArray
 
     @classmethod
-    def of(cls, maxout: Mapping[str, Array], norm: Mapping[str, Array]) -> MaxoutLayer:
+    def of(cls, maxout: Mapping[str, FloatArray], norm: Mapping[str, FloatArray]) -> MaxoutLayer:
         """The layer of the numbers of two models of thinc, by name."""
         weights, bias = maxout["W"], maxout["b"]
         by_piece = weights.transpose(1, 0, 2).reshape(-1, weights.shape[2])
@@ -49,7 +49,7 @@ class MaxoutLayer(NamedTuple):
             norm["b"].astype(np.float32),
         )
 
-    def finish(self, products: Array) -> Array:
+    def finish(self, products: FloatArray) -> FloatArray:
         """What follows the product: the bias, the greatest piece, and the norm."""
         products += self.bias
         width = len(self.gain)
@@ -68,7 +68,7 @@ class WordVectors:
     """The shared vectors of a spaCy pipeline of the usual build; `embed` makes rows of words without context."""
 
     def __init__(
-        self, embed: Callable[[Sequence[TokenForm]], Array], layers: Sequence[MaxoutLayer], padding: int
+        self, embed: Callable[[Sequence[TokenForm]], FloatArray], layers: Sequence[MaxoutLayer], padding: int
     ) -> None:
         if len(layers) != padding:
             raise ValueError("the padding is not as deep as the network")
@@ -93,7 +93,7 @@ class WordVectors:
                 MaxoutLayer.of(*({name: each.get_param(name) for name in names} for each, *names in parts))
             )
 
-        def embedded(looks: Sequence[TokenForm]) -> Array:
+        def embedded(looks: Sequence[TokenForm]) -> FloatArray:
             document = Doc(
                 language.vocab, words=[look.text for look in looks], spaces=[look.space for look in looks]
             )
@@ -106,9 +106,9 @@ class WordVectors:
 
     def _forget(self) -> None:
         self._rows: dict[TokenForm, int] = {}
-        self._embedded: Array = np.zeros((0, self.width), dtype=np.float32)
+        self._embedded: FloatArray = np.zeros((0, self.width), dtype=np.float32)
 
-    def of(self, sentences: Sequence[Sequence[TokenForm]]) -> Array:
+    def of(self, sentences: Sequence[Sequence[TokenForm]]) -> FloatArray:
         """The vectors of all words of sentences, none of which is empty."""
         rows = self._embed_all([look for sentence in sentences for look in sentence])
         distinct, places = np.unique(rows, return_inverse=True)
@@ -127,7 +127,9 @@ class WordVectors:
             states[1:-1] = self._layer(layer, states, everywhere)
         return self._layer(self._layers[-1], states, words)
 
-    def _by_code(self, embedded: Array, places: Numbers, starts: Numbers, sizes: Numbers) -> Array:
+    def _by_code(
+        self, embedded: FloatArray, places: IntArray, starts: IntArray, sizes: IntArray
+    ) -> FloatArray:
         """The same by machine code; of the padding only what later layers look at."""
         width, layers = self.width, self._layers
         whole = len(layers[0].bias)
@@ -160,7 +162,7 @@ class WordVectors:
             states, spare = spare, states
         return vectors
 
-    def _layer(self, layer: MaxoutLayer, states: Array, rows: Numbers) -> Array:
+    def _layer(self, layer: MaxoutLayer, states: FloatArray, rows: IntArray) -> FloatArray:
         """What a layer makes of some rows, in blocks that stay in the cache."""
         made = np.empty((len(rows), self.width), dtype=np.float32)
         for start in range(0, len(rows), BLOCK):
@@ -171,7 +173,9 @@ class WordVectors:
             made[start : start + BLOCK] = middle
         return made
 
-    def _first(self, states: Array, embedded: Array, places: Numbers, words: Numbers) -> Array:
+    def _first(
+        self, states: FloatArray, embedded: FloatArray, places: IntArray, words: IntArray
+    ) -> FloatArray:
         """The first layer: each distinct word is multiplied once as a left, a middle and a right word."""
         layer, width = self._layers[0], self.width
         products = np.zeros((len(states), layer.weights.shape[1]), dtype=np.float32)
@@ -181,7 +185,7 @@ class WordVectors:
         states += layer.finish(products)
         return states
 
-    def _embed_all(self, looks: list[TokenForm]) -> Numbers:
+    def _embed_all(self, looks: list[TokenForm]) -> IntArray:
         """The rows of words among the embedded ones; new words are embedded."""
         if len(self._rows) > MEMORY:
             self._forget()

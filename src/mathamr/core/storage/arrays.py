@@ -18,13 +18,11 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import write_parts
 from mathamr.core.storage.seen import SeenFiles
-
-Array = npt.NDArray[Any]
 
 _TYPES = {
     "F64": "<f8",
@@ -40,7 +38,7 @@ _LONGEST_HEADER = 1 << 20
 _PIECE = 1 << 22
 
 
-def write_arrays(path: Path, arrays: Mapping[str, Array]) -> int:
+def write_arrays(path: Path, arrays: Mapping[str, AnyArray]) -> int:
     """Writes the arrays, durably; the number of bytes is returned."""
     header: dict[str, Any] = {}
     parts: list[memoryview] = []
@@ -64,7 +62,7 @@ def write_arrays(path: Path, arrays: Mapping[str, Array]) -> int:
     return 8 + len(text) + offset
 
 
-def map_arrays(path: Path) -> dict[str, Array]:
+def map_arrays(path: Path) -> dict[str, AnyArray]:
     """The arrays of a file, read where they lie; one that was cut short or changed is refused."""
     try:
         with path.open("rb") as file:
@@ -140,7 +138,7 @@ def _verify(header: Mapping[str, Any], content: memoryview, found: os.stat_resul
         _verified.popitem(last=False)
 
 
-def _viewed(content: mmap.mmap, dtype: np.dtype[Any], shape: list[int], offset: int) -> Array:
+def _viewed(content: mmap.mmap, dtype: np.dtype[Any], shape: list[int], offset: int) -> AnyArray:
     if 0 in shape:
         return np.zeros(shape, dtype)
     count = math.prod(shape)

@@ -8,17 +8,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.core.storage.arrays import Array
-
-Rows = npt.NDArray[np.int64]
+from mathamr.core.arrays import AnyArray, IntArray
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RaggedArray:
     """Lists of numbers, one after the other; list i is ``data[ends[i-1]:ends[i]]``."""
 
-    data: Array
-    ends: Rows
+    data: AnyArray
+    ends: IntArray
 
     @classmethod
     def of(cls, rows: Sequence[Sequence[int] | bytes], dtype: str) -> RaggedArray:
@@ -31,10 +29,10 @@ class RaggedArray:
     def __len__(self) -> int:
         return len(self.ends)
 
-    def __getitem__(self, row: int) -> Array:
+    def __getitem__(self, row: int) -> AnyArray:
         return self.data[self.ends[row - 1] if row else 0 : self.ends[row]]
 
-    def take(self, rows: Rows) -> RaggedArray:
+    def take(self, rows: IntArray) -> RaggedArray:
         """Some of the lists, in that order."""
         starts = np.where(rows > 0, self.ends[rows - 1], 0)
         lengths = self.ends[rows] - starts
@@ -75,7 +73,7 @@ class Strings:
     def __getitem__(self, row: int) -> str:
         return self.cells[row].tobytes().decode()
 
-    def some(self, rows: Rows) -> list[str]:
+    def some(self, rows: IntArray) -> list[str]:
         """Strings by row."""
         if len(self) > _REMEMBERED:
             return Strings(self.cells.take(rows)).all()

@@ -7,8 +7,8 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MissingExtraError
 from mathamr.core.progress import Progress
 from mathamr.evaluation.baselines.candidate import Candidate
@@ -37,15 +37,15 @@ class MiniLM:
         vectors = self._encoded("encoding queries", queries)
         return [self._nearest(vector @ self._vectors.T, depth) for vector in vectors]
 
-    def _nearest(self, scores: NDArray[np.float32], depth: int) -> list[RunHit]:
+    def _nearest(self, scores: FloatArray, depth: int) -> list[RunHit]:
         count = min(depth, len(scores))
         best = np.argpartition(-scores, count - 1)[:count] if count else np.empty(0, dtype=int)
         return list(ordered(RunHit(self._ids[place], float(scores[place])) for place in best))
 
-    def _encoded(self, task: str, texts: Sequence[Candidate]) -> NDArray[np.float32]:
+    def _encoded(self, task: str, texts: Sequence[Candidate]) -> FloatArray:
         """The vectors of texts, in batches of texts of about the same length, so that little is padded."""
         order = sorted(range(len(texts)), key=lambda place: -len(texts[place].whole))
-        parts: list[NDArray[np.float32]] = []
+        parts: list[FloatArray] = []
         with Progress(task, "texts", total=len(texts)) as progress:
             for start in range(0, len(order), BATCH):
                 batch = [texts[place].whole for place in order[start : start + BATCH]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from mathamr.core.arrays import DoubleArray
+
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -110,8 +112,8 @@ def sketch(rows: Mapping[str, Vectors], fields: Sequence[Field], of: FieldTarget
 
 
 @lru_cache(maxsize=256)
-def _weights(size: int, rows: int) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-    columns: npt.NDArray[np.float64] = np.random.default_rng(7).standard_normal(size)
+def _weights(size: int, rows: int) -> tuple[DoubleArray, DoubleArray]:
+    columns: DoubleArray = np.random.default_rng(7).standard_normal(size)
     return columns / np.linalg.norm(columns), (1 + np.arange(rows) % 7).astype(np.float64)
 
 

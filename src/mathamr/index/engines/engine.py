@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.registry import Registry
 from mathamr.core.storage.durable import write_whole
@@ -81,24 +81,24 @@ class FieldReader(Protocol):
         ...
 
     def search(
-        self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True
+        self, vector: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
         """The k entries with the highest cosine of their row; of many rows the best counts."""
         ...
 
     def search_maxsim(
-        self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
+        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
         """The k entries with the highest MaxSim, the mean over the query's rows of the best cosine."""
         ...
 
     def search_rows(
-        self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
+        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> list[list[ScoredRow]]:
         """For each row of the query the k stored rows with the highest cosine, whichever entries they are of."""
         ...
 
-    def score(self, vectors: Floats, ids: Sequence[str]) -> Sequence[Scored]:
+    def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
         """The exact MaxSim of given entries; unknown ids are left out."""
         ...
 
@@ -107,7 +107,7 @@ class FieldReader(Protocol):
 class SkimsMaxSim(Protocol):
     """A reader that knows about the MaxSim of everything long before it knows it exactly."""
 
-    def skim_maxsim(self, vectors: Floats, k: int, where: Filter | None = None) -> Sequence[Scored]:
+    def skim_maxsim(self, vectors: FloatArray, k: int, where: Filter | None = None) -> Sequence[Scored]:
         """The k entries with about the highest MaxSim: for whoever asks for the exact score (`score`) of few of them."""
         ...
 

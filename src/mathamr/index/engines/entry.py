@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.identifiers import check_id
 from mathamr.index.scored import DECIMALS
@@ -184,7 +184,7 @@ def _valid_text(text: str) -> str:
         return text.encode("utf-8", "replace").decode()
 
 
-def unit(vectors: Floats, size: int, what: str, *, dimensions: int) -> Floats:
+def unit(vectors: FloatArray, size: int, what: str, *, dimensions: int) -> FloatArray:
     """Vectors of length one in float32, or zero; what has another size or is no number is refused."""
     array = np.asarray(vectors, np.float32)
     if array.ndim != dimensions or array.shape[-1] != size:
@@ -207,7 +207,7 @@ def unit(vectors: Floats, size: int, what: str, *, dimensions: int) -> Floats:
     )
 
 
-def unit_query(vectors: Floats, size: int) -> Floats:
+def unit_query(vectors: FloatArray, size: int) -> FloatArray:
     """The vectors of a query, one row at least, made unit."""
     query = unit(vectors, size, "the query's vectors", dimensions=2)
     if not len(query):

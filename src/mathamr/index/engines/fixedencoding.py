@@ -18,10 +18,8 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.core.errors import MathAMRError
-
-Rows = npt.NDArray[np.int64]
 
 MOST_PLANES = 8
 LARGEST = 4000
@@ -71,20 +69,20 @@ class FixedEncoding:
         return self.repetitions * self.cells * self.width
 
     @cached_property
-    def _normals(self) -> Floats:
+    def _normals(self) -> FloatArray:
         """The planes of all cuts, one beside the other: Gaussian, so that no direction is preferred (SimHash)."""
         draw = np.random.default_rng([self.seed, self.size, 0])
         return draw.standard_normal((self.size, self.repetitions * self.planes)).astype(np.float32)
 
     @cached_property
-    def _projections(self) -> Floats:
+    def _projections(self) -> FloatArray:
         """A random projection for each cut, with entries ±1/√width."""
         draw = np.random.default_rng([self.seed, self.size, 1])
         signs = draw.integers(0, 2, (self.size, self.repetitions * self.width)) * 2 - 1
-        projections: Floats = (signs / np.sqrt(self.width)).astype(np.float32)
+        projections: FloatArray = (signs / np.sqrt(self.width)).astype(np.float32)
         return projections
 
-    def _cut(self, vectors: Floats) -> tuple[Rows, Floats]:
+    def _cut(self, vectors: FloatArray) -> tuple[IntArray, FloatArray]:
         """For each repetition and vector its cell, and its projection."""
         sides = (vectors @ self._normals > 0).reshape(len(vectors), self.repetitions, self.planes)
         cells = sides @ (1 << np.arange(self.planes, dtype=np.int64))
@@ -93,7 +91,7 @@ class FixedEncoding:
         projected = (vectors @ self._projections).reshape(len(vectors), self.repetitions, self.width)
         return cells.T, np.ascontiguousarray(projected.transpose(1, 0, 2))
 
-    def query(self, vectors: Floats) -> Floats:
+    def query(self, vectors: FloatArray) -> FloatArray:
         """The encoding of a query: its inner product with an entry's is about the MaxSim of both, a mean of cosines."""
         encoding = np.zeros((self.repetitions, self.cells, self.width), np.float32)
         for own, cells, projected in zip(encoding, *self._cut(vectors), strict=True):
@@ -101,7 +99,7 @@ class FixedEncoding:
         encoding /= np.float32(self.repetitions * max(1, len(vectors)))
         return encoding.ravel()
 
-    def entries(self, vectors: Floats, starts: npt.NDArray[np.integer]) -> Floats:
+    def entries(self, vectors: FloatArray, starts: npt.NDArray[np.integer]) -> FloatArray:
         """The encodings of entries, whose vectors stand one after the other, entry i from `starts[i]` on; none is empty."""
         bounds = np.append(np.asarray(starts, np.int64), len(vectors))
         if (np.diff(bounds) < 1).any():
@@ -112,7 +110,7 @@ class FixedEncoding:
             encodings[begin:end] = self._encoded(own, bounds[begin:end] - bounds[begin])
         return encodings
 
-    def _encoded(self, vectors: Floats, starts: Rows) -> Floats:
+    def _encoded(self, vectors: FloatArray, starts: IntArray) -> FloatArray:
         count = len(starts)
         owners = np.repeat(np.arange(count), np.diff(starts, append=len(vectors)))
         made = np.empty((count, self.repetitions, self.cells, self.width), np.float32)
@@ -128,7 +126,7 @@ class FixedEncoding:
             made[:, repetition] = own.reshape(count, self.cells, self.width)
         return made.reshape(count, self.length)
 
-    def _nearest(self, cells: Rows, projected: Floats, starts: Rows) -> Floats:
+    def _nearest(self, cells: IntArray, projected: FloatArray, starts: IntArray) -> FloatArray:
         """For every entry and cell the vector whose own cell differs by the fewest planes, the first of several."""
         numbers = np.arange(len(cells))
         chosen = np.empty((len(starts), self.cells), np.int64)
@@ -141,14 +139,14 @@ class FixedEncoding:
 _BITS = np.array([number.bit_count() for number in range(1 << MOST_PLANES)], np.uint8)
 
 
-def _means(rows: Floats, starts: Rows) -> Floats:
+def _means(rows: FloatArray, starts: IntArray) -> FloatArray:
     """The mean of each run of rows."""
-    means: Floats = np.add.reduceat(rows, starts, axis=0)
+    means: FloatArray = np.add.reduceat(rows, starts, axis=0)
     means /= np.diff(starts, append=len(rows)).astype(np.float32)[:, None]
     return means
 
 
-def _pieces(bounds: Rows) -> Iterator[tuple[int, int]]:
+def _pieces(bounds: IntArray) -> Iterator[tuple[int, int]]:
     """Runs of entries with about as many vectors as are encoded at a time."""
     begin, last = 0, len(bounds) - 1
     while begin < last:

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import AnyArray, FloatArray
 
 BLOCK = 2048
 """Vectors that are multiplied at a time: their similarities with a query stay in the cache."""
@@ -17,7 +14,7 @@ LOWEST = -1.0
 """What a post without vectors is worth to every vector of a query: the lowest cosine."""
 
 
-def maxsim(query: Floats, vectors: Floats, starts: npt.NDArray[Any]) -> Floats:
+def maxsim(query: FloatArray, vectors: FloatArray, starts: AnyArray) -> FloatArray:
     """The mean over the query's rows of the best cosine in each post.
 
     The rows of `vectors` stand post by post, post i from row `starts[i]` to the start of the next one; all rows are
@@ -47,7 +44,7 @@ def maxsim(query: Floats, vectors: Floats, starts: npt.NDArray[Any]) -> Floats:
     return scores
 
 
-def mutual_maxsim(query: Floats, rows: Floats) -> float:
+def mutual_maxsim(query: FloatArray, rows: FloatArray) -> float:
     """The harmonic mean of MaxSim from the query to the rows and back; 0 where either is not above 0.
 
     >>> query = np.eye(2, dtype=np.float32)
@@ -59,7 +56,7 @@ def mutual_maxsim(query: Floats, rows: Floats) -> float:
     return 2 * there * back / (there + back) if there > 0 and back > 0 else 0.0
 
 
-def products(vectors: Floats, columns: Floats) -> Floats:
+def products(vectors: FloatArray, columns: FloatArray) -> FloatArray:
     """``vectors @ columns``, in pieces that one thread multiplies.
 
     BLAS shares a multiplication of this shape, long and thin, among threads that wait for each other in a loop: on a
@@ -74,7 +71,7 @@ def products(vectors: Floats, columns: Floats) -> Floats:
     return out
 
 
-def similarities(query: Floats, vectors: Floats) -> Floats:
+def similarities(query: FloatArray, vectors: FloatArray) -> FloatArray:
     """The cosines of a query's rows with vectors, a row of the result for each row of the query.
 
     The same as `products` with its axes turned: BLAS multiplies few long rows in little more than half the time that it

@@ -7,7 +7,7 @@ from typing import Protocol
 
 import numpy as np
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
 from mathamr.index.engines.entry import Filter, ScoredRow, best_rows, unit, unit_query
 from mathamr.index.scored import DECIMALS, Scored, best, check_k
@@ -36,7 +36,7 @@ class NearestStore(Protocol):
 
     def nearest(
         self,
-        query: Floats,
+        query: FloatArray,
         field: Field,
         limit: int,
         where: Filter | None = None,
@@ -67,20 +67,20 @@ class NearestField:
         return self._collection.fetch(ids, self.field)
 
     def search(
-        self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True
+        self, vector: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
         """The k nearest entries."""
         query = unit(vector, self.field.size, "the query's vector", dimensions=1)[None]
         return best(*self._nearest(query, check_k(k), where, exact), k)
 
     def search_maxsim(
-        self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
+        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
         """The k best entries by MaxSim."""
         return best(*self._nearest(unit_query(vectors, self.field.size), check_k(k), where, exact), k)
 
     def search_rows(
-        self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
+        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> list[list[ScoredRow]]:
         """For each row of the query the k nearest rows.
 
@@ -104,7 +104,7 @@ class NearestField:
             )
         return found
 
-    def score(self, vectors: Floats, ids: Sequence[str]) -> Sequence[Scored]:
+    def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
         """The exact MaxSim of given entries."""
         query, rows = self._asked(unit_query(vectors, self.field.size))
         found: list[tuple[str, float]] = []
@@ -112,7 +112,7 @@ class NearestField:
             found += self._collection.nearest(query, self.field, len(batch), among=batch)
         return best([name for name, _ in found], [score / rows for _, score in found], len(found))
 
-    def _asked(self, query: Floats) -> tuple[Floats, int]:
+    def _asked(self, query: FloatArray) -> tuple[FloatArray, int]:
         """A query as the store is asked, and by what its scores are to be divided.
 
         Where entries have one row, the mean of cosines is the product with the mean of the query's rows.
@@ -120,7 +120,7 @@ class NearestField:
         return (query, len(query)) if self.field.many else (np.asarray(query.mean(axis=0)), 1)
 
     def _nearest(
-        self, query: Floats, k: int, where: Filter | None, exact: bool
+        self, query: FloatArray, k: int, where: Filter | None, exact: bool
     ) -> tuple[list[str], list[float]]:
         """The k best; asks for more while the last that is left out may tie with the last that is kept."""
         asked, rows = self._asked(query)

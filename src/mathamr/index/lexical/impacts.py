@@ -13,23 +13,21 @@ from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from mathamr.index.lexical.segment import Numbers
+from mathamr.core.arrays import DoubleArray, IndexArray, IntArray
 from mathamr.index.lexical.segments import Segments
 
 MOST = 1 << 20
 """Postings of one state that are remembered: sixteen MB."""
 
-Values = npt.NDArray[np.float64]
 Key = tuple[str, int, float, float]
 
 
 class Impact(NamedTuple):
     """The rows of the entries that have a term, counted through all segments, and what it adds to each before it is weighed."""
 
-    rows: npt.NDArray[np.intp]
-    shares: Values
+    rows: IndexArray
+    shares: DoubleArray
     """f / (f + k1 · (1 - b + b · length / average length)), where it occurs f times."""
     living: int
     """How many of the entries are alive."""
@@ -67,10 +65,10 @@ class Impacts:
             while self._held > self._most:
                 self._held -= len(self._known.popitem(last=False)[1].rows) + 1
 
-    def _made(self, field: str, terms: Numbers, k1: float, b: float) -> list[Impact]:
+    def _made(self, field: str, terms: IntArray, k1: float, b: float) -> list[Impact]:
         state = self.state
         scale = k1 * b / max(state.averages[field], 1e-9)
-        parts: list[list[tuple[npt.NDArray[np.intp], Values]]] = [[] for _ in range(len(terms))]
+        parts: list[list[tuple[IndexArray, DoubleArray]]] = [[] for _ in range(len(terms))]
         living, first = np.zeros(len(terms), np.int64), 0
         for (segment, alive), whole in zip(state.parts, state.whole, strict=True):
             held = segment.postings(field, terms)
@@ -91,7 +89,7 @@ class Impacts:
         return [Impact(*_joined(own), count) for own, count in zip(parts, living.tolist(), strict=True)]
 
 
-def _joined(parts: Sequence[tuple[npt.NDArray[np.intp], Values]]) -> tuple[npt.NDArray[np.intp], Values]:
+def _joined(parts: Sequence[tuple[IndexArray, DoubleArray]]) -> tuple[IndexArray, DoubleArray]:
     """Stretches one after another; a copy, so that nothing else of what they were cut from is held on to."""
     if not parts:
         return np.empty(0, np.intp), np.empty(0)

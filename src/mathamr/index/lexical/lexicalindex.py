@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import DoubleArray, IndexArray
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.identifiers import check_id
@@ -31,8 +31,6 @@ from mathamr.index.scored import Scored, best, check_k
 BATCH = 5_000
 """Entries of an update that are held in memory at a time; a larger one writes several segments."""
 _ROUNDING = 1e-6
-
-Values = npt.NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,14 +137,12 @@ class LexicalPart:
             for term, rows in self._holding(state, field, terms).items()
         }
 
-    def _holding(
-        self, state: Segments, field: str, terms: Collection[str]
-    ) -> dict[str, list[npt.NDArray[np.intp]]]:
+    def _holding(self, state: Segments, field: str, terms: Collection[str]) -> dict[str, list[IndexArray]]:
         """The living rows of every segment that have each of some terms."""
         named = {term: term_number(term) for term in terms}
         numbers = np.array(sorted(set(named.values())), np.int64)
         places = {int(number): place for place, number in enumerate(numbers)}
-        found: dict[str, list[npt.NDArray[np.intp]]] = {term: [] for term in named}
+        found: dict[str, list[IndexArray]] = {term: [] for term in named}
         for segment, alive in state.parts:
             postings = segment.postings(field, numbers)
             for term, number in named.items():
@@ -238,16 +234,16 @@ class LexicalIndex(Closing):
         self.formulas.close()
 
 
-def _total(impacts: Impacts, terms: Terms, weighting: Weighting) -> Values:
-    total: Values = np.zeros(len(impacts.state))
+def _total(impacts: Impacts, terms: Terms, weighting: Weighting) -> DoubleArray:
+    total: DoubleArray = np.zeros(len(impacts.state))
     for _, scores in _by_field(impacts, terms, weighting):
         total += scores
     return total
 
 
-def _by_field(impacts: Impacts, terms: Terms, weighting: Weighting) -> list[tuple[str, Values]]:
+def _by_field(impacts: Impacts, terms: Terms, weighting: Weighting) -> list[tuple[str, DoubleArray]]:
     """What each field adds to every entry, as shares of the highest score there can be."""
-    found: list[tuple[str, Values]] = []
+    found: list[tuple[str, DoubleArray]] = []
     highest = 0.0
     for field, weight in weighting.fields.items():
         if weight and terms.get(field):
@@ -259,7 +255,7 @@ def _by_field(impacts: Impacts, terms: Terms, weighting: Weighting) -> list[tupl
 
 def _of_field(
     impacts: Impacts, field: str, terms: Iterable[str], weighting: Weighting
-) -> tuple[Values, float]:
+) -> tuple[DoubleArray, float]:
     """What a field adds to every entry, and what it would add to one that had every term endlessly often."""
     counts = Counter(map(term_number, terms))
     found = impacts.of(field, list(counts), weighting.k1, weighting.b)
@@ -269,5 +265,5 @@ def _of_field(
     rows = np.concatenate([each.rows for each in found])
     added = np.concatenate([each.shares for each in found])
     added *= np.repeat(weights, [len(each.rows) for each in found])
-    scores: Values = np.bincount(rows, added, minlength=len(impacts.state))  # type: ignore[assignment]
+    scores: DoubleArray = np.bincount(rows, added, minlength=len(impacts.state))  # type: ignore[assignment]
     return scores, float(weights.sum())

@@ -11,18 +11,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray, BoolArray, IntArray
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.arrays import Array, intact, map_arrays, write_arrays
+from mathamr.core.storage.arrays import intact, map_arrays, write_arrays
 from mathamr.core.storage.strings import RaggedArray, Strings
 from mathamr.index.lexical.bags import NUMBER, Bag
 from mathamr.index.lexical.terms import FIELDS
-
-Numbers = npt.NDArray[np.int64]
 
 MOST = 255
 """Counts are kept in a byte: more often than this makes no difference to any score."""
@@ -36,11 +34,11 @@ class Postings:
 
     __slots__ = ("counts", "found", "rows", "sizes")
 
-    def __init__(self, found: Numbers, sizes: Numbers, rows: Array, counts: Array) -> None:
+    def __init__(self, found: IntArray, sizes: IntArray, rows: AnyArray, counts: AnyArray) -> None:
         self.found, self.sizes, self.rows, self.counts = found, sizes, rows, counts
 
     @property
-    def terms(self) -> Numbers:
+    def terms(self) -> IntArray:
         """For every row which term it holds."""
         return np.repeat(self.found, self.sizes)
 
@@ -50,7 +48,7 @@ class Segment:
     """Entries numbered from 0, their ids, and for every field the postings of its terms."""
 
     path: Path
-    arrays: Mapping[str, Array]
+    arrays: Mapping[str, AnyArray]
 
     @classmethod
     def open(cls, path: Path) -> Self:
@@ -67,7 +65,7 @@ class Segment:
         arrays = _of_ids([identifier for identifier, _ in entries])
         for field in FIELDS:
             numbers = [bag.get(field, b"") for _, bag in entries]
-            terms: Array = np.frombuffer(b"".join(numbers), NUMBER)
+            terms: AnyArray = np.frombuffer(b"".join(numbers), NUMBER)
             lengths = np.array([len(each) // terms.itemsize for each in numbers], np.int32)
             rows = np.repeat(np.arange(len(entries), dtype=np.int32), lengths)
             arrays |= _of_field(field, *_counted(terms, rows), lengths)
@@ -75,7 +73,7 @@ class Segment:
         return cls.open(path)
 
     @classmethod
-    def merge(cls, path: Path, parts: Sequence[tuple[Segment, npt.NDArray[np.bool_]]]) -> Self:
+    def merge(cls, path: Path, parts: Sequence[tuple[Segment, BoolArray]]) -> Self:
         """A new segment of those entries of others that are alive, in their order."""
         ids = [
             identifier
@@ -114,7 +112,7 @@ class Segment:
         """The numbers of entries, by id."""
         return {identifier: row for row, identifier in enumerate(self.ids)}
 
-    def ids_of(self, rows: npt.NDArray[Any]) -> list[str]:
+    def ids_of(self, rows: AnyArray) -> list[str]:
         """The ids of some entries."""
         return self._names.some(rows)
 
@@ -122,11 +120,11 @@ class Segment:
     def _names(self) -> Strings:
         return Strings(RaggedArray(self.arrays["ids"], self.arrays["id_starts"][1:]))
 
-    def lengths(self, field: str) -> Array:
+    def lengths(self, field: str) -> AnyArray:
         """How many terms the field of each entry has."""
         return self.arrays[f"{field}.lengths"]
 
-    def postings(self, field: str, terms: Numbers) -> Postings:
+    def postings(self, field: str, terms: IntArray) -> Postings:
         """All occurrences of some terms."""
         known = self.arrays[f"{field}.terms"]
         places = np.searchsorted(known, terms)
@@ -151,13 +149,13 @@ class Segment:
 _PARTS = ("terms", "starts", "rows", "counts", "lengths")
 
 
-def _of_ids(ids: Sequence[str]) -> dict[str, Array]:
+def _of_ids(ids: Sequence[str]) -> dict[str, AnyArray]:
     encoded = [identifier.encode() for identifier in ids]
     starts = np.append(0, np.cumsum([len(each) for each in encoded], dtype=np.int64))
     return {"ids": np.frombuffer(b"".join(encoded), np.uint8), "id_starts": starts.astype(np.int64)}
 
 
-def _counted(terms: Array, rows: Array) -> tuple[Array, Array, Array]:
+def _counted(terms: AnyArray, rows: AnyArray) -> tuple[AnyArray, AnyArray, AnyArray]:
     """Each term of each row once, with its count; rows come in ascending order."""
     order = np.argsort(terms, kind="stable")
     terms, rows = terms[order], rows[order]
@@ -166,7 +164,9 @@ def _counted(terms: Array, rows: Array) -> tuple[Array, Array, Array]:
     return terms[firsts], rows[firsts], np.minimum(counts, MOST).astype(np.uint8)
 
 
-def _of_field(field: str, terms: Array, rows: Array, counts: Array, lengths: Array) -> dict[str, Array]:
+def _of_field(
+    field: str, terms: AnyArray, rows: AnyArray, counts: AnyArray, lengths: AnyArray
+) -> dict[str, AnyArray]:
     """The arrays of a field; the rows of a term come in ascending order, and stay so."""
     order = np.argsort(terms, kind="stable")  # of few ascending runs, which it makes use of
     terms = terms[order]
@@ -178,7 +178,7 @@ def _of_field(field: str, terms: Array, rows: Array, counts: Array, lengths: Arr
     }
 
 
-def _firsts(*sorted_arrays: Array) -> Array:
+def _firsts(*sorted_arrays: AnyArray) -> AnyArray:
     """Where a value of any of the arrays is not the one before it."""
     if not len(sorted_arrays[0]):
         return np.empty(0, np.int64)

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import BoolArray, IndexArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.arrays import map_arrays, write_arrays
 from mathamr.core.storage.durable import write_whole
@@ -29,15 +29,12 @@ FORMAT = 1
 LIST = "segments.json"
 _ATTEMPTS = 5
 
-Mask = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.intp]
-
 
 @dataclass(frozen=True, eq=False)
 class Segments:
     """A state of a folder. It never changes: a search holds on to it while others write."""
 
-    parts: tuple[tuple[Segment, Mask], ...] = ()
+    parts: tuple[tuple[Segment, BoolArray], ...] = ()
     generation: int = 0
 
     @classmethod
@@ -88,7 +85,7 @@ class Segments:
             for field in FIELDS
         }
 
-    def mask(self, where: Collection[str] | None) -> Mask:
+    def mask(self, where: Collection[str] | None) -> BoolArray:
         """Which entries are alive and among those wanted; the segments one after another."""
         masks = [np.empty(0, bool)]
         for segment, alive in self.parts:
@@ -100,7 +97,7 @@ class Segments:
             masks.append(alive)
         return np.concatenate(masks)
 
-    def ids(self, rows: Rows) -> list[str]:
+    def ids(self, rows: IndexArray) -> list[str]:
         """The ids of rows in ascending order; rows are counted through all segments."""
         first = 0
         found: list[str] = []
@@ -164,7 +161,7 @@ class Change:
         groups = [[part] for part in self._parts[:first]] + [self._parts[first:]]
         self._parts = [part for group in groups for part in self._merged(group)]
 
-    def _merged(self, group: Sequence[tuple[Segment, Mask]]) -> Sequence[tuple[Segment, Mask]]:
+    def _merged(self, group: Sequence[tuple[Segment, BoolArray]]) -> Sequence[tuple[Segment, BoolArray]]:
         if not group or (len(group) == 1 and 2 * group[0][1].sum() >= len(group[0][0])):
             return group
         return [_whole(Segment.merge(self._new("segment"), group))]
@@ -196,7 +193,7 @@ def tidy(folder: Path) -> None:
                 path.unlink()
 
 
-def _whole(segment: Segment) -> tuple[Segment, Mask]:
+def _whole(segment: Segment) -> tuple[Segment, BoolArray]:
     return segment, np.ones(len(segment), bool)
 
 

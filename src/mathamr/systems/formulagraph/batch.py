@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaTrees
 from mathamr.systems.layers.batch import moved_together
 from mathamr.systems.layers.groups import EdgeGroups
-
-Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,8 +40,8 @@ class FormulaBatch:
 class Chosen:
     """Nodes of trees, by their numbers among all nodes, in ascending order, and how many each tree gave."""
 
-    nodes: Numbers
-    counts: Numbers
+    nodes: AnyArray
+    counts: AnyArray
 
 
 class Subexpressions:
@@ -61,7 +58,7 @@ class Subexpressions:
         self._internal_starts = np.searchsorted(of[self._internal], np.arange(len(trees) + 1))
         self._heaviest = _heaviest(trees, of)
 
-    def drawn(self, chosen: Numbers, chance: np.random.Generator) -> Chosen:
+    def drawn(self, chosen: AnyArray, chance: np.random.Generator) -> Chosen:
         """One sub-expression of each of these trees, which are in ascending order."""
         begins = self._internal_starts[chosen]
         many = self._internal_starts[chosen + 1] - begins
@@ -69,7 +66,7 @@ class Subexpressions:
         removed = np.where(many > 0, self._internal[np.where(many > 0, drawn, 0)], -1)
         return self.without(chosen, removed)
 
-    def without(self, chosen: Numbers, removed: Numbers) -> Chosen:
+    def without(self, chosen: AnyArray, removed: AnyArray) -> Chosen:
         """The largest part of each tree without one of its nodes; -1 removes nothing."""
         trees = self._trees
         start, end = trees.starts[chosen], trees.starts[chosen + 1]
@@ -89,14 +86,14 @@ class Subexpressions:
         return Chosen(_ranges(begins, counts.ravel()), counts.sum(1))
 
 
-def whole(trees: FormulaTrees, chosen: Numbers) -> Chosen:
+def whole(trees: FormulaTrees, chosen: AnyArray) -> Chosen:
     """All nodes of some trees, which are in ascending order."""
     counts = trees.starts[chosen + 1] - trees.starts[chosen]
     return Chosen(_ranges(trees.starts[chosen], counts), counts)
 
 
 def batch_of(
-    trees: FormulaTrees, chosen: Numbers, taken: Chosen, labels: Numbers | None = None
+    trees: FormulaTrees, chosen: AnyArray, taken: Chosen, labels: AnyArray | None = None
 ) -> FormulaBatch:
     """Nodes of trees as a batch: an edge between two nodes is there where both are; `labels` replace those of the trees."""
     nodes, counts = taken.nodes, taken.counts
@@ -124,7 +121,7 @@ def batch_of(
     )
 
 
-def _heaviest(trees: FormulaTrees, of: Numbers) -> Numbers:
+def _heaviest(trees: FormulaTrees, of: AnyArray) -> AnyArray:
     """For every node, by its number among all nodes, its child with the most nodes, the first of equal ones, or -1."""
     children = np.flatnonzero(trees.parents >= 0)
     above = trees.starts[of[children]] + trees.parents[children]
@@ -136,7 +133,7 @@ def _heaviest(trees: FormulaTrees, of: Numbers) -> Numbers:
     return found
 
 
-def _ranges(begins: Numbers, counts: Numbers) -> Numbers:
+def _ranges(begins: AnyArray, counts: AnyArray) -> AnyArray:
     before = np.cumsum(counts) - counts
-    found: Numbers = np.arange(int(counts.sum())) - np.repeat(before - begins, counts)
+    found: AnyArray = np.arange(int(counts.sum())) - np.repeat(before - begins, counts)
     return found

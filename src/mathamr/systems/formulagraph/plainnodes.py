@@ -8,13 +8,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from mathamr.core.arrayfile import read_arrays
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.tree import Tree
 from mathamr.formulas.trees import Trees
@@ -23,7 +22,6 @@ from mathamr.systems.formulahead import LABELS, read_formula_head
 from mathamr.systems.modelfolder import model_folder
 from mathamr.systems.modelhead import WEIGHTS
 
-Array = npt.NDArray[Any]
 KIND = "formula-graph"
 VIEWS = ("opt", "slt")
 """In the order of `Trees`."""
@@ -43,7 +41,7 @@ class PlainNodes:
         except (KeyError, ValueError) as error:
             raise MathAMRError(f"{folder / WEIGHTS} has not the weights of both views: {error}") from error
 
-    def vectors(self, view: str, trees: Sequence[Tree]) -> tuple[Floats, Array]:
+    def vectors(self, view: str, trees: Sequence[Tree]) -> tuple[FloatArray, AnyArray]:
         """The vectors of all nodes of some trees, of length one, and where each tree begins."""
         numbers = FormulaTrees.of(trees, self._labels, view)
         return self._views[view](numbers), numbers.starts
@@ -52,7 +50,7 @@ class PlainNodes:
         """How much of the query is in each of the others: of the view where that is more."""
         return [float(each) for each in self.by_view(query, others).max(axis=0)]
 
-    def by_view(self, query: Trees, others: Sequence[Trees]) -> Floats:
+    def by_view(self, query: Trees, others: Sequence[Trees]) -> FloatArray:
         """MaxSim over nodes (Amador and Zanibbi, equation 4): a row a view, a column for each of the others.
 
         A view that one of both formulas lacks counts nothing, and a formula that is like nothing of the query no less.
@@ -81,18 +79,18 @@ class _Edges(NamedTuple):
     """The edges of one label: `children` stand below `above`; once more `sorted` by their `parents`, each of whom has a run of them."""
 
     label: int
-    children: Array
-    above: Array
-    sorted: Array
-    begins: Array
-    parents: Array
-    shares: Floats
+    children: AnyArray
+    above: AnyArray
+    sorted: AnyArray
+    begins: AnyArray
+    parents: AnyArray
+    shares: FloatArray
 
 
 class _View:
     """Embeddings of labels and types, relational layers with ReLU, and a projection (equation 1)."""
 
-    def __init__(self, weights: Mapping[str, Array], kinds: Array) -> None:
+    def __init__(self, weights: Mapping[str, AnyArray], kinds: AnyArray) -> None:
         self._embedding, self._kinds = weights["embedding.weight"], kinds
         self._types = weights.get("types.weight")
         count = len({name.split(".")[1] for name in weights if name.startswith("norms.")})
@@ -102,7 +100,7 @@ class _View:
         ]
         self._projection, self._bias = (_floats(weights[f"projection.{part}"]) for part in ("weight", "bias"))
 
-    def __call__(self, trees: FormulaTrees) -> Floats:
+    def __call__(self, trees: FormulaTrees) -> FloatArray:
         x = _floats(self._embedding[trees.labels])
         if self._types is not None:
             x += self._types[self._kinds[trees.labels]]
@@ -115,13 +113,13 @@ class _View:
 
 
 class _Layer:
-    def __init__(self, norm: Mapping[str, Array], convolution: Mapping[str, Array]) -> None:
+    def __init__(self, norm: Mapping[str, AnyArray], convolution: Mapping[str, AnyArray]) -> None:
         self._weight, self._shift = (_floats(norm[part]) for part in ("weight", "bias"))
         self._root, self._bias = (_floats(convolution[part]) for part in ("root", "bias"))
         self._bases, self._mix = convolution["bases"], _floats(convolution["coefficients"])
-        self._matrices: dict[int, Floats] = {}
+        self._matrices: dict[int, FloatArray] = {}
 
-    def __call__(self, x: Floats, edges: Sequence[_Edges]) -> Floats:
+    def __call__(self, x: FloatArray, edges: Sequence[_Edges]) -> FloatArray:
         centred = x - x.mean(axis=1, keepdims=True)
         spread = np.sqrt(np.square(centred).mean(axis=1, keepdims=True) + np.float32(EPSILON))
         normal = centred / spread * self._weight + self._shift
@@ -132,10 +130,10 @@ class _Layer:
             if len(each.begins) < len(means):
                 means = np.add.reduceat(means, each.begins, axis=0) * each.shares
             out[each.parents] += means @ self._matrix(2 * each.label + 1)
-        found: Floats = x + np.maximum(out, 0)
+        found: FloatArray = x + np.maximum(out, 0)
         return found
 
-    def _matrix(self, relation: int) -> Floats:
+    def _matrix(self, relation: int) -> FloatArray:
         """The matrix of a relation: the bases, mixed by its coefficients; made when its first edge comes."""
         if relation not in self._matrices:
             mixed = np.tensordot(self._mix[relation], _floats(self._bases), axes=1)
@@ -156,9 +154,9 @@ def _edges(trees: FormulaTrees) -> list[_Edges]:
     return found
 
 
-def _floats(array: Array) -> Floats:
+def _floats(array: AnyArray) -> FloatArray:
     return np.ascontiguousarray(array, np.float32)
 
 
-def _below(weights: Mapping[str, Array], name: str) -> dict[str, Array]:
+def _below(weights: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
     return {key.removeprefix(name): array for key, array in weights.items() if key.startswith(name)}

@@ -7,11 +7,11 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-Array = npt.NDArray[Any]
+from mathamr.core.arrays import AnyArray
+
 BLOCK = 64
 """Rows that are added in one go where the groups of a relation are summed."""
 
@@ -50,7 +50,7 @@ class EdgeGroups:
     block_ends: Tensor
 
     @classmethod
-    def of(cls, sources: Array, targets: Array, relations: Array, nodes: int) -> EdgeGroups:
+    def of(cls, sources: AnyArray, targets: AnyArray, relations: AnyArray, nodes: int) -> EdgeGroups:
         """The groups of edges given by their sources, targets and relations."""
         most = int(relations.max()) + 1 if len(relations) else 1
         order = radix_argsort(targets, nodes)
@@ -69,7 +69,7 @@ class EdgeGroups:
         blocks = -(-sizes // BLOCK)
         relation_begins = np.cumsum(sizes) - sizes
         within = np.arange(blocks.sum()) - np.repeat(np.cumsum(blocks) - blocks, blocks)
-        arrays: tuple[tuple[Array, type[Any]], ...] = (
+        arrays: tuple[tuple[AnyArray, type[Any]], ...] = (
             (sources, np.int32),
             (np.append(begins, len(sources)), np.int32),
             (weights, np.float32),
@@ -118,11 +118,11 @@ class EdgeGroups:
         return self.with_tensors([tensor.to(device) for tensor in self.tensors()])
 
 
-def _starts(numbers: Array, bound: int) -> Array:
+def _starts(numbers: AnyArray, bound: int) -> AnyArray:
     return np.append(0, np.cumsum(np.bincount(numbers, minlength=bound)))
 
 
-def radix_argsort(numbers: Array, bound: int) -> Array:
+def radix_argsort(numbers: AnyArray, bound: int) -> AnyArray:
     """A stable argsort of numbers from 0 to below the bound, in linear time.
 
     numpy sorts 16-bit numbers by radix, about twenty times as fast as wider ones.

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray, AnyFloatArray, BoolArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.virtual import NodePart
-from mathamr.text.textvectors import AnyFloats, TextTable, TextVectors
+from mathamr.text.textvectors import TextTable, TextVectors
 
-Array = npt.NDArray[Any]
 T = TypeVar("T")
 
 
@@ -27,25 +26,25 @@ class GraphStack:
     forward ones. `text_of` are representatives that have a text vector.
     """
 
-    node_ids: Array
-    virtual: npt.NDArray[np.bool_]
-    sources: Array
-    targets: Array
-    relations: Array
-    representatives: Array
-    levels: Array
-    node_counts: Array
-    edge_counts: Array
-    representative_counts: Array
-    text_of: Array | None = None
-    text_vectors: AnyFloats | None = None
+    node_ids: AnyArray
+    virtual: BoolArray
+    sources: AnyArray
+    targets: AnyArray
+    relations: AnyArray
+    representatives: AnyArray
+    levels: AnyArray
+    node_counts: AnyArray
+    edge_counts: AnyArray
+    representative_counts: AnyArray
+    text_of: AnyArray | None = None
+    text_vectors: AnyFloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.node_counts)
 
     @classmethod
     def of_shard(
-        cls, shard: Shard, numbers: Sequence[int] | Array, texts: TextTable | None = None
+        cls, shard: Shard, numbers: Sequence[int] | AnyArray, texts: TextTable | None = None
     ) -> GraphStack:
         """Graphs of a shard by number, cut out of its columns without a loop over graphs."""
         chosen = np.asarray(numbers, np.int64)
@@ -105,16 +104,16 @@ class GraphStack:
     @classmethod
     def _with_inverse(
         cls,
-        node_ids: Array,
-        virtual: Array,
-        sources: Array,
-        targets: Array,
-        relations: Array,
-        representatives: Array,
-        levels: Array,
-        counts: tuple[Array, Array, Array],
-        text_of: Array | None,
-        text_vectors: AnyFloats | None,
+        node_ids: AnyArray,
+        virtual: AnyArray,
+        sources: AnyArray,
+        targets: AnyArray,
+        relations: AnyArray,
+        representatives: AnyArray,
+        levels: AnyArray,
+        counts: tuple[AnyArray, AnyArray, AnyArray],
+        text_of: AnyArray | None,
+        text_vectors: AnyFloatArray | None,
     ) -> GraphStack:
         forward = relations.astype(np.int32)
         return cls(
@@ -164,7 +163,7 @@ def check_numbers(stack: GraphStack, tensors: Sequence[GraphTensor], labels: int
             )
 
 
-def _ranges(starts: Array, chosen: Array) -> tuple[Array, Array]:
+def _ranges(starts: AnyArray, chosen: AnyArray) -> tuple[AnyArray, AnyArray]:
     """The positions of the chosen graphs' elements end to end, and how many each has."""
     begins = starts[chosen]
     counts = starts[chosen + 1] - begins
@@ -172,6 +171,6 @@ def _ranges(starts: Array, chosen: Array) -> tuple[Array, Array]:
     return np.repeat(shift, counts) + np.arange(counts.sum()), counts
 
 
-def _joined(arrays: Iterable[Array]) -> Array:
+def _joined(arrays: Iterable[AnyArray]) -> AnyArray:
     listed = list(arrays)
     return np.concatenate(listed) if listed else np.zeros(0, np.int32)

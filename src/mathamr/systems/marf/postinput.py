@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
@@ -17,9 +16,8 @@ from mathamr.posts.post import Formula, Post
 from mathamr.systems.marf.latextokens import latex_tokens
 from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.text.wording import Span, Wording, written_sentences
-from mathamr.text.wordpieces import WordPieces
+from mathamr.text.wordpieces import PieceNumbers, WordPieces
 
-Numbers = npt.NDArray[np.uint16 | np.uint32]
 PAD, UNKNOWN = "[PAD]", "[UNK]"
 FUSED = 6
 """Formulas of a post that are kept, its longest: no more are fused."""
@@ -34,9 +32,9 @@ class PostInput:
     `sentences` has the number of each piece's sentence; training needs none.
     """
 
-    numbers: Numbers
-    formulas: tuple[tuple[str, Numbers], ...] = ()
-    sentences: Numbers = field(default_factory=lambda: np.zeros(0, np.uint16))
+    numbers: PieceNumbers
+    formulas: tuple[tuple[str, PieceNumbers], ...] = ()
+    sentences: PieceNumbers = field(default_factory=lambda: np.zeros(0, np.uint16))
 
 
 class LatexVocabulary:
@@ -55,7 +53,7 @@ class LatexVocabulary:
     def __len__(self) -> int:
         return len(self.tokens)
 
-    def numbers(self, latex: str, length: int) -> Numbers:
+    def numbers(self, latex: str, length: int) -> PieceNumbers:
         """The numbers of a formula's first tokens."""
         found = [self._number.get(token, 1) for token in latex_tokens(latex)[:length]]
         return np.array(found, np.uint16)
@@ -113,9 +111,9 @@ class InputReader:
             for (numbers, sentences), formula in zip(read, formulas, strict=True)
         ]
 
-    def _text(self, posts: Sequence[Sequence[str]]) -> list[tuple[Numbers, Numbers]]:
+    def _text(self, posts: Sequence[Sequence[str]]) -> list[tuple[PieceNumbers, PieceNumbers]]:
         """The pieces of posts given as sentences, and the sentence of each piece; marks belong to their neighbours."""
-        found: list[tuple[Numbers, Numbers]] = []
+        found: list[tuple[PieceNumbers, PieceNumbers]] = []
         for cut in self.pieces.cut([self._wording(sentences) for sentences in posts]):
             numbers = cut.numbers[: self._length]
             of = np.zeros(len(cut.numbers), np.uint16)
@@ -136,9 +134,9 @@ class InputReader:
             at += len(part) + 1
         return Wording(" ".join(parts), tuple(spans))
 
-    def _longest(self, formulas: Sequence[Formula]) -> tuple[tuple[str, Numbers], ...]:
+    def _longest(self, formulas: Sequence[Formula]) -> tuple[tuple[str, PieceNumbers], ...]:
         """The longest formulas by tokens, each spelling once; among equals those that stand first."""
-        found: dict[bytes, tuple[str, Numbers]] = {}
+        found: dict[bytes, tuple[str, PieceNumbers]] = {}
         for formula in formulas[:MOST_FORMULAS]:
             numbers = self.latex.numbers(formula.latex, self._formula_length)
             if len(numbers):
@@ -147,7 +145,7 @@ class InputReader:
         return joined(ranked[:FUSED], self._together)
 
 
-def joined(formulas: Sequence[tuple[str, Numbers]], length: int) -> tuple[tuple[str, Numbers], ...]:
+def joined(formulas: Sequence[tuple[str, PieceNumbers]], length: int) -> tuple[tuple[str, PieceNumbers], ...]:
     """Formulas as one, one behind the other, of so many tokens at most; as they are where that is none.
 
     >>> one, other = ("a", np.array([5, 6], np.uint16)), ("b", np.array([7, 8], np.uint16))
@@ -159,7 +157,7 @@ def joined(formulas: Sequence[tuple[str, Numbers]], length: int) -> tuple[tuple[
     return ((formulas[0][0], np.concatenate([numbers for _, numbers in formulas])[:length]),)
 
 
-def padded(rows: Sequence[Numbers], pad: int, width: int = 0) -> tuple[Tensor, Tensor]:
+def padded(rows: Sequence[PieceNumbers], pad: int, width: int = 0) -> tuple[Tensor, Tensor]:
     """Rows of numbers as one tensor, and their lengths; empty rows have one padding."""
     lengths = np.array([len(row) for row in rows], np.int64)
     width = max(width, int(lengths.max()) if len(rows) else 1, 1)

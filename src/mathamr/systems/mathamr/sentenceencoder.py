@@ -6,8 +6,8 @@ import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import FloatArray
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.wording import Span, Wording
 from mathamr.text.wordpieces import PieceNumbers, Pieces, WordPieces
@@ -37,7 +37,7 @@ class SentenceEncoder:
         self.encoder, self.length = encoder, length
         self.size = encoder.size
 
-    def encode(self, lines: Sequence[str]) -> npt.NDArray[np.float32]:
+    def encode(self, lines: Sequence[str]) -> FloatArray:
         """The vectors of lines, in order; a line that occurs twice is encoded once."""
         known = list(dict.fromkeys(lines))
         if not known:

@@ -8,18 +8,15 @@ the same is computed once (`refinement`).
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.layers.stack import GraphStack
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
 from mathamr.systems.mathamrplus.refinement import Step, refined
 
-Array = npt.NDArray[Any]
 EPSILON = 1e-5
 """Of the normalisations: torch's own default."""
 PIECE_ROWS = 1 << 16
@@ -52,14 +49,14 @@ class PlainNetwork:
     """Embeddings, pre-norm residual relational layers, and a projection head for the representatives."""
 
     def __init__(
-        self, configuration: ModelConfiguration, weights: Mapping[str, Array], labels: int, relations: int
+        self, configuration: ModelConfiguration, weights: Mapping[str, AnyArray], labels: int, relations: int
     ) -> None:
         _check(configuration, weights, labels, relations)
         self.configuration, self._weights = configuration, weights
         self._layers = [_Layer(_below(weights, f"layers.{n}.")) for n in range(configuration.layers)]
         self._head = {name: _floats(array) for name, array in _below(weights, "head.").items()}
 
-    def __call__(self, stack: GraphStack) -> Floats:
+    def __call__(self, stack: GraphStack) -> FloatArray:
         """The vectors of all representatives, graph by graph, of length one."""
         plan = refined(stack, len(self._layers), PIECE_ROWS)
         x = _floats(self._weights["embedding.weight"][plan.labels])
@@ -77,7 +74,7 @@ class PlainNetwork:
 class _Layer:
     """One residual layer: h + GELU(RGCN(LayerNorm(h))) (equation 3.1)."""
 
-    def __init__(self, weights: Mapping[str, Array]) -> None:
+    def __init__(self, weights: Mapping[str, AnyArray]) -> None:
         self._weights = weights
         self._small = {
             name: _floats(weights[name])
@@ -89,20 +86,20 @@ class _Layer:
                 "convolution.vectors",
             )
         }
-        self._matrices: dict[int, Floats] = {}
+        self._matrices: dict[int, FloatArray] = {}
 
-    def __call__(self, x: Floats, step: Step) -> Floats:
+    def __call__(self, x: FloatArray, step: Step) -> FloatArray:
         small = self._small
         normal = _normal(x, small["norm.weight"], small["norm.bias"])
         # A class may come apart into several, or be wanted no more: its product is made once, if at all.
-        out: Floats
+        out: FloatArray
         if len(step.own) < len(normal):
             out = normal[step.own] @ small["convolution.root"]
         else:
             out = (normal @ small["convolution.root"])[step.own]
         out += small["convolution.bias"]
         for part in step.parts:
-            means: Floats = normal[part.firsts]
+            means: FloatArray = normal[part.firsts]
             if len(part.larger):
                 means[part.larger] = part.sources(normal) * part.shares
             means += small["convolution.vectors"][part.relations]
@@ -114,7 +111,7 @@ class _Layer:
         added += x[step.own]
         return added
 
-    def _matrix(self, relation: int) -> Floats:
+    def _matrix(self, relation: int) -> FloatArray:
         """The matrix of a relation: the bases, mixed by its coefficients."""
         found = self._matrices.get(relation)
         if found is None:
@@ -123,15 +120,15 @@ class _Layer:
             found = self._matrices[relation] = mixed.reshape(bases.shape[1:])
         return found
 
-    def _bases(self) -> Floats:
+    def _bases(self) -> FloatArray:
         if not hasattr(self, "_flat"):
             bases = self._weights["convolution.bases"]
             self._flat = _floats(bases).reshape(len(bases), -1)
         return self._flat
 
 
-def _normal(x: Floats, weight: Floats, bias: Floats) -> Floats:
-    centred: Floats = x - x.mean(axis=1, keepdims=True)
+def _normal(x: FloatArray, weight: FloatArray, bias: FloatArray) -> FloatArray:
+    centred: FloatArray = x - x.mean(axis=1, keepdims=True)
     spread = np.sqrt(np.einsum("ij,ij->i", centred, centred) / np.float32(x.shape[1]) + np.float32(EPSILON))
     centred /= spread[:, None]
     centred *= weight
@@ -139,7 +136,7 @@ def _normal(x: Floats, weight: Floats, bias: Floats) -> Floats:
     return centred
 
 
-def _gelu(x: Floats) -> Floats:
+def _gelu(x: FloatArray) -> FloatArray:
     """x times the normal distribution up to x, some rows at a time: all steps find their numbers still near the processor."""
     found = np.empty_like(x)
     room = np.empty((4, min(len(x), NEAR_ROWS), x.shape[1]), np.float32)
@@ -159,7 +156,7 @@ def _gelu(x: Floats) -> Floats:
     return found
 
 
-def _polynomial(x: Floats, coefficients: tuple[float, ...], out: Floats) -> None:
+def _polynomial(x: FloatArray, coefficients: tuple[float, ...], out: FloatArray) -> None:
     np.multiply(x, np.float32(coefficients[0]), out=out)
     out += np.float32(coefficients[1])
     for coefficient in coefficients[2:]:
@@ -167,16 +164,16 @@ def _polynomial(x: Floats, coefficients: tuple[float, ...], out: Floats) -> None
         out += np.float32(coefficient)
 
 
-def _floats(array: Array) -> Floats:
+def _floats(array: AnyArray) -> FloatArray:
     return np.ascontiguousarray(array, np.float32)
 
 
-def _below(weights: Mapping[str, Array], name: str) -> dict[str, Array]:
+def _below(weights: Mapping[str, AnyArray], name: str) -> dict[str, AnyArray]:
     return {key.removeprefix(name): array for key, array in weights.items() if key.startswith(name)}
 
 
 def _check(
-    configuration: ModelConfiguration, weights: Mapping[str, Array], labels: int, relations: int
+    configuration: ModelConfiguration, weights: Mapping[str, AnyArray], labels: int, relations: int
 ) -> None:
     """Every weight is there and no other, in the shape that the configuration asks for, and finite."""
     size, bases, result = configuration.hidden, configuration.bases, configuration.projection

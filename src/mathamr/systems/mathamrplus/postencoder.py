@@ -14,11 +14,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice, repeat
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
@@ -52,7 +52,7 @@ class Shares:
             if not isinstance(value, int | float) or not 0 <= value <= 1:
                 raise MathAMRError(f"the text's share of a {name} is from 0 to 1, not {value!r}")
 
-    def of(self, levels: npt.NDArray[Any]) -> npt.NDArray[np.float32]:
+    def of(self, levels: AnyArray) -> FloatArray:
         """The share of each representative by its level."""
         table = np.zeros(len(Level), np.float32)
         table[[Level.FORMULA, Level.SENTENCE, Level.DOCUMENT]] = self.formula, self.sentence, self.document

@@ -11,15 +11,12 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray, BoolArray
 from mathamr.systems.layers.stack import GraphStack
 
-Array = npt.NDArray[Any]
-Mask = npt.NDArray[np.bool_]
 FEW = 300
 """Among so few nodes none is looked for that is like another: a query has no more."""
 
@@ -31,7 +28,7 @@ class Sums:
     is that of the sums, those of most rows first.
     """
 
-    def __init__(self, begins: Array, counts: Array, numbers: Array) -> None:
+    def __init__(self, begins: AnyArray, counts: AnyArray, numbers: AnyArray) -> None:
         """The sum of `numbers` from each begin on, as many as its count; none is of nothing."""
         self.order = np.argsort(-counts, kind="stable")
         begins, counts = begins[self.order], counts[self.order]
@@ -41,7 +38,7 @@ class Sums:
         self._rows = numbers[begins[_ranges(np.zeros_like(having), having)] + within]
         self._ends = np.cumsum(having).tolist()
 
-    def __call__(self, x: Array) -> Array:
+    def __call__(self, x: AnyArray) -> AnyArray:
         """The sums of rows of `x`."""
         rows = np.take(x, self._rows, axis=0)
         sums = rows[: len(self.order)]
@@ -59,13 +56,13 @@ class Part:
     `targets`.
     """
 
-    relations: Array
+    relations: AnyArray
     spans: tuple[tuple[int, int, int], ...]
-    firsts: Array
-    larger: Array
-    shares: Array
+    firsts: AnyArray
+    larger: AnyArray
+    shares: AnyArray
     sources: Sums
-    targets: Array
+    targets: AnyArray
     received: Sums
 
 
@@ -73,7 +70,7 @@ class Part:
 class Step:
     """One layer: `own` is the class of the layer before that each class comes from."""
 
-    own: Array
+    own: AnyArray
     parts: tuple[Part, ...]
 
 
@@ -81,9 +78,9 @@ class Step:
 class Refinement:
     """The labels to begin with, the layers, and the class that each representative is of in the end."""
 
-    labels: Array
+    labels: AnyArray
     steps: tuple[Step, ...]
-    representatives: Array
+    representatives: AnyArray
 
 
 def refined(stack: GraphStack, layers: int, most: int) -> Refinement:
@@ -102,7 +99,7 @@ def refined(stack: GraphStack, layers: int, most: int) -> Refinement:
     return Refinement(labels, tuple(steps), classes[stack.representatives])
 
 
-def _unrefined(stack: GraphStack, edges: _Edges, wanted: list[Mask], most: int) -> Refinement:
+def _unrefined(stack: GraphStack, edges: _Edges, wanted: list[BoolArray], most: int) -> Refinement:
     """Every node by itself, in all layers but the last: to look for others like it would take longer."""
     nodes, groups = np.arange(len(stack.node_ids)), np.arange(len(edges.targets))
     whole = _step(edges, nodes, groups, groups, nodes, most)
@@ -131,7 +128,7 @@ class _Edges:
         self.reached_begins = np.cumsum(self.reached) - self.reached
 
 
-def _wanted(stack: GraphStack, layers: int) -> list[Mask]:
+def _wanted(stack: GraphStack, layers: int) -> list[BoolArray]:
     """Whose states are wanted after each layer: in the end the representatives', before that also theirs who reach them."""
     wanted = np.zeros(len(stack.node_ids), np.bool_)
     wanted[stack.representatives] = True
@@ -143,7 +140,7 @@ def _wanted(stack: GraphStack, layers: int) -> list[Mask]:
     return found[::-1]
 
 
-def _refining(edges: _Edges, classes: Array, wanted: Mask, most: int) -> tuple[Step, Array]:
+def _refining(edges: _Edges, classes: AnyArray, wanted: BoolArray, most: int) -> tuple[Step, AnyArray]:
     """One layer over nodes of these classes, and their classes behind it, which mean nothing for unwanted nodes."""
     before = int(classes.max(initial=-1)) + 1
     # Groups are alike that have one relation and sources of the same classes, each as often.
@@ -166,7 +163,9 @@ def _refining(edges: _Edges, classes: Array, wanted: Mask, most: int) -> tuple[S
     return _step(edges, classes, groups, among, nodes[firsts], most), after
 
 
-def _step(edges: _Edges, classes: Array, groups: Array, among: Array, nodes: Array, most: int) -> Step:
+def _step(
+    edges: _Edges, classes: AnyArray, groups: AnyArray, among: AnyArray, nodes: AnyArray, most: int
+) -> Step:
     """One layer that computes these groups and nodes, each for its class; `among` says which of them stands for a group."""
     counts = edges.reached[nodes]
     received = among[edges.by_target[_ranges(edges.reached_begins[nodes], counts)]]
@@ -182,7 +181,9 @@ def _step(edges: _Edges, classes: Array, groups: Array, among: Array, nodes: Arr
     return Step(classes[nodes], tuple(parts))
 
 
-def _part(edges: _Edges, classes: Array, groups: Array, received: Array, counts: Array, start: int) -> Part:
+def _part(
+    edges: _Edges, classes: AnyArray, groups: AnyArray, received: AnyArray, counts: AnyArray, start: int
+) -> Part:
     """Classes of nodes from `start` on, which so many of these groups reach."""
     relations, sizes, begins = edges.relations[groups], edges.counts[groups], edges.begins[groups]
     cuts = [0, *(np.flatnonzero(np.diff(relations)) + 1).tolist(), len(relations)]
@@ -203,19 +204,19 @@ def _part(edges: _Edges, classes: Array, groups: Array, received: Array, counts:
     )
 
 
-def _drawn(count: int) -> Array:
+def _drawn(count: int) -> AnyArray:
     """Numbers of 64 bits that nobody can foresee."""
     return np.frombuffer(os.urandom(8 * count), np.uint64)
 
 
-def _totals(numbers: Array, begins: Array, ends: Array) -> Array:
+def _totals(numbers: AnyArray, begins: AnyArray, ends: AnyArray) -> AnyArray:
     """Sums from begins to ends, of which nothing but their lowest 64 bits counts."""
     sums = np.zeros(len(numbers) + 1, np.uint64)
     np.cumsum(numbers, out=sums[1:])
     return sums[ends] - sums[begins]
 
 
-def _numbered(numbers: Array) -> tuple[Array, Array]:
+def _numbered(numbers: AnyArray) -> tuple[AnyArray, AnyArray]:
     """Where each number stands first, and for all of them which of these it is: counted in the order of their coming.
 
     >>> _numbered(np.array([7, 3, 7, 9, 3]))
@@ -234,7 +235,7 @@ def _numbered(numbers: Array) -> tuple[Array, Array]:
     return firsts[coming], found
 
 
-def _ranges(begins: Array, counts: Array) -> Array:
+def _ranges(begins: AnyArray, counts: AnyArray) -> AnyArray:
     """The numbers from each begin on, as many as its count.
 
     >>> _ranges(np.array([5, 2]), np.array([2, 3]))

@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.formulas.tree import Opt
 from mathamr.graphs.formulahashes import subtree_hashes
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
-
-Numbers = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -24,13 +21,13 @@ class OperatorGraphs:
     farthest leaf.
     """
 
-    labels: Numbers
-    orders: Numbers
-    node_starts: Numbers
-    sources: Numbers
-    targets: Numbers
-    edges: Numbers
-    arc_starts: Numbers
+    labels: AnyArray
+    orders: AnyArray
+    node_starts: AnyArray
+    sources: AnyArray
+    targets: AnyArray
+    edges: AnyArray
+    arc_starts: AnyArray
 
     @classmethod
     def of(cls, trees: Sequence[Opt], labels: FormulaLabels) -> OperatorGraphs:
@@ -64,7 +61,7 @@ class OperatorGraphs:
     def __len__(self) -> int:
         return len(self.node_starts) - 1
 
-    def chosen(self, numbers: Numbers) -> OperatorGraphs:
+    def chosen(self, numbers: AnyArray) -> OperatorGraphs:
         """Some graphs, in that order."""
         nodes, counts = _taken(self.node_starts, numbers)
         arcs, arc_counts = _taken(self.arc_starts, numbers)
@@ -79,20 +76,20 @@ class OperatorGraphs:
         )
 
     @property
-    def owners(self) -> Numbers:
+    def owners(self) -> AnyArray:
         """The graph of every node."""
         return np.repeat(np.arange(len(self)), np.diff(self.node_starts))
 
-    def arcs(self) -> tuple[Numbers, Numbers]:
+    def arcs(self) -> tuple[AnyArray, AnyArray]:
         """Sources and targets by their numbers among all nodes."""
         offset = np.repeat(self.node_starts[:-1], np.diff(self.arc_starts))
         return self.sources + offset, self.targets + offset
 
-    def changed(self, **changes: Numbers) -> OperatorGraphs:
+    def changed(self, **changes: AnyArray) -> OperatorGraphs:
         """The graphs with other labels or arcs."""
         return OperatorGraphs(**{name: changes.get(name, getattr(self, name)) for name in self.__slots__})
 
-    def with_arcs(self, kept: Numbers) -> OperatorGraphs:
+    def with_arcs(self, kept: AnyArray) -> OperatorGraphs:
         """The graphs with some of their arcs."""
         owners = np.repeat(np.arange(len(self)), np.diff(self.arc_starts))
         return self.changed(
@@ -102,7 +99,7 @@ class OperatorGraphs:
             arc_starts=_starts(np.bincount(owners[kept], minlength=len(self))),
         )
 
-    def with_nodes(self, kept: Numbers) -> OperatorGraphs:
+    def with_nodes(self, kept: AnyArray) -> OperatorGraphs:
         """The graphs with some of their nodes, and the arcs between these."""
         if kept.all():
             return self
@@ -132,14 +129,14 @@ class OperatorGraphs:
             reached[targets[new]] = True
 
 
-def shared_nodes(trees: FormulaTrees) -> Numbers:
+def shared_nodes(trees: FormulaTrees) -> AnyArray:
     """For every node of trees the node of the operator graphs that stands for it, by its number among all nodes of those."""
     owners = np.repeat(np.arange(len(trees)), np.diff(trees.starts))
     first_of, firsts = _shared(owners, subtree_hashes(trees)[0])
     return np.searchsorted(firsts, first_of)
 
 
-def _shared(owners: Numbers, hashes: Numbers) -> tuple[Numbers, Numbers]:
+def _shared(owners: AnyArray, hashes: AnyArray) -> tuple[AnyArray, AnyArray]:
     """For every node the first of its tree with an equal subtree, which stands for all; and these firsts in order."""
     order = np.lexsort((np.arange(len(owners)), hashes, owners))
     new = np.ones(len(order), np.bool_)
@@ -149,11 +146,11 @@ def _shared(owners: Numbers, hashes: Numbers) -> tuple[Numbers, Numbers]:
     return first_of, np.sort(order[new])
 
 
-def _starts(counts: Sequence[int] | Numbers) -> Numbers:
+def _starts(counts: Sequence[int] | AnyArray) -> AnyArray:
     return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64)
 
 
-def _taken(starts: Numbers, numbers: Numbers) -> tuple[Numbers, Numbers]:
+def _taken(starts: AnyArray, numbers: AnyArray) -> tuple[AnyArray, AnyArray]:
     counts = starts[numbers + 1] - starts[numbers]
     before = np.cumsum(counts) - counts
     return np.arange(int(counts.sum())) - np.repeat(before - starts[numbers], counts), counts

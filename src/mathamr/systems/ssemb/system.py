@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any, ClassVar, Self
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch.nn import functional
 
+from mathamr.core.arrays import FloatArray
 from mathamr.core.device import chosen_device
 from mathamr.core.unfilled import unfilled
 from mathamr.formulas.tree import Opt
@@ -139,7 +139,7 @@ class SsembSystem:
                     else {STRUCTURE: Vectors.one(next(rows), Level.FORMULA, visual.key)}
                 )
 
-    def structures(self, trees: Sequence[Opt]) -> npt.NDArray[np.float32]:
+    def structures(self, trees: Sequence[Opt]) -> FloatArray:
         """The vectors of operator trees."""
         if not trees:
             return np.zeros((0, self.network.configuration.size), np.float32)

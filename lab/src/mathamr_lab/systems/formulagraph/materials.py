@@ -5,18 +5,17 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaShard, FormulaTrees
 from mathamr.systems.formulagraph.batch import Subexpressions
 from mathamr_lab.systems.formulagraph.configuration import NodeTraining
 from mathamr_lab.systems.formulagraph.teacher import Teacher
 
-Numbers = npt.NDArray[Any]
 FEW = 2
 """Fewer formulas than these have no negatives."""
 _SKETCH = 8
@@ -26,8 +25,8 @@ class FormulaChoice(NamedTuple):
     """A batch by number: its formulas in ascending order, and the anchors whose order is learnt beside them."""
 
     number: int
-    formulas: Numbers
-    anchors: Numbers
+    formulas: AnyArray
+    anchors: AnyArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,8 +35,8 @@ class FormulaMaterials:
 
     shard: FormulaShard
     teacher: Teacher | None
-    train: Numbers
-    held: Numbers
+    train: AnyArray
+    held: AnyArray
     configuration: NodeTraining
 
     @classmethod
@@ -109,7 +108,7 @@ class FormulaMaterials:
             return FormulaChoice(0, none, none)
         return FormulaChoice(0, none, np.arange(len(self.teacher) - self.teacher.held, len(self.teacher)))
 
-    def _order(self, chance: np.random.Generator) -> Numbers:
+    def _order(self, chance: np.random.Generator) -> AnyArray:
         count, group = len(self.train), self.configuration.neighbours
         if group == 1:
             return chance.permutation(count)
@@ -118,15 +117,15 @@ class FormulaMaterials:
         return np.concatenate([groups[place] for place in chance.permutation(len(groups))])
 
     @cached_property
-    def _sketches(self) -> Numbers:
+    def _sketches(self) -> AnyArray:
         """What labels a formula has, as a few numbers: alike where most labels are the same."""
         trees = self.shard.opt
         table = np.random.default_rng(0).standard_normal((len(self.shard.labels), _SKETCH))
         sums = np.add.reduceat(table[trees.labels], trees.starts[:-1], axis=0)
-        found: Numbers = sums / np.linalg.norm(sums, axis=1, keepdims=True).clip(1e-9)
+        found: AnyArray = sums / np.linalg.norm(sums, axis=1, keepdims=True).clip(1e-9)
         return found
 
-    def _anchors(self, steps: int, chance: np.random.Generator) -> list[Numbers]:
+    def _anchors(self, steps: int, chance: np.random.Generator) -> list[AnyArray]:
         if self.teacher is None:
             return [np.zeros(0, np.int64)] * steps
         many = max(1, self.configuration.batch_size // self.teacher.candidates.shape[1])

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.graphs.formulashard import FormulaLabels
 
-Numbers = npt.NDArray[Any]
 LETTERS = 200
 """The most frequent variables: new names are drawn among them."""
 NUMERALS = 40
@@ -29,7 +26,7 @@ class Renaming:
         )
         self._size = len(labels)
 
-    def drawn(self, formulas: int, chance: np.random.Generator) -> Numbers:
+    def drawn(self, formulas: int, chance: np.random.Generator) -> AnyArray:
         """For every formula how far its variables and its numbers move; 0 leaves them."""
         moves = np.zeros((2, formulas), np.int64)
         for kind, (rate, circle) in enumerate(zip(self.rates, self._circles, strict=True)):
@@ -38,7 +35,7 @@ class Renaming:
                 moves[kind] = np.where(moved, chance.integers(1, len(circle), formulas), 0)
         return moves
 
-    def applied(self, labels: Numbers, owners: Numbers, moves: Numbers) -> Numbers:
+    def applied(self, labels: AnyArray, owners: AnyArray, moves: AnyArray) -> AnyArray:
         """The labels of nodes under the new names of their formulas."""
         found = labels
         for kind, circle in enumerate(self._circles):
@@ -52,7 +49,7 @@ class Renaming:
         return found
 
 
-def _circle(labels: FormulaLabels, kind: str, most: int) -> Numbers:
+def _circle(labels: FormulaLabels, kind: str, most: int) -> AnyArray:
     special = len(FormulaLabels.special())
     return np.array(
         [

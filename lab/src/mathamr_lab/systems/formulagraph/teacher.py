@@ -9,14 +9,12 @@ from __future__ import annotations
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 
-Numbers = npt.NDArray[Any]
 MOST_HELD = 100
 """Orders that are validated on at most."""
 
@@ -25,9 +23,9 @@ MOST_HELD = 100
 class Teacher:
     """For every anchor, a formula by its number, some candidates and what each is worth to it."""
 
-    anchors: Numbers
-    candidates: Numbers
-    scores: Numbers
+    anchors: AnyArray
+    candidates: AnyArray
+    scores: AnyArray
 
     def __len__(self) -> int:
         return len(self.anchors)

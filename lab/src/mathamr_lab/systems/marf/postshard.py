@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import Int32Array
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.marf.postinput import Numbers, PostInput, joined
+from mathamr.systems.marf.postinput import PostInput, joined
+from mathamr.text.wordpieces import PieceNumbers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -20,12 +21,12 @@ class PostShard:
 
     ids: tuple[str, ...]
     posts: tuple[PostInput, ...]
-    pairs: npt.NDArray[np.int32]
+    pairs: Int32Array
 
     def __len__(self) -> int:
         return len(self.ids)
 
-    def formulas(self, post: int) -> tuple[Numbers, ...]:
+    def formulas(self, post: int) -> tuple[PieceNumbers, ...]:
         """The tokens of a post's formulas, the longest first."""
         return tuple(numbers for _, numbers in self.posts[post].formulas)
 
@@ -72,9 +73,9 @@ class PostShard:
         return cls(tuple(ids), tuple(posts), np.array(known, np.int32).reshape(-1, 2))
 
 
-def _joined(rows: Sequence[Numbers]) -> Numbers:
+def _joined(rows: Sequence[PieceNumbers]) -> PieceNumbers:
     return np.concatenate(rows) if rows else np.zeros(0, np.uint16)
 
 
-def _split(numbers: Numbers, lengths: npt.NDArray[np.int32]) -> list[Numbers]:
+def _split(numbers: PieceNumbers, lengths: Int32Array) -> list[PieceNumbers]:
     return np.split(numbers, np.cumsum(lengths)[:-1]) if len(lengths) else []

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from mathamr.core.arrays import IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr.systems.marf.inference import context_vectors
@@ -25,12 +26,12 @@ from mathamr.systems.marf.network import (
     padded_maxsim,
     pooled,
 )
-from mathamr.systems.marf.postinput import Numbers, padded
+from mathamr.systems.marf.postinput import padded
 from mathamr.text.encoder import precision
+from mathamr.text.wordpieces import PieceNumbers
 from mathamr_lab.systems.marf.configuration import PartTraining
 from mathamr_lab.systems.marf.postshard import PostShard
 from mathamr_lab.training.pairs import Answers, checked, split, stretch
-from mathamr_lab.training.pairs import Numbers as Places
 from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
 
@@ -125,7 +126,7 @@ class WordTrainer(PartTrainer[MaskedStep]):
         self._words = MaskedWords(context)
         super().__init__(shard, self._words, len(shard), way, device)
 
-    def step(self, batch: Places, epoch: int) -> MaskedStep:
+    def step(self, batch: IntArray, epoch: int) -> MaskedStep:
         """Posts with 15 % of their pieces hidden: most as a mask, some as another piece, some as they are."""
         chance = self.chance(batch, epoch)
         numbers, lengths = padded([self.shard.posts[post].numbers[: self.way.length] for post in batch], 0)
@@ -175,15 +176,15 @@ class PairTrainer(PartTrainer[PairStep]):
         self.answers = Answers(pairs, len(shard))
         super().__init__(shard, model, len(self.train), way, device)
 
-    def _usable(self, shard: PostShard, pairs: Places) -> Places:
+    def _usable(self, shard: PostShard, pairs: IntArray) -> IntArray:
         return pairs
 
-    def step(self, batch: Places, epoch: int) -> PairStep:
+    def step(self, batch: IntArray, epoch: int) -> PairStep:
         """The posts of some pairs."""
         chance = self.chance(batch, epoch)
         return self._step(self.train[batch], chance)
 
-    def _step(self, pairs: Places, chance: np.random.Generator | None) -> PairStep:
+    def _step(self, pairs: IntArray, chance: np.random.Generator | None) -> PairStep:
         posts = pairs.T.flatten().tolist()
         ignored = self.answers.among(pairs[:, 0], pairs[:, 1])
         np.fill_diagonal(ignored, False)
@@ -263,7 +264,7 @@ class FormulaTrainer(PairTrainer):
         self.encoder, self._scoring = encoder, scoring
         super().__init__(shard, encoder, way, device)
 
-    def _usable(self, shard: PostShard, pairs: Places) -> Places:
+    def _usable(self, shard: PostShard, pairs: IntArray) -> IntArray:
         has = np.array([bool(post.formulas) for post in shard.posts], np.bool_)
         return pairs[has[pairs].all(1)]
 
@@ -304,7 +305,7 @@ class FusionTrainer(PairTrainer):
             network.fusion.opened_by(way.gate)
         self._near = self._nearest() if way.neighbours > 1 else None
 
-    def plan(self, epoch: int) -> list[Places]:
+    def plan(self, epoch: int) -> list[IntArray]:
         """Shuffled; where hard negatives are wanted, with pairs beside each other whose questions are near."""
         if self._near is None:
             return super().plan(epoch)
@@ -312,7 +313,7 @@ class FusionTrainer(PairTrainer):
             self._near, self.count, self.way.neighbours, self.way.batch_size, [self.way.seed, 3, epoch]
         )
 
-    def _nearest(self) -> Places:
+    def _nearest(self) -> IntArray:
         """For every training pair those whose questions are nearest, by the means of their text's tokens."""
         posts = [self.shard.posts[post] for post in self.train[: self.count, 0].tolist()]
         rows = context_vectors(self.network.eval(), posts, self.device)
@@ -344,7 +345,9 @@ class FusionTrainer(PairTrainer):
         return _halves(self.network.fused(context, formula, counts), lengths)
 
 
-def near_batches(near: Places, count: int, neighbours: int, size: int, seed: Sequence[int]) -> list[Places]:
+def near_batches(
+    near: IntArray, count: int, neighbours: int, size: int, seed: Sequence[int]
+) -> list[IntArray]:
     """Every pair once, in groups of near ones, the groups in an order by chance, cut into batches.
 
     >>> near = np.array([[0, 2], [1, 3], [2, 0], [3, 1]])
@@ -367,7 +370,7 @@ def near_batches(near: Places, count: int, neighbours: int, size: int, seed: Seq
 _NOTHING = np.zeros(0, np.uint16)
 
 
-def _chosen(formulas: tuple[Numbers, ...], chance: np.random.Generator | None) -> Numbers:
+def _chosen(formulas: tuple[PieceNumbers, ...], chance: np.random.Generator | None) -> PieceNumbers:
     """One of a post's formulas by chance, or without it the longest; nothing where there is none."""
     if not formulas:
         return _NOTHING

@@ -11,6 +11,7 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray, FloatArray, Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.mathamr.sentenceencoder import line_pieces, whole
 from mathamr.text.wordpieces import Pieces, WordPieces
@@ -27,16 +28,16 @@ class JudgedLines:
     """
 
     lines: tuple[Pieces, ...]
-    topics: npt.NDArray[np.int32]
-    queries: npt.NDArray[np.int32]
-    candidates: npt.NDArray[np.int32]
+    topics: Int32Array
+    queries: Int32Array
+    candidates: Int32Array
     grades: npt.NDArray[np.int8]
 
     def __len__(self) -> int:
         return len(self.grades)
 
     @property
-    def scores(self) -> npt.NDArray[np.float32]:
+    def scores(self) -> FloatArray:
         """What the grades count."""
         return np.array(SCORES, np.float32)[self.grades]
 
@@ -44,7 +45,7 @@ class JudgedLines:
         """The judgments of some topics."""
         return self.take(np.flatnonzero(np.isin(self.topics, list(wanted))))
 
-    def take(self, places: npt.NDArray[np.int64]) -> JudgedLines:
+    def take(self, places: IntArray) -> JudgedLines:
         """Some judgments, in that order."""
         return JudgedLines(
             self.lines,
@@ -122,9 +123,7 @@ class JudgedLines:
             raise MathAMRError(f"{path} holds no judged lines, or it is damaged: {error}") from error
 
 
-def split_by_grade(
-    grades: Sequence[int] | npt.NDArray[Any], share: float, seed: int
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def split_by_grade(grades: Sequence[int] | AnyArray, share: float, seed: int) -> tuple[IntArray, IntArray]:
     """(training, validation): of every grade the same share is kept to validate on (seed, section 5)."""
     chance = np.random.default_rng([seed, 3])
     kept = [

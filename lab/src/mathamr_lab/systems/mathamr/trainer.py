@@ -13,13 +13,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from mathamr.core.arrays import IntArray
 from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr.systems.layers.lowrank import changes_of
 from mathamr.text.encoder import PieceBatch, TextEncoder, batch_of, vectors_of
 from mathamr_lab.systems.mathamr.judgedlines import JudgedLines, split_by_grade
-from mathamr_lab.training.pairs import Numbers
 from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
 
@@ -104,7 +104,7 @@ class LineTrainer(PlainTrainer[LineStep]):
         super().__init__(encoder.model, len(learned), configuration, device)
         encoder.device = device
 
-    def step(self, batch: Numbers, epoch: int) -> LineStep:
+    def step(self, batch: IntArray, epoch: int) -> LineStep:
         """The lines of some judgments."""
         chosen = self.judged.take(batch)
         places = np.concatenate([chosen.queries, chosen.candidates])

@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from mathamr.core.arrays import BoolArray, FloatArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
@@ -22,7 +22,7 @@ from mathamr.systems.vectors import Vectors
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.transformer import Transformer
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
-from mathamr_lab.training.pairs import Pairs, checked, split
+from mathamr_lab.training.pairs import checked, split
 
 SHARES = (0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
@@ -96,9 +96,9 @@ def _headed(encoder: TextEncoder, head: torch.Tensor | None) -> TextEncoder:
 class Trial:
     """Posts with the vectors of both encoders, and which of them ask and answer: what shares are tried on."""
 
-    pairs: Pairs
-    documents: npt.NDArray[np.int64]
-    ignored: npt.NDArray[np.bool_]
+    pairs: IntArray
+    documents: IntArray
+    ignored: BoolArray
     graph: dict[int, Vectors]
     text: dict[int, Any]
 
@@ -117,7 +117,7 @@ class Trial:
             total += 1 / (better + 1) if better < 10 else 0.0
         return total / max(1, len(self.pairs))
 
-    def _joined(self, post: int, shares: Shares, size: int) -> npt.NDArray[np.float32]:
+    def _joined(self, post: int, shares: Shares, size: int) -> FloatArray:
         return PostEncoder.side_by_side(self.graph[post], self.text[post], shares, size).vectors
 
 

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.formulashard import FormulaLabels, FormulaShard
 from mathamr.systems.ssemb.augmentation import AugmentationConfiguration, view
@@ -26,8 +26,6 @@ from mathamr_lab.systems.formulagraph.teacher import Teacher
 from mathamr_lab.systems.ssemb.configuration import StructTraining
 from mathamr_lab.training.trainer import TrainingSubject, Validation
 
-Numbers = npt.NDArray[Any]
-
 
 @dataclass(frozen=True, eq=False)
 class StructMaterials:
@@ -35,8 +33,8 @@ class StructMaterials:
 
     labels: FormulaLabels
     graphs: OperatorGraphs
-    train: Numbers
-    held: Numbers
+    train: AnyArray
+    held: AnyArray
     teacher: Teacher | None
 
     @classmethod
@@ -71,8 +69,8 @@ class StructChoice(NamedTuple):
     """A batch by number: its formulas, and the anchors whose order is learnt beside them."""
 
     number: int
-    formulas: Numbers
-    anchors: Numbers
+    formulas: AnyArray
+    anchors: AnyArray
 
 
 class StructStep(NamedTuple):

@@ -19,12 +19,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from mathamr.core.arrays import IntArray
 from mathamr.core.configured import changed, check_ranges
 from mathamr.core.errors import MathAMRError
 from mathamr.text.encoder import BUDGET, PieceBatch, TextEncoder
 from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
-from mathamr_lab.systems.mathamrplus.text.neighbours import Places
 from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
 from mathamr_lab.training.learner import ContrastiveStep
 from mathamr_lab.training.losses import Contrast, TemperedLoss, info_nce
@@ -148,11 +148,11 @@ class DistillingTrainer(TextTrainer):
     def _loss(self) -> TemperedLoss:
         return DistillingLoss(self.lessons, self.configuration.temperature, self.encoder.size, self._taught)
 
-    def _likened(self, posts: Places) -> Tensor:
+    def _likened(self, posts: IntArray) -> Tensor:
         rows = torch.from_numpy(self._starts[posts] + self.whole[posts]).to(self.device)
         return self._taught.index_select(0, rows).float()
 
-    def step(self, batch: Places, epoch: int) -> ContrastiveStep[PieceBatch]:
+    def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[PieceBatch]:
         """The word pieces of a batch, and where the teacher's vectors of them stand."""
         made = super().step(batch, epoch)
         chosen, _ = self._chosen(batch)

@@ -7,14 +7,10 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from mathamr.core.storage.arrays import Array
+from mathamr.core.arrays import AnyArray, BoolArray, IntArray
 from mathamr.core.storage.strings import RaggedArray, Strings
 from mathamr.index.engines.entry import Filter, Payload
-
-Mask = npt.NDArray[np.bool_]
-Rows = npt.NDArray[np.int64]
 
 _NO_SCORE = np.iinfo(np.int64).min
 
@@ -24,11 +20,11 @@ class PayloadColumns:
     """The payloads of a segment; kinds, sources and tags are numbers in `names`."""
 
     names: Strings
-    kinds: Array
-    sources: Array
+    kinds: AnyArray
+    sources: AnyArray
     tags: RaggedArray
-    times: Array
-    scores: Array
+    times: AnyArray
+    scores: AnyArray
     dates: RaggedArray
     posts: RaggedArray
     visuals: RaggedArray
@@ -70,7 +66,7 @@ class PayloadColumns:
             visual=Strings(self.visuals)[row],
         )
 
-    def mask(self, where: Filter) -> Mask:
+    def mask(self, where: Filter) -> BoolArray:
         """Which rows pass a filter; `Filter.passes` says the same of one payload."""
         numbers = {name: number for number, name in enumerate(self.names.all())}
         passing = np.ones(len(self), np.bool_)
@@ -94,7 +90,7 @@ class PayloadColumns:
             passing &= (self.scores != _NO_SCORE) & (self.scores >= where.minimum_score)
         return passing
 
-    def take(self, rows: Rows) -> PayloadColumns:
+    def take(self, rows: IntArray) -> PayloadColumns:
         """Some of the rows, in that order."""
         return PayloadColumns(
             self.names,
@@ -127,7 +123,7 @@ class PayloadColumns:
             RaggedArray.joined([part.visuals for part in parts]),
         )
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, AnyArray]:
         """The columns by name, for a file."""
         ragged = {
             "names": self.names.cells,

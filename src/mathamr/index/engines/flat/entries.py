@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import BoolArray, FloatArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import (
     Entry,
@@ -20,7 +20,6 @@ from mathamr.index.engines.entry import (
     unit,
     unit_query,
 )
-from mathamr.index.engines.flat.columns import Mask, Rows
 from mathamr.index.engines.flat.fieldrows import FieldRows
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.segment import FlatSegment
@@ -35,11 +34,11 @@ class StoredSegment:
 
     file: str
     segment: FlatSegment
-    dead: Rows
+    dead: IntArray
     dead_file: str | None
 
     @property
-    def alive(self) -> Mask | None:
+    def alive(self) -> BoolArray | None:
         """Which entries are not deleted; `None`: all of them."""
         if not len(self.dead):
             return None
@@ -60,7 +59,7 @@ class _View:
     stored: tuple[StoredSegment, ...]
     waiting: FlatSegment | None
 
-    def parts(self) -> Iterator[tuple[FlatSegment, Mask | None]]:
+    def parts(self) -> Iterator[tuple[FlatSegment, BoolArray | None]]:
         for stored in self.stored:
             yield stored.segment, stored.alive
         if self.waiting is not None:
@@ -150,7 +149,7 @@ class FlatEntries:
             ids = segment.ids.all()
             yield from ids if alive is None else (ids[number] for number in np.nonzero(alive)[0])
 
-    def find(self, ids: Iterable[str]) -> Iterator[tuple[FlatSegment, Rows]]:
+    def find(self, ids: Iterable[str]) -> Iterator[tuple[FlatSegment, IntArray]]:
         """Where entries are: an id is alive in one segment only."""
         wanted = list(dict.fromkeys(ids))
         for segment, alive in self.view().parts():
@@ -175,7 +174,7 @@ class FlatField:
     def __init__(self, field: Field, entries: FlatEntries) -> None:
         self.field, self._entries = field, entries
 
-    def _parts(self, where: Filter | None) -> Iterator[tuple[FlatSegment, FieldRows, Mask | None]]:
+    def _parts(self, where: Filter | None) -> Iterator[tuple[FlatSegment, FieldRows, BoolArray | None]]:
         """Segments, their rows, and which places are alive and pass a filter."""
         for segment, alive in self._entries.view().parts():
             rows = segment.fields[self.field.name]
@@ -196,7 +195,7 @@ class FlatField:
         for segment, rows, passing in self._parts(None):
             yield from segment.ids.some(rows.entries if passing is None else rows.entries[passing])
 
-    def _find(self, ids: Sequence[str]) -> Iterator[tuple[list[str], FieldRows, Rows]]:
+    def _find(self, ids: Sequence[str]) -> Iterator[tuple[list[str], FieldRows, IntArray]]:
         """Ids, where their rows are, and at which places."""
         for segment, numbers in self._entries.find(ids):
             rows = segment.fields[self.field.name]
@@ -213,14 +212,14 @@ class FlatField:
         }
 
     def search(
-        self, vector: Floats, k: int, where: Filter | None = None, exact: bool = True
+        self, vector: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
         """The k nearest entries."""
         query = unit(vector, self.field.size, "the query's vector", dimensions=1)
         return self._merge(lambda rows, passing: rows.search(query, check_k(k), passing), k, where)
 
     def search_maxsim(
-        self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
+        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> Sequence[Scored]:
         """The k best entries by MaxSim."""
         query, options = unit_query(vectors, self.field.size), self._entries.options
@@ -234,7 +233,7 @@ class FlatField:
             lambda rows, passing: rows.search_maxsim(query, check_k(k), passing, options.first_pass), k, where
         )
 
-    def skim_maxsim(self, vectors: Floats, k: int, where: Filter | None = None) -> Sequence[Scored]:
+    def skim_maxsim(self, vectors: FloatArray, k: int, where: Filter | None = None) -> Sequence[Scored]:
         """The k best entries by MaxSim over whole numbers, where there are so many that this is quicker."""
         query, first_pass = unit_query(vectors, self.field.size), self._entries.options.first_pass
         return self._merge(
@@ -242,7 +241,7 @@ class FlatField:
         )
 
     def search_rows(
-        self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
+        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> list[list[ScoredRow]]:
         """For each row of the query the k nearest rows."""
         query = unit_query(vectors, self.field.size)
@@ -261,22 +260,25 @@ class FlatField:
                 )
         return [best_rows(own, k) for own in found]
 
-    def score(self, vectors: Floats, ids: Sequence[str]) -> Sequence[Scored]:
+    def score(self, vectors: FloatArray, ids: Sequence[str]) -> Sequence[Scored]:
         """The exact MaxSim of given entries."""
         query = unit_query(vectors, self.field.size)
         found: list[str] = []
-        scores: list[Floats] = [np.empty(0, np.float32)]
+        scores: list[FloatArray] = [np.empty(0, np.float32)]
         for names, rows, places in self._find(ids):
             found += names
             scores.append(rows.score(query, places))
         return best(found, np.concatenate(scores), len(found))
 
     def _merge(
-        self, search: Callable[[FieldRows, Mask | None], tuple[Rows, Floats]], k: int, where: Filter | None
+        self,
+        search: Callable[[FieldRows, BoolArray | None], tuple[IntArray, FloatArray]],
+        k: int,
+        where: Filter | None,
     ) -> Sequence[Scored]:
         """The best of every segment, together."""
         ids: list[str] = []
-        scores: list[Floats] = [np.empty(0, np.float32)]
+        scores: list[FloatArray] = [np.empty(0, np.float32)]
         for segment, rows, passing in self._parts(where):
             places, found = search(rows, passing)
             ids += segment.ids.some(rows.entries[places])

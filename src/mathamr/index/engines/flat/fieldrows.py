@@ -15,12 +15,10 @@ from typing import Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.core.arrays import Floats
-from mathamr.core.storage.arrays import Array
+from mathamr.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from mathamr.core.storage.strings import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.fixedencoding import FixedEncoding
-from mathamr.index.engines.flat.columns import Mask, Rows
 from mathamr.index.engines.flat.kernel import pays
 from mathamr.index.engines.flat.nearest import TIE, BestRows, best, top
 from mathamr.index.engines.flat.options import FlatOptions
@@ -44,14 +42,14 @@ _AT_A_TIME = 1 << 12
 class FieldRows(ABC):
     """Rows entry by entry, with their levels and references."""
 
-    entries: Rows
+    entries: IntArray
     levels: npt.NDArray[np.int8]
     references: Strings
 
     @classmethod
     @abstractmethod
     def arrange(
-        cls, entries: Rows, vectors: Array, counts: Rows, levels: Array, references: RaggedArray
+        cls, entries: IntArray, vectors: AnyArray, counts: IntArray, levels: AnyArray, references: RaggedArray
     ) -> Self:
         """From rows that stand entry by entry: how many each has, and what they are."""
 
@@ -70,7 +68,7 @@ class FieldRows(ABC):
         )
 
     @classmethod
-    def merged(cls, parts: Sequence[tuple[FieldRows, Rows, Rows]]) -> Self:
+    def merged(cls, parts: Sequence[tuple[FieldRows, IntArray, IntArray]]) -> Self:
         """Some places of several, each with the numbers that their entries have from now on."""
         where = [_spread(rows.starts[places], rows.counts[places]) for rows, places, _ in parts]
         vectors = np.concatenate([rows._gather(places) for rows, places, _ in parts])
@@ -89,7 +87,7 @@ class FieldRows(ABC):
 
     @property
     @abstractmethod
-    def counts(self) -> Rows:
+    def counts(self) -> IntArray:
         """How many rows each entry has."""
 
     @property
@@ -98,26 +96,26 @@ class FieldRows(ABC):
         """How numbers are kept."""
 
     @cached_property
-    def starts(self) -> Rows:
+    def starts(self) -> IntArray:
         """The first row of each entry, counted through all."""
-        starts: Rows = np.cumsum(self.counts) - self.counts
+        starts: IntArray = np.cumsum(self.counts) - self.counts
         return starts
 
-    def places(self, entries: Rows) -> Rows:
+    def places(self, entries: IntArray) -> IntArray:
         """Where entries of the segment stand; those without the field are left out."""
         if not len(self):
             return np.empty(0, np.int64)
         order = self._by_entry
         found = np.minimum(np.searchsorted(self.entries, entries, sorter=order), len(self) - 1)
-        places: Rows = order[found]
-        having: Rows = places[self.entries[places] == entries]
+        places: IntArray = order[found]
+        having: IntArray = places[self.entries[places] == entries]
         return having
 
     @cached_property
-    def _by_entry(self) -> Rows:
+    def _by_entry(self) -> IntArray:
         return np.argsort(self.entries, kind="stable")
 
-    def fetch(self, places: Rows) -> list[Vectors]:
+    def fetch(self, places: IntArray) -> list[Vectors]:
         """The rows of entries."""
         counts = self.counts[places]
         where = _spread(self.starts[places], counts)
@@ -128,17 +126,17 @@ class FieldRows(ABC):
         ]
 
     @abstractmethod
-    def _gather(self, places: Rows) -> Floats:
+    def _gather(self, places: IntArray) -> FloatArray:
         """The vectors of entries, entry after entry."""
 
     @abstractmethod
-    def search(self, vector: Floats, k: int, passing: Mask | None) -> tuple[Rows, Floats]:
+    def search(self, vector: FloatArray, k: int, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:
         """Places and scores of the k best by their best cosine, and of those that tie with the last."""
 
     @abstractmethod
     def search_maxsim(
-        self, query: Floats, k: int, passing: Mask | None, first_pass: str
-    ) -> tuple[Rows, Floats]:
+        self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
+    ) -> tuple[IntArray, FloatArray]:
         """Places and scores of the k best by MaxSim, and of those that tie with the last."""
 
     @property
@@ -147,30 +145,32 @@ class FieldRows(ABC):
         return False
 
     def skim_maxsim(
-        self, query: Floats, k: int, passing: Mask | None, first_pass: str
-    ) -> tuple[Rows, Floats]:
+        self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
+    ) -> tuple[IntArray, FloatArray]:
         """Like `search_maxsim`, with scores that may be a little off where exact ones take longer."""
         return self.search_maxsim(query, k, passing, first_pass)
 
     def search_encoded(
-        self, encoding: Floats, query: Floats, pool: int, k: int, passing: Mask | None
-    ) -> tuple[Rows, Floats]:
+        self, encoding: FloatArray, query: FloatArray, pool: int, k: int, passing: BoolArray | None
+    ) -> tuple[IntArray, FloatArray]:
         """Like `search_maxsim`, over those `pool` entries that a query's fixed encoding finds; all where there is none."""
         return self.search_maxsim(query, k, passing, "auto")
 
     @abstractmethod
-    def search_rows(self, query: Floats, k: int, passing: Mask | None) -> list[tuple[Rows, Floats]]:
+    def search_rows(
+        self, query: FloatArray, k: int, passing: BoolArray | None
+    ) -> list[tuple[IntArray, FloatArray]]:
         """For each row of the query the numbers, counted through all, and cosines of the k nearest rows."""
 
     @abstractmethod
-    def score(self, query: Floats, places: Rows) -> Floats:
+    def score(self, query: FloatArray, places: IntArray) -> FloatArray:
         """The exact MaxSim of some entries."""
 
     @abstractmethod
-    def arrays(self, options: FlatOptions) -> dict[str, Array]:
+    def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
         """The parts by name, for a file."""
 
-    def _common(self) -> dict[str, Array]:
+    def _common(self) -> dict[str, AnyArray]:
         cells = self.references.cells
         return {
             "entries": self.entries.astype(np.int32),
@@ -196,11 +196,11 @@ class FieldRows(ABC):
 class SingleRows(FieldRows):
     """One row an entry."""
 
-    vectors: Array
+    vectors: AnyArray
 
     @classmethod
     def arrange(
-        cls, entries: Rows, vectors: Array, counts: Rows, levels: Array, references: RaggedArray
+        cls, entries: IntArray, vectors: AnyArray, counts: IntArray, levels: AnyArray, references: RaggedArray
     ) -> SingleRows:
         """In the order of the entries."""
         if (np.diff(entries) > 0).all():
@@ -209,7 +209,7 @@ class SingleRows(FieldRows):
         return cls(entries[order], levels[order], Strings(references.take(order)), vectors[order])
 
     @cached_property
-    def counts(self) -> Rows:
+    def counts(self) -> IntArray:
         """One each."""
         return np.ones(len(self), np.int64)
 
@@ -218,11 +218,11 @@ class SingleRows(FieldRows):
         """How numbers are kept."""
         return self.vectors.dtype
 
-    def _gather(self, places: Rows) -> Floats:
-        vectors: Floats = self.vectors[places].astype(np.float32, copy=False)
+    def _gather(self, places: IntArray) -> FloatArray:
+        vectors: FloatArray = self.vectors[places].astype(np.float32, copy=False)
         return vectors
 
-    def search(self, vector: Floats, k: int, passing: Mask | None) -> tuple[Rows, Floats]:
+    def search(self, vector: FloatArray, k: int, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:
         """By the cosine."""
         if passing is not None and passing.sum() * _FEW < len(self):
             (places,) = np.nonzero(passing)
@@ -230,13 +230,15 @@ class SingleRows(FieldRows):
         return top(*_passing(scanned(self.vectors, vector), passing), k)
 
     def search_maxsim(
-        self, query: Floats, k: int, passing: Mask | None, first_pass: str
-    ) -> tuple[Rows, Floats]:
+        self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
+    ) -> tuple[IntArray, FloatArray]:
         """By the mean of the cosines."""
         places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
         return top(places, self.score(query, places), k)
 
-    def search_rows(self, query: Floats, k: int, passing: Mask | None) -> list[tuple[Rows, Floats]]:
+    def search_rows(
+        self, query: FloatArray, k: int, passing: BoolArray | None
+    ) -> list[tuple[IntArray, FloatArray]]:
         """Every entry is a row."""
         best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
         places = np.arange(len(self)) if passing is None else np.nonzero(passing)[0]
@@ -245,7 +247,7 @@ class SingleRows(FieldRows):
             best.add(some, products(self._gather(some), columns))
         return best.found()
 
-    def score(self, query: Floats, places: Rows) -> Floats:
+    def score(self, query: FloatArray, places: IntArray) -> FloatArray:
         """The mean of the cosines."""
         columns = np.ascontiguousarray(query.T)
         scores = np.empty(len(places), np.float32)
@@ -254,12 +256,12 @@ class SingleRows(FieldRows):
             scores[start : start + _PIECE] = products(some, columns).mean(axis=1)
         return scores
 
-    def arrays(self, options: FlatOptions) -> dict[str, Array]:
+    def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
         """The parts by name, for a file."""
         return self._common() | {"vectors": self.vectors}
 
     @classmethod
-    def read(cls, arrays: Mapping[str, Array]) -> SingleRows:
+    def read(cls, arrays: Mapping[str, AnyArray]) -> SingleRows:
         """The inverse of `arrays`."""
         return cls(*_read_common(arrays), arrays["vectors"])
 
@@ -274,12 +276,12 @@ class ManyRows(FieldRows):
 
     slots: Slots
     quantised: Quantised | None = None
-    encodings: Array | None = None
+    encodings: AnyArray | None = None
     """The fixed encoding of each entry, where a first stage searches them."""
 
     @classmethod
     def arrange(
-        cls, entries: Rows, vectors: Array, counts: Rows, levels: Array, references: RaggedArray
+        cls, entries: IntArray, vectors: AnyArray, counts: IntArray, levels: AnyArray, references: RaggedArray
     ) -> ManyRows:
         """Sorted by how many rows entries have."""
         order, slots = Slots.arrange(vectors, counts, entries)
@@ -287,7 +289,7 @@ class ManyRows(FieldRows):
         return cls(entries[order], levels[within], Strings(references.take(within)), slots)
 
     @property
-    def counts(self) -> Rows:
+    def counts(self) -> IntArray:
         """How many rows each entry has."""
         return self.slots.counts
 
@@ -296,16 +298,16 @@ class ManyRows(FieldRows):
         """How numbers are kept."""
         return self.slots.vectors.dtype
 
-    def _gather(self, places: Rows) -> Floats:
+    def _gather(self, places: IntArray) -> FloatArray:
         return self.slots.gather(places)
 
-    def search(self, vector: Floats, k: int, passing: Mask | None) -> tuple[Rows, Floats]:
+    def search(self, vector: FloatArray, k: int, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:
         """By the best cosine: MaxSim of a query of one row."""
         return self.search_maxsim(vector[None], k, passing, "none")
 
     def search_maxsim(
-        self, query: Floats, k: int, passing: Mask | None, first_pass: str
-    ) -> tuple[Rows, Floats]:
+        self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
+    ) -> tuple[IntArray, FloatArray]:
         """By MaxSim; a first pass over whole numbers may choose which entries are scored exactly."""
         slots = self.slots
         count = len(self) if passing is None else int(passing.sum())
@@ -325,8 +327,8 @@ class ManyRows(FieldRows):
         return self.quantised is not None and len(self.slots.vectors) >= FEWEST_ROWS
 
     def skim_maxsim(
-        self, query: Floats, k: int, passing: Mask | None, first_pass: str
-    ) -> tuple[Rows, Floats]:
+        self, query: FloatArray, k: int, passing: BoolArray | None, first_pass: str
+    ) -> tuple[IntArray, FloatArray]:
         """By the whole numbers alone, where they are scanned by the code of `kernel`."""
         count = len(self) if passing is None else int(passing.sum())
         quantised = self.quantised
@@ -347,8 +349,8 @@ class ManyRows(FieldRows):
         return count >= _FEW * k and worthwhile(self.slots.vectors.shape[1])
 
     def _through_int8(
-        self, quantised: Quantised, query: Floats, k: int, passing: Mask | None
-    ) -> tuple[Rows, Floats]:
+        self, quantised: Quantised, query: FloatArray, k: int, passing: BoolArray | None
+    ) -> tuple[IntArray, FloatArray]:
         """Like the exact scan: only entries that can be among the k best are scored exactly."""
         about, wrong = quantised.bounded(self.slots, query)
         if passing is not None:
@@ -367,8 +369,8 @@ class ManyRows(FieldRows):
         )
 
     def search_encoded(
-        self, encoding: Floats, query: Floats, pool: int, k: int, passing: Mask | None
-    ) -> tuple[Rows, Floats]:
+        self, encoding: FloatArray, query: FloatArray, pool: int, k: int, passing: BoolArray | None
+    ) -> tuple[IntArray, FloatArray]:
         """The entries whose encodings have the largest products with the query's are scored exactly."""
         count = len(self) if passing is None else int(passing.sum())
         if self.encodings is None or self.encodings.shape[1] != len(encoding) or count <= pool:
@@ -381,7 +383,7 @@ class ManyRows(FieldRows):
         chosen = places[best(scores, pool)]
         return top(chosen, self.slots.score(query, chosen), k)
 
-    def _encoded(self, encoding: FixedEncoding) -> Array:
+    def _encoded(self, encoding: FixedEncoding) -> AnyArray:
         """The fixed encodings of all entries."""
         made = np.empty((len(self), encoding.length), self.dtype)
         for start in range(0, len(self), _AT_A_TIME):
@@ -390,7 +392,9 @@ class ManyRows(FieldRows):
             made[some] = encoding.entries(self._gather(some), np.cumsum(counts) - counts)
         return made
 
-    def search_rows(self, query: Floats, k: int, passing: Mask | None) -> list[tuple[Rows, Floats]]:
+    def search_rows(
+        self, query: FloatArray, k: int, passing: BoolArray | None
+    ) -> list[tuple[IntArray, FloatArray]]:
         """Block by block; a row that a slot repeats counts once."""
         best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
         slots, starts = self.slots, self.starts
@@ -407,11 +411,11 @@ class ManyRows(FieldRows):
                 best.add(rows[where], products(vectors, columns)[where])
         return best.found()
 
-    def score(self, query: Floats, places: Rows) -> Floats:
+    def score(self, query: FloatArray, places: IntArray) -> FloatArray:
         """The exact MaxSim of some entries."""
         return self.slots.score(query, places)
 
-    def arrays(self, options: FlatOptions) -> dict[str, Array]:
+    def arrays(self, options: FlatOptions) -> dict[str, AnyArray]:
         """The parts by name, for a file."""
         parts = self._common() | {
             "vectors": self.slots.vectors,
@@ -424,7 +428,7 @@ class ManyRows(FieldRows):
         return parts if encoding is None else parts | {"fde": self._encoded(encoding)}
 
     @classmethod
-    def read(cls, arrays: Mapping[str, Array]) -> ManyRows:
+    def read(cls, arrays: Mapping[str, AnyArray]) -> ManyRows:
         """The inverse of `arrays`."""
         quantised = None
         if "int8" in arrays:
@@ -445,7 +449,7 @@ class ManyRows(FieldRows):
         return self._fits(entries)
 
 
-def read_rows(arrays: Mapping[str, Array], field: Field) -> FieldRows:
+def read_rows(arrays: Mapping[str, AnyArray], field: Field) -> FieldRows:
     """The rows of a field from the arrays of a file."""
     return ManyRows.read(arrays) if field.many else SingleRows.read(arrays)
 
@@ -455,12 +459,12 @@ def rows_of(entries: Sequence[Entry], field: Field, dtype: str) -> FieldRows:
     return (ManyRows if field.many else SingleRows).of(entries, field, dtype)
 
 
-def _read_common(arrays: Mapping[str, Array]) -> tuple[Rows, npt.NDArray[np.int8], Strings]:
+def _read_common(arrays: Mapping[str, AnyArray]) -> tuple[IntArray, npt.NDArray[np.int8], Strings]:
     references = Strings(RaggedArray(arrays["references"], arrays["references.ends"]))
     return arrays["entries"].astype(np.int64), arrays["levels"], references
 
 
-def scanned(vectors: Array, vector: Floats) -> Floats:
+def scanned(vectors: AnyArray, vector: FloatArray) -> FloatArray:
     """The products of all vectors with one."""
     scores = np.empty(len(vectors), np.float32)
     column = vector[:, None]
@@ -470,7 +474,7 @@ def scanned(vectors: Array, vector: Floats) -> Floats:
     return scores
 
 
-def _passing(scores: Floats, passing: Mask | None) -> tuple[Rows, Floats]:
+def _passing(scores: FloatArray, passing: BoolArray | None) -> tuple[IntArray, FloatArray]:
     """The places that pass and their scores."""
     if passing is None:
         return np.arange(len(scores)), scores
@@ -478,8 +482,8 @@ def _passing(scores: Floats, passing: Mask | None) -> tuple[Rows, Floats]:
     return places, scores[places]
 
 
-def _spread(starts: Rows, counts: Rows) -> Rows:
+def _spread(starts: IntArray, counts: IntArray) -> IntArray:
     """The numbers from each start on, as many as its count, one after the other."""
     before = np.cumsum(counts) - counts
-    spread: Rows = np.arange(int(counts.sum())) + np.repeat(starts - before, counts)
+    spread: IntArray = np.arange(int(counts.sum())) + np.repeat(starts - before, counts)
     return spread

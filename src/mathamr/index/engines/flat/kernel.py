@@ -17,13 +17,11 @@ from functools import cache
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import AnyArray, FloatArray, Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.machinecode import NUMBER, POINTER, Program, is_arm, loop, processor_features
 
-Rows = npt.NDArray[np.int64]
 RowType = Literal["int8", "float32"]
 
 _PIECE = 16
@@ -103,7 +101,7 @@ class _Heat:
 _heat = _Heat()
 
 
-def pays(vectors: npt.NDArray[Any]) -> bool:
+def pays(vectors: AnyArray) -> bool:
     """Whether vectors should be scanned by the code: it can, and the process has multiplied enough for it to be made."""
     kind = vectors.dtype.name
     fits = kind in ("int8", "float32") and (vectors.shape[1] * vectors.itemsize) % _PIECE == 0
@@ -115,7 +113,7 @@ def expect_many() -> None:
     _heat.expect_many()
 
 
-def multiplied(query: npt.NDArray[Any], vectors: npt.NDArray[Any]) -> None:
+def multiplied(query: AnyArray, vectors: AnyArray) -> None:
     """Counts the products of a query and vectors, computed without the code."""
     _heat.add(query.size * len(vectors))
 
@@ -127,12 +125,12 @@ class Places:
     The code follows them without looking: what leads out of the rows is refused here.
     """
 
-    firsts: Rows
-    strides: Rows
-    counts: Rows
+    firsts: IntArray
+    strides: IntArray
+    counts: IntArray
 
     @classmethod
-    def within(cls, rows: int, firsts: Rows, strides: Rows, counts: Rows) -> Places:
+    def within(cls, rows: int, firsts: IntArray, strides: IntArray, counts: IntArray) -> Places:
         """Places that were looked at."""
         parts = [np.ascontiguousarray(each, np.int64) for each in (firsts, strides, counts)]
         # By floats, since numbers of a damaged file might wrap around.
@@ -150,11 +148,11 @@ class Places:
 class PackedQuery:
     """A query's numbers as the code reads them, in passes of as many rows as registers hold."""
 
-    def __init__(self, numbers: npt.NDArray[Any], weights: Floats) -> None:
+    def __init__(self, numbers: AnyArray, weights: FloatArray) -> None:
         how = arithmetic(numbers.dtype.name)
         if how is None:
             raise RuntimeError("the processor has nothing quick for this; ask `pays` first")
-        self._passes: list[tuple[Any, npt.NDArray[Any], Floats, npt.NDArray[np.int32]]] = []
+        self._passes: list[tuple[Any, AnyArray, FloatArray, Int32Array]] = []
         together = 4 // numbers.itemsize
         most = how.lanes * how.registers
         for first in range(0, len(numbers), most):
@@ -172,7 +170,7 @@ class PackedQuery:
             code = _compiled(how, numbers.shape[1] * numbers.itemsize, registers)["scan"]
             self._passes.append((code, packed, worth, begun))
 
-    def add(self, vectors: npt.NDArray[Any], places: Places, out: Floats, begin: int, end: int) -> None:
+    def add(self, vectors: AnyArray, places: Places, out: FloatArray, begin: int, end: int) -> None:
         """Adds to ``out[begin:end]`` the weighted sum over the query's rows of the best product in each post."""
         parts = (vectors, places.firsts, places.strides, places.counts, out)
         where = [each.ctypes.data for each in parts]

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mathamr.core.arrays import Floats
-from mathamr.index.engines.flat.columns import Rows
+from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.index.scored import DECIMALS
 
 TIE = np.float32(1.5 * 10.0**-DECIMALS)
@@ -16,7 +15,7 @@ _SHRUNK_FROM = 4096
 """So many more candidates than wanted are held before the worse ones are let go."""
 
 
-def top(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
+def top(rows: IntArray, scores: FloatArray, k: int) -> tuple[IntArray, FloatArray]:
     """The k best and whatever ties with the last of them."""
     if len(scores) <= k:
         return rows, scores
@@ -25,7 +24,7 @@ def top(rows: Rows, scores: Floats, k: int) -> tuple[Rows, Floats]:
     return rows[chosen], scores[chosen]
 
 
-def best(scores: Floats, k: int) -> Rows:
+def best(scores: FloatArray, k: int) -> IntArray:
     """The places of the k best; of many, only those above what a sample says can be among them are compared."""
     if len(scores) > _SAMPLED * k:
         sample = scores[::_EVERY]
@@ -45,7 +44,7 @@ class BestRows:
         self._scores = [np.empty(0, np.float32) for _ in range(query_rows)]
         self._floors = np.full(query_rows, -np.inf, np.float32)
 
-    def add(self, rows: Rows, cosines: Floats) -> None:
+    def add(self, rows: IntArray, cosines: FloatArray) -> None:
         """Takes in some rows: their numbers, and a column of cosines for each row of the query."""
         reaching = cosines >= self._floors
         for number in np.flatnonzero(reaching.any(axis=0)).tolist():
@@ -55,7 +54,7 @@ class BestRows:
             if len(self._rows[number]) > self._k + _SHRUNK_FROM:
                 self._shrink(number)
 
-    def found(self) -> list[tuple[Rows, Floats]]:
+    def found(self) -> list[tuple[IntArray, FloatArray]]:
         """The numbers and cosines of the best rows, for each row of the query."""
         for number in range(len(self._rows)):
             self._shrink(number)

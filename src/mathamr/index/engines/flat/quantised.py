@@ -19,9 +19,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import AnyArray, FloatArray, Int32Array
 from mathamr.core.onnxfile import OnnxGraph
-from mathamr.core.storage.arrays import Array
 from mathamr.index.engines.flat.kernel import PackedQuery, multiplied, pays
 from mathamr.index.engines.flat.slots import BLOCK, Slots, scanned
 from mathamr.index.engines.flat.threads import share
@@ -39,10 +38,10 @@ class Quantised:
     """The vectors of `Slots` as whole numbers: row by row the same layout."""
 
     numbers: npt.NDArray[np.int8]
-    scales: Floats
-    errors: Floats
+    scales: FloatArray
+    errors: FloatArray
     """The largest ‖v - v̂‖ of each post."""
-    longest: Floats
+    longest: FloatArray
     """The largest ‖n‖ of each post; of all posts, alone in the array, in files of the first release."""
 
     @classmethod
@@ -66,12 +65,12 @@ class Quantised:
                 made[begin:end] = norms.reshape(widths[block], end - begin).max(axis=0)
         return cls(numbers, scales, errors, longest)
 
-    def scan(self, slots: Slots, query: Floats) -> tuple[Floats, Floats]:
+    def scan(self, slots: Slots, query: FloatArray) -> tuple[FloatArray, FloatArray]:
         """About the MaxSim of every post with a query, and by how much each may be wrong."""
         scores, wrong = self.bounded(slots, query)
         return scores, wrong.of(slice(None))
 
-    def bounded(self, slots: Slots, query: Floats) -> tuple[Floats, RoundingBound]:
+    def bounded(self, slots: Slots, query: FloatArray) -> tuple[FloatArray, RoundingBound]:
         """The same, the errors to be asked for: of a million posts those of a few thousand are wanted."""
         scaled = query * self.scales
         steps = np.maximum(np.abs(scaled).max(axis=1, keepdims=True), np.finfo(np.float32).tiny) / _LARGEST
@@ -91,7 +90,7 @@ class Quantised:
         """The largest of `errors` and of `longest`."""
         return self.errors.max(initial=0), self.longest.max(initial=0)
 
-    def _in_blocks(self, slots: Slots, columns: npt.NDArray[np.int8], weights: Floats) -> Floats:
+    def _in_blocks(self, slots: Slots, columns: npt.NDArray[np.int8], weights: FloatArray) -> FloatArray:
         """The scan by products of whole blocks."""
         scores = np.empty(len(slots), np.float32)
         bases, widths = slots.bases.tolist(), slots.widths.tolist()
@@ -107,7 +106,7 @@ class Quantised:
         share(scan, len(widths))
         return scores
 
-    def arrays(self) -> dict[str, Array]:
+    def arrays(self) -> dict[str, AnyArray]:
         """The parts by name, for a file."""
         return {
             "int8": self.numbers,
@@ -131,16 +130,16 @@ class RoundingBound:
         error, length = self._quantised.largest
         return error + self._lost * length + self._rounding
 
-    def of(self, posts: npt.NDArray[Any] | slice) -> Floats:
+    def of(self, posts: AnyArray | slice) -> FloatArray:
         """By how much those of some posts."""
         errors, longest = self._quantised.errors, self._quantised.longest
         lengths = longest[posts] if len(longest) == len(errors) else longest
-        wrong: Floats = errors[posts] + self._lost * lengths + self._rounding
+        wrong: FloatArray = errors[posts] + self._lost * lengths + self._rounding
         return wrong
 
 
 @cache
-def whole_products(size: int) -> Callable[[Array, Array], npt.NDArray[np.int32]]:
+def whole_products(size: int) -> Callable[[AnyArray, AnyArray], Int32Array]:
     """Products of whole numbers from -127 to 127, rows of `size` numbers with columns, in the thread that asks.
 
     ONNX Runtime has them for every processor (SDOT, i8mm, VNNI, AMX); torch's are 20 times slower than floats on some.
@@ -155,8 +154,8 @@ def whole_products(size: int) -> Callable[[Array, Array], npt.NDArray[np.int32]]
     model = graph.model({result: ("rows", "columns")}, np.int32)
     session = onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
 
-    def multiply(rows: Array, columns: Array) -> npt.NDArray[np.int32]:
-        products: npt.NDArray[np.int32] = session.run(None, {"rows": rows, "columns": columns})[0]
+    def multiply(rows: AnyArray, columns: AnyArray) -> Int32Array:
+        products: Int32Array = session.run(None, {"rows": rows, "columns": columns})[0]
         return products
 
     return multiply

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import numpy as np
 
+from mathamr.core.arrays import IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.arrays import map_arrays, write_arrays
 from mathamr.core.storage.strings import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry
-from mathamr.index.engines.flat.columns import PayloadColumns, Rows
+from mathamr.index.engines.flat.columns import PayloadColumns
 from mathamr.index.engines.flat.fieldrows import FieldRows, read_rows, rows_of
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.systems.field import Field
@@ -43,7 +44,7 @@ class FlatSegment:
         )
 
     @classmethod
-    def merged(cls, parts: Sequence[tuple[FlatSegment, Rows]]) -> FlatSegment:
+    def merged(cls, parts: Sequence[tuple[FlatSegment, IntArray]]) -> FlatSegment:
         """The given entries of several segments in one."""
         order = np.argsort(np.concatenate([part._totals[rows] for part, rows in parts]), kind="stable")
         numbers = np.empty(len(order), np.int64)
@@ -67,7 +68,7 @@ class FlatSegment:
         return len(self.ids)
 
     @cached_property
-    def _totals(self) -> Rows:
+    def _totals(self) -> IntArray:
         """How many rows each entry has in all fields."""
         totals = np.zeros(len(self), np.int64)
         for rows in self.fields.values():
@@ -78,7 +79,7 @@ class FlatSegment:
     def _numbers(self) -> dict[str, int]:
         return {identifier: number for number, identifier in enumerate(self.ids.all())}
 
-    def find(self, ids: Sequence[str]) -> Rows:
+    def find(self, ids: Sequence[str]) -> IntArray:
         """The numbers of entries by id; unknown ids are left out."""
         numbers = map(self._numbers.get, ids)
         return np.array([number for number in numbers if number is not None], np.int64)

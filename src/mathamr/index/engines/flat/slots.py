@@ -12,18 +12,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from mathamr.core.arrays import Floats
-from mathamr.core.storage.arrays import Array
+from mathamr.core.arrays import AnyArray, FloatArray, IntArray
 from mathamr.index.engines.flat.kernel import PackedQuery, Places, multiplied, pays
 from mathamr.index.engines.flat.threads import share
 from mathamr.index.engines.maxsim import similarities
-
-Rows = npt.NDArray[np.int64]
 
 BLOCK = 8192
 """Vectors of a block: their similarities with a query stay in the cache."""
@@ -39,14 +34,14 @@ _FEW_POSTS = 256
 class Slots:
     """Blocks of vectors: block b holds the posts ``bounds[b]`` to ``bounds[b+1]``, in as many slots as the last has."""
 
-    vectors: Array
-    counts: Rows
-    bounds: Rows
+    vectors: AnyArray
+    counts: IntArray
+    bounds: IntArray
 
     @classmethod
     def arrange(
-        cls, vectors: Array, counts: npt.NDArray[Any], ranks: Rows | None = None
-    ) -> tuple[Rows, Slots]:
+        cls, vectors: AnyArray, counts: AnyArray, ranks: IntArray | None = None
+    ) -> tuple[IntArray, Slots]:
         """Slots of vectors that stand post by post, and in which order they hold the posts.
 
         Posts with as many vectors as others stand in the order of their ranks, if they have any.
@@ -67,12 +62,12 @@ class Slots:
         return len(self.counts)
 
     @property
-    def widths(self) -> Rows:
+    def widths(self) -> IntArray:
         """How many slots each block has."""
         return self.counts[self.bounds[1:] - 1]
 
     @property
-    def bases(self) -> Rows:
+    def bases(self) -> IntArray:
         """The first row of each block, and the end."""
         return np.append(0, np.cumsum(self.widths * np.diff(self.bounds)))
 
@@ -82,7 +77,7 @@ class Slots:
         for block in range(len(bounds) - 1):
             yield block, bounds[block], bounds[block + 1]
 
-    def rows(self, posts: Rows) -> tuple[Rows, Rows]:
+    def rows(self, posts: IntArray) -> tuple[IntArray, IntArray]:
         """Where posts lie: their first rows, and how far it is from a row of a post to its next."""
         blocks = np.searchsorted(self.bounds, posts, side="right") - 1
         return self.bases[blocks] + posts - self.bounds[blocks], np.diff(self.bounds)[blocks]
@@ -92,19 +87,19 @@ class Slots:
         """Where all posts lie."""
         return self._places(np.arange(len(self)))
 
-    def _places(self, posts: Rows) -> Places:
+    def _places(self, posts: IntArray) -> Places:
         return Places.within(len(self.vectors), *self.rows(posts), self.counts[posts])
 
-    def gather(self, posts: Rows) -> Floats:
+    def gather(self, posts: IntArray) -> FloatArray:
         """The vectors of posts, post after post."""
         firsts, strides = self.rows(posts)
         counts = self.counts[posts]
         within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
         where = np.repeat(firsts, counts) + within * np.repeat(strides, counts)
-        vectors: Floats = self.vectors.take(where, axis=0).astype(np.float32, copy=False)
+        vectors: FloatArray = self.vectors.take(where, axis=0).astype(np.float32, copy=False)
         return vectors
 
-    def scan(self, query: Floats) -> Floats:
+    def scan(self, query: FloatArray) -> FloatArray:
         """The MaxSim of every post with a query."""
         if pays(self.vectors):
             return scanned(self.vectors, self.places, PackedQuery(query, _mean(query)))
@@ -126,7 +121,7 @@ class Slots:
             share(scan, len(widths))
         return scores
 
-    def score(self, query: Floats, posts: Rows) -> Floats:
+    def score(self, query: FloatArray, posts: IntArray) -> FloatArray:
         """The MaxSim of some posts with a query."""
         scores = np.empty(len(posts), np.float32)
         order = np.argsort(posts, kind="stable")
@@ -146,7 +141,7 @@ class Slots:
         return scores
 
 
-def scanned(vectors: Array, places: Places, query: PackedQuery) -> Floats:
+def scanned(vectors: AnyArray, places: Places, query: PackedQuery) -> FloatArray:
     """The MaxSim of posts by the code of `kernel`, shared among threads."""
     scores = np.zeros(len(places), np.float32)
 
@@ -160,12 +155,12 @@ def scanned(vectors: Array, places: Places, query: PackedQuery) -> Floats:
     return scores
 
 
-def _mean(query: Floats) -> Floats:
+def _mean(query: FloatArray) -> FloatArray:
     """What each row of a query is worth."""
     return np.full(len(query), 1 / len(query), np.float32)
 
 
-def _bounds(counts: Rows) -> Rows:
+def _bounds(counts: IntArray) -> IntArray:
     """Cuts posts, sorted by their number of vectors, into blocks of about `BLOCK` vectors."""
     bounds = [0]
     while bounds[-1] < len(counts):

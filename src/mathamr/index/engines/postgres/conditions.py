@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.index.engines.entry import Filter
 from mathamr.index.engines.postgres import copying
 from mathamr.systems.field import Field
@@ -45,6 +45,6 @@ def conditions_of(where: Filter | None) -> tuple[list[sql.Composable], list[Any]
     return [sql.SQL(condition) for condition, _ in asked], [value for _, value in asked]
 
 
-def shown(numbers: Floats) -> str:
+def shown(numbers: FloatArray) -> str:
     """A vector as pgvector reads it."""
     return "[" + ",".join(f"{number:.9g}" for number in numbers.tolist()) + "]"

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 
 HEAD = b"PGCOPY\n\xff\r\n\0" + struct.pack(">ii", 0, 0)
 END = struct.pack(">h", -1)
@@ -40,12 +40,12 @@ def texts(words: Sequence[str]) -> bytes:
     return b"".join(parts)
 
 
-def vector(numbers: Floats) -> bytes:
+def vector(numbers: FloatArray) -> bytes:
     """A cell of pgvector's type vector."""
     return struct.pack(">hh", len(numbers), 0) + numbers.astype(">f4").tobytes()
 
 
-def halfvec(numbers: Floats) -> bytes:
+def halfvec(numbers: FloatArray) -> bytes:
     """A cell of pgvector's type halfvec."""
     return struct.pack(">hh", len(numbers), 0) + numbers.astype(">f2").tobytes()
 
@@ -79,6 +79,6 @@ def given(word: str) -> str:
     return _ESCAPE.join(part.replace(f"{_ESCAPE}\ue001", "\0") for part in parts)
 
 
-def floats(cell: bytes, size: int) -> Floats:
+def floats(cell: bytes, size: int) -> FloatArray:
     """Rows of float32 from a cell of the type bytea."""
     return np.frombuffer(cell, "<f4").reshape(-1, size).astype(np.float32, copy=False)

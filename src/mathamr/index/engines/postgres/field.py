@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.index.engines.entry import Filter, ScoredRow, best_rows, unit_query
 from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.postgres.table import PostgresTable
@@ -18,7 +18,7 @@ class PostgresField(NearestField):
         self._table = table
 
     def search_rows(
-        self, vectors: Floats, k: int, where: Filter | None = None, exact: bool = True
+        self, vectors: FloatArray, k: int, where: Filter | None = None, exact: bool = True
     ) -> list[list[ScoredRow]]:
         """For each row of the query the k nearest rows."""
         if not (exact and self.field.many):

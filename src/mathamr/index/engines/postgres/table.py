@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Entry, Filter, Payload, ScoredRow, checked
 from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding
-from mathamr.index.engines.flat.columns import Rows
 from mathamr.index.engines.flat.nearest import BestRows
 from mathamr.index.engines.maxsim import maxsim, products
 from mathamr.index.engines.postgres import copying
@@ -297,7 +296,7 @@ class PostgresTable:
 
     def nearest(
         self,
-        query: Floats,
+        query: FloatArray,
         field: Field,
         limit: int,
         where: Filter | None = None,
@@ -333,7 +332,7 @@ class PostgresTable:
 
     def _by_server(
         self,
-        query: Floats,
+        query: FloatArray,
         field: Field,
         limit: int,
         narrowed: sql.Composable,
@@ -369,7 +368,7 @@ class PostgresTable:
         connection: Connection,
         asked: sql.Composed,
         values: list[Any],
-        query: Floats,
+        query: FloatArray,
         limit: int,
         pool: int | None,
     ) -> list[tuple[str, float]]:
@@ -390,7 +389,7 @@ class PostgresTable:
         return [(copying.given(names[row]), float(scores[row])) for row in order.tolist()]
 
     def nearest_rows(
-        self, query: Floats, field: Field, k: int, where: Filter | None
+        self, query: FloatArray, field: Field, k: int, where: Filter | None
     ) -> list[list[ScoredRow]]:
         """For each row of a query the k nearest rows of a field of many, exactly, and those that tie with the last."""
         from psycopg import sql
@@ -400,7 +399,7 @@ class PostgresTable:
             sql.Identifier(f"v_{field.name}"), self.name, sql.SQL(" AND ").join([*conditions, having(field)])
         )
 
-        def work(connection: Connection) -> tuple[list[str], list[int], list[tuple[Rows, Floats]]]:
+        def work(connection: Connection) -> tuple[list[str], list[int], list[tuple[IntArray, FloatArray]]]:
             best, columns = BestRows(len(query), k), np.ascontiguousarray(query.T)
             names: list[str] = []
             firsts: list[int] = []
@@ -458,7 +457,7 @@ class PostgresTable:
 
 def _scanned(
     connection: Connection, asked: sql.Composed, values: list[Any], size: int, *, whole: bool = False
-) -> Iterator[tuple[list[str], Floats, Rows]]:
+) -> Iterator[tuple[list[str], FloatArray, IntArray]]:
     """Ids and rows of entries as they come from the server: the rows one after the other, and where each entry's begin.
 
     What is bounded may come as a `whole`, in one answer; of everything only some stands in memory at a time.
@@ -472,7 +471,7 @@ def _scanned(
             yield [row[0] for row in rows], copying.floats(b"".join(cells), size), np.cumsum(counts) - counts
 
 
-def _best(names: list[str], scores: Floats, limit: int) -> tuple[list[str], Floats]:
+def _best(names: list[str], scores: FloatArray, limit: int) -> tuple[list[str], FloatArray]:
     if len(scores) <= limit:
         return names, scores
     chosen = np.argpartition(scores, -limit)[-limit:]

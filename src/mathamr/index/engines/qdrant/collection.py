@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, ClassVar, NamedTuple
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Entry, Filter, Payload, checked
@@ -63,7 +63,7 @@ def damage(collections: Iterable[QdrantCollection]) -> list[str]:
 class FirstQuery(NamedTuple):
     """What finds candidates: a query's fixed encoding, the named vector it is compared with, how many, how closely."""
 
-    encoding: Floats
+    encoding: FloatArray
     using: str
     limit: int
     parameters: Any
@@ -129,7 +129,7 @@ class QdrantCollection(ABC):
 
     @abstractmethod
     def _points(
-        self, query: Floats, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
+        self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
     ) -> list[Any]:
         """The nearest points with ids and scores, among those of a first stage; MaxSim is a sum here."""
 
@@ -198,7 +198,7 @@ class QdrantCollection(ABC):
 
     def nearest(
         self,
-        query: Floats,
+        query: FloatArray,
         field: Field,
         limit: int,
         where: Filter | None = None,

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import check_room
 from mathamr.core.storage.lock import WriterLock
@@ -114,7 +114,7 @@ class EdgeCollection(QdrantCollection):
         return records, following
 
     def _points(
-        self, query: Floats, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
+        self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
     ) -> list[Any]:
         edge = self._models
         prefetches = None

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.index.engines.entry import Entry, Payload
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.systems.field import Field
@@ -88,7 +88,7 @@ def encoded_name(field: str) -> str:
 
 def named_vectors(
     entries: Sequence[Entry], fields: Sequence[Field], encodings: Mapping[str, FixedEncoding]
-) -> list[dict[str, Floats]]:
+) -> list[dict[str, FloatArray]]:
     """The named vectors of entries, with the fixed encodings of their rows."""
     vectors = [
         {

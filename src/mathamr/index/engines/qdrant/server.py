@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 from urllib.parse import urlsplit
 
-from mathamr.core.arrays import Floats
+from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import QDRANT_API_KEY, QDRANT_URL
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
@@ -222,7 +222,7 @@ class ServerCollection(QdrantCollection):
         return records, following
 
     def _points(
-        self, query: Floats, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
+        self, query: FloatArray, using: str, limit: int, where: Any, parameters: Any, first: FirstQuery | None
     ) -> list[Any]:
         prefetch = None
         if first is not None:
@@ -371,7 +371,7 @@ def _passing(error: Exception) -> bool:
     return isinstance(error, ResponseHandlingException | ConnectionError | TimeoutError)
 
 
-def _pieces(points: Sequence[Any], vectors: Sequence[Mapping[str, Floats]]) -> Iterator[list[Any]]:
+def _pieces(points: Sequence[Any], vectors: Sequence[Mapping[str, FloatArray]]) -> Iterator[list[Any]]:
     """Points in requests that a server takes: not many at a time where they have many numbers."""
     piece: list[Any] = []
     numbers = 0

@@ -4,9 +4,9 @@ import math
 from collections import Counter
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from mathamr.core.arrays import BoolArray, DoubleArray
 from mathamr.text.wordpieces import Pieces
 from mathamr_lab.systems.mathamrplus.text.mining import LENGTH, SATURATION, SPARED, Miner, piece_weights
 
@@ -80,7 +80,7 @@ def test_negatives_are_near_in_meaning_or_in_words_and_neither_answers_nor_nearl
     assert min(seen.values()) > 10
 
 
-def _last(scores: npt.NDArray[np.float64], barred: npt.NDArray[np.bool_], count: int) -> float:
+def _last(scores: DoubleArray, barred: BoolArray, count: int) -> float:
     """The score of the last of so many nearest documents."""
     left = np.sort(scores[~barred & (scores > 0)])[::-1]
     return float(left[:count][-1]) if len(left) else math.inf

@@ -3,20 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray, DoubleArray, UInt64Array
 from mathamr.graphs.vocabulary import MASK, SPECIAL
 from mathamr.systems.layers.stack import GraphStack
-from mathamr_lab.training.chance import Keys, key, mixed, uniform
+from mathamr_lab.training.chance import key, mixed, uniform
 
 MASK_ID = SPECIAL.index(MASK)
 _NODES, _EDGES, _INVERSE_EDGES = 0, 1, 2
 
 
-def augmented(stack: GraphStack, keys: Keys, node_mask: float, edge_drop: float) -> GraphStack:
+def augmented(stack: GraphStack, keys: UInt64Array, node_mask: float, edge_drop: float) -> GraphStack:
     """The stack with some nodes masked and some edges dropped; `keys` has one key of chance for each graph."""
     if node_mask:
         hit = _chances(keys, stack.node_counts, _NODES) < node_mask
@@ -36,12 +35,12 @@ def augmented(stack: GraphStack, keys: Keys, node_mask: float, edge_drop: float)
     return stack
 
 
-def graph_keys(seed: int, epoch: int, slots: npt.NDArray[Any]) -> Keys:
+def graph_keys(seed: int, epoch: int, slots: AnyArray) -> UInt64Array:
     """The key of chance of each graph: `slots` are their places in the epoch."""
     return mixed(key(seed, epoch), slots)
 
 
-def _chances(keys: Keys, counts: npt.NDArray[Any], kind: int) -> npt.NDArray[np.float64]:
+def _chances(keys: UInt64Array, counts: AnyArray, kind: int) -> DoubleArray:
     begins = np.cumsum(counts) - counts
     within = np.arange(int(counts.sum())) - np.repeat(begins, counts)
     return uniform(mixed(np.repeat(mixed(keys, kind), counts), within))

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray, IntArray, UInt64Array
 from mathamr.graphs.shard import Shard
 from mathamr.graphs.virtual import FORMULA_EDGE
 from mathamr.posts.level import Level
@@ -27,10 +26,10 @@ class FormulaBags:
     for formulas with the same labels.
     """
 
-    starts: npt.NDArray[np.int64]
-    labels: npt.NDArray[np.int64]
-    formulas: npt.NDArray[np.int64]
-    hashes: npt.NDArray[np.uint64]
+    starts: IntArray
+    labels: IntArray
+    formulas: IntArray
+    hashes: UInt64Array
 
     @classmethod
     def of(cls, shard: Shard) -> FormulaBags:
@@ -53,7 +52,7 @@ class FormulaBags:
         totals = np.append(np.uint64(0), np.cumsum(mixed(np.zeros(1, np.uint64), labels)))
         return cls(bag_starts, labels, formulas.astype(np.int64), np.diff(totals[bag_starts]))
 
-    def shared(self, ours: npt.NDArray[Any], theirs: npt.NDArray[Any]) -> list[tuple[int, int]]:
+    def shared(self, ours: AnyArray, theirs: AnyArray) -> list[tuple[int, int]]:
         """Pairs of places in the two lists of formulas: for each of ours the likest of theirs, if alike enough."""
         lists = [self.labels[self.starts[f] : self.starts[f + 1]] for f in (*ours, *theirs)]
         sizes = np.array([len(labels) for labels in lists])

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs import shard as shards
 from mathamr.graphs.shard import Shard
@@ -23,7 +23,7 @@ class GraphMaterials:
 
     shard: Shard
     texts: TextTable | None = None
-    labels: npt.NDArray[Any] | None = None
+    labels: AnyArray | None = None
     negatives: HardNegatives | None = None
 
     @classmethod

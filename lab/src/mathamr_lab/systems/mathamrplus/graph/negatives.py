@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr_lab.training.chance import key, mixed
 
@@ -19,8 +19,8 @@ from mathamr_lab.training.chance import key, mixed
 class HardNegatives:
     """The negatives of question q are `numbers[starts[q] : starts[q + 1]]`; `unknown` counts ids not in the shard."""
 
-    starts: npt.NDArray[np.int64]
-    numbers: npt.NDArray[np.int64]
+    starts: IntArray
+    numbers: IntArray
     unknown: int = 0
 
     @classmethod
@@ -60,8 +60,8 @@ class HardNegatives:
             raise MathAMRError(f"cannot read the hard negatives {path}: {error}") from error
 
     def drawn(
-        self, questions: npt.NDArray[Any], each: int, seed: int, epoch: int, slots: npt.NDArray[Any]
-    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        self, questions: AnyArray, each: int, seed: int, epoch: int, slots: AnyArray
+    ) -> tuple[IntArray, IntArray]:
         """Different negatives of each question, at most so many, and for each the question's place in the list."""
         counts = self.starts[questions + 1] - self.starts[questions]
         taken = np.minimum(counts, each)

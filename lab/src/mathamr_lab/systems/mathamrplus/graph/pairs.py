@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from mathamr.core.arrays import AnyArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.posts.level import Level
@@ -24,10 +23,8 @@ from mathamr_lab.systems.mathamrplus.graph.negatives import HardNegatives
 from mathamr_lab.training.learner import ContrastiveStep
 from mathamr_lab.training.losses import Contrast
 from mathamr_lab.training.maxsim import there
-from mathamr_lab.training.pairs import Answers, Pairs, checked, split
+from mathamr_lab.training.pairs import Answers, checked, split
 from mathamr_lab.training.processes import Processes
-
-Numbers = npt.NDArray[Any]
 
 
 class GraphPairs:
@@ -45,7 +42,7 @@ class GraphPairs:
         self.shard, self.configuration = shard, configuration
         self.processes = processes or Processes()
         self.processes.share(configuration.batch_size)
-        pairs: Pairs = checked(np.array(shard.pairs, np.int64).reshape(-1, 2), len(shard))
+        pairs: IntArray = checked(np.array(shard.pairs, np.int64).reshape(-1, 2), len(shard))
         self.train, self.validation = split(pairs, configuration.validation, configuration.seed)
         if len(self.train) < 2:
             raise MathAMRError("too few pairs are left to train on after the validation part was taken out")
@@ -75,7 +72,7 @@ class GraphPairs:
             )
 
     def step(
-        self, pairs: Pairs, places: Numbers, epoch: int, device: torch.device
+        self, pairs: IntArray, places: AnyArray, epoch: int, device: torch.device
     ) -> ContrastiveStep[GraphBatch]:
         """The work of a training step on these pairs; `places` are their numbers among the training pairs."""
         configuration = self.configuration
@@ -112,7 +109,7 @@ class GraphPairs:
             contrast=self.contrast(pairs[:, 0], documents, device),
         )
 
-    def contrast(self, questions: Numbers, documents: Numbers, device: torch.device) -> Contrast:
+    def contrast(self, questions: AnyArray, documents: AnyArray, device: torch.device) -> Contrast:
         """What the vectors of these questions and documents stand for."""
         ours, theirs = self._counts[questions], self._counts[documents]
         plain = Contrast.of(
@@ -127,7 +124,7 @@ class GraphPairs:
         return replace(plain, formulas=formulas, alike=alike)
 
     def _formulas(
-        self, questions: Numbers, documents: Numbers, device: torch.device
+        self, questions: AnyArray, documents: AnyArray, device: torch.device
     ) -> tuple[torch.Tensor | None, torch.Tensor | None]:
         if self._bags is None:
             return None, None
@@ -148,7 +145,7 @@ class GraphPairs:
         np.fill_diagonal(alike, False)
         return there(np.array(rows, np.int64).T.copy(), device), there(alike, device)
 
-    def plain(self, graphs: Numbers) -> Iterator[GraphBatch]:
+    def plain(self, graphs: AnyArray) -> Iterator[GraphBatch]:
         """Graphs as they are, without augmentation, a few at a time."""
         costs = ((number, int(self._costs[number])) for number in graphs)
         for part in packed(costs, min(BUDGET, self.configuration.budget)):

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from mathamr.core.arrays import IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
@@ -20,7 +21,7 @@ from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
 from mathamr_lab.systems.mathamrplus.graph.validation import MEASURED, validate
 from mathamr_lab.training.learner import ContrastiveLearner, ContrastiveStep
 from mathamr_lab.training.losses import ContrastiveLoss
-from mathamr_lab.training.pairs import Numbers, batches
+from mathamr_lab.training.pairs import batches
 from mathamr_lab.training.processes import Processes
 from mathamr_lab.training.schedule import Schedule
 from mathamr_lab.training.trainer import TrainingSubject, Validation
@@ -113,12 +114,12 @@ class GraphTrainer:
             "materials": self.materials.fingerprint(),
         }
 
-    def plan(self, epoch: int) -> list[Numbers]:
+    def plan(self, epoch: int) -> list[IntArray]:
         """Places of training pairs, shuffled."""
         configuration = self.configuration
         return batches(len(self.pairs.train), configuration.batch_size, configuration.seed, epoch)
 
-    def step(self, batch: Numbers, epoch: int) -> ContrastiveStep[GraphBatch]:
+    def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[GraphBatch]:
         """The graphs of a batch, augmented."""
         return self.pairs.step(self.pairs.train[batch], batch, epoch, self.device)
 

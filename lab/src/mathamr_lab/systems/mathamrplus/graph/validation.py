@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import torch
 
+from mathamr.core.arrays import IntArray
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
 from mathamr_lab.training.learner import ContrastiveLearner
@@ -26,15 +26,13 @@ MEASURED = (
 class _Table:
     """The vectors of some posts by their numbers."""
 
-    def __init__(
-        self, learner: ContrastiveLearner[GraphBatch], pairs: GraphPairs, posts: npt.NDArray[np.int64]
-    ) -> None:
+    def __init__(self, learner: ContrastiveLearner[GraphBatch], pairs: GraphPairs, posts: IntArray) -> None:
         self._counts = np.diff(pairs.shard.starts["reps"])
         self._posts, self._device = posts, learner.device
         self._vectors = learner.encoded(pairs.plain(posts))
         self._begins = np.cumsum(self._counts[posts]) - self._counts[posts]
 
-    def vectors(self, numbers: npt.NDArray[np.int64]) -> torch.Tensor:
+    def vectors(self, numbers: IntArray) -> torch.Tensor:
         """The vectors of these posts, end to end."""
         places = np.searchsorted(self._posts, numbers)
         counts = self._counts[numbers]
@@ -42,7 +40,7 @@ class _Table:
         rows = np.repeat(self._begins[places], counts) + within
         return self._vectors.index_select(0, torch.from_numpy(rows).to(self._device))
 
-    def rows(self, numbers: npt.NDArray[np.int64]) -> VectorRows:
+    def rows(self, numbers: IntArray) -> VectorRows:
         """Which of these vectors belong to which post."""
         return VectorRows.of(self._counts[numbers], self._device)
 

@@ -8,15 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from mathamr.core.arrays import AnyArray, BoolArray, ByteArray, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.text.wordpieces import Pieces, WordPieces
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard, text_arrays, texts_from
-from mathamr_lab.training.pairs import Pairs
 
 FIRST = "[PAD]"
 """Where BERT's pieces begin in a vocabulary, alone or inside that of MPNet."""
@@ -35,9 +33,9 @@ class TextCorpus:
 
     ids: tuple[str, ...]
     texts: TextShard
-    groups: npt.NDArray[np.int64]
-    pairs: Pairs
-    held: npt.NDArray[np.bool_]
+    groups: IntArray
+    pairs: IntArray
+    held: BoolArray
     kinds: tuple[str, ...]
     vocabulary: int
 
@@ -57,16 +55,16 @@ class TextCorpus:
         return int(self.texts.posts[place].of[-1]) + 1
 
     @cached_property
-    def apart(self) -> npt.NDArray[np.bool_]:
+    def apart(self) -> BoolArray:
         """The texts whose group has a pair that is held back: they are never learned from."""
         return np.isin(self.groups, self.groups[self.pairs[self.held].flatten()])
 
-    def parted(self) -> tuple[Pairs, Pairs]:
+    def parted(self) -> tuple[IntArray, IntArray]:
         """(training, validation) pairs."""
         return self.pairs[self.learned], self.pairs[self.held]
 
     @cached_property
-    def learned(self) -> npt.NDArray[np.bool_]:
+    def learned(self) -> BoolArray:
         """Which pairs are learned from: those that are not held back, nor of a group of which one is."""
         return np.asarray(~self.held & ~self.apart[self.pairs].any(1))
 
@@ -76,7 +74,7 @@ class TextCorpus:
         kinds = tuple(kind for kind in self.kinds if kind not in unwanted)
         return replace(self, pairs=self.pairs[kept], held=self.held[kept], kinds=kinds)
 
-    def among(self, questions: npt.NDArray[Any], documents: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    def among(self, questions: AnyArray, documents: AnyArray) -> BoolArray:
         """For every question and document whether they belong together."""
         return np.asarray(self.groups[questions][:, None] == self.groups[documents][None, :])
 
@@ -140,10 +138,10 @@ def vocabulary_checksum(pieces: WordPieces, shift: int = 0) -> int:
     return zlib.crc32("\n".join(pieces.vocabulary[shift : shift + PIECES]).encode())
 
 
-def _lines(words: Sequence[str]) -> npt.NDArray[np.uint8]:
+def _lines(words: Sequence[str]) -> ByteArray:
     return np.frombuffer("\n".join(words).encode(), np.uint8)
 
 
-def _unlined(array: npt.NDArray[np.uint8]) -> tuple[str, ...]:
+def _unlined(array: ByteArray) -> tuple[str, ...]:
     text = array.tobytes().decode()
     return tuple(text.split("\n")) if text else ()

@@ -10,12 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from mathamr.core.arrays import BoolArray, IntArray
 from mathamr.text.wordpieces import Pieces
-from mathamr_lab.systems.mathamrplus.text.neighbours import Places
 
 POOL = 24
 """The nearest documents, in either manner, from which negatives are drawn."""
@@ -41,11 +40,11 @@ class Miner:
         self,
         questions: Tensor,
         documents: Tensor,
-        own: Places,
-        together: Callable[[Places], npt.NDArray[np.bool_]],
+        own: IntArray,
+        together: Callable[[IntArray], BoolArray],
         count: int,
         chance: np.random.Generator,
-    ) -> Places:
+    ) -> IntArray:
         """For every question so many documents by place; -1 where there is none.
 
         `questions` and `documents` are vectors, `own` is the place of each question's answer; `together` says for some
@@ -63,12 +62,12 @@ class Miner:
             found[places] = pools[manner, np.arange(len(places))[:, None], rank]
         return found
 
-    def _nearest(self, scores: Tensor, barred: Tensor) -> Places:
+    def _nearest(self, scores: Tensor, barred: Tensor) -> IntArray:
         """The documents with the highest scores, -1 for those that are barred or share nothing."""
         best = scores.masked_fill(barred, -torch.inf).topk(self._pool)
         return torch.where(best.values > 0, best.indices, -1).cpu().numpy()
 
-    def _shared(self, places: Places) -> Tensor:
+    def _shared(self, places: IntArray) -> Tensor:
         """BM25 of some questions and all documents."""
         asked = np.zeros((self._pieces, len(places)), np.float32)
         for column, place in enumerate(places):

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 
-Places = npt.NDArray[np.int64]
+from mathamr.core.arrays import IntArray
 
 
 def neighbour_batches(
     vectors: Tensor, size: int, neighbours: int, chance: np.random.Generator
-) -> list[Places]:
+) -> list[IntArray]:
     """Batches of pairs, each of groups of so many neighbours; one neighbour a group is an order by chance.
 
     Every pair stands in one batch; a last batch of a single pair is left out, for it has no negative.
@@ -24,13 +23,13 @@ def neighbour_batches(
     return [cut for cut in cuts if len(cut) > 1]
 
 
-def _groups(vectors: Tensor, size: int, chance: np.random.Generator) -> list[Places]:
+def _groups(vectors: Tensor, size: int, chance: np.random.Generator) -> list[IntArray]:
     order = chance.permutation(len(vectors))
     if size == 1:
         return [order[place : place + 1] for place in range(len(order))]
     taken = np.zeros(len(vectors), np.bool_)
     barred = torch.zeros(len(vectors), dtype=vectors.dtype, device=vectors.device)
-    groups: list[Places] = []
+    groups: list[IntArray] = []
     for seed in order:
         if taken[seed]:
             continue

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor, nn
 
+from mathamr.core.arrays import Int32Array, IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.stack import packed
@@ -30,7 +30,7 @@ from mathamr.text.transformer import Transformer
 from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
 from mathamr_lab.systems.mathamrplus.text.mining import Miner
-from mathamr_lab.systems.mathamrplus.text.neighbours import Places, neighbour_batches
+from mathamr_lab.systems.mathamrplus.text.neighbours import neighbour_batches
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 from mathamr_lab.systems.mathamrplus.text.validation import (
     MEASURED,
@@ -86,7 +86,7 @@ class TextTrainer:
         self.encoder = TextEncoder(
             projected(base.model, configuration.projection), base.pieces, device=str(device)
         )
-        self._plan: tuple[int, list[Places]] | None = None
+        self._plan: tuple[int, list[IntArray]] | None = None
         self._mined = np.zeros((len(self.train), 0), np.int64)
         """The negatives of every pair in the running epoch, by post; -1 where there is none."""
         self.learner = self._learner(self.encoder.model)
@@ -148,13 +148,13 @@ class TextTrainer:
             "base": self._base,
         }
 
-    def plan(self, epoch: int) -> list[Places]:
+    def plan(self, epoch: int) -> list[IntArray]:
         """Batches of neighbours, as the weights at the epoch's begin find them: they are kept until its end."""
         if self._plan is None or self._plan[0] != epoch:
             self._plan = epoch, self._batches(epoch)
         return self._plan[1]
 
-    def _batches(self, epoch: int) -> list[Places]:
+    def _batches(self, epoch: int) -> list[IntArray]:
         configuration, pairs = self.configuration, self.train
         chance = np.random.default_rng([configuration.seed, 2, epoch])
         vectors = torch.zeros(len(pairs), 1)
@@ -168,8 +168,8 @@ class TextTrainer:
         return [self._agreed(batch) for batch in found]
 
     def _negatives(
-        self, likened: Tensor, posts: Places, places: Places, chance: np.random.Generator
-    ) -> Places:
+        self, likened: Tensor, posts: IntArray, places: IntArray, chance: np.random.Generator
+    ) -> IntArray:
         """Hard negatives of all pairs, from vectors of the posts that they are of."""
         documents, own = np.unique(places[:, 1], return_inverse=True)
         found = self._miner.mined(
@@ -191,17 +191,17 @@ class TextTrainer:
             self.device,
         )
 
-    def _likened(self, posts: Places) -> Tensor:
+    def _likened(self, posts: IntArray) -> Tensor:
         """The vectors that say which pairs are neighbours."""
         return self._wholes(posts)
 
-    def _agreed(self, batch: Places) -> Places:
+    def _agreed(self, batch: IntArray) -> IntArray:
         """The first process's batch: on a GPU the neighbours of two processes might differ in the last digit."""
         if self.processes.count == 1:
             return batch
         return self.processes.agreed(torch.from_numpy(batch).to(self.device)).cpu().numpy()
 
-    def step(self, batch: Places, epoch: int) -> ContrastiveStep[PieceBatch]:
+    def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[PieceBatch]:
         """The word pieces of a batch: questions first, then their answers, then further documents."""
         pairs = self.train[batch]
         chosen, owners = self._chosen(batch)
@@ -230,7 +230,7 @@ class TextTrainer:
             ),
         )
 
-    def _chosen(self, batch: Places) -> tuple[Places, Places]:
+    def _chosen(self, batch: IntArray) -> tuple[IntArray, IntArray]:
         """(posts, owners) of a batch: which posts stand in it, and for which of its pairs."""
         pairs, mined = self.train[batch], self._mined[batch]
         of, which = np.nonzero(mined >= 0)
@@ -248,7 +248,7 @@ class TextTrainer:
         rate = self.configuration.learning_rate * self._schedule.rate(number)
         return {"temperature": float(self.learner.loss.temperature.detach()), "rate": rate}
 
-    def vectors(self, posts: Sequence[int] | Places) -> list[PostVectors]:
+    def vectors(self, posts: Sequence[int] | IntArray) -> list[PostVectors]:
         """The vectors of posts by number, and which of them is the whole post's."""
         self.encoder.model.eval()
         chosen = [self.texts.posts[post] for post in posts]
@@ -258,7 +258,7 @@ class TextTrainer:
             for post, row in zip(posts, found, strict=True)
         ]
 
-    def _wholes(self, posts: Sequence[int] | Places) -> Tensor:
+    def _wholes(self, posts: Sequence[int] | IntArray) -> Tensor:
         """The vectors of whole posts; their parts are left out."""
         self.encoder.model.eval()
         chosen = [self.texts.posts[post].only(int(self.whole[post])) for post in posts]
@@ -334,7 +334,7 @@ def projected(model: Transformer, size: int) -> Transformer:
     return copy
 
 
-def _whole(of: npt.NDArray[np.int32], shard: Shard | TextCorpus, place: int) -> int:
+def _whole(of: Int32Array, shard: Shard | TextCorpus, place: int) -> int:
     """Which of a post's spans is the whole post: the last representative; where it has no text, its first span."""
     last = shard.representatives(place) - 1
     (found,) = np.nonzero(of == last)

@@ -10,9 +10,9 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from mathamr.text.textvectors import AnyFloats
+from mathamr.core.arrays import AnyFloatArray, IntArray
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
-from mathamr_lab.training.pairs import Answers, Pairs
+from mathamr_lab.training.pairs import Answers
 from mathamr_lab.training.trainer import Validation, ValidationFigure
 
 MEASURED = (
@@ -30,14 +30,14 @@ class PostVectors:
     """The text vectors of one post: row i belongs to its representative `of[i]`, row `whole` to the whole post."""
 
     of: npt.NDArray[np.integer]
-    vectors: AnyFloats
+    vectors: AnyFloatArray
     whole: int
 
 
 def searched(
-    encode: Callable[[npt.NDArray[np.int64]], list[PostVectors]],
-    documents: npt.NDArray[np.int64],
-    pairs: Pairs,
+    encode: Callable[[IntArray], list[PostVectors]],
+    documents: IntArray,
+    pairs: IntArray,
     answered: Answers | TextCorpus,
     device: torch.device,
 ) -> Validation | None:
@@ -59,9 +59,7 @@ def searched(
     return Validation(figures=figures, searched=len(documents), worth=sum(figures.values()))
 
 
-def among_others(
-    documents: npt.NDArray[np.int64], own: npt.NDArray[np.int64], others: int = OTHERS
-) -> npt.NDArray[np.int64]:
+def among_others(documents: IntArray, own: IntArray, others: int = OTHERS) -> IntArray:
     """Answers that are asked for among so many others, drawn once for all."""
     rest = np.setdiff1d(documents, own)
     return np.union1d(own, np.random.default_rng(1).permutation(rest)[:others])
@@ -87,7 +85,7 @@ def _by_parts(
     return scores
 
 
-def _reciprocal(scores: Tensor, own: npt.NDArray[np.int64], ignored: Tensor) -> float:
+def _reciprocal(scores: Tensor, own: IntArray, ignored: Tensor) -> float:
     places = torch.from_numpy(own).to(scores.device)
     target = scores.gather(1, places[:, None])
     better = ((scores > target) & ~ignored).sum(1) + 1
