@@ -4,37 +4,42 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+CODE := src lab tests benchmarks scripts
 
-.PHONY: help setup demo test lint bench docs package clean
+.PHONY: help setup demo check test lint bench docs package clean
 
 help:
 	@echo "make demo    install into $(VENV) and show mathamr at work on the bundled sample"
-	@echo "make test    install into $(VENV) and run the tests"
-	@echo "make setup   only install (with the developers' tools)"
+	@echo "make test    install into $(VENV) and run all tests"
+	@echo "make check   the quick tests, in under two minutes"
+	@echo "make setup   only install, with the laboratory and the developers' tools"
 	@echo "make lint    ruff and mypy"
 	@echo "make bench   benchmarks: ratios against a peer measured in the same run"
 	@echo "make docs    the documentation as a site, in site/"
 	@echo "make package wheels in dist/, tried in a bare environment"
 	@echo "make clean   remove $(VENV) and caches"
 
-$(VENV)/.runtime: pyproject.toml scripts/setup.sh
-	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/setup.sh runtime
+$(VENV)/.product: pyproject.toml scripts/setup.sh
+	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/setup.sh product
 
-$(VENV)/.developer: pyproject.toml scripts/setup.sh
+$(VENV)/.developer: pyproject.toml lab/pyproject.toml scripts/setup.sh
 	@PYTHON="$(PYTHON)" VENV="$(VENV)" bash scripts/setup.sh developer
 
 setup: $(VENV)/.developer
 
-demo: $(VENV)/.runtime
+demo: $(VENV)/.product
 	@$(BIN)/mathamr demo
+
+check: $(VENV)/.developer
+	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow"
 
 test: $(VENV)/.developer
 	@echo "mathamr: running the tests"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal
 
 lint: $(VENV)/.developer
-	$(BIN)/ruff check src tests benchmarks scripts
-	$(BIN)/ruff format --check src tests benchmarks scripts
+	$(BIN)/ruff check $(CODE)
+	$(BIN)/ruff format --check $(CODE)
 	$(BIN)/mypy
 
 bench: $(VENV)/.developer
@@ -48,4 +53,4 @@ package:
 	@PYTHON="$(PYTHON)" bash scripts/package.sh
 
 clean:
-	rm -rf site $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist
+	rm -rf site $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis build dist lab/dist

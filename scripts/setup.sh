@@ -1,14 +1,15 @@
 #!/usr/bin/env bash
 # Creates the virtual environment and installs mathamr into it.
-#   setup.sh runtime     what `mathamr` itself needs
-#   setup.sh developer   that, and the tools for tests, lint and benchmarks
-# Called by make, which skips it when pyproject.toml has not changed since the last time.
+#   setup.sh product     what `mathamr` needs: no PyTorch, no experiments
+#   setup.sh developer   the product, the laboratory, and the tools for tests, lint and benchmarks
+# make calls it, and skips it while pyproject.toml has not changed.
 set -euo pipefail
 
-what=${1:-runtime}
+what=${1:-product}
 python=${PYTHON:-python3}
 venv=${VENV:-.venv}
 say() { echo "mathamr: $*" >&2; }
+pip() { "$venv/bin/python" -m pip --quiet --disable-pip-version-check "$@"; }
 
 if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     say "Python 3.11 or newer is needed; '$python' is $("$python" --version 2>&1 || echo missing)."
@@ -16,28 +17,30 @@ if ! "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null
     exit 1
 fi
 
-# The torch that a machine already has is kept, so that its accelerator is used; elsewhere this one is installed.
+# The laboratory uses the torch that a machine already has, so that its accelerator is used; elsewhere this one is installed.
 torch=2.13.0
 has_torch() { "$1" -c 'import sys, torch; v = tuple(map(int, torch.__version__.split(".")[:2])); sys.exit(not (2, 6) <= v < (3, 0))' >/dev/null 2>&1; }
 
 if [ ! -x "$venv/bin/python" ]; then
     say "creating $venv with $("$python" --version)"
     if has_torch "$python"; then
-        say "keeping the torch that is already here"
         "$python" -m venv --system-site-packages "$venv"
     else
         "$python" -m venv "$venv"
     fi
 fi
-if ! has_torch "$venv/bin/python"; then
-    say "installing torch $torch"
-    "$venv/bin/python" -m pip install --quiet --disable-pip-version-check "torch==$torch"
-fi
 
-if [ "$what" = developer ]; then target='.[dev]'; else target='.[research]'; fi
-say "installing mathamr ($what) into $venv; the first time this takes a few minutes"
-"$venv/bin/python" -m pip install --quiet --disable-pip-version-check --editable "$target"
-[ "$what" = developer ] && bash scripts/setup_browser.sh
-touch "$venv/.$what"
-[ "$what" = developer ] && touch "$venv/.runtime"
-say "ready: $venv/bin/mathamr --help"
+say "installing mathamr ($what) into $venv"
+if [ "$what" = developer ]; then
+    if ! has_torch "$venv/bin/python"; then
+        say "installing torch $torch"
+        pip install "torch==$torch"
+    fi
+    pip install --editable '.[dev]' --editable lab
+    bash scripts/setup_browser.sh
+    touch "$venv/.developer" "$venv/.product"
+else
+    pip install --editable .
+    touch "$venv/.product"
+fi
+say "ready: source $venv/bin/activate && mathamr --help"

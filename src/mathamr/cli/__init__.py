@@ -114,7 +114,7 @@ def _print_version(value: bool) -> None:
         raise typer.Exit
 
 
-_EXTRAS = {"torch": "torch", "bm25s": "research"}
+_EXTRAS = {"torch": "torch", "bm25s": "baselines"}
 """Packages that a small installation does without, and the extra that brings each."""
 
 

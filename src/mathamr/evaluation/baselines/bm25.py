@@ -24,7 +24,7 @@ def _bm25s() -> Any:
         return import_module("bm25s")
     except ImportError as error:
         raise MissingExtraError(
-            "bm25s, which the BM25 baselines use,", 'pip install "mathamr[research]"'
+            "bm25s, which the BM25 baselines use,", 'pip install "mathamr[baselines]"'
         ) from error
     finally:
         if hidden:
