@@ -50,12 +50,12 @@ print(json.dumps({"posts": posts, "formulas": formulas, "seconds": time.process_
 READ_ROWS_WITH_MATHAMR = """
 import json, resource, sys, time
 from pathlib import Path
-from mathamr.posts.files import Input
+from mathamr.posts.inputs import Input
 from mathamr.posts.report import Report
-from mathamr.posts.rows import Rows
+from mathamr.posts.readers.dumprows import DumpRows
 started, report, posts = time.process_time(), Report(), 0
 with Input(Path(sys.argv[1]), report) as stream:
-    rows = Rows(stream, sys.argv[1], report)
+    rows = DumpRows(stream, sys.argv[1], report)
     for row in rows:
         attributes = {name: rows.text(value) for name, value in row.items()}
         posts += 1

@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 import mathamr.posts
-from mathamr.posts.companions import kind_of
-from mathamr.posts.files import Head
-from mathamr.posts.kinds import KINDS, role_of
+from mathamr.posts.inputs import Head
 from mathamr.posts.post import Post
+from mathamr.posts.postcounts import PostCounts
+from mathamr.posts.postkind import KINDS, role_of
 from mathamr.posts.reader import READERS
 from mathamr.posts.report import Report
-from mathamr.posts.summary import Summary
+from mathamr.posts.tables import table_kind
 from tests.conftest import ROOT
 
 TEXT = (ROOT / "docs" / "reading-posts.md").read_text()
@@ -71,7 +71,7 @@ def test_every_kind_is_listed_under_its_role():
 
 def test_every_field_of_the_json_output_is_explained():
     explained = section("What `--json` says")
-    fields = [*Summary().to_dict(), *Report().to_dict()]
+    fields = [*PostCounts().to_dict(), *Report().to_dict()]
     assert [name for name in fields if f"`{name}`" not in explained] == []
 
 
@@ -82,5 +82,5 @@ def test_the_columns_in_the_docs_are_those_of_tables():
     kinds = []
     for row in rows:
         columns = row.split("|")[1].split("`")[1::2]
-        kinds.append(kind_of(Head(Path("table.tsv"), "\t".join(columns).encode())))
+        kinds.append(table_kind(Head(Path("table.tsv"), "\t".join(columns).encode())))
     assert kinds == ["formulas", "formulas", "mathml", "links"]

@@ -29,7 +29,7 @@ def test_the_json_lines_reader_gives_back_kind_place_and_links(tmp_path):
     file.write_text(POST.to_json() + "\n", encoding="utf-8")
     report = Report()
     assert list(read_posts(file, report)) == [POST]
-    assert not report.mended
+    assert not report.repaired
 
 
 def test_defaults_are_not_written():
@@ -48,7 +48,7 @@ def test_a_damaged_place_is_left_out_and_reported(tmp_path):
     first, second = read_posts(file, report := Report())
     assert first.place is None
     assert second.place == Place("b.md", 1)
-    assert report.mended["wrong type"] == 3
+    assert report.repaired["wrong type"] == 3
 
 
 def test_all_labels_lead_to_a_post_its_own_first():

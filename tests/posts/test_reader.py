@@ -97,7 +97,7 @@ def test_a_sample_is_recognised_and_read_without_a_problem(sample):
     posts, report = read(path)
     assert len(posts) == count
     assert sum(len(post.formulas) for post in posts) == formulas
-    assert not report.skipped + report.mended + report.missing
+    assert not report.skipped + report.repaired + report.missing
     assert READERS[name].description
 
 
@@ -140,7 +140,7 @@ def test_posts_survive_the_round_trip_through_json_lines(sample, tmp_path):
     path.write_text("".join(post.to_json() + "\n" for post in posts))
     again, report = read(path)
     assert again == posts
-    assert not report.skipped + report.mended
+    assert not report.skipped + report.repaired
 
 
 def test_where_a_post_came_from_is_known_when_it_comes(sample):
@@ -266,7 +266,7 @@ def test_the_first_of_two_posts_with_one_id_counts_across_files(tmp_path):
 
 
 def test_memory_does_not_grow_with_the_number_of_posts(tmp_path, monkeypatch):
-    monkeypatch.setattr("mathamr.posts.rows.CHUNK", 1 << 14)
+    monkeypatch.setattr("mathamr.posts.readers.dumprows.CHUNK", 1 << 14)
     body = "some words that make this row longer, " * 40
     path = tmp_path / "Posts.xml"
     peaks = []
@@ -306,7 +306,7 @@ def test_a_file_name_that_is_no_text_gives_a_post_that_every_answer_can_hold(tmp
         post.to_json().encode()
         assert "\\xff\\x80" in post.id
         assert all(formula.id.startswith(post.id) for formula in post.formulas)
-    assert report.mended["file name is no UTF-8"] == len(posts)
+    assert report.repaired["file name is no UTF-8"] == len(posts)
 
 
 def test_files_and_folders_that_lead_to_themselves_stop_nothing(tmp_path):

@@ -10,7 +10,7 @@ def test_counts_are_complete_and_examples_a_bounded_sample():
     for row in range(1, 101):
         report.at("a.xml", row)
         report.skip("no id", f"message {row}")
-    report.mend("control character", "x" * 10_000)
+    report.repair("control character", "x" * 10_000)
     assert report.skipped["no id"] == 100
     assert [problem.row for problem in report.examples["no id"]] == [1, 2, 3, 4, 5]
     assert len(report.examples["control character"][0].message) == Report.MESSAGE_LENGTH

@@ -10,7 +10,7 @@ from mathamr.cli.console import Console
 from mathamr.cli.found import show_hits
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.engines.entry import Filter
-from mathamr.posts.kinds import KINDS
+from mathamr.posts.postkind import KINDS
 from mathamr.search.library import Index
 from mathamr.systems.ranking import TASKS, Task
 

@@ -83,13 +83,13 @@ def _read(console: Console, target: Path, limit: int | None) -> tuple[list[Post]
 
     from mathamr.cli.reading import show_reading
     from mathamr.core.errors import MathAMRError
+    from mathamr.posts.postcounts import PostCounts
     from mathamr.posts.reader import read_posts
     from mathamr.posts.report import Report
-    from mathamr.posts.summary import Summary
     from mathamr.sample import folder
 
     source = folder() / "Posts.xml"
-    report, summary = Report(), Summary(samples=1)
+    report, summary = Report(), PostCounts(samples=1)
     posts = list(islice(summary.each(read_posts(source, report)), limit))
     show_reading(summary, report, console)
     try:

@@ -12,10 +12,10 @@ import typer
 
 from mathamr.core.errors import UnknownNameError
 from mathamr.core.progress import Progress
-from mathamr.posts.kinds import KINDS
+from mathamr.posts.postcounts import PostCounts
+from mathamr.posts.postkind import KINDS
 from mathamr.posts.reader import READERS, read_posts
 from mathamr.posts.report import Report
-from mathamr.posts.summary import Summary
 
 
 def command(
@@ -48,7 +48,7 @@ def command(
     for name in kind or ():
         if name not in KINDS:
             raise UnknownNameError("kind of post", name, list(KINDS))
-    report, summary = Report(), Summary(0 if as_json or as_jsonl else samples)
+    report, summary = Report(), PostCounts(0 if as_json or as_jsonl else samples)
     read = read_posts(path, report, format, beside or ())
     posts = islice((post for post in read if not kind or post.kind in kind), limit)
     with Progress("reading", "posts", total=limit, share=None if limit else report.share) as progress:

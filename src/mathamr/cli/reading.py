@@ -9,11 +9,11 @@ from rich.table import Table
 from rich.text import Text
 
 from mathamr.cli.console import Console
-from mathamr.posts.kinds import KINDS, plural
 from mathamr.posts.passage import PLACEHOLDER, Sentence, passage
 from mathamr.posts.post import Post
+from mathamr.posts.postcounts import PostCounts
+from mathamr.posts.postkind import KINDS, plural
 from mathamr.posts.report import Report
-from mathamr.posts.summary import Summary
 
 SENTENCES_SHOWN = 5
 LATEX_SHOWN = 120
@@ -21,14 +21,14 @@ TEXT_SHOWN = 400
 TAGS_SHOWN = 12
 
 
-def show_reading(summary: Summary, report: Report, console: Console | None = None) -> None:
+def show_reading(summary: PostCounts, report: Report, console: Console | None = None) -> None:
     """Print a summary, what was wrong, and the samples."""
     console = console or Console()
     console.print(_counts(summary, report))
     for verb, style, counts in (
         ("skipped", "red", report.skipped),
         ("missing", "red", report.missing),
-        ("mended", "yellow", report.mended),
+        ("mended", "yellow", report.repaired),
         ("ignored", "dim", report.ignored),
     ):
         _show_problems(console, verb, style, counts, report)
@@ -85,7 +85,7 @@ def _cut(text: str, length: int) -> str:
     return text if len(text) <= length else text[:length] + "…"
 
 
-def _counts(summary: Summary, report: Report) -> Table:
+def _counts(summary: PostCounts, report: Report) -> Table:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(style="bold", justify="right")
     table.add_column()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from mathamr.posts.kinds import KINDS
+from mathamr.posts.postkind import KINDS
 from mathamr.search.editors import EDITORS
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from mathamr.formulas.parse import FormulaError
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.entry import Filter
 from mathamr.index.scored import Scored
-from mathamr.posts.kinds import ANSWERING
+from mathamr.posts.postkind import ANSWERING
 from mathamr.search.library import Index
 from mathamr.search.query import Query, QueryError
 from mathamr.search.ranked import POOL, Ranked

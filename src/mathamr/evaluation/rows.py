@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.files import Input, shown
+from mathamr.posts.inputs import Input, shown
 from mathamr.posts.report import Report
 
 LARGEST_LINE = 1 << 16

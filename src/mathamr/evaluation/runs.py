@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.rows import FormatError, Row, header_names, read_rows
-from mathamr.posts.files import bare_name
+from mathamr.posts.inputs import bare_name
 
 DEPTH = 1000
 """How many results a topic may have in a run that is written, and how deep measures look: ARQMath's limit."""

@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.companions import kind_of, table
-from mathamr.posts.files import head, walk
+from mathamr.posts.inputs import head, walk
 from mathamr.posts.report import Report
+from mathamr.posts.tables import table, table_kind
 
 
 def read_visual_ids(path: Path | str, report: Report | None = None) -> Mapping[str, str]:
@@ -37,5 +37,5 @@ def read_visual_ids(path: Path | str, report: Report | None = None) -> Mapping[s
 def _tables(path: Path, report: Report) -> Iterator[Path]:
     files = walk(path, report) if path.is_dir() else [path]
     for file in files:
-        if kind_of(head(file)) == "formulas":
+        if table_kind(head(file)) == "formulas":
             yield file

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 
 from mathamr.amr.graph import Amr
 from mathamr.formulas.tree import Opt, Slt
-from mathamr.posts.renaming import renamed
+from mathamr.posts.identifiers import renamed
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,8 +23,8 @@ from mathamr.graphs import notation
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
-from mathamr.posts.kinds import ANSWERING
 from mathamr.posts.post import Post
+from mathamr.posts.postkind import ANSWERING
 
 FORMAT = 1
 _REMEDY = "; make it again, or mend an index with: mathamr index --check --out DIR"

@@ -16,8 +16,8 @@ from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.virtual import FlatGraph, flatten
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
+from mathamr.posts.identifiers import renamed
 from mathamr.posts.level import Level
-from mathamr.posts.renaming import renamed
 
 _MAGIC = b"MG1"
 

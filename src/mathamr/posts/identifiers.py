@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 from array import array
+from dataclasses import replace
 from hashlib import blake2b
+
+from mathamr.posts.post import Post
 
 _NOT_IN_SLUG = re.compile(r"[\W_]+")
 
@@ -17,6 +20,21 @@ def stable_name(name: str, *told: str) -> str:
     """
     digest = blake2b("\0".join(told).encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
     return f"{_NOT_IN_SLUG.sub('-', name.lower()).strip('-')[:60] or 'part'}-{digest}"
+
+
+def renamed(reference: str, old: str, new: str) -> str:
+    """A reference to a post or to one of its formulas, under the post's new id; any other stays.
+
+    >>> renamed("a.md:3", "a.md", "b.md"), renamed("a.md", "a.md", "b.md"), renamed("17", "a.md", "b.md")
+    ('b.md:3', 'b.md', '17')
+    """
+    return new + reference[len(old) :] if reference == old or reference.startswith(f"{old}:") else reference
+
+
+def with_id(post: Post, identifier: str) -> Post:
+    """The same post under another id, its formulas too."""
+    formulas = tuple(replace(each, id=renamed(each.id, post.id, identifier)) for each in post.formulas)
+    return replace(post, id=identifier, formulas=formulas)
 
 
 class SeenIds:

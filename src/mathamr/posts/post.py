@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from mathamr.posts.kinds import PostKind, Role, role_of
+from mathamr.posts.postkind import PostKind, Role, role_of
 
 Markup = Literal["html", "markdown", "latex", "text"]
 LinkType = Literal["related", "duplicate", "proof", "mention"]

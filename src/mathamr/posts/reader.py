@@ -10,12 +10,12 @@ from typing import ClassVar, Protocol
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.registry import Registry
-from mathamr.posts.companions import kind_of
-from mathamr.posts.files import STDIN, Head, head, shown, walk
 from mathamr.posts.identifiers import SeenIds
+from mathamr.posts.inputs import STDIN, Head, head, shown, walk
 from mathamr.posts.post import Post
 from mathamr.posts.report import Report
-from mathamr.posts.unread import kind_of_file, what_would_help
+from mathamr.posts.tables import table_kind
+from mathamr.posts.unsupported import kind_of_file, what_would_help
 
 
 @dataclass(frozen=True)
@@ -56,24 +56,24 @@ _NO_TEXT = re.compile("[\ud800-\udfff]")
 READERS: Registry[type[PostReader]] = Registry(
     "format",
     {
-        "arqmath": "mathamr.posts.arqmath:ArqmathReader",
-        "stackexchange": "mathamr.posts.stackexchange:StackExchangeReader",
-        "wikipedia": "mathamr.posts.wikipedia.reader:WikipediaReader",
-        "word": "mathamr.posts.word.reader:WordReader",
-        "epub": "mathamr.posts.epub:EpubReader",
-        "pdf": "mathamr.posts.pdf.reader:PdfReader",
-        "jsonl": "mathamr.posts.jsonlines:JsonLinesReader",
-        "notebook": "mathamr.posts.notebooks:NotebookReader",
-        "html": "mathamr.posts.htmlpages:HtmlReader",
-        "latex": "mathamr.posts.latex.reader:LatexReader",
-        "markdown": "mathamr.posts.markdownfolder:MarkdownReader",
-        "rst": "mathamr.posts.rst:RstReader",
-        "org": "mathamr.posts.org:OrgReader",
-        "asciidoc": "mathamr.posts.asciidoc:AsciidocReader",
-        "lean": "mathamr.posts.declarations:LeanReader",
-        "coq": "mathamr.posts.declarations:CoqReader",
-        "bibtex": "mathamr.posts.bibtex:BibtexReader",
-        "text": "mathamr.posts.plaintext:PlainTextReader",
+        "arqmath": "mathamr.posts.readers.arqmath:ArqmathReader",
+        "stackexchange": "mathamr.posts.readers.stackexchange:StackExchangeReader",
+        "wikipedia": "mathamr.posts.readers.wikipedia.reader:WikipediaReader",
+        "word": "mathamr.posts.readers.word.reader:WordReader",
+        "epub": "mathamr.posts.readers.epub:EpubReader",
+        "pdf": "mathamr.posts.readers.pdf.reader:PdfReader",
+        "jsonl": "mathamr.posts.readers.jsonlines:JsonLinesReader",
+        "notebook": "mathamr.posts.readers.notebook:NotebookReader",
+        "html": "mathamr.posts.readers.html:HtmlReader",
+        "latex": "mathamr.posts.readers.latex.reader:LatexReader",
+        "markdown": "mathamr.posts.readers.markdown:MarkdownReader",
+        "rst": "mathamr.posts.readers.rst:RstReader",
+        "org": "mathamr.posts.readers.org:OrgReader",
+        "asciidoc": "mathamr.posts.readers.asciidoc:AsciidocReader",
+        "lean": "mathamr.posts.readers.declarations:LeanReader",
+        "coq": "mathamr.posts.readers.declarations:CoqReader",
+        "bibtex": "mathamr.posts.readers.bibtex:BibtexReader",
+        "text": "mathamr.posts.readers.plaintext:PlainTextReader",
     },
 )
 
@@ -124,7 +124,7 @@ def _file(path: Path, format: str | None, beside: tuple[Path, ...]) -> tuple[Pos
 def _why_unknown(looked: Head) -> str:
     if not looked.start:
         return "is empty"
-    if kind := kind_of(looked):
+    if kind := table_kind(looked):
         return f"is a table of {kind}, not posts; name the posts, and the table with --beside if it lies elsewhere"
     return f"its format is not recognised; name it with --format (known: {', '.join(READERS)})"
 
@@ -142,7 +142,7 @@ def _folder(
             continue
         if name := _format_of(looked, formats):
             groups[name].append(file)
-        elif kind_of(looked) is None:
+        elif table_kind(looked) is None:
             report.ignore(
                 f"not posts: {kind_of_file(file)}",
                 f"not a {format} file" if format else what_would_help(file),
@@ -165,7 +165,7 @@ def _in_unicode(post: Post, report: Report) -> Post:
     try:
         f"{post.id}{post.source}{post.title}".encode()
     except UnicodeEncodeError:
-        report.mend("file name is no UTF-8", f"its bytes that are no text are spelt out, as in {post.id!r}")
+        report.repair("file name is no UTF-8", f"its bytes that are no text are spelt out, as in {post.id!r}")
         return Post.from_json(_NO_TEXT.sub(lambda byte: f"\\\\x{ord(byte[0]) & 0xFF:02x}", post.to_json()))
     return post
 

@@ -46,7 +46,7 @@ class Report:
         self.file = ""
         self.row: int | None = None
         self.skipped: Counter[str] = Counter()
-        self.mended: Counter[str] = Counter()
+        self.repaired: Counter[str] = Counter()
         self.missing: Counter[str] = Counter()
         self.ignored: Counter[str] = Counter()
         self.companions: Counter[str] = Counter()
@@ -63,13 +63,13 @@ class Report:
         """Something (a row, a file) was left out; `cause` is one of few short names, `message` tells this case."""
         self._counted(self.skipped, cause, message)
 
-    def mend(self, cause: str, message: str) -> None:
+    def repair(self, cause: str, message: str) -> None:
         """Something was wrong and was put right; nothing is missing."""
-        self._counted(self.mended, cause, message)
+        self._counted(self.repaired, cause, message)
 
     def note(self, message: str, offset: int) -> None:
         """Hear from a markup what it mended: a few fixed phrases, and where in the text."""
-        self.mend(message, f"{message} at offset {offset} of the text")
+        self.repair(message, f"{message} at offset {offset} of the text")
 
     def miss(self, cause: str, message: str) -> None:
         """Something that another file promises is not in the input."""
@@ -93,7 +93,7 @@ class Report:
         """What was skipped, mended or missing, for people: a line a cause, with an example."""
         verbs = {
             "skipped": self.skipped,
-            "mended": self.mended,
+            "mended": self.repaired,
             "missing": self.missing,
             "ignored": self.ignored,
         }
@@ -108,8 +108,8 @@ class Report:
         return {
             "skipped": self.skipped.total(),
             "skipped_by_cause": dict(self.skipped.most_common()),
-            "mended": self.mended.total(),
-            "mended_by_cause": dict(self.mended.most_common()),
+            "mended": self.repaired.total(),
+            "mended_by_cause": dict(self.repaired.most_common()),
             "missing": self.missing.total(),
             "missing_by_cause": dict(self.missing.most_common()),
             "ignored": self.ignored.total(),

@@ -25,8 +25,8 @@ from mathamr.index.engines.engine import ENGINES
 from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
-from mathamr.posts.kinds import KINDS
 from mathamr.posts.post import Post
+from mathamr.posts.postkind import KINDS
 from mathamr.search.alignment import Alignment, align
 from mathamr.search.analysis import QueryAnalyser
 from mathamr.search.asked import Asked

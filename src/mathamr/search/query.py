@@ -12,10 +12,10 @@ from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.parse import FormulaError, parse
 from mathamr.formulas.trees import Trees, trees_of
 from mathamr.index.lexical.terms import words
+from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.passage import PLACEHOLDER, Passage, passage
 from mathamr.posts.post import Formula, Markup, Post
-from mathamr.posts.text import UNWANTED
 from mathamr.systems.ranking import QueryKind, Task
 
 MAX_CHARACTERS = 50_000

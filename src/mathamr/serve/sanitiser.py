@@ -14,7 +14,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from mathamr.core.errors import MathAMRError
-from mathamr.posts.text import UNWANTED
+from mathamr.posts.decoding import UNWANTED
 
 MARK = "\ufdd0"
 """Stands around the number of a formula in the source: no character, so no text has it once it is replaced there."""

@@ -8,8 +8,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator
 
 from mathamr.index.identifiers import LONGEST_ID
-from mathamr.posts.kinds import PostKind
 from mathamr.posts.post import LinkType, Markup
+from mathamr.posts.postkind import PostKind
 from mathamr.systems.nodematch import View
 from mathamr.systems.ranking import Task
 

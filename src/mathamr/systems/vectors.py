@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import FloatArray
+from mathamr.posts.identifiers import renamed
 from mathamr.posts.level import Level
-from mathamr.posts.renaming import renamed
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,7 +14,7 @@ from mathamr.evaluation.measures.measure import Measure
 from mathamr.evaluation.qrels import Qrels, read_qrels
 from mathamr.evaluation.runs import DEPTH
 from mathamr.evaluation.topics import Topic, read_topics
-from mathamr.posts.files import walk
+from mathamr.posts.inputs import walk
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report

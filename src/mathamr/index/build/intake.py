@@ -19,7 +19,7 @@ from mathamr.index.identifiers import LONGEST_ID, check_id
 from mathamr.index.build.crew import Crew
 from mathamr.index.build.naming import Naming
 from mathamr.index.manifest import InputRecord
-from mathamr.posts.files import STDIN
+from mathamr.posts.inputs import STDIN
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report

@@ -8,7 +8,7 @@ from pathlib import PurePath
 
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.posts.post import Link, Post
-from mathamr.posts.renaming import with_id
+from mathamr.posts.identifiers import with_id
 
 
 class Naming:

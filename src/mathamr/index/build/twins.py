@@ -17,7 +17,7 @@ from mathamr.index.catalogue.journal import PendingPost, Sketch, Twin
 from mathamr.index.build.entries import PostEntries, agree, entries_of, says_nothing, sketch
 from mathamr.index.payloads import is_tagged_by_question
 from mathamr.posts.post import Post
-from mathamr.posts.renaming import renamed, with_id
+from mathamr.posts.identifiers import renamed, with_id
 from mathamr.systems.field import FieldTarget
 from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors

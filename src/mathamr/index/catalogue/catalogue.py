@@ -17,8 +17,8 @@ from mathamr.index.catalogue.journal import Journal, packed, unpacked, unpacked_
 from mathamr.index.catalogue.keptpassages import PASSAGES_SCHEMA, KeptPassages
 from mathamr.index.catalogue.occurrences import Occurrences
 from mathamr.index.identifiers import LONGEST_ID
-from mathamr.posts.kinds import ANSWERING
 from mathamr.posts.post import Formula, Post
+from mathamr.posts.postkind import ANSWERING
 
 FORMAT = 4
 CATALOGUE = "catalogue.db"

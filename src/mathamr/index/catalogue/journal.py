@@ -16,8 +16,8 @@ from typing import Literal
 from mathamr.core.errors import MathAMRError
 from mathamr.core.sqlite import inflated
 from mathamr.core.storage.database import Database
+from mathamr.posts.identifiers import with_id
 from mathamr.posts.post import Post
-from mathamr.posts.renaming import with_id
 
 Stage = Literal["graph", "vectors", "lexical"]
 STAGES: tuple[Stage, ...] = ("graph", "vectors", "lexical")

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal
 
-from mathamr.posts.kinds import PostKind, kind_named
+from mathamr.posts.postkind import PostKind, kind_named
 
 
 def _words(listing: str) -> frozenset[str]:

@@ -13,8 +13,8 @@ from mathamr.formulas.outline import outline
 from mathamr.formulas.parse import ParsedFormula, parse
 from mathamr.formulas.picture import svg
 from mathamr.formulas.trees import trees_of
+from mathamr.posts.decoding import UNWANTED
 from mathamr.posts.markup import pieces
-from mathamr.posts.text import UNWANTED
 from mathamr.serve.completion import completed, completions
 from mathamr.serve.errors import ApiError
 from mathamr.serve.identifiers import ANY

@@ -14,11 +14,11 @@ from mathamr.graphs.guarded import TooMuchWorkError
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.picture import picture
 from mathamr.graphs.virtual import NodePart, flatten
-from mathamr.posts.jsonlines import markup_of
+from mathamr.posts.decoding import cleaned
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
+from mathamr.posts.readers.jsonlines import markup_of
 from mathamr.posts.report import Report
-from mathamr.posts.text import cleaned
 from mathamr.serve.errors import ApiError
 from mathamr.serve.identifiers import ANY
 from mathamr.serve.neighbours import neighbours, references

@@ -11,9 +11,9 @@ from fastapi import APIRouter, Query, Request, Response
 
 from mathamr.core.errors import MathAMRError, ParseError
 from mathamr.index.engines.entry import Filter
-from mathamr.posts.kinds import PostKind
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Post
+from mathamr.posts.postkind import PostKind
 from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery

@@ -1,0 +1,255 @@
+"""Files as readers see them: decompressed, walked in order, their first bytes looked at."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from pathlib import Path
+from typing import Any, cast
+
+from mathamr.core.errors import MathAMRError
+from mathamr.posts.compression import BREAKS, SUFFIXES, Readable, decompressed
+from mathamr.posts.decoding import decoded
+from mathamr.posts.report import Report
+
+STDIN = Path("-")
+HEAD_BYTES = 1 << 16
+FREELY_UNPACKED = 32 << 20
+HIGHEST_RATIO = 100  # dumps of posts unpack to 4 to 10 times their size
+LARGEST_TEXT_FILE = 256 << 20  # a Markdown, LaTeX or HTML file is read whole; what is larger is no such file
+
+
+@dataclass(frozen=True)
+class Head:
+    """What detection looks at: a file's name, without a suffix of compression, and its first bytes."""
+
+    path: Path
+    start: bytes
+
+    @property
+    def name(self) -> str:
+        """The name in lower case, without `.gz` and its like."""
+        return bare_name(self.path)
+
+    @property
+    def suffix(self) -> str:
+        """The suffix in lower case, with its dot, without `.gz` and its like."""
+        return Path(self.name).suffix
+
+    @cached_property
+    def text(self) -> str:
+        """The first bytes as text, whatever they are."""
+        if self.start[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            return self.start.decode("utf-16", errors="replace")
+        return self.start.decode("utf-8-sig", errors="replace")
+
+
+def bare_name(path: Path) -> str:
+    """A file's name in lower case, without a suffix of compression.
+
+    >>> bare_name(Path("dump/Posts.xml.gz"))
+    'posts.xml'
+    """
+    name = path.name.lower()
+    return name[: -len(path.suffix)] if path.suffix.lower() in SUFFIXES else name
+
+
+def stem(path: Path) -> str:
+    """A file's name without its ending and without a suffix of compression.
+
+    >>> stem(Path("notes/Galois theory.tex.gz"))
+    'Galois theory'
+    """
+    return (path.with_suffix("") if path.suffix.lower() in SUFFIXES else path).stem
+
+
+def shown(path: Path) -> str:
+    """A path as messages name it."""
+    return "standard input" if path == STDIN else str(path)
+
+
+class Input(io.RawIOBase):
+    """A file's decompressed bytes as a stream; `-` is standard input.
+
+    The compression is told by the first bytes, not by the name. A damaged or truncated archive gives what was
+    readable and then ends, with one problem in the report. `report.bytes_read` follows the bytes on disk, which
+    is what progress is measured in.
+    """
+
+    def __init__(self, path: Path, report: Report) -> None:
+        self.path, self._report = path, report
+        self._is_pipe = _is_pipe(path)
+        self._disk = _pipe(path) if self._is_pipe else _open(path)
+        self._counted = self._unpacked = 0
+        self._stream: Readable = decompressed(self._disk, self._disk.peek(8))
+
+    def readable(self) -> bool:
+        """It can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill `buffer` with decompressed bytes; 0 at the end, or where the file is damaged."""
+        filled = 0
+        try:
+            while filled < len(buffer) and (data := self._stream.read1(len(buffer) - filled)):
+                buffer[filled : filled + len(data)] = data
+                filled += len(data)
+        except BREAKS as error:
+            self._report.skip(
+                "damaged archive", f"the archive breaks off here, the rest is lost ({_why(error)})"
+            )
+            self._stream = io.BytesIO()
+        self._count()
+        self._unpacked += filled
+        if self._unpacked > FREELY_UNPACKED and self._unpacked > HIGHEST_RATIO * self._position:
+            self._report.skip(
+                "archive too dense",
+                f"it unpacks to more than {HIGHEST_RATIO} times its size, as no text does; the rest is not read",
+            )
+            self._stream = io.BytesIO()
+            return 0
+        return filled
+
+    def close(self) -> None:
+        """Close the file; standard input and other pipes stay open."""
+        if not self.closed and not self._is_pipe:
+            self._disk.close()
+        super().close()
+
+    @property
+    def _position(self) -> int:
+        """How many bytes were taken from the disk or the pipe."""
+        raw = self._disk.raw
+        return raw.taken if isinstance(raw, _WholeBlocks) else self._disk.tell()
+
+    def _count(self) -> None:
+        if not self._is_pipe:
+            position = self._position
+            self._report.count_bytes(position - self._counted)
+            self._counted = position
+
+
+def head(path: Path) -> Head:
+    """The first bytes of a file, decompressed; standard input and other pipes are only peeked at."""
+    if _is_pipe(path):
+        start = _pipe(path).peek(HEAD_BYTES)
+        return Head(path, _readable(decompressed(io.BytesIO(start), start)))
+    with _open(path) as disk:
+        return Head(path, _readable(decompressed(disk, disk.peek(8))))
+
+
+def read_bytes(path: Path, report: Report, largest: int | None = None) -> bytes | None:
+    """A whole file, decompressed; `None`, reported, where it is larger than any of its kind or cannot be read."""
+    data, largest = bytearray(), largest or LARGEST_TEXT_FILE
+    try:
+        with Input(path, report) as stream:
+            while block := stream.read(1 << 20):
+                data += block
+                if len(data) > largest:
+                    report.skip("file too large", f"more than {largest >> 20} MB of text in one file")
+                    return None
+    except MathAMRError as error:
+        report.skip("unreadable", str(error))
+        return None
+    return bytes(data)
+
+
+def read_text(path: Path, report: Report, largest: int | None = None) -> str | None:
+    """A whole text file, decompressed and decoded (see `decoded`); `None` as in `read_bytes`."""
+    data = read_bytes(path, report, largest)
+    return None if data is None else decoded(data, report)
+
+
+def walk(root: Path, report: Report) -> Iterator[Path]:
+    """The files under a folder in a fixed order; hidden ones and links that leave the folder are not followed."""
+    inside = root.resolve()
+    for folder, folders, names in os.walk(root, onerror=lambda error: _unreadable(error, report)):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        for name in sorted(names):
+            path = Path(folder, name)
+            if name.startswith("."):
+                continue
+            report.at(str(path))
+            if path.is_symlink() and (target := _target(path)) and not target.is_relative_to(inside):
+                report.skip("link out of the folder", f"a symbolic link to {target}, outside the folder")
+            elif not path.is_file():
+                report.skip("not a file", "a broken link, a pipe or a device")
+            else:
+                yield path
+
+
+def _target(link: Path) -> Path | None:
+    """Where a symbolic link leads; `None` where it leads to itself in the end."""
+    try:
+        return link.resolve()
+    except (OSError, RuntimeError):
+        return None
+
+
+class _WholeBlocks(io.RawIOBase):
+    """A pipe that gives as much as is asked for: what is peeked at does not depend on how it was written."""
+
+    def __init__(self, stream: Readable) -> None:
+        self._stream, self.taken = stream, 0
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        filled = 0
+        while filled < len(buffer) and (data := self._stream.read1(len(buffer) - filled)):
+            buffer[filled : filled + len(data)] = data
+            filled += len(data)
+        self.taken += filled
+        return filled
+
+
+def _is_pipe(path: Path) -> bool:
+    return path == STDIN or path.is_fifo()
+
+
+def _pipe(path: Path) -> io.BufferedReader:
+    """A pipe, which can be read only once: always the same object, so that what is peeked at is not lost."""
+    return _peekable(cast("io.BufferedIOBase", sys.stdin.buffer) if path == STDIN else _opened_once(path))
+
+
+@lru_cache(maxsize=16)
+def _opened_once(path: Path) -> io.BufferedReader:
+    return _open(path)
+
+
+@lru_cache(maxsize=16)
+def _peekable(stream: io.BufferedIOBase) -> io.BufferedReader:
+    return io.BufferedReader(_WholeBlocks(stream), HEAD_BYTES)
+
+
+def _open(path: Path) -> io.BufferedReader:
+    try:
+        return cast("io.BufferedReader", path.open("rb", buffering=1 << 18))
+    except OSError as error:
+        raise MathAMRError(f"{path}: cannot be read ({_why(error)})") from error
+
+
+def _readable(stream: Readable) -> bytes:
+    start = b""
+    try:
+        while len(start) < HEAD_BYTES and (block := stream.read1(4096)):
+            start += block
+    except BREAKS:
+        return start  # the reader that opens the file reports the damage
+    return start
+
+
+def _unreadable(error: OSError, report: Report) -> None:
+    report.at(str(error.filename))
+    report.skip("unreadable", f"cannot be read ({_why(error)})")
+
+
+def _why(error: BaseException) -> str:
+    return (error.strerror if isinstance(error, OSError) and error.strerror else str(error)) or type(
+        error
+    ).__name__

@@ -1,0 +1,199 @@
+"""BibTeX: an entry of a bibliography a post, which citations of its key lead to."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import ClassVar
+
+from mathamr.posts.inputs import Head, read_text, shown
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Place, Post
+from mathamr.posts.reader import Collection
+from mathamr.posts.readers.document import identifier
+from mathamr.posts.report import Report
+
+SUFFIXES = (".bib", ".bibtex")
+LONGEST_VALUE = 100_000
+"""Characters of a field, abbreviations put in."""
+_ENTRY = re.compile(r"^[ \t]*@[ \t]*([A-Za-z]+)[ \t\r\n]*[{(]", re.MULTILINE)
+_KEY = re.compile(r"\s*([^\s,{}()\"=#]{1,200})\s*(?:,|[})]|\Z)")
+_FIELD = re.compile(r"[\s,]*([A-Za-z][\w:+.-]{0,60})\s*=\s*")
+_MARK = re.compile(r'\\.|[{}"]', re.DOTALL)
+_BARE = re.compile(r'[^\s,#{}"()]{1,200}')
+_JOIN = re.compile(r"\s*#\s*")
+_ENDS_COMMAND = re.compile(r"\\(?:[A-Za-z]+|[^A-Za-z])\Z")
+_MONTHS = {
+    name: name.capitalize()
+    for name in ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+}
+_NO_POST = frozenset({"comment", "preamble", "string"})
+_PLACES = (
+    "journal",
+    "journaltitle",
+    "booktitle",
+    "series",
+    "publisher",
+    "school",
+    "institution",
+    "howpublished",
+)
+_SAID = ("abstract", "annote", "annotation", "note")
+
+
+class BibtexReader:
+    """Reads bibliographies: the title of an entry, then who wrote it and where, its abstract and notes.
+
+    Its key is its label: `\\cite{key}` of LaTeX and `@key` of Pandoc lead to it.
+    """
+
+    description: ClassVar[str] = "BibTeX and BibLaTeX bibliographies"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """Named so, and text."""
+        return head.suffix in SUFFIXES and "\0" not in head.text
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The entries of each file in order."""
+        for file in collection.files:
+            report.at(shown(file))
+            source = read_text(file, report)
+            if source is not None:
+                yield from _posts(source, file, identifier(file, collection.root), report)
+
+
+def _posts(source: str, file: Path, name: str, report: Report) -> Iterator[Post]:
+    words: dict[str, str] = dict(_MONTHS)
+    starts = list(_ENTRY.finditer(source))
+    ends = [start.start() for start in starts[1:]] + [len(source)] * bool(starts)
+    line = done = 0
+    for start, end in zip(starts, ends, strict=True):
+        line += source.count("\n", done, start.start(1))
+        done = start.start(1)
+        kind, text = start[1].lower(), source[start.end() : end]
+        report.at(shown(file), line + 1)
+        if kind == "string":
+            words.update((field.lower(), value) for field, value in _fields(text, 0, words, report))
+        if kind in _NO_POST:
+            continue
+        key = _KEY.match(text)
+        if key is None:
+            report.skip("no id", f"an entry @{start[1]} without a key")
+            continue
+        fields = dict(_fields(text, key.end(), words, report))
+        yield _post(f"{name}#{key[1]}", key[1], fields, file, Place(name, line + 1, key[1]), report)
+
+
+def _post(own: str, key: str, fields: Mapping[str, str], file: Path, place: Place, report: Report) -> Post:
+    title = _unbraced(" ".join(fields[name] for name in ("title", "subtitle") if fields.get(name)))
+    where = ", ".join(
+        _unbraced(fields[name]) for name in (*_PLACES, "volume", "year", "date") if fields.get(name)
+    )
+    facts = ". ".join(part for part in (_authors(fields), where) if part)
+    said = [fields[name] for name in _SAID if fields.get(name)]
+    body = "\n\n".join([*([f"{facts}."] if facts else []), *said])
+    year = re.search(r"\d{4}", fields.get("year") or fields.get("date") or "")
+    return Post(
+        id=own,
+        kind="reference",
+        body=body,
+        title=title or key,
+        markup="latex",
+        tags=tuple(dict.fromkeys(tag for tag in re.split(r"\s*[,;]\s*", fields.get("keywords", "")) if tag))[
+            :50
+        ],
+        date=year[0] if year else None,
+        source=shown(file),
+        formulas=formulas_of(own, title or key, body, "latex", report.note),
+        place=place,
+    )
+
+
+def _authors(fields: Mapping[str, str]) -> str:
+    """Who wrote it, or edited it, as names are read.
+
+    >>> _authors({"author": "Zippel, Richard and {Bourbaki Group} and others"})
+    'Richard Zippel and Bourbaki Group and others'
+    """
+    names = re.split(r"\s+and\s+", fields.get("author") or fields.get("editor") or "")
+    turned = (
+        " ".join(reversed(name.split(", ", 1))) if name.count(", ") == 1 and "{" not in name else name
+        for name in names
+    )
+    return _unbraced(" and ".join(turned))
+
+
+def _unbraced(value: str) -> str:
+    r"""A value without the braces that only keep its capitals; those of formulas, accents and commands stay.
+
+    >>> _unbraced(r"{The {H\"{o}lder} bound} for $x^{2}$ in {\TeX} {and $y$ {More}}")
+    'The {H\\"{o}lder} bound for $x^{2}$ in {\\TeX} and $y$ More'
+    """
+    dropped: set[int] = set()
+    groups: list[tuple[int, bool]] = []
+    in_formula, before = False, ""
+    for place, letter in enumerate(value):
+        is_escaped = before == "\\"
+        before = "" if is_escaped else letter
+        if letter == "$" and not is_escaped:
+            in_formula = not in_formula
+        elif in_formula:
+            continue
+        elif letter == "\\" or is_escaped:
+            groups[-1:] = [(start, True) for start, _ in groups[-1:]]
+        elif letter == "{":
+            groups.append(
+                (place, place > 0 and _ENDS_COMMAND.search(value, max(0, place - 40), place) is not None)
+            )
+        elif letter == "}" and groups:
+            start, is_needed = groups.pop()
+            if not is_needed:
+                dropped |= {start, place}
+    return "".join(letter for place, letter in enumerate(value) if place not in dropped).strip()
+
+
+def _fields(text: str, at: int, words: Mapping[str, str], report: Report) -> Iterator[tuple[str, str]]:
+    """The fields of an entry, names in lower case; of a damaged one those before the damage."""
+    while (field := _FIELD.match(text, at)) is not None:
+        value, at = _value(text, field.end(), words, report)
+        yield field[1].lower(), " ".join(value.split())
+
+
+def _value(text: str, at: int, words: Mapping[str, str], report: Report) -> tuple[str, int]:
+    """A value, its parts put together, and where it ends."""
+    parts: list[str] = []
+    while at < len(text):
+        if text[at] in '{"':
+            end = _closed(text, at)
+            if end is None:
+                report.repair("unclosed block", "a field of an entry has no end")
+                end = len(text)
+                parts.append(text[at + 1 :])
+            else:
+                parts.append(text[at + 1 : end - 1])
+            at = end
+        elif (bare := _BARE.match(text, at)) is not None:
+            parts.append(words.get(bare[0].lower(), bare[0]))
+            at = bare.end()
+        joined = _JOIN.match(text, at)
+        if joined is None or sum(map(len, parts)) > LONGEST_VALUE:
+            break
+        at = joined.end()
+    return "".join(parts)[:LONGEST_VALUE], at
+
+
+def _closed(text: str, at: int) -> int | None:
+    """Where a group that begins there has ended; `None` where it has no end."""
+    depth, quoted = 0, text[at] == '"'
+    for mark in _MARK.finditer(text, at + 1):
+        if mark[0] == "{":
+            depth += 1
+        elif mark[0] == "}":
+            depth -= 1
+            if depth < 0 and not quoted:
+                return mark.end()
+        elif mark[0] == '"' and quoted and depth <= 0:
+            return mark.end()
+    return None

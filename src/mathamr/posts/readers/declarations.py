@@ -1,0 +1,184 @@
+"""Lean and Coq: documentation comments with the declarations they stand before."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+from mathamr.posts.identifiers import stable_name
+from mathamr.posts.inputs import Head, read_text, shown, stem
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Link, Place, Post
+from mathamr.posts.postkind import PostKind
+from mathamr.posts.reader import Collection
+from mathamr.posts.readers.document import identifier
+from mathamr.posts.report import Report
+
+LONGEST_STATEMENT = 2000
+
+_LEAN_COMMENT = re.compile(r"/-(?P<mark>[-!]?)|--[^\n]*+|\"(?:[^\"\\]|\\.)*+\"", re.S)
+_LEAN_INSIDE = re.compile(r"/-|-/")
+_LEAN_DECLARATION = re.compile(
+    r"\s*+(?:@\[[^\]]{0,500}\]\s*+|(?:private|protected|noncomputable|partial|unsafe|nonrec|scoped|local|public|meta)\s++)*+"
+    r"(?P<word>theorem|lemma|def|abbrev|structure|class|inductive|instance|axiom|example|opaque|alias|inductive_predicate)"
+    r"\b\s*+(?P<name>[^\s:({\[⦃]*+)"
+)
+_COQ_COMMENT = re.compile(r"\(\*(?P<mark>\*?)(?!\))|\"(?:[^\"]|\"\")*+\"")
+_COQ_INSIDE = re.compile(r"\(\*|\*\)")
+_COQ_DECLARATION = re.compile(
+    r"\s*+(?:#\[[^\]]{0,300}\]\s*+|(?:Global|Local|Polymorphic|Monomorphic|Program|#\w+)\s++)*+"
+    r"(?P<word>Theorem|Lemma|Corollary|Proposition|Fact|Remark|Property|Definition|Fixpoint|CoFixpoint|Inductive|CoInductive"
+    r"|Record|Structure|Class|Instance|Axiom|Axioms|Parameter|Hypothesis|Variable|Notation|Example|Function|Conjecture)"
+    r"\b\s*+(?P<name>[\w'.]*+)"
+)
+_STATEMENT_END = {"lean": re.compile(r":=|\bwhere\b|\n\s*\n"), "coq": re.compile(r":=|\.(?=\s)|\n\s*\n")}
+_KINDS: dict[str, PostKind] = {
+    "theorem": "theorem", "lemma": "lemma", "corollary": "corollary", "proposition": "proposition", "fact": "fact",
+    "remark": "remark", "property": "proposition", "axiom": "axiom", "axioms": "axiom", "parameter": "axiom",
+    "hypothesis": "axiom", "example": "example", "conjecture": "conjecture", "notation": "notation",
+    "instance": "declaration", "alias": "declaration", "variable": "axiom",
+}  # fmt: skip
+_HEADING = re.compile(r"(?m)^#{1,6}[ \t]+(\S.*)$")
+_COQ_CODE = re.compile(r"\[([^\[\]\n]{1,300})\]")
+_COQ_LATEX = re.compile(r"%([^%\n]{1,500})%|#[^#\n]{1,500}#")
+_COQ_TITLE = re.compile(r"(?m)^[ \t]*(\*{1,4})[ \t]+")
+_BACKTICKED = re.compile(r"`([\w'.₀-₉]{2,100})`|\[([\w'.]{2,100})\]")
+_LICENCE = re.compile(r"\A\s*(?:Copyright|\*{5,}|Released under|This file is)", re.I)
+
+
+@dataclass(frozen=True)
+class _Comment:
+    """A documentation comment: its text, its line, where what follows it begins."""
+
+    text: str
+    line: int
+    end: int
+    is_module: bool
+
+
+class LeanReader:
+    """Reads `/-- … -/` with the declaration that follows, and `/-! … -/`, in which Lean writes Markdown."""
+
+    description: ClassVar[str] = "Lean: documentation comments and what they document"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """Named so, and text."""
+        return head.suffix == ".lean" and "\0" not in head.text
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The documented declarations of each file in the order of its text."""
+        yield from _read(collection, report, "lean")
+
+
+class CoqReader:
+    """Reads `(** … *)` with the declaration that follows; the marks of coqdoc become Markdown."""
+
+    description: ClassVar[str] = "Coq: documentation comments and what they document"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """Named so, and looking so: `.v` is also Verilog."""
+        if head.suffix != ".v" or "\0" in head.text:
+            return False
+        return (
+            "endmodule" not in head.text
+            and re.search(r"\(\*|\bRequire\b|\bProof\b|\.\s*$", head.text) is not None
+        )
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The documented declarations of each file in the order of its text."""
+        yield from _read(collection, report, "coq")
+
+
+def _read(collection: Collection, report: Report, language: str) -> Iterator[Post]:
+    for file in collection.files:
+        report.at(shown(file))
+        source = read_text(file, report)
+        if source is not None:
+            name = identifier(file, collection.root)
+            posts = list(_posts(source, file, name, language, report))
+            if not posts:
+                report.ignore("nothing documented", "no documentation comment in it")
+            yield from posts
+
+
+def _posts(source: str, file: Path, name: str, language: str, report: Report) -> Iterator[Post]:
+    declaration = _LEAN_DECLARATION if language == "lean" else _COQ_DECLARATION
+    taken: dict[str, int] = {}
+    for comment in _comments(source, language, report):
+        body = comment.text.strip()
+        if not body.strip() or _LICENCE.match(body):
+            continue
+        if language == "coq":
+            body = _markdown(body)
+        found = None if comment.is_module else declaration.match(source, comment.end)
+        label = found["name"].strip() if found else ""
+        heading = _HEADING.search(body)
+        kind: PostKind = "note"
+        title = heading[1].strip() if heading else stem(Path(name))
+        line = comment.line
+        if found:
+            word = found["word"]
+            kind = _KINDS.get(word.lower(), "definition")
+            title = f"{word} {label}".strip()
+            line += source.count("\n", comment.end, found.start("word")) + comment.text.count("\n")
+            body += f"\n\n```{language}\n{_statement(source, found.start('word'), language)}\n```\n"
+        own = f"{name}#{label or stable_name(title, body[:300])}" if label or taken else name
+        taken[own] = taken.get(own, 0) + 1
+        own = own if taken[own] == 1 else f"{own}-{taken[own]}"
+        mentioned = (first or second for first, second in _BACKTICKED.findall(comment.text))
+        yield Post(
+            id=own,
+            kind=kind,
+            body=body,
+            title=title,
+            markup="markdown",
+            links=tuple(
+                Link("", "mention", other, other) for other in dict.fromkeys(mentioned) if other != label
+            ),
+            source=shown(file),
+            formulas=formulas_of(own, title, body, "markdown", report.note),
+            place=Place(name, line, label),
+        )
+
+
+def _comments(source: str, language: str, report: Report) -> Iterator[_Comment]:
+    """The documentation comments, which may hold others; strings and other comments are passed over."""
+    opening = _LEAN_COMMENT if language == "lean" else _COQ_COMMENT
+    inside = _LEAN_INSIDE if language == "lean" else _COQ_INSIDE
+    opens = "/-" if language == "lean" else "(*"
+    position, line, counted = 0, 1, 0
+    while match := opening.search(source, position):
+        position = match.end()
+        if not match.group().startswith(opens):
+            continue
+        depth = 1
+        for mark in inside.finditer(source, match.end()):
+            depth += 1 if mark.group() == opens else -1
+            if not depth:
+                break
+        else:
+            report.repair("unclosed comment", f"a comment that begins at offset {match.start()} has no end")
+            return
+        position = mark.end()
+        line += source.count("\n", counted, match.start())
+        counted = match.start()
+        if match["mark"]:
+            yield _Comment(source[match.end() : mark.start()], line, mark.end(), match["mark"] == "!")
+
+
+def _statement(source: str, start: int, language: str) -> str:
+    """A declaration up to its proof or definition."""
+    end = _STATEMENT_END[language].search(source, start, start + LONGEST_STATEMENT)
+    return source[start : end.start() if end else start + LONGEST_STATEMENT].strip()
+
+
+def _markdown(text: str) -> str:
+    """coqdoc's marks as Markdown: `* Title`, `[code]`, `%LaTeX%`."""
+    text = _COQ_TITLE.sub(lambda match: "#" * len(match[1]) + " ", text)
+    text = _COQ_LATEX.sub(lambda match: match[1] or "", text)
+    return _COQ_CODE.sub(r"`\1`", text)

@@ -1,0 +1,232 @@
+"""DumpRows of a Stack Exchange dump (`<row Id="1" … />`): a scanner that no damage stops.
+
+A dump is XML of one shape: a root element with millions of empty `row` elements. `<` cannot stand inside an
+attribute, so every `<row` in the file starts a row, and a damaged row ends where the next one starts: nothing
+after it is lost. A document type is passed over unread, so no entity of it is ever expanded or fetched.
+"""
+
+from __future__ import annotations
+
+import codecs
+import io
+import re
+from collections.abc import Iterator
+
+from mathamr.posts.decoding import cleaned, decoded
+from mathamr.posts.report import Report
+
+CHUNK = 1 << 20
+LARGEST_ROW = 32 << 20
+
+_MARK = b"<row"
+_AFTER_MARK = (b" ", b"\t", b"\r", b"\n", b"/", b">", b"")
+_CONTROLS = bytes(code for code in range(32) if code not in b"\t\n\r") + b"\x7f"
+_NAME = re.compile(r"\s+([A-Za-z_:][\w:.-]*)\s*=\s*")
+_ATTRIBUTE = re.compile(r"\s+([A-Za-z_:][\w:.-]*)\s*=\s*(?:\"([^\"]*)\"|'([^']*)')")
+_ROW_END = re.compile(r"\s*(?:/>|>(?:\s*</row\s*>)?)")
+_NOT_SPACE = re.compile(r"\S")
+_BETWEEN = re.compile(
+    r"(?:(</[A-Za-z_:][^<>]*>)|</?[A-Za-z_:][^<>]*>|<!--.*?-->|<\?.*?\?>|<!\[CDATA\[.*?\]\]>"
+    r"|<!DOCTYPE[^\[>]*(?:\[.*?\]\s*)?>)",
+    re.DOTALL,
+)
+_OPENERS = {"<!--": "-->", "<?": "?>", "<![CDATA[": "]]>", "<!DOCTYPE": "]>"}
+_DECLARED = re.compile(rb"<\?xml[^>]*encoding\s*=\s*[\"']([\w.-]+)")
+_ENCODINGS = re.compile(
+    r"(utf-?16(-?[lb]e)?|(us-)?ascii|iso-?8859-?\d{1,2}|latin-?1|(windows-?|cp)125\d)\Z", re.IGNORECASE
+)
+_REFERENCE = re.compile(r"&(?:#[xX]([0-9a-fA-F]{1,8});|#([0-9]{1,9});|(lt|gt|amp|quot|apos);)?")
+_NAMED = {"lt": "<", "gt": ">", "amp": "&", "quot": '"', "apos": "'"}
+
+
+class DumpRows:
+    """Iterates over the rows of a stream as dictionaries of their attributes, which are still escaped.
+
+    What a caller reads of a row goes through `text`, which resolves the references: most attributes of a dump
+    are never looked at. `report.row` is the number of the row, from 1.
+    """
+
+    MOST_NAMES = 1000
+    LONGEST_NAME = 200
+
+    def __init__(self, stream: io.RawIOBase, file: str, report: Report) -> None:
+        self._stream, self._file, self._report = stream, file, report
+        self._names: dict[str, str] = {}
+        self._until: str | None = None  # what ends the comment, or its like, that hides what we read
+        self._last = False  # whether what we read is the end of the file
+        self._ended = False  # whether the root was closed, or its end reported as missing
+
+    def __iter__(self) -> Iterator[dict[str, str]]:
+        report, number = self._report, 0
+        report.at(self._file)
+        pieces = self._pieces()
+        self._between(decoded(next(pieces) or b"", report))
+        for piece in pieces:
+            if piece is not None and (self._until or piece[:1] not in _AFTER_MARK):
+                self._between(decoded(_MARK + piece, report))
+                continue
+            number += 1
+            report.at(self._file, number)
+            if piece is None:
+                report.skip("row too large", f"a row of more than {LARGEST_ROW >> 20} MB")
+            elif (row := self._row(self._decoded(piece))) is not None:
+                yield row
+        report.at(self._file, number or None)
+        if self._until:
+            report.skip("truncated XML", f"the file ends inside what {self._until!r} should close")
+        elif not self._ended:
+            report.repair("truncated XML", "the file ends without a closing tag; rows may be missing")
+
+    def text(self, value: str) -> str:
+        """An attribute's value with its references resolved; an entity that XML does not define stays text."""
+        if "\n" in value or "\t" in value or "\r" in value:
+            value = value.replace("\r\n", " ").replace("\n", " ").replace("\t", " ").replace("\r", " ")
+        if "&" not in value:
+            return value
+        simple = value.replace("&lt;", "<").replace("&gt;", ">").replace("&quot;", '"')
+        simple = simple.replace("&#xA;", "\n").replace("&#xD;", "\r")
+        if "&" not in simple:
+            return simple
+        if simple.count("&") == simple.count("&amp;"):
+            return simple.replace("&amp;", "&")
+        return self._resolved(value)
+
+    def _resolved(self, value: str) -> str:
+        unknown: list[int] = []
+
+        def resolve(match: re.Match[str]) -> str:
+            hexadecimal, decimal, name = match.groups()
+            if name:
+                return _NAMED[name]
+            if hexadecimal or decimal:
+                code = int(hexadecimal, 16) if hexadecimal else int(decimal)
+                return chr(code) if 0 < code < 0x110000 else "\0"
+            unknown.append(match.start())
+            return "&"
+
+        text = _REFERENCE.sub(resolve, value)
+        if unknown:
+            entity = value[unknown[0] : unknown[0] + 20]
+            self._report.repair("unknown entity", f"no reference of XML: {entity!r}; left as text")
+        return cleaned(text, self._report)
+
+    def _pieces(self) -> Iterator[bytes | None]:
+        """What stands before the first `<row`, then what follows each; `None` for a row that is too large."""
+        rest, started, dropped = b"", False, False
+        for chunk in self._chunks():
+            *done, last = (rest + chunk).split(_MARK)
+            if started:
+                del done[0]  # nothing stands before the mark with which `rest` starts
+            elif done:
+                started = True
+            if done and dropped:
+                yield None
+                del done[0]
+                dropped = False
+            yield from done
+            rest = _MARK + last if started else last
+            if len(rest) > LARGEST_ROW:
+                rest, dropped = rest[: len(_MARK)] if started else b"", started
+        self._last = True
+        if not started:
+            yield rest
+        else:
+            yield None if dropped else rest[len(_MARK) :]
+
+    def _chunks(self) -> Iterator[bytes]:
+        """The stream by blocks of UTF-8, whatever encoding its first bytes declare."""
+        first = self._stream.read(CHUNK) or b""
+        declared = _DECLARED.match(first)
+        encoding = "utf-8"
+        if first[:2] in (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE):
+            encoding = "utf-16"
+        elif declared and _ENCODINGS.match(declared[1].decode("ascii", "replace")):
+            encoding = codecs.lookup(declared[1].decode()).name
+        if encoding in ("utf-8", "ascii"):
+            yield first
+            yield from iter(lambda: self._stream.read(CHUNK) or b"", b"")
+            return
+        decoder = codecs.getincrementaldecoder(encoding)(errors="replace")
+        chunk = first
+        while chunk:
+            yield decoder.decode(chunk).encode(errors="replace")
+            chunk = self._stream.read(CHUNK) or b""
+        yield decoder.decode(b"", final=True).encode(errors="replace")
+
+    def _decoded(self, piece: bytes) -> str:
+        if len(piece.translate(None, _CONTROLS)) == len(piece):
+            try:
+                return piece.decode()
+            except UnicodeDecodeError:
+                pass  # `decoded` replaces what is wrong and reports it
+        return decoded(piece, self._report)
+
+    def _row(self, text: str) -> dict[str, str] | None:
+        """The attributes of a row, given what stands between its `<row` and the next."""
+        *parts, tail = text.split('"')
+        names = self._names
+        if not len(parts) % 2 and "<" not in text and tail.strip() == "/>":
+            try:
+                row = {names[name]: value for name, value in zip(parts[::2], parts[1::2], strict=True)}
+            except KeyError:
+                pass  # a name that is met for the first time, or a row in an unusual or damaged form
+            else:
+                if 2 * len(row) == len(parts):
+                    return row
+        return self._row_step_by_step(text)
+
+    def _row_step_by_step(self, text: str) -> dict[str, str] | None:
+        row: dict[str, str] = {}
+        position = 0
+        while match := _ATTRIBUTE.match(text, position):
+            position = match.end()
+            name, double, single = match.groups()
+            value = double if double is not None else single
+            if "<" in value:
+                self._report.repair("unescaped <", f"the attribute {name} has an unescaped '<'")
+            if row.setdefault(name, value) is not value:
+                self._report.repair(
+                    "repeated attribute", f"the attribute {name} is given twice; the first counts"
+                )
+            written = match.group()[: -len(value) - 2]
+            if double is not None and len(self._names) < self.MOST_NAMES and len(written) < self.LONGEST_NAME:
+                self._names[written] = name
+        end = _ROW_END.match(text, position)
+        if end:
+            self._between(text[end.end() :])
+            return row
+        known = f"the row with Id {row['Id'][:40]!r}" if "Id" in row else "a row"
+        shown = text[position : position + 60]
+        if self._last:
+            self._ended = True
+            self._report.skip("truncated XML", f"the file ends inside {known}: {shown!r}")
+        else:
+            self._report.skip("damaged row", f"{known} is not XML from here on: {shown!r}")
+        return None
+
+    def _between(self, text: str) -> None:
+        """Pass over what stands outside rows: tags, comments, instructions, a document type."""
+        position, last_end = 0, text.rfind(">")
+        if self._until:
+            found = text.find(self._until)
+            if found < 0:
+                return
+            position, self._until = found + len(self._until), None
+        while start := _NOT_SPACE.search(text, position):
+            position = start.start()
+            match = _BETWEEN.match(text, position)
+            if match:
+                self._ended |= match[1] is not None
+                position = match.end()
+                continue
+            opener = next((opener for opener in _OPENERS if text.startswith(opener, position)), None)
+            if opener:
+                self._until = _OPENERS[opener]
+                return
+            if self._last and text[position] == "<" and last_end < position:
+                return  # a tag that the end of the file has cut: reported as such
+            self._report.repair(
+                "text between rows", f"not part of any row: {text[position : position + 60]!r}"
+            )
+            following = text.find("<", position + 1)
+            position = following if following > 0 else len(text)

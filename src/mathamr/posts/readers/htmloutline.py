@@ -1,0 +1,299 @@
+"""What of a web page is its content: the main part without navigation, cut at its headings where it is long."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from html import unescape
+
+from mathamr.posts.markup.html import TOKEN, Tag
+from mathamr.posts.postkind import PostKind
+from mathamr.posts.readers.markdownoutline import SECTION_FROM, WHOLE_BELOW, slug
+
+
+def _words(listing: str) -> frozenset[str]:
+    return frozenset(listing.split())
+
+
+_VOID = _words("area base br col embed hr img input link meta param source track wbr")
+_RAW = _words("script style textarea noscript template svg math")
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_MAIN_NAMES = _words(
+    """
+    body rst-content document markdown-body mw-parser-output ltx_page_content entry-content post-content content
+    main-content bodyContent main page-content article-content md-content
+    """
+)
+_UNWANTED_ELEMENTS = _words("nav footer form button dialog menu")
+_UNWANTED_ROLES = _words("navigation search contentinfo complementary doc-toc")
+_UNWANTED_NAMES = _words(
+    """
+    headerlink anchor-link anchor permalink headeranchor header-anchor linkanchor toc table-of-contents toctree-wrapper
+    localtoc contents breadcrumb breadcrumbs wy-breadcrumbs wy-nav-side sphinxsidebar sphinxsidebarwrapper sidebar related
+    prev-next-area prev-next-footer rst-footer-buttons navbar navigation site-header site-footer page-nav
+    edit-this-page mw-editsection noprint mw-jump-link catlinks printfooter skip-link sr-only visually-hidden copybtn
+    md-nav md-header md-footer md-sidebar md-content__button md-source-file viewcode-link bd-sidebar bd-header bd-footer
+    ltx_page_navbar ltx_page_footer ltx_TOC article-header-buttons bd-header-article navheader navfooter reflist-backlink
+    """
+)
+_KEPT_ASIDES = _words("footnote footnote-list topic admonition sidebar-content citation")
+_SIGN = re.compile(
+    r"<a\b[^<>]{0,500}>\s*(?:\u00b6|\u00a7|#|\U0001f517\ufe0e?|&para;|&sect;|&#182;|&#xb6;|&#x1f517;)\s*</a\s*>",
+    re.I,
+)
+_TITLE = re.compile(r"<title\b[^<>]{0,500}>([^<]{0,2000})</title", re.I)
+_SITE = re.compile(
+    r"<meta\b(?=[^<>]{0,500}\b(?:og:site_name|application-name)\b)[^<>]{0,500}\bcontent\s*=\s*[\"']([^\"'<>]{1,200})",
+    re.I,
+)
+_SITE_IN_TITLE = re.compile(
+    r"\s+(?:\u2014|\u2013|\||\u00b7|::|-)\s+[^|\u2014\u2013\u00b7]{0,80}\b(?:documentation|docs|manual)\s*\Z",
+    re.I,
+)
+_MARKUP = re.compile(r"<[^<>]*>")
+
+
+@dataclass(slots=True)
+class _Element:
+    """An element that matters: [start, end) with its tags, [inner, outer) without."""
+
+    name: str
+    start: int
+    inner: int
+    identifier: str = ""
+    outer: int = -1
+    end: int = -1
+
+
+@dataclass(slots=True)
+class PagePart:
+    """A part of a page that becomes a post: `anchor` is empty for the page itself; `line` counts from 1."""
+
+    kind: PostKind
+    anchor: str
+    titles: tuple[str, ...]
+    line: int
+    body: str
+
+
+@dataclass(slots=True)
+class _Found:
+    """What one pass over a page saw, in order."""
+
+    mains: list[_Element] = field(default_factory=list)
+    articles: list[_Element] = field(default_factory=list)
+    named: list[_Element] = field(default_factory=list)
+    bodies: list[_Element] = field(default_factory=list)
+    unwanted: list[_Element] = field(default_factory=list)
+    headers: list[_Element] = field(default_factory=list)
+    headings: list[_Element] = field(default_factory=list)
+
+
+def outline(page: str) -> list[PagePart]:
+    """The parts of a page: itself where it is short, else its sections, small ones joined to the next."""
+    return _Page(page).parts()
+
+
+class _Page:
+    def __init__(self, page: str) -> None:
+        self._page = page
+        self._found = _scan(page)
+        self._lines = [match.end() for match in re.finditer("\n", page)]
+        self._start, self._end = self._main()
+        cuts = [(each.start, each.end) for each in self._found.unwanted if self._holds(each)]
+        if not (self._found.mains or self._found.articles):
+            cuts += [(each.start, each.end) for each in self._found.headers if self._holds(each)]
+        cuts += [match.span() for match in _SIGN.finditer(page, self._start, self._end)]
+        self._cuts = _merged(cuts)
+        self._headings = [
+            each for each in self._found.headings if self._holds(each) and not self._is_cut(each.start)
+        ]
+
+    def _holds(self, element: _Element) -> bool:
+        return self._start <= element.start and element.end <= self._end
+
+    def _is_cut(self, offset: int) -> bool:
+        before = bisect_right(self._cuts, (offset, len(self._page))) - 1
+        return before >= 0 and offset < self._cuts[before][1]
+
+    def _main(self) -> tuple[int, int]:
+        """Where the content of the page stands."""
+        found = self._found
+        for candidates in (found.mains, found.articles, found.named, found.bodies):
+            if not candidates or (candidates is found.articles and len(candidates) > 1):
+                continue
+            chosen = max(candidates, key=lambda each: each.outer - each.inner)
+            inside = [
+                each for each in found.articles if chosen.inner <= each.start and each.end <= chosen.outer
+            ]
+            if candidates is found.mains and len(inside) == 1:
+                chosen = inside[0]
+            return chosen.inner, chosen.outer
+        return 0, len(self._page)
+
+    def parts(self) -> list[PagePart]:
+        """The page's parts in order."""
+        title, headings, start = self._title()
+        if self._count(start, self._end) < WHOLE_BELOW:
+            return [PagePart("page", "", (title,), self._line(start), self._text(self._start, self._end))]
+        parts: list[PagePart] = []
+        above: list[tuple[int, str]] = []
+        taken: Counter[str] = Counter()
+        kind: PostKind = "page"
+        anchor = ""
+        titles: tuple[str, ...] = (title,)
+        done, line, words, counted = self._start, self._line(start), 0, start
+        for each in headings:
+            level, text = _HEADINGS[each.name], self._heading(each)
+            while above and above[-1][0] >= level:
+                above.pop()
+            above.append((level, text))
+            words += self._count(counted, each.start)
+            counted = each.start
+            if words >= SECTION_FROM:
+                body = self._text(done, each.start)
+                parts.append(PagePart(kind, anchor, titles, line, body))
+                anchor = each.identifier or slug(unescape(_MARKUP.sub("", text)))
+                taken[anchor] += 1
+                anchor += f"-{taken[anchor] - 1}" if taken[anchor] > 1 else ""
+                titles = (title, *(named for _, named in above if named))
+                kind, done, line, words, counted = "section", each.end, self._line(each.start), 0, each.end
+        body = self._text(done, self._end)
+        parts.append(PagePart(kind, anchor, titles, line, body))
+        return parts
+
+    def _title(self) -> tuple[str, list[_Element], int]:
+        """The title of the page, the other headings, and where the text below the title begins."""
+        first = next((each for each in self._headings if each.name == "h1"), None)
+        if first is not None and (text := self._heading(first)):
+            rest = [each for each in self._headings if each is not first]
+            self._cuts = _merged([*self._cuts, (first.start, first.end)])
+            return text, rest, first.end
+        if not (match := _TITLE.search(self._page)):
+            return "", self._headings, self._start
+        title = " ".join(match[1].split())
+        site = _SITE.search(self._page)
+        if site and title.endswith(site[1]) and title != site[1]:
+            title = title[: -len(site[1])].rstrip(" \u2014\u2013|\u00b7:-")
+        return _SITE_IN_TITLE.sub("", title), self._headings, self._start
+
+    def _heading(self, element: _Element) -> str:
+        return " ".join(self._text(element.inner, element.outer).split())
+
+    def _text(self, start: int, end: int) -> str:
+        """The page between two offsets, without what is cut out."""
+        kept, position = [], start
+        place = max(0, bisect_right(self._cuts, (start, 0)) - 1)
+        for first, last in self._cuts[place:]:
+            if first >= end:
+                break
+            if last > position:
+                kept.append(self._page[position : max(position, first)])
+                position = last
+        kept.append(self._page[position:end])
+        return "".join(kept)
+
+    def _count(self, start: int, end: int) -> int:
+        """How many words stand between two offsets, tags not counted."""
+        return len(_MARKUP.sub(" ", self._text(start, end)).split())
+
+    def _line(self, offset: int) -> int:
+        return bisect_right(self._lines, offset) + 1
+
+
+def _merged(spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Spans in order, those that touch made one."""
+    merged: list[tuple[int, int]] = []
+    for start, end in sorted(spans):
+        if merged and start <= merged[-1][1]:
+            merged[-1] = (merged[-1][0], max(end, merged[-1][1]))
+        else:
+            merged.append((start, end))
+    return merged
+
+
+def _scan(page: str) -> _Found:
+    """The elements of a page that matter, by one pass over its tags; what is not closed ends with its parent."""
+    found = _Found()
+    opened: list[tuple[str, _Element]] = []
+    counts: Counter[str] = Counter()
+    section = ""
+    for tag, start, end in _tags(page):
+        name = tag.name
+        if not tag.closes:
+            if name == "section" or (name == "div" and "section" in tag.classes):
+                section = tag.attributes.get("id", "")
+            element = _Element(name, start, end, tag.attributes.get("id", ""))
+            if name in _HEADINGS and not element.identifier:
+                element.identifier, section = section, ""
+            _sort(found, tag, element)
+            if name in _VOID or tag.empty:
+                element.outer = element.end = end
+            else:
+                opened.append((name, element))
+                counts[name] += 1
+        elif counts[name]:
+            while opened:
+                other, element = opened.pop()
+                counts[other] -= 1
+                element.outer, element.end = start, end if other == name else start
+                if other == name:
+                    break
+    for _, element in opened:
+        element.outer = element.end = len(page)
+    return found
+
+
+def _sort(found: _Found, tag: Tag, element: _Element) -> None:
+    """Put an element where it belongs by its name, role, id and classes."""
+    name, role = tag.name, tag.attributes.get("role", "")
+    names = tag.classes | {element.identifier}
+    if name in _HEADINGS:
+        found.headings.append(element)
+    elif name == "main" or role == "main":
+        found.mains.append(element)
+    elif (
+        name in _UNWANTED_ELEMENTS
+        or role in _UNWANTED_ROLES
+        or names & _UNWANTED_NAMES
+        or (name == "aside" and not names & _KEPT_ASIDES)
+    ):
+        found.unwanted.append(element)
+    elif name == "article":
+        found.articles.append(element)
+    elif name == "header" or role == "banner":
+        found.headers.append(element)
+    elif name == "body":
+        found.bodies.append(element)
+    elif name == "div" and names & _MAIN_NAMES:
+        found.named.append(element)
+
+
+def _tags(page: str) -> Iterator[tuple[Tag, int, int]]:
+    """The tags of a page with their offsets; those in scripts, pictures and formulas are not."""
+    position = 0
+    known: dict[str, Tag] = {}
+    unclosed: set[str] = set()
+    while position < len(page):
+        for match in TOKEN.finditer(page, position):
+            if match.lastgroup != "tag":
+                continue
+            source = match.group()
+            tag = known.get(source)
+            if tag is None:
+                tag = Tag.parse(source)
+                if len(source) < 40 and len(known) < 1000:
+                    known[source] = tag
+            yield tag, match.start(), match.end()
+            if tag.name in _RAW and not tag.closes and not tag.empty and tag.name not in unclosed:
+                closing = re.compile(rf"</{tag.name}\s*>", re.I).search(page, match.end())
+                if closing is None:
+                    unclosed.add(tag.name)
+                else:
+                    position = closing.start()
+                    break
+        else:
+            return

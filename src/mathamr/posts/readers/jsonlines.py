@@ -1,0 +1,279 @@
+"""JSON lines: one post a line in the form of `Post.to_json`, or one pair of question and answer a line."""
+
+from __future__ import annotations
+
+import io
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, ClassVar, cast, get_args
+
+from mathamr.posts.decoding import cleaned, decoded
+from mathamr.posts.inputs import Head, Input, bare_name, shown
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Formula, Link, LinkType, Markup, Place, Post
+from mathamr.posts.postkind import KINDS, PostKind
+from mathamr.posts.reader import Collection
+from mathamr.posts.report import Report
+
+LARGEST_LINE = 64 << 20
+BODY_NAMES = ("body", "text", "content")
+MARKUPS: tuple[str, ...] = get_args(Markup)
+LINK_TYPES: tuple[str, ...] = get_args(LinkType)
+
+_SUFFIXES = (".jsonl", ".ndjson", ".jl")
+_OBJECT = re.compile(r"\s*\{\s*\"[^\"\n]*\"\s*:")
+_POST_KEY = re.compile(r"\"(?:body|text|content|question|title)\"\s*:\s*\"")
+_HTML = re.compile(
+    r"</(?:p|span|div|li|ul|ol|em|strong|a|code|blockquote|h[1-6])>|<(?:p|br|math|hr)\b[^<>]*>", re.IGNORECASE
+)
+_LATEX = re.compile(
+    r"\\(?:emph|textit|ref|eqref|cite[pt]?|label|(?:sub)*section|item|footnote|par)\b|~\\ref|``"
+    r"|\\begin\{(?:enumerate|itemize|description|center|quote|proof|theorem|lemma|proposition|corollary|definition)\*?\}"
+)
+_MARKDOWN = re.compile(r"^(?:#{1,6} |```|~~~|> |[-*+] |\d+\. )|\*\*\S|\]\(\S", re.MULTILINE)
+_TAG = re.compile(r"[^<>|,\s]+")
+
+
+class JsonLinesReader:
+    """Reads objects a line: `{"id", "kind", "body", …}` or `{"id", "question", "answer"}`.
+
+    Only a text is needed: what else is missing gets its default, and what has the wrong type is left out and
+    reported. A pair becomes the posts `ID/question` and `ID/answer`.
+    """
+
+    description: ClassVar[str] = "JSON lines: a post a line, or a pair of question and answer a line"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """Named so, or an object on the first line that has the text of a post."""
+        if head.suffix in _SUFFIXES:
+            return True
+        first = head.text.lstrip().split("\n", 1)[0]
+        return _OBJECT.match(first) is not None and _POST_KEY.search(first) is not None
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The posts of the files, line by line."""
+        for file in collection.files:
+            with Input(file, report) as stream:
+                for row in _objects(io.BufferedReader(stream, 1 << 18), shown(file), report):
+                    yield from _posts(row, file, report)
+
+
+def _objects(stream: io.BufferedReader, file: str, report: Report) -> Iterator[dict[str, Any]]:
+    number, too_long = 0, False
+    report.at(file)
+    while raw := stream.readline(LARGEST_LINE):
+        if not too_long:
+            number += 1
+            report.at(file, number)
+        complete = raw.endswith(b"\n") or len(raw) < LARGEST_LINE
+        if not complete and not too_long:
+            report.skip("row too large", f"a line of more than {LARGEST_LINE >> 20} MB")
+        elif complete and not too_long and raw.strip():
+            row = _object(decoded(raw, report), report)
+            if row is not None:
+                yield row
+        too_long = not complete
+
+
+def _object(line: str, report: Report) -> dict[str, Any] | None:
+    try:
+        row = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        why = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        report.skip("damaged row", f"not JSON ({why}): {line[:60]!r}")
+        return None
+    if not isinstance(row, dict):
+        report.skip("damaged row", f"not an object: {line[:60]!r}")
+        return None
+    return row
+
+
+def _posts(row: dict[str, Any], file: Path, report: Report) -> Iterator[Post]:
+    identifier = _identifier(row.get("id"), file, report)
+    body = next((row[name] for name in BODY_NAMES if isinstance(row.get(name), str)), None)
+    if body is None and isinstance(row.get("question"), str) and isinstance(row.get("answer"), str):
+        yield from _pair(identifier, row, file, report)
+    elif body is None and not _text(row, "title", report):
+        report.skip("no text", f"{identifier!r} has neither a body nor a title nor a question and its answer")
+    else:
+        yield _post(identifier, row, cleaned(body or "", report), file, report)
+
+
+def _pair(identifier: str, row: dict[str, Any], file: Path, report: Report) -> Iterator[Post]:
+    question, answer = f"{identifier}/question", f"{identifier}/answer"
+    shared = {key: value for key, value in row.items() if key in ("source", "date", "tags", "macros")}
+    markup = row.get("markup") or markup_of(row["question"] + "\n" + row["answer"])
+    asked = shared | {
+        "title": row.get("title", ""),
+        "markup": markup,
+        "kind": "question",
+        "accepted_answer": answer,
+    }
+    given = shared | {"markup": markup, "kind": "answer", "parent": question}
+    yield _post(question, asked, cleaned(row["question"], report), file, report)
+    yield _post(answer, given, cleaned(row["answer"], report), file, report)
+
+
+def _post(identifier: str, row: dict[str, Any], body: str, file: Path, report: Report) -> Post:
+    title = _text(row, "title", report)
+    parent = _reference(row, "parent", report)
+    kind = _choice(row, "kind", KINDS, "answer" if parent else "note", report)
+    markup = _choice(row, "markup", MARKUPS, markup_of(body), report)
+    post = Post(
+        id=identifier,
+        kind=cast("PostKind", kind),
+        body=body,
+        title=title,
+        markup=cast("Markup", markup),
+        parent=parent,
+        accepted_answer=_reference(row, "accepted_answer", report),
+        tags=_tags(row, report),
+        links=tuple(_links(row, report)),
+        score=_score(row, report),
+        date=_text(row, "date", report) or None,
+        source=_text(row, "source", report) or shown(file),
+        macros=_strings(row, "macros", report),
+        aliases=_strings(row, "aliases", report),
+        place=_place(row, report),
+        formulas=formulas_of(identifier, title, body, markup, report.note),
+    )
+    return replace(post, formulas=_with_given(post.formulas, row, report)) if row.get("formulas") else post
+
+
+def markup_of(text: str) -> Markup:
+    """The language a text seems to be written in, where its row does not say.
+
+    >>> markup_of("<p>Let $x>0$.</p>"), markup_of("See \\\\ref{a}."), markup_of("# Limits"), markup_of("Is $2$ odd?")
+    ('html', 'latex', 'markdown', 'text')
+    """
+    if _HTML.search(text):
+        return "html"
+    if _LATEX.search(text):
+        return "latex"
+    return "markdown" if _MARKDOWN.search(text) else "text"
+
+
+def _identifier(value: object, file: Path, report: Report) -> str:
+    if isinstance(value, str | int) and not isinstance(value, bool) and str(value).strip():
+        return cleaned(str(value).strip(), report)
+    identifier = f"{bare_name(file)}:{report.row}"
+    report.repair("no id", f"an object without an id; it is called {identifier!r}")
+    return identifier
+
+
+def _text(row: dict[str, Any], name: str, report: Report) -> str:
+    value = row.get(name)
+    if isinstance(value, str):
+        return cleaned(value, report)
+    if value is not None:
+        _wrong_type(name, value, "a string", report)
+    return ""
+
+
+def _reference(row: dict[str, Any], name: str, report: Report) -> str | None:
+    value = row.get(name)
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return _text(row, name, report) or None
+
+
+def _choice(row: dict[str, Any], name: str, known: tuple[str, ...], default: str, report: Report) -> str:
+    value = row.get(name)
+    if value in known:
+        return cast("str", value)
+    if value is not None:
+        _wrong_type(name, value, f"one of {', '.join(known)}", report)
+    return default
+
+
+def _tags(row: dict[str, Any], report: Report) -> tuple[str, ...]:
+    value = row.get("tags")
+    if isinstance(value, str):
+        return tuple(_TAG.findall(cleaned(value, report)))
+    return _strings(row, "tags", report)
+
+
+def _strings(row: dict[str, Any], name: str, report: Report) -> tuple[str, ...]:
+    value = row.get(name)
+    if value is None:
+        return ()
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        _wrong_type(name, value, "a list of strings", report)
+        return ()
+    return tuple(cleaned(item, report) for item in value)
+
+
+def _links(row: dict[str, Any], report: Report) -> Iterator[Link]:
+    value = row.get("links") or []
+    if not isinstance(value, list):
+        _wrong_type("links", value, "a list", report)
+        return
+    for item in value:
+        link = item if isinstance(item, dict) else {"target": item}
+        target = _reference(link, "target", report)
+        label = _text(link, "label", report)
+        if target is None and not label:
+            _wrong_type("links", item, "an id or an object with a target", report)
+        else:
+            type_ = cast("LinkType", _choice(link, "type", LINK_TYPES, "related", report))
+            yield Link(target or "", type_, _text(link, "words", report), label)
+
+
+def _place(row: dict[str, Any], report: Report) -> Place | None:
+    value = row.get("place")
+    if value is None:
+        return None
+    if not isinstance(value, dict):
+        _wrong_type("place", value, "an object with a path and a line", report)
+        return None
+    line = value.get("line", 1)
+    if not isinstance(line, int) or isinstance(line, bool) or line < 1:
+        _wrong_type("line", line, "a number from 1", report)
+        line = 1
+    path = _text(value, "path", report)
+    return Place(path, line, _text(value, "label", report), _strings(value, "inside", report))
+
+
+def _score(row: dict[str, Any], report: Report) -> int | None:
+    value = row.get("score")
+    if isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e15:
+        return int(value)
+    if value is not None:
+        _wrong_type("score", value, "a number", report)
+    return None
+
+
+def _with_given(formulas: tuple[Formula, ...], row: dict[str, Any], report: Report) -> tuple[Formula, ...]:
+    """The formulas of the text with the visual ids and MathML that the row gives for their ids."""
+    value = row["formulas"]
+    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
+        _wrong_type("formulas", value, "a list of objects", report)
+        return formulas
+    given = {str(item.get("id")): item for item in value}
+    strangers = given.keys() - {formula.id for formula in formulas}
+    if strangers:
+        report.repair(
+            "formula not in the text", f"no formula of the text has the id {min(strangers)[:40]!r}; left out"
+        )
+    return tuple(_supplied(formula, given.get(formula.id), report) for formula in formulas)
+
+
+def _supplied(formula: Formula, item: dict[str, Any] | None, report: Report) -> Formula:
+    if item is None:
+        return formula
+    return replace(
+        formula,
+        visual_id=_reference(item, "visual_id", report),
+        presentation_mathml=_text(item, "presentation_mathml", report) or formula.presentation_mathml,
+        content_mathml=_text(item, "content_mathml", report) or formula.content_mathml,
+    )
+
+
+def _wrong_type(name: str, value: object, wanted: str, report: Report) -> None:
+    shown_value = repr(value)[:60] if not isinstance(value, list | dict) else type(value).__name__
+    shown_wanted = wanted if len(wanted) <= 100 else f"{wanted[:99]}…"
+    report.repair("wrong type", f"{name} is not {shown_wanted} but {shown_value}; left out")

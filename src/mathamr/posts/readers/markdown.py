@@ -1,0 +1,83 @@
+"""Folders of Markdown notes: a short note is one post, a long one a post a section, a statement one of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import ClassVar
+
+from mathamr.posts.inputs import STDIN, Head, read_text, shown, stem
+from mathamr.posts.markup import formulas_of
+from mathamr.posts.post import Link, Place, Post
+from mathamr.posts.reader import Collection
+from mathamr.posts.readers.frontmatter import FrontMatter
+from mathamr.posts.readers.markdownlinks import Notes
+from mathamr.posts.readers.markdownoutline import NotePart, outline
+from mathamr.posts.report import Report
+
+SUFFIXES = (".md", ".markdown", ".mdown", ".mkd", ".qmd", ".rmd", ".mdx", ".myst")
+LARGEST = 16 << 20
+"""A larger file is no note; a program wrote it."""
+
+
+class MarkdownReader:
+    """Reads notes: the id is the path in the folder, with `#anchor` for a section or a statement.
+
+    Links of wikis, relative links, roles and cross-references between notes become links of the posts.
+    """
+
+    description: ClassVar[str] = "Markdown notes of any dialect: a file, or a folder of them"
+
+    @classmethod
+    def recognises(cls, head: Head) -> bool:
+        """Named so, and text."""
+        return head.suffix in SUFFIXES and "\0" not in head.text
+
+    def read(self, collection: Collection, report: Report) -> Iterator[Post]:
+        """The posts of each note in the order of its text."""
+        notes = Notes(collection, SUFFIXES)
+        for file in collection.files:
+            report.at(shown(file))
+            text = read_text(file, report, LARGEST)
+            if text is not None:
+                note = notes.identifier(file)
+                front = FrontMatter.read(text, report)
+                path = file.name if file == STDIN else note
+                parts = outline(text, front, stem(Path(note)))
+                yield from note_posts(text, front, parts, notes, note, path, shown(file), report)
+
+
+def note_posts(
+    text: str,
+    front: FrontMatter,
+    parts: list[NotePart],
+    notes: Notes,
+    note: str,
+    path: str,
+    source: str,
+    report: Report,
+) -> Iterator[Post]:
+    """The posts of the parts of a note."""
+    ids = {id(part): f"{note}#{part.anchor}" if part.anchor else note for part in parts}
+    for part in parts:
+        identifier, body, title = ids[id(part)], part.body(text), ": ".join(part.titles)
+        links = [Link(note)] if part.anchor else []
+        links += [Link(ids[id(proof)], "proof") for proof in part.proofs]
+        if part.proves is not None:
+            links.append(Link(ids[id(part.proves)], "proof"))
+        links += notes.links(body, note, identifier, report)
+        yield Post(
+            id=identifier,
+            kind=part.kind,
+            body=body,
+            title=title,
+            markup="markdown",
+            parent=ids[id(part.proves)] if part.proves is not None else None,
+            tags=front.tags,
+            links=tuple(dict.fromkeys(links)),
+            date=front.date,
+            source=source,
+            formulas=formulas_of(identifier, title, body, "markdown", report.note),
+            place=Place(path, part.line, part.label, part.inside),
+            aliases=() if part.anchor else front.aliases,
+        )

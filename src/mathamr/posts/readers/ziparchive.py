@@ -1,0 +1,99 @@
+"""Documents that are archives (Word, EPUB): their members read within bounds, their XML without entities."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+from lxml import etree
+
+from mathamr.core.closing import Closing
+from mathamr.core.errors import MathAMRError
+from mathamr.posts.inputs import read_bytes
+from mathamr.posts.report import Report
+
+LARGEST_MEMBER = 64 << 20
+LARGEST_ARCHIVE = 256 << 20
+"""So many bytes are unpacked of one archive, all members together, and not one more."""
+MOST_MEMBERS = 20_000
+_BREAKS = (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError, RuntimeError, ValueError)
+
+
+class BrokenArchiveError(MathAMRError):
+    """An archive that cannot be read, or that is not what it says."""
+
+
+class ZipArchive(Closing):
+    """The members of one archive, unpacked when they are asked for; what is beyond the bounds is told, not unpacked."""
+
+    def __init__(self, file: Path, report: Report) -> None:
+        data = read_bytes(file, report)
+        if data is None:
+            raise BrokenArchiveError(f"{file}: cannot be read")
+        try:
+            self._archive = zipfile.ZipFile(io.BytesIO(data))
+        except _BREAKS as error:
+            raise BrokenArchiveError(f"{file}: not an archive ({error})") from error
+        members = self._archive.infolist()
+        if len(members) > MOST_MEMBERS:
+            raise BrokenArchiveError(f"{file}: an archive of more than {MOST_MEMBERS:,} files")
+        self._members = {member.filename: member for member in members}
+        self._left = LARGEST_ARCHIVE
+        self._report = report
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        self._archive.close()
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._members
+
+    def read(self, name: str) -> bytes | None:
+        """A member; `None`, told, where it is missing, damaged, locked or beyond the bounds."""
+        member = self._members.get(name)
+        if member is None:
+            return None
+        allowed = min(LARGEST_MEMBER, self._left)
+        try:
+            with self._archive.open(member) as stream:
+                data = stream.read(allowed + 1)
+        except _BREAKS as error:
+            self._report.skip("damaged archive", f"{name[:100]!r} cannot be unpacked ({error})")
+            return None
+        self._left -= len(data)
+        if len(data) > allowed:
+            self._left = max(self._left, 0)
+            self._report.skip("archive too large", f"{name[:100]!r} unpacks to more than {allowed >> 20} MB")
+            return None
+        return data
+
+    def xml(self, name: str) -> Any:
+        """The root of a member that is XML; `None`, told, where it is not, or where it has entities of its own."""
+        data = self.read(name)
+        return None if data is None else xml_root(data, name, self._report)
+
+
+def xml_root(data: bytes, name: str, report: Report) -> Any:
+    """The root of a document in XML, damaged or not; one that defines entities is not read."""
+    if b"<!ENTITY" in data.replace(b"\0", b""):
+        report.skip("XML with entities", f"{name[:100]!r} defines entities, which no such file needs")
+        return None
+    parser = etree.XMLParser(
+        resolve_entities=False,
+        no_network=True,
+        load_dtd=False,
+        huge_tree=False,
+        recover=True,
+        remove_pis=True,
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except (etree.XMLSyntaxError, ValueError) as error:
+        report.skip("damaged XML", f"{name[:100]!r} is not XML ({error})")
+        return None
+    if root is None:
+        report.skip("damaged XML", f"{name[:100]!r} is not XML")
+    return root

@@ -1,0 +1,64 @@
+"""Hostile texts of every format are read in time linear in their length, in a process with limits."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mathamr.posts.reader import read_posts
+from mathamr.posts.report import Report
+from tests.posts.hostile import read_bounded
+
+N = 60_000
+HOSTILE = {
+    "rst": ["`" * N, "*" * N, ":math:`" * (N // 7), "|a" * (N // 2), "`a <" * (N // 4), "\n".join("- " * n for n in range(40)),
+            ".. |a0| replace:: " + "lol " * 9 + "".join(f"\n.. |a{n}| replace:: " + f"|a{n - 1}| " * 9 for n in range(1, 12)) + "\n\n|a11|\n",
+            "\n".join(" " * n + "x" for n in range(400)), "=\n" * 500, ".. note::\n" * 1000, ".. math::\n\n   x\n\n" * 1000],
+    "org": ["[[" * (N // 2), "*" * N, "=a" * (N // 2), "/a" * (N // 2), "$" * N, "\\begin{a}\n" * (N // 10), "#+begin_theorem\n" * (N // 16),
+            "* a\n" * (N // 4), "<<" * (N // 2), ":PROPERTIES:\n" * (N // 13), "- " * N, "#+begin_src\n" * 2000],
+    "adoc": ["stem:[" * (N // 6), "<<" * (N // 2), "*a" * (N // 2), "`a" * (N // 2), "====\n" * (N // 5), "[[" * (N // 2), "a::" * (N // 3),
+             "xref:a[" * (N // 7), "asciimath:[" + "(" * 4000 + "]", "stem:[sqrt" * (N // 10), "= a\n" * (N // 4), "[stem]\n++++\n" + "((a)," * 20_000 + "\n++++\n"],
+    "txt": ["$" * N, "\n \n" * (N // 3), "\\(" * (N // 2), "{" * N, "a\n\n" * (N // 3)],
+    "lean": ["/-" * (N // 2), "/-- a -/" * 2000, '"' * N, "--" * (N // 2), "/-- a -/ @[" * 2000, "/--" + "`a" * (N // 20) + "-/ theorem a"],
+    "v": ["(*" * (N // 2), "(** a *)" * 2000, '(** a *)"' + '"' * N, "(** [a" * (N // 6), "(**" + "%a" * (N // 2) + "*) Lemma a.", "(** * a\n" * (N // 8)],
+}  # fmt: skip
+WIKITEXT = ["{{" * (N // 2), "[[" * (N // 2), "'" * N, "{|" * (N // 2), "{{a|" * 50 + "}}" * 50, "=" * N, "&lt;math&gt;" * (N // 12),
+            "&lt;ref&gt;" * (N // 11), "{{math|" + "|" * N + "}}", "[http://" * (N // 8), "* " * (N // 2), "&lt;div&gt;" * (N // 11)]  # fmt: skip
+
+
+@pytest.mark.parametrize("suffix", HOSTILE)
+def test_hostile_texts_are_read_in_linear_time(tmp_path: Path, suffix: str) -> None:
+    for number, text in enumerate(HOSTILE[suffix]):
+        (tmp_path / f"{number}.{suffix}").write_text(f"(** a *) Words.\n\n{text}\n")
+    posts, report = read_bounded(tmp_path, seconds=3 * len(HOSTILE[suffix]))
+    assert posts
+    assert len(posts) + report["skipped"] + report["ignored"] >= len(HOSTILE[suffix]) // 2
+
+
+def test_docutils_is_stopped_where_it_works_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "b.rst").write_text("Words.\n")
+    assert list(read_posts(tmp_path, Report())), "docutils is loaded before its time is taken"
+    monkeypatch.setattr("mathamr.posts.readers.rst.SECONDS", 0.5)
+    (tmp_path / "a.rst").write_text("=\n" * 50_000)
+    report = Report()
+    assert [post.id for post in read_posts(tmp_path, report)] == ["b.rst"]
+    assert report.skipped == {"document not read": 1}
+
+
+def test_hostile_articles_are_read_in_linear_time(tmp_path: Path) -> None:
+    pages = "".join(
+        f"<page><title>{n}</title><revision><text>Words. {text}</text></revision></page>"
+        for n, text in enumerate(WIKITEXT)
+    )
+    (tmp_path / "dump.xml").write_text(f"<mediawiki>{pages}</mediawiki>")
+    posts, _ = read_bounded(tmp_path, seconds=3 * len(WIKITEXT))
+    assert len({post[0].partition("#")[0] for post in posts}) >= len(WIKITEXT) - 3
+
+
+def test_a_dump_with_entities_or_without_an_end_gives_what_comes_before(tmp_path: Path) -> None:
+    page = "<page><title>A</title><revision><text>Words.</text></revision></page>"
+    (tmp_path / "a.xml").write_text(f'<!DOCTYPE m [<!ENTITY a "{"x" * 1000}">]><mediawiki>{page}&a;&a;<page>')
+    posts, report = read_bounded(tmp_path, megabytes=600)
+    assert [post[0] for post in posts] == ["A"]
+    assert report["skipped_by_cause"] == {"truncated XML": 1}

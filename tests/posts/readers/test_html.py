@@ -1,0 +1,204 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mathamr.posts.post import Link, Place, Post
+from mathamr.posts.reader import detect, read_posts
+from mathamr.posts.report import Report
+
+
+def read(path: Path) -> tuple[dict[str, Post], Report]:
+    report = Report()
+    return {post.id: post for post in read_posts(path, report)}, report
+
+
+PAGE = """<!DOCTYPE html>
+<html><head><title>Limits &amp; series</title><script>var price = "$5$";</script></head>
+<body><nav><a href="index.html">home $n$</a></nav>
+<main><h1>Limits</h1><p>Let \\(x&lt;1\\) and <math><mi>y</mi></math>, see
+<a href="series/b.html#top">this</a>, <a href='https://example.org/series/b.html'>that</a>, <a href=../out.html>out</a>
+and <a href="series/b.html">again</a>.</p></main><footer>$f$</footer></body></html>"""
+
+
+def test_a_page_becomes_a_note_of_its_main_part(tmp_path):
+    path = tmp_path / "a.html"
+    path.write_text(PAGE)
+    posts, report = read(path)
+    post = posts["a.html"]
+    assert (post.kind, post.markup) == ("page", "html")
+    assert post.title == "Limits"
+    assert post.body.startswith("<p>Let")
+    assert post.place == Place("a.html", 4)
+    assert post.formulas[0].latex == "x<1"
+    assert len(post.formulas) == 2
+    assert "<mi>y</mi>" in (post.formulas[1].presentation_mathml or "")
+    assert not report.skipped + report.repaired
+
+
+def test_links_between_pages_of_a_folder_are_kept(tmp_path):
+    (tmp_path / "series").mkdir()
+    (tmp_path / "a.html").write_text(PAGE)
+    (tmp_path / "series" / "b.html").write_text(
+        "<html><body><p>Back <a href='../a.html'>up</a></p></body></html>"
+    )
+    posts, report = read(tmp_path)
+    assert list(posts) == ["a.html", "series/b.html"]
+    assert [(link.target, link.words) for link in posts["a.html"].links] == [
+        ("series/b.html", "this"),
+        ("series/b.html", "again"),
+    ]
+    assert posts["series/b.html"].links == (Link("a.html", "mention", "up", "../a.html"),)
+    assert not report.skipped
+
+
+@pytest.mark.parametrize(
+    ("page", "title"),
+    [
+        ("<html><title> A </title><body><h1>B</h1></body></html>", "B"),
+        ("<html><title> A </title><body><nav><h1>B</h1></nav><h2>C</h2></body></html>", "A"),
+        (
+            "<title>Limits &#8212; Calculus 1.0 documentation</title><p>x</p>",
+            "Limits &#8212; Calculus 1.0 documentation",
+        ),
+        ("<title>Limits \u2014 Calculus 1.0 documentation</title><p>x</p>", "Limits"),
+        (
+            '<meta property="og:site_name" content="My Notes"><title>Sine - My Notes</title><p>x</p>',
+            "Sine",
+        ),
+        ("<html><title></title><body><h1 class='x'>B <i>c</i></h1></body></html>", "B <i>c</i>"),
+        ("<html><body><p>no title</p></body></html>", ""),
+        ("<html><title>never closed", ""),
+    ],
+)
+def test_the_title_is_the_first_heading_or_that_of_the_page_without_the_site(tmp_path, page, title):
+    path = tmp_path / "a.html"
+    path.write_text(page)
+    posts, _ = read(path)
+    assert posts["a.html"].title == title
+
+
+@pytest.mark.parametrize(
+    ("page", "body"),
+    [
+        ("<html><body>all</body></html>", "all"),
+        ("<html><body><article>one</article><nav/></body></html>", "one"),
+        (
+            "<html><body><article>one</article><article>two</article></body></html>",
+            "<article>one</article><article>two</article>",
+        ),
+        ("<html><body>cut off", "cut off"),
+        ("<body><div role='main'><p>a</p><nav>n</nav> b</div><p>no</p></body>", "<p>a</p> b"),
+        ("<main><div class='md-sidebar'>menu</div><article>one</article></main>", "one"),
+        (
+            "<body><header>site</header><p>text<a class='x headerlink' href='#a'>\u00b6</a></p><footer>f</footer>",
+            "<p>text</p>",
+        ),
+        ("<main><h2>Sum<a href='#s'>#</a></h2>s</main>", "<h2>Sum</h2>s"),
+        ("<body><div class='sphinxsidebar'><p>menu</div><div class='body'>b</div></body>", "b"),
+        (
+            "<main><header><p>by me</p></header>t<script>'</main>'</script>u</main>",
+            "<header><p>by me</p></header>t<script>'</main>'</script>u",
+        ),
+        ("<p>a fragment</p>", "<p>a fragment</p>"),
+    ],
+)
+def test_the_body_is_the_part_that_says_something(tmp_path, page, body):
+    path = tmp_path / "a.html"
+    path.write_text(page)
+    posts, _ = read(path)
+    assert posts["a.html"].body == body
+
+
+def test_a_page_in_the_encoding_it_declares_is_read_and_others_are_mended(tmp_path):
+    text = '<html><meta charset="iso-8859-2"><body>Erdős</body></html>'
+    (tmp_path / "a.html").write_bytes(text.encode("iso-8859-2"))
+    (tmp_path / "b.html").write_bytes(text.replace("iso-8859-2", "klingon").encode("iso-8859-2"))
+    (tmp_path / "c.html").write_bytes(text.replace("iso-8859-2", "hex").encode("iso-8859-2"))
+    posts, report = read(tmp_path)
+    assert [post.body for post in posts.values()] == ["Erdős", "Erd\ufffds", "Erd\ufffds"]
+    assert dict(report.repaired) == {"invalid UTF-8": 2}
+
+
+def test_pages_are_recognised_without_their_suffix_but_not_for_it_in_other_files(tmp_path):
+    page = tmp_path / "page"
+    page.write_text("<!-- a --><!-- b --> <!doctype HTML><p>x")
+    assert detect(page) == "html"
+    hostile = tmp_path / "hostile"
+    hostile.write_text("<!-- -->" * 5000 + "{")
+    assert detect(hostile) is None
+
+
+def test_a_long_page_is_a_post_a_section_and_links_lead_to_them(tmp_path):
+    words = (
+        "Some words about \\(x\\) that fill a section, one after the other, until it is long enough. " * 12
+    )
+    (tmp_path / "long.html").write_text(
+        f"<html><body><nav>menu</nav><main>\n<h1>Book</h1>\n<p>{words}</p>\n<section id='one'><h2>One</h2><p>{words}"
+        f"</p></section>\n<h2 id='two'>Two <em>b</em></h2><h3>Deep</h3><p>{words}</p>\n<h2>One</h2>{words}</main></body></html>"
+    )
+    (tmp_path / "other.html").write_text(
+        "<p><a href='long.html#two'>there</a> <a href='long.html#no'>top</a></p>"
+    )
+    posts, _ = read(tmp_path)
+    assert [(post.id, post.title, post.kind) for post in posts.values()] == [
+        ("long.html", "Book", "page"),
+        ("long.html#one", "Book: One", "section"),
+        ("long.html#two", "Book: Two <em>b</em>", "section"),
+        ("long.html#one-1", "Book: One", "section"),
+        ("other.html", "", "page"),
+    ]
+    assert [post.place.line for post in posts.values() if post.place] == [2, 4, 5, 6, 1]
+    assert sum(len(post.formulas) for post in posts.values()) == 48
+    assert posts["other.html"].links == (
+        Link("long.html#two", "mention", "there", "long.html#two"),
+        Link("long.html", "mention", "top", "long.html#no"),
+    )
+
+
+HOSTILE = {
+    "open": "<div>" * 50_000,
+    "close": "<div>" * 1000 + "</p>" * 50_000,
+    "main": "<main>" * 30_000,
+    "anchors": "<a>" * 50_000,
+    "headings": "<h2>x</h2>" * 20_000,
+    "empty headings": "<p>" + "w " * 500 + "<h2></h2>" * 20_000,
+    "words": "<h2>x</h2>" + "w " * 100 + "<h2>y</h2>w" * 20_000,
+    "script": "<script>" * 30_000,
+    "nav": "<nav>x</nav>" * 50_000,
+    "quotes": "<a href='" * 30_000,
+    "title": "<title>" * 30_000,
+    "metas": "<meta " * 30_000,
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_page_made_to_take_long_does_not(tmp_path, name):
+    (tmp_path / "a.html").write_text(HOSTILE[name])
+    source = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_CPU, (30, 30))\n"
+        "from mathamr.posts.reader import read_posts\n"
+        "from mathamr.posts.report import Report\n"
+        "assert sum(1 for _ in read_posts(sys.argv[1], Report()))\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", source, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr[-1000:]
+
+
+def test_formulas_set_with_letters_of_html_keep_their_scripts(tmp_path):
+    page = (
+        "<p>Let <span class='math inline'><em>z</em><sub><em>i</em></sub> ∈ {0, 1}</span> and"
+        " <span class='math display'><em>e</em><sup>−<em>x</em><sup>2</sup></sup>  ≤  log <strong>v</strong></span>.</p>"
+    )
+    (tmp_path / "a.html").write_text(page, encoding="utf-8")
+    posts, _ = read(tmp_path)
+    assert [(formula.latex, formula.display) for formula in posts["a.html"].formulas] == [
+        ("z_{i} ∈ \\{0, 1\\}", False),
+        ("e^{−x^{2}} ≤ \\log \\mathbf{v}", True),
+    ]

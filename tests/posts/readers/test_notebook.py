@@ -1,0 +1,97 @@
+"""Notebooks: what is damaged is reported, and what is made to take memory or time is bounded."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mathamr.posts.reader import read_posts
+from mathamr.posts.readers import notebook as notebooks
+from mathamr.posts.report import Report
+
+
+def read(path: Path) -> tuple[list[str], Report]:
+    report = Report()
+    return [post.id for post in read_posts(path, report, "notebook")], report
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{", "[]", "{}", '{"cells": 3}', '{"cells": [1, null, {}]}', '{"worksheets": [3, {"cells": [[]]}]}',
+        '{"cells": [{"cell_type": "markdown", "source": [1, {}]}]}', '{"cells": [{"cell_type": "markdown"}]}',
+    ],
+)  # fmt: skip
+def test_what_is_no_notebook_gives_no_post_and_is_told(tmp_path: Path, text: str) -> None:
+    (tmp_path / "a.ipynb").write_text(text)
+    (tmp_path / "b.ipynb").write_text(
+        json.dumps({"cells": [{"cell_type": "heading", "level": 99, "source": "Good"}]})
+    )
+    found, report = read(tmp_path)
+    assert found == ["b.ipynb"]
+    assert report.skipped["damaged notebook"] + report.ignored.total() == 1
+
+
+def test_the_text_of_one_notebook_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notebooks, "LARGEST_TEXT", 100)
+    cells = [{"cell_type": "markdown", "source": f"Cell {n} " + "x" * 30} for n in range(10)]
+    (tmp_path / "a.ipynb").write_text(json.dumps({"cells": cells}))
+    report = Report()
+    (post,) = read_posts(tmp_path, report)
+    assert [f"Cell {n}" in post.body for n in range(10)] == [True, True] + [False] * 8
+    assert report.skipped["damaged notebook"] == 1
+
+
+def test_a_section_stands_at_the_line_of_its_cell(tmp_path: Path) -> None:
+    words = "Words about $x$ that fill a section, one after the other. " * 20
+    sources = ["# Book \u00fc\n", f"{words}\n", "## Part one\n", words, "## Part two\n", words]
+    cells = [{"cell_type": "markdown", "source": [source]} for source in sources]
+    file = tmp_path / "a.ipynb"
+    for ascii_only in (True, False):
+        file.write_text(json.dumps({"cells": cells}, indent=1, ensure_ascii=ascii_only), encoding="utf-8")
+        lines = file.read_text(encoding="utf-8").splitlines()
+        posts = list(read_posts(tmp_path, Report()))
+        assert [post.title for post in posts] == [
+            "Book \u00fc",
+            "Book \u00fc: Part one",
+            "Book \u00fc: Part two",
+        ]
+        for post, heading in zip(posts, ("# Book", "## Part one", "## Part two"), strict=True):
+            assert post.place is not None
+            assert heading in lines[post.place.line - 1]
+
+
+BOMBS = {
+    "deep": '{"cells": ' + "[" * 500_000,
+    "deep objects": '{"a":' * 200_000,
+    "many": '{"cells": [' + "{}," * 3_000_000 + "{}]}",
+    "cells": json.dumps(
+        {"cells": [{"cell_type": "markdown", "source": f"# {n}\\n\\n"} for n in range(5_000)]}
+    ),
+    "escaped": '{"cells": [' + ",".join(['{"cell_type": "markdown", "source": "\\u0041 b"}'] * 20_000) + "]}",
+    "outputs": json.dumps({"cells": [{"cell_type": "code", "outputs": ["x" * 20_000_000], "source": "$c$"}]}),
+    "number": '{"cells": ' + "9" * 1_000_000 + "}",
+}
+
+
+@pytest.mark.parametrize("name", BOMBS)
+def test_a_bomb_is_bounded(tmp_path: Path, name: str) -> None:
+    (tmp_path / "a.ipynb").write_text(BOMBS[name])
+    source = (
+        "import resource, sys\n"
+        "resource.setrlimit(resource.RLIMIT_CPU, (40, 40))\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (1 << 30, 1 << 30))\n"
+        "from mathamr.posts.reader import read_posts\n"
+        "from mathamr.posts.report import Report\n"
+        "report = Report()\n"
+        "posts = sum(1 for _ in read_posts(sys.argv[1], report, 'notebook'))\n"
+        "assert posts or report.skipped or report.ignored\n"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", source, str(tmp_path)], capture_output=True, text=True, check=False
+    )
+    assert run.returncode == 0, run.stderr[-1000:]
