@@ -14,6 +14,7 @@ from mathamr.formulas.alignment import (
     label_worth,
     parts,
     similarity,
+    work,
 )
 from mathamr.formulas.notation import opt_from_string
 from mathamr.formulas.parse import parse
@@ -32,7 +33,7 @@ def test_a_hand_worked_alignment() -> None:
     aligned = align(query, found)
     # plus 1, a with a 1, SUP 1, b with x VARIABLE, 2 with 2 1: four whole nodes and a renamed one of five.
     assert aligned.overlap == pytest.approx((4 + VARIABLE) / 5)
-    assert [(met.node, met.other) for met in aligned.met] == [(0, 0), (1, 4), (2, 1), (3, 2), (4, 3)]
+    assert [(pair.node, pair.other) for pair in aligned.pairs] == [(0, 0), (1, 4), (2, 1), (3, 2), (4, 3)]
     # Every node by its best partner: the root 4.6, a 1, SUP 2.6, b VARIABLE, 2 1, of 5 + 1 + 3 + 1 + 1.
     assert aligned.spread == pytest.approx((4.6 + 1 + 2.6 + VARIABLE + 1) / 11)
 
@@ -61,14 +62,14 @@ def test_a_renamed_formula_comes_before_one_that_shares_letters() -> None:
 
 def test_what_has_nothing_in_common_is_worth_nothing() -> None:
     assert similarity(trees(r"a \subset b"), (None, None)) == 0.0
-    assert align(opt_from_string("[U!plus]"), opt_from_string("[O!minus]")).met == ()
+    assert align(opt_from_string("[U!plus]"), opt_from_string("[O!minus]")).pairs == ()
 
 
 @given(OPTS)
 def test_a_tree_is_as_like_itself_as_can_be(tree: Opt) -> None:
     assert align(tree, tree).overlap == pytest.approx(1.0)
     assert align(tree, tree).spread == pytest.approx(1.0)
-    assert [met.node for met in align(tree, tree).met] == list(range(len(tree)))
+    assert [pair.node for pair in align(tree, tree).pairs] == list(range(len(tree)))
 
 
 @given(OPTS, OPTS)
@@ -77,14 +78,16 @@ def test_scores_are_shares_and_no_node_is_met_twice(one: Opt, other: Opt) -> Non
     assert 0 <= aligned.overlap <= 1.0 + 1e-9
     assert 0 <= aligned.spread <= 1
     assert (
-        len({met.node for met in aligned.met}) == len({met.other for met in aligned.met}) == len(aligned.met)
+        len({pair.node for pair in aligned.pairs})
+        == len({pair.other for pair in aligned.pairs})
+        == len(aligned.pairs)
     )
 
 
 def test_huge_trees_are_cut_not_hung_on() -> None:
     wide = Opt(("U!plus", *["V!x"] * 3000), (-1, *[0] * 3000), "-" + "0" * 3000)
     assert align(wide, wide).overlap == pytest.approx(1.0)
-    assert len(align(wide, wide).met) == LARGEST
+    assert len(align(wide, wide).pairs) == LARGEST
 
 
 @given(OPTS, OPTS)
@@ -98,3 +101,10 @@ def test_in_the_parts_of_two_trees_no_node_comes_twice(one: Opt, other: Opt) -> 
 def test_a_tree_is_one_part_of_itself(tree: Opt) -> None:
     assert {(each.node, each.other) for each in parts(tree, tree)} >= {(0, 0)}
     assert len(parts(tree, tree)) == min(len(tree), LARGEST)
+
+
+def test_the_work_of_an_alignment_is_bounded_and_counts_what_both_formulas_have() -> None:
+    small, long = trees("a+b"), trees("+".join(["a"] * 3 * LARGEST))
+    assert work(small, small) == 2 * 3 * 3
+    assert work(long, long) <= 2 * LARGEST**2
+    assert work(small, (None, small[1])) == 9

@@ -83,3 +83,14 @@ def test_every_symbol_is_of_a_node_and_in_bounds(tree: object) -> None:
     assert all(0 <= symbol.node < len(tree) for symbol in found)
     counts = [sum(symbol.node == node for symbol in found) for node in range(len(tree))]
     assert max(counts) <= 2, "a node is one symbol, or two fences"
+
+
+def test_a_formula_that_a_comment_hides_is_marked_where_it_stands() -> None:
+    latex = "%x^2+y^2=z^2"
+    marked = stretches(latex, Macros(), parse(latex).slt, met("x^2+y^2", latex))
+    assert [latex[start:end] for start, end in marked] == ["x^2+y^2"]
+
+
+@pytest.mark.parametrize("latex", ["%", "", "  %x"])
+def test_latex_without_tokens_costs_only_its_marks(latex: str) -> None:
+    assert stretches(latex, Macros(), parse("x^2").slt, [1]) == []

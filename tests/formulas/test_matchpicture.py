@@ -6,7 +6,7 @@ import pytest
 from lxml import etree
 
 from mathamr.core.errors import MathAMRError
-from mathamr.formulas.alignment import Met, parts
+from mathamr.formulas.alignment import NodePair, parts
 from mathamr.formulas.matchpicture import COLOURS, TreePair, match_svg
 from mathamr.formulas.parse import parse
 from mathamr.formulas.picture import MAX_NODES
@@ -41,14 +41,16 @@ def test_nodes_that_met_have_the_same_colour_and_the_others_step_back() -> None:
 
 def test_pointing_at_a_node_says_what_it_met_and_how_well() -> None:
     query, found = parse("a").opt, parse("b").opt
-    said = [each[1] for each in boxes(match_svg([TreePair("operators", query, found, [Met(0, 0, 0.6)])]))]
+    said = [
+        each[1] for each in boxes(match_svg([TreePair("operators", query, found, [NodePair(0, 0, 0.6)])]))
+    ]
     assert said[0].endswith("met 𝑏, 0.60")
     assert said[1].endswith("met 𝑎, 0.60")
 
 
 def test_several_nodes_that_met_one_share_its_colour_and_it_names_the_best() -> None:
     query, found = parse("a+b").opt, parse("c").opt
-    met = [Met(0, 0, 0.1), Met(1, 0, 0.9), Met(2, 0, 0.5)]
+    met = [NodePair(0, 0, 0.1), NodePair(1, 0, 0.9), NodePair(2, 0, 0.5)]
     drawn = boxes(match_svg([TreePair("operators", query, found, met)]))
     assert [colour for _, _, colour in drawn] == [COLOURS[0]] * 4
     assert drawn[3][1].endswith("met 𝑎, 0.90")
@@ -56,7 +58,7 @@ def test_several_nodes_that_met_one_share_its_colour_and_it_names_the_best() -> 
 
 def test_labels_are_text_and_trees_without_end_are_refused() -> None:
     evil = Opt(("V!<script>alert(1)</script>",), (-1,), "-")
-    assert "<script>" not in match_svg([TreePair("operators", evil, evil, [Met(0, 0, 1.0)])], "<b>")
+    assert "<script>" not in match_svg([TreePair("operators", evil, evil, [NodePair(0, 0, 1.0)])], "<b>")
     large = Opt(("U!plus",) * (MAX_NODES + 1), (-1, *([0] * MAX_NODES)), "-" + "0" * MAX_NODES)
     with pytest.raises(MathAMRError, match="at most"):
         match_svg([TreePair("operators", evil, large, [])])

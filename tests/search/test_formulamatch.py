@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mathamr import Index
-from mathamr.formulas.alignment import Met
+from mathamr.formulas.alignment import NodePair
 from mathamr.formulas.parse import parse
 from mathamr.search.formulamatch import ALIGNMENT, aligned_views, matched_nodes
 from mathamr.search.library import UnknownPostError
@@ -69,7 +69,7 @@ def test_the_pairs_of_a_system_that_compares_nodes_are_taken_as_they_are(
         asked.append((query.formula.latex, found.formula.latex))
         assert query.opt is not None
         assert found.opt is not None
-        return [TreeMatch("opt", 0.25, (Met(0, 0, 0.5),))]
+        return [TreeMatch("opt", 0.25, (NodePair(0, 0, 0.5),))]
 
     monkeypatch.setattr(MathAMRPlusSystem, "match_nodes", match_nodes, raising=False)
     with Index.open(sample_index, device="cpu") as index:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mathamr.formulas.alignment import Met
+from mathamr.formulas.alignment import NodePair
 from mathamr.formulas.parse import parse
 from mathamr.posts.post import Formula
 from mathamr.systems.nodematch import most_similar
@@ -17,7 +17,7 @@ from tests.systems.formulamodels import tiny_ssemb
 def test_every_node_meets_what_it_is_most_like_and_what_is_like_nothing_is_left_out() -> None:
     similar = np.array([[0.2, 0.9, 0.1], [-0.5, -0.1, 0.0], [0.75, 0.5, 0.25]], dtype=np.float32)
     assert [(met.node, met.other) for met in most_similar(similar)] == [(0, 1), (2, 0)]
-    assert most_similar(similar)[1] == Met(2, 0, 0.75)
+    assert most_similar(similar)[1] == NodePair(2, 0, 0.75)
 
 
 def test_equal_partners_are_taken_in_turns_and_better_ones_always() -> None:

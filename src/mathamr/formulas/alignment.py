@@ -1,8 +1,8 @@
-"""How well two formulas align: their trees laid on each other, operands of sums in any order, names of variables aside.
+"""Alignment of two formula trees: operands of sums match in any order, and variables may have different names.
 
-`similarity` compares subtrees from the leaves upwards: two nodes that may stand for each other count what their labels
-are worth, and what their operands are worth when laid on each other. Equal labels count 1, two variables of different
-names a little less: a formula whose variables were renamed comes right behind the formula itself.
+`similarity` compares subtrees from the leaves upwards. A pair of nodes scores what their labels are worth plus the best
+pairing of their operands. Equal labels are worth 1 and two different variables a little less, so that alpha-equivalent
+formulas rank directly after exact matches.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import NamedTuple
 from mathamr.formulas.tree import Opt, Slt, Tree
 
 VARIABLE, NUMBER, OPERAND = 0.6, 0.4, 0.25
-"""What two variables, two numbers, and any two operands of different names are worth."""
+"""The worth of two different variables, two different numbers, and operands of different types."""
 LARGEST = 200
-"""Nodes of a tree that is aligned; of a larger one the first, which stand highest, count."""
+"""Nodes of a tree that are aligned; of a larger tree the first ones count, which stand highest."""
 FEWEST = 2
-"""Nodes of a part that two trees have in common."""
+"""The fewest nodes of a common part."""
 _OPERANDS = ("V!", "N!", "C!")
 _MOST_PARTS = 400
-"""Pairs of nodes that are tried as tops of parts, the best first."""
+"""Pairs of nodes that are tried as roots of common parts, the best first."""
 
 Trees = tuple[Opt | None, Slt | None]
 
 
-class Met(NamedTuple):
-    """A node of one tree laid on a node of the other, and what their labels are worth."""
+class NodePair(NamedTuple):
+    """A node of the query matched with a node of the other tree, and what their labels are worth."""
 
     node: int
     other: int
@@ -37,15 +37,16 @@ class Met(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TreeAlignment:
-    """The best way to lay two trees on each other.
+    """The best alignment of two trees.
 
-    `overlap` is the share of both trees in the largest part they have in common; `spread` the share of the query that its
-    parts have, wherever each stands; both from 0 to 1, and 1 for the same tree. `met` are the nodes of the largest common part.
+    `overlap` is the share of both trees in their largest common part; `spread` is the share of the query that is found
+    anywhere in the other tree. Both are between 0 and 1, and 1 for equal trees. `pairs` are the matched nodes of the
+    largest common part.
     """
 
     overlap: float
     spread: float
-    met: tuple[Met, ...]
+    pairs: tuple[NodePair, ...]
 
     @property
     def score(self) -> float:
@@ -54,7 +55,7 @@ class TreeAlignment:
 
 
 def similarity(query: Trees, found: Trees) -> float:
-    """The mean score of the operator trees and of the layout trees; a tree that is not there counts nothing.
+    """The mean score of the operator trees and the layout trees; a missing tree scores 0.
 
     >>> from mathamr.formulas.parse import parse
     >>> trees = [(parsed.opt, parsed.slt) for parsed in map(parse, ["a+b^2", "x+y^2", "a-b"])]
@@ -68,6 +69,15 @@ def similarity(query: Trees, found: Trees) -> float:
     return sum(scores) / len(scores) if scores else 0.0
 
 
+def work(query: Trees, found: Trees) -> int:
+    """The pairs of nodes that `similarity` compares: at most `LARGEST` squared for each kind of tree."""
+    return sum(
+        min(len(ours), LARGEST) * min(len(theirs), LARGEST)
+        for ours, theirs in zip(query, found, strict=True)
+        if ours is not None and theirs is not None
+    )
+
+
 def align(query: Tree, found: Tree) -> TreeAlignment:
     """The alignment of two trees of one kind."""
     overlap, spread, worth, root = _shares(query, found)
@@ -76,13 +86,13 @@ def align(query: Tree, found: Tree) -> TreeAlignment:
     row = worth[root]
     top = max(row.values())
     other = min(number for number, value in row.items() if value == top)
-    return TreeAlignment(overlap, spread, tuple(_met(query, found, worth, root, other)))
+    return TreeAlignment(overlap, spread, tuple(_pairs_below(query, found, worth, root, other)))
 
 
-def parts(query: Tree, found: Tree) -> tuple[Met, ...]:
-    """The nodes of all parts that two trees have in common, the largest part first, each node at most once.
+def parts(query: Tree, found: Tree) -> tuple[NodePair, ...]:
+    """The matched nodes of all common parts of two trees, the largest part first, each node at most once.
 
-    A part of one node says nothing where the query has more; a part that is not all of the query has `FEWEST`.
+    A part has at least `FEWEST` nodes, unless the whole query is smaller.
 
     >>> from mathamr.formulas.parse import parse
     >>> [len(parts(parse("a+b=c^2").slt, parse(latex).slt)) for latex in ("x=a+b", "c^2+1", "a+b=c^2")]
@@ -94,50 +104,52 @@ def parts(query: Tree, found: Tree) -> tuple[Met, ...]:
     )
     fewest = min(FEWEST, len(query))
     taken: set[int] = set()
-    met: set[int] = set()
-    chosen: list[Met] = []
+    matched: set[int] = set()
+    chosen: list[NodePair] = []
     for _, node, other in pairs[:_MOST_PARTS]:
-        if node in taken or other in met:
+        if node in taken or other in matched:
             continue
         part = [
             each
-            for each in _met(query, found, worth, node, other)
-            if each.node not in taken and each.other not in met
+            for each in _pairs_below(query, found, worth, node, other)
+            if each.node not in taken and each.other not in matched
         ]
         if sum(each.worth >= VARIABLE for each in part) >= fewest:
             chosen += part
             taken |= {each.node for each in part}
-            met |= {each.other for each in part}
+            matched |= {each.other for each in part}
     return tuple(chosen)
 
 
 def _shares(query: Tree, found: Tree) -> tuple[float, float, list[dict[int, float]], int]:
-    """(overlap, spread, what nodes are worth to each other, the node at the top of the largest common part)."""
+    """Overlap, spread, the worth of each pair of nodes, and the root of the largest common part in the query."""
     ours, theirs = min(len(query), LARGEST), min(len(found), LARGEST)
     worth = _worth(query, found, ours, theirs)
     tops = [max(row.values()) if row else 0.0 for row in worth]
     best = max(tops)
-    # What else the other tree has counts against it, but less than in the overlap.
+    # Nodes that only the other tree has count against it, but less than in the overlap.
     spread = sum(tops) / _sum_of_sizes(query, ours) * (2 * ours / (ours + theirs)) ** 0.5
     return 2 * best / (ours + theirs), min(1.0, spread), worth, tops.index(best)
 
 
 def _worth(query: Tree, found: Tree, ours: int, theirs: int) -> list[dict[int, float]]:
-    """For every node of the query what each node of the other tree is worth that may stand for it."""
+    """For every node of the query, the worth of each node of the other tree that matches it."""
     nodes_of: dict[str, list[int]] = {}
     for number in range(theirs - 1, -1, -1):
         nodes_of.setdefault(found.labels[number], []).append(number)
+    other_operands = [label for label in nodes_of if label[:2] in _OPERANDS]
     alike: dict[str, list[tuple[int, float]]] = {}
     query_below, found_below = _below(query), _below(found)
     worth: list[dict[int, float]] = [{} for _ in range(ours)]
     for node in range(ours - 1, -1, -1):
         label = query.labels[node]
         if label not in alike:
+            candidates = other_operands if label[:2] in _OPERANDS else (label,)
             alike[label] = [
                 (number, value)
-                for other, numbers in nodes_of.items()
-                if (value := label_worth(label, other)) > 0
-                for number in numbers
+                for other in candidates
+                for value in (label_worth(label, other),)
+                for number in nodes_of.get(other, ())
             ]
         row, operands = worth[node], [child for child in query_below[node] if child < ours]
         unordered = label.startswith("U!")
@@ -156,7 +168,7 @@ def _worth(query: Tree, found: Tree, ours: int, theirs: int) -> list[dict[int, f
 def _in_place(
     query: Tree, operands: Sequence[int], found: Tree, below: Sequence[int]
 ) -> Iterator[tuple[int, int]]:
-    """Operands laid on those that hang on the same edges."""
+    """Pairs of operands on the same edges."""
     edges = found.edges
     at = {edges[number]: number for number in below}
     for node in operands:
@@ -165,36 +177,40 @@ def _in_place(
             yield node, number
 
 
-def _matched(worth: Sequence[dict[int, float]], operands: Sequence[int], below: Sequence[int]) -> list[Met]:
-    """Operands laid on operands in any order, the best pair first."""
+def _matched(
+    worth: Sequence[dict[int, float]], operands: Sequence[int], below: Sequence[int]
+) -> list[NodePair]:
+    """Pairs of operands in any order, chosen greedily by worth."""
     if len(operands) == len(below) == 1:
         value = worth[operands[0]].get(below[0], 0.0)
-        return [Met(operands[0], below[0], value)] if value else []
+        return [NodePair(operands[0], below[0], value)] if value else []
     pairs = sorted(
         (-value, node, number)
         for node in operands
         for number in below
         if (value := worth[node].get(number, 0.0)) > 0
     )
-    chosen: list[Met] = []
+    chosen: list[NodePair] = []
     taken: set[int] = set()
-    met: set[int] = set()
+    matched: set[int] = set()
     for value, node, number in pairs:
-        if node not in taken and number not in met:
+        if node not in taken and number not in matched:
             taken.add(node)
-            met.add(number)
-            chosen.append(Met(node, number, -value))
+            matched.add(number)
+            chosen.append(NodePair(node, number, -value))
     return chosen
 
 
-def _met(query: Tree, found: Tree, worth: Sequence[dict[int, float]], root: int, other: int) -> list[Met]:
-    """The nodes that the best alignment lays on each other, from its root downwards."""
+def _pairs_below(
+    query: Tree, found: Tree, worth: Sequence[dict[int, float]], root: int, other: int
+) -> list[NodePair]:
+    """The matched nodes of the best alignment below a pair of roots."""
     query_below, found_below = _below(query), _below(found)
-    chosen: list[Met] = []
+    chosen: list[NodePair] = []
     waiting = [(root, other)]
     while waiting:
         node, number = waiting.pop()
-        chosen.append(Met(node, number, label_worth(query.labels[node], found.labels[number])))
+        chosen.append(NodePair(node, number, label_worth(query.labels[node], found.labels[number])))
         operands = [child for child in query_below[node] if child < len(worth)]
         if query.labels[node].startswith("U!"):
             waiting += [(pair.node, pair.other) for pair in _matched(worth, operands, found_below[number])]
@@ -208,7 +224,7 @@ def _met(query: Tree, found: Tree, worth: Sequence[dict[int, float]], root: int,
 
 
 def label_worth(label: str, other: str) -> float:
-    """What one label is worth in the place of another, from 0 to 1."""
+    """The worth of one label matched with another, from 0 to 1."""
     if label == other:
         return 1.0
     kind, others = label[:2], other[:2]
@@ -221,11 +237,11 @@ def label_worth(label: str, other: str) -> float:
 
 @lru_cache(maxsize=4096)
 def _below(tree: Tree) -> tuple[tuple[int, ...], ...]:
-    """The children of every node, those of the nodes that count."""
+    """The children of every node, as far as they are aligned."""
     return tuple(tuple(child for child in children if child < LARGEST) for children in tree.children())
 
 
 @lru_cache(maxsize=4096)
 def _sum_of_sizes(tree: Tree, nodes: int) -> int:
-    """What a tree laid on itself is worth, summed over all its nodes."""
+    """The worth of a tree aligned with itself, summed over all its nodes."""
     return sum(min(size, nodes - node) for node, size in enumerate(tree.sizes()[:nodes]))

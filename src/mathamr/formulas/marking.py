@@ -15,7 +15,7 @@ from typing import NamedTuple
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError
 from mathamr.formulas.label import value
-from mathamr.formulas.latex.lexer import tokenize
+from mathamr.formulas.latex.lexer import tokenize, without_comment_signs
 from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.symbols import DELIMITERS, SYMBOLS
 from mathamr.formulas.mathml.element import Element, rebuilt
@@ -89,11 +89,13 @@ def stretches(latex: str, macros: Macros, tree: Slt, nodes: Collection[int]) -> 
     """
     try:
         tokens, offsets = tokenize(latex)
+        if not tokens and (uncommented := without_comment_signs(latex)):
+            tokens, offsets = tokenize(uncommented[0])
         lengths = {offset: len(token) for token, offset in zip(tokens, offsets, strict=True)}
         tokens, offsets, _ = expanded(tokens, offsets, latex, macros, Budget(len(latex)))
     except (FormulaError, SpentError):
         return []
-    ends = [*offsets[1:], len(latex)]
+    ends = [*offsets[1:], len(latex)] if offsets else []
     written: list[tuple[str, int, int, bool]] = []
     for token, start, end in zip(tokens, offsets, ends, strict=True):
         text = _written(token)

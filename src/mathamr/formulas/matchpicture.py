@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from mathamr.core.errors import MathAMRError
-from mathamr.formulas.alignment import Met
+from mathamr.formulas.alignment import NodePair
 from mathamr.formulas.label import node_type, value
 from mathamr.formulas.picture import MAX_NODES, NodeMark, document, drawn
 from mathamr.formulas.tree import Tree
@@ -23,7 +23,7 @@ class TreePair(NamedTuple):
     name: str
     query: Tree
     found: Tree
-    met: Sequence[Met]
+    met: Sequence[NodePair]
 
 
 def match_svg(pairs: Sequence[TreePair], title: str = "") -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -12,8 +11,7 @@ from mathamr.core.errors import UnknownNameError
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError, Repair
 from mathamr.formulas.latex.content import mean
-from mathamr.formulas.latex.display.formula import display_mathml
-from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, unescaped
+from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, unescaped, without_comment_signs
 from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.presentation import present
@@ -52,7 +50,6 @@ READINGS: dict[str, str] = {
 """How an operator tree can be read, and what each reading is; the layout tree is the same in all."""
 
 NO_MACROS = Macros()
-_COMMENT = re.compile(r"(?<!\\)%")
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +68,9 @@ class ParsedFormula:
 
     def presentation_mathml(self, *, display: bool = False) -> str:
         """Presentation MathML for the eye, valid and safe to put in a page; trees are made of `presentation`."""
+        # The typesetter is loaded on use: most programs only need the trees.
+        from mathamr.formulas.latex.display.formula import display_mathml
+
         return display_mathml(self.latex, self.macros, display=display)
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -228,11 +228,12 @@ def _read(latex: str, macros: Macros, wildcards: bool, budget: Budget) -> tuple[
             return reader.expression(nodes, trailing=True), tuple(reader.repairs)
     except SpentError as error:
         raise FormulaError(str(error), latex, reader.offset()) from None
-    comment = _COMMENT.search(latex)
-    if comment is None:
+    uncommented = without_comment_signs(latex)
+    if uncommented is None:
         raise FormulaError("an empty formula", latex, 0)
-    node, repairs = _read(_COMMENT.sub(" ", latex), macros, wildcards, budget)
-    return node, (Repair("a comment hides the formula; read without %", comment.start()), *repairs)
+    text, place = uncommented
+    node, repairs = _read(text, macros, wildcards, budget)
+    return node, (Repair("a comment hides the formula; read without %", place), *repairs)
 
 
 class FormulaParser:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Protocol
 
-from mathamr.formulas.alignment import LARGEST, similarity
+from mathamr.formulas.alignment import similarity, work
 from mathamr.formulas.renaming import FEWEST_SYMBOLS, count_letters, form_key
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.formulas.trees import Trees
@@ -154,11 +154,7 @@ class FormulaRanker(Ranker):
         for visual in ids:
             if visual not in known:
                 continue
-            left -= sum(
-                min(len(ours), LARGEST) * min(len(theirs), LARGEST)
-                for ours, theirs in zip((opt, slt), known[visual], strict=True)
-                if ours is not None and theirs is not None
-            )
+            left -= work((opt, slt), known[visual])
             if left < 0 and scored:
                 break
             scored.append(Scored(visual, similarity((opt, slt), known[visual])))

@@ -13,7 +13,7 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 
 from mathamr.core.arrays import FloatArray
-from mathamr.formulas.alignment import Met
+from mathamr.formulas.alignment import NodePair
 from mathamr.systems.system import VisualFormula
 
 View = Literal["opt", "slt"]
@@ -32,7 +32,7 @@ class TreeMatch:
 
     view: View
     score: float
-    met: tuple[Met, ...]
+    met: tuple[NodePair, ...]
 
 
 @runtime_checkable
@@ -44,19 +44,19 @@ class MatchesNodes(Protocol):
         ...
 
 
-def most_similar(similar: FloatArray) -> tuple[Met, ...]:
+def most_similar(similar: FloatArray) -> tuple[NodePair, ...]:
     """What each node of the query (a row of cosines) is most like; nodes that are like nothing are left out.
 
     Of found nodes that are equally similar, say all the places of one variable, the first that the fewest have met is taken,
     so that equal parts meet side by side and none looks as if it had been missed.
     """
     taken = np.zeros(similar.shape[1], dtype=np.int64)
-    met: list[Met] = []
+    met: list[NodePair] = []
     for node, row in enumerate(similar):
         best = float(row.max())
         if best > 0:
             equals = np.flatnonzero(row > best - SAME)
             other = int(equals[taken[equals].argmin()])
             taken[other] += 1
-            met.append(Met(node, other, best))
+            met.append(NodePair(node, other, best))
     return tuple(met)

@@ -6,16 +6,12 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
-from hypothesis import strategies as st
 
-from mathamr.formulas.budget import MOST_ELEMENTS, Budget, SpentError
-from mathamr.formulas.latex.content import mean
-from mathamr.formulas.mathml import content
+from mathamr.formulas.budget import SpentError
 from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.reading import read
 from mathamr.formulas.notation import to_string
-from mathamr.formulas.parse import NO_MACROS, _read
 from mathamr.formulas.tree import Opt
 from tests.formulas.generated import CONTENT
 
@@ -132,59 +128,6 @@ def test_any_content_markup_gives_a_tree_or_a_clear_error(element: Element) -> N
     except (MathMLError, SpentError):
         return
     assert Opt.checked(found.labels, found.parents, found.edges) == found
-
-
-PLAIN = st.recursive(
-    st.sampled_from(
-        [
-            Element("ci", "x"),
-            Element("ci"),
-            Element("cn", "2"),
-            Element("sum"),
-            Element("infinity"),
-            Element("mtext", "if"),
-            Element("apply"),
-            Element("csymbol", "superscript", (), {"cd": "ambiguous"}),
-            Element("csymbol", "square-root", (), {"cd": "latexml"}),
-        ]
-    ),
-    lambda inner: st.builds(
-        lambda tag, children: Element(tag, "", children),
-        st.sampled_from(
-            ["apply"] * 8 + ["list", "set", "interval", "degree", "lowlimit", "uplimit", "bvar", "cerror"]
-        ),
-        st.builds(
-            lambda head, rest: [*head, *rest],
-            st.sampled_from(
-                [[], [Element("root")], [Element("int")], [Element("plus")], [Element("ci", "f")]]
-            ),
-            st.lists(inner, max_size=4),
-        ),
-    ),
-    max_leaves=20,
-)
-"""What LaTeX becomes: mostly symbols applied to each other."""
-LATEX = r"\sum_{i=1}^n \sqrt[3]{x_i} + \int_0^1 f(t)\,dt \in [0,\infty)"
-
-
-@settings(deadline=None)
-@given(st.one_of(CONTENT, PLAIN), st.sampled_from([MOST_ELEMENTS, 20, 8, 3]))
-def test_a_tree_written_in_one_pass_is_the_one_that_is_built_from_below(element: Element, limit: int) -> None:
-    def made() -> Opt | str:
-        try:
-            return opt(element, limit)
-        except (MathMLError, SpentError) as error:
-            return str(error)
-
-    found = made()
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(content, "_plain", lambda element, limit: None)
-        assert made() == found
-
-
-def test_what_latex_becomes_is_written_in_one_pass() -> None:
-    element = mean(_read(LATEX, NO_MACROS, False, Budget(len(LATEX)))[0])
-    assert content._plain(element, MOST_ELEMENTS) == opt(element)
 
 
 def test_depth_costs_no_recursion() -> None:

@@ -11,7 +11,7 @@ from mathamr.formulas.latex.grammar.rules import role_of
 from mathamr.formulas.latex.node import HINT, TEXT, TOKEN, Node
 from mathamr.formulas.meaning import traits
 from mathamr.formulas.meaning.items import Group, grouped, is_sign
-from mathamr.formulas.meaning.traits import told, traits_of
+from mathamr.formulas.meaning.traits import item_traits, traits_of
 from mathamr.formulas.parse import NO_MACROS, _read
 from tests.formulas.meaning.gold import gold
 
@@ -70,7 +70,7 @@ QUESTIONS = {
 
 @pytest.mark.parametrize("trait", QUESTIONS)
 def test_a_trait_answers_its_question_of_every_node(trait: int, nodes: list[Node]) -> None:
-    answers = [bool(told(node) & trait) for node in nodes]
+    answers = [bool(item_traits(node) & trait) for node in nodes]
     assert answers == [bool(QUESTIONS[trait](node)) for node in nodes]
     assert any(answers)
     assert not all(answers)
@@ -79,7 +79,7 @@ def test_a_trait_answers_its_question_of_every_node(trait: int, nodes: list[Node
 def test_a_list_has_the_traits_of_all_its_items(nodes: list[Node]) -> None:
     together = 0
     for node in nodes:
-        together |= told(node)
+        together |= item_traits(node)
     assert traits_of(nodes) == together
     assert traits_of([]) == 0
     assert traits_of([Group("(", ")", list(nodes))]) == traits.GROUP

@@ -22,6 +22,7 @@ _VERBATIM_TOKENS = {letter: "\\" + letter for letter in "{}$%&#_"} | {
     "~": "\\textasciitilde",
     "^": "\\textasciicircum",
 }
+_COMMENT = re.compile(r"(?<!\\)%")
 _SIGNS = {"lt;": "<", "gt;": ">"}
 
 
@@ -97,3 +98,12 @@ def unescaped(text: str) -> tuple[str, list[int]]:
         return meant.ljust(len(found[0]))
 
     return _ESCAPED.sub(mended, text), places
+
+
+def without_comment_signs(text: str) -> tuple[str, int] | None:
+    """The text with a blank for every `%`, and where the first one was; `None` if it has none.
+
+    Collections contain formulas that a comment hides completely (`%x^2`); what the author meant is readable without it.
+    """
+    comment = _COMMENT.search(text)
+    return None if comment is None else (_COMMENT.sub(" ", text), comment.start())

@@ -6,7 +6,7 @@ same spirit: see `docs/mathml.md`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Sequence
 
 from mathamr.formulas.budget import MOST_ELEMENTS, SpentError
 from mathamr.formulas.label import clean
@@ -95,14 +95,6 @@ _SYMBOLS = {
 _DELIMITED = "delimited-"
 _SCRIPTS = ("O!SUP", "O!SUB")
 _COLLECTIONS = {"vector": "M!V-", "list": "M!L-", "set": "M!S-"}
-_BUILT = frozenset(["math", "semantics", "matrix", "cerror", "share"])
-"""Elements whose children are looked at before they are operands."""
-_WHITE = Element("ci")
-_ARRANGED: dict[str, tuple[Container[str], dict[str, Element]]] = {
-    "O!root": (("degree",), {"degree": Element("cn", "2")}),
-    "O!int": (_TEMPORARY, {"lowlimit": _WHITE, "uplimit": _WHITE}),
-}
-"""Operators whose qualifiers are no operands: which these are, and what stands behind the operands where they are not."""
 
 
 class _Operation:
@@ -127,9 +119,6 @@ def opt(element: Element, limit: int = MOST_ELEMENTS) -> Opt:
     >>> opt(Element("apply", "", [Element("plus"), x, Element("cn", "1")])).labels
     ('U!plus', 'V!x', 'N!1')
     """
-    plain = _plain(element, limit)
-    if plain is not None:
-        return plain
     elements = [element]
     counts: list[int] = []
     for item in elements:
@@ -172,136 +161,6 @@ def opt(element: Element, limit: int = MOST_ELEMENTS) -> Opt:
     if shares:
         _resolve(elements, converted, shares)
     return _flatten(converted[-1], limit)
-
-
-def _plain(element: Element, limit: int) -> Opt | None:
-    """The tree, written down in one pass from the root; `None` where what stands below decides what stands above.
-
-    Most formulas are symbols applied to each other, which need no operations under construction.
-    """
-    labels: list[str] = []
-    parents: list[int] = []
-    edges: list[str] = []
-    stack = [(element, -1, "-")]
-    count = 1
-    while stack:
-        item, parent, edge = stack.pop()
-        tag = item.tag
-        operands: Sequence[Element] = ()
-        if tag == "ci":
-            text = clean(item.text)
-            labels.append(f"V!{text}" if text else "W!")
-        elif tag == "cn":
-            text = clean(item.text)
-            labels.append(f"N!{text}" if text else "W!")
-        elif tag in _BUILT:
-            return None
-        elif tag in _LEAVES or not item.children:
-            labels.append(_label(item))
-        else:
-            operands = item.children
-            count += len(operands)
-            if count > limit:
-                raise SpentError
-            if tag != "apply":
-                labels.append(_label(item))
-            elif operands[0].children and operands[0].tag not in _LEAVES:
-                label = _compound(operands)
-                if label is None:
-                    return None
-                labels.append(label)
-            else:
-                head, operands = operands[0], operands[1:]
-                if head.tag in _BUILT:
-                    return None
-                label = _applied(head)
-                labels.append(label)
-                if label in _ARRANGED:
-                    arranged = _arranged(label, operands)
-                    if arranged is None:
-                        return None
-                    operands, unwrapped = arranged
-                    count += unwrapped
-                    if count > limit:
-                        raise SpentError
-        parents.append(parent)
-        edges.append(edge)
-        if operands:
-            node, place = len(labels) - 1, len(operands)
-            if place > len(OPT_EDGES):
-                return None
-            if node > limit:
-                raise SpentError
-            while place:
-                place -= 1
-                stack.append((operands[place], node, OPT_EDGES[place]))
-    return Opt(tuple(labels), tuple(parents), "".join(edges))
-
-
-def _label(item: Element) -> str:
-    """The label of an element that is a symbol by itself, or by its name and the number of its children."""
-    tag = item.tag
-    known = _LABELS.get(tag)
-    if known is not None:
-        return known
-    if tag == "ci" or tag == "cn":
-        text = clean(item.text)
-        return "W!" if not text else f"V!{text}" if tag == "ci" else f"N!{text}"
-    if tag == "csymbol":
-        return _symbol_label(item)
-    if tag in _COLLECTIONS:
-        return f"{_COLLECTIONS[tag]}{len(item.children)}"
-    if tag == "apply":
-        return "W!"
-    return _CONVERTERS[tag](item, []).label if tag in _CONVERTERS else f"O!{tag}"
-
-
-def _applied(head: Element) -> str:
-    """The label of a symbol that is applied: a variable is a function."""
-    label = _label(head)
-    return f"F!{label[2:]}" if label[:2] == "V!" else label
-
-
-def _compound(children: Sequence[Element]) -> str | None:
-    """The label over an operator that is a tree itself, where a look at it says what it is: `+!O!sum` of `\\sum_i`."""
-    head = children[0]
-    if len(children) < 2 or head.tag != "apply" or len(head.children) < 2:
-        return None
-    sign, base = head.children[:2]
-    if sign.children or sign.tag in _BUILT:
-        return None
-    if _label(sign) not in _SCRIPTS:
-        return "+!"
-    if base.tag == "apply" and base.children:
-        base = base.children[0]
-        return None if base.children or base.tag in _BUILT else f"+!{_applied(base)}"
-    return None if base.tag in _BUILT else f"+!{_label(base)}"
-
-
-def _arranged(label: str, operands: Sequence[Element]) -> tuple[Sequence[Element], int] | None:
-    """The operands of a root or an integral in the order of the tree, and how many elements their qualifiers hold.
-
-    A root has its degree behind it, which is 2 unless given, an integral its limits, white where there are none, and
-    not its variable. `None` where qualifiers are more than that.
-    """
-    left, qualifiers = _ARRANGED[label]
-    kept: list[Element] = []
-    found: dict[str, Element] = {}
-    count = 0
-    for operand in operands:
-        if operand.tag not in left:
-            kept.append(operand)
-        elif operand.children:
-            inner = operand.children[0]
-            count += len(operand.children)
-            is_left_out = operand.tag not in qualifiers
-            if len(operand.children) > 1 or operand.tag in found:
-                return None
-            if is_left_out and (inner.children or inner.tag in _BUILT):
-                return None
-            if not is_left_out:
-                found[operand.tag] = inner
-    return [*kept, *(found.get(name, default) for name, default in qualifiers.items())], count
 
 
 def _flatten(root: _Operation, limit: int) -> Opt:

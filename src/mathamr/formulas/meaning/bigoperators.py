@@ -11,7 +11,7 @@ from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import Item, is_sign, is_words, place, role, split
 from mathamr.formulas.meaning.logic import bound_by
 from mathamr.formulas.meaning.relations import approached
-from mathamr.formulas.meaning.traits import BIG, EXTREMES, told
+from mathamr.formulas.meaning.traits import BIG, EXTREMES, item_traits
 
 _FUNCTIONS = frozenset(["determinant", "dimension"])
 _PLAIN = frozenset(
@@ -23,7 +23,7 @@ INTEGRAL = symbolic("integral")
 def is_big(items: Sequence[Item], position: int) -> bool:
     """Whether a big operator stands at a place; `\\max` is one only with something below it."""
     item = items[position]
-    if not told(item) & BIG or not isinstance(item, Node):
+    if not item_traits(item) & BIG or not isinstance(item, Node):
         return False
     kind = role(item)
     if kind in ("SUMOP", "INTOP"):

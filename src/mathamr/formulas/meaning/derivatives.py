@@ -9,14 +9,14 @@ from mathamr.formulas.meaning.construction import bound
 from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import Item, is_group, is_sign, role, scripts_end
 from mathamr.formulas.meaning.letters import DIFFERENTIABLE, DIFFERENTIALS, is_letter, letter
-from mathamr.formulas.meaning.traits import DIFFERENTIAL, told
+from mathamr.formulas.meaning.traits import DIFFERENTIAL, item_traits
 
 PARTIAL = "partial-differential"
 
 
 def is_d(item: Item) -> bool:
     """Whether the item is the letter of a differential, upright or not."""
-    return bool(told(item) & DIFFERENTIAL)
+    return bool(item_traits(item) & DIFFERENTIAL)
 
 
 def _is_partial(item: Item) -> bool:

@@ -29,7 +29,7 @@ from mathamr.formulas.meaning.items import (
 from mathamr.formulas.meaning.letters import is_letter, is_structure, letter
 from mathamr.formulas.meaning.scripts import scripted
 from mathamr.formulas.meaning.sums import is_negative_one, is_sum_sign
-from mathamr.formulas.meaning.traits import GROUP, POSTFIX, SCRIPTED, SCRIPTS, SYMBOL, told
+from mathamr.formulas.meaning.traits import GROUP, POSTFIX, SCRIPTED, SCRIPTS, SYMBOL, item_traits
 
 _BEHIND = frozenset(["POSTFIX", "POSTSUPERSCRIPT", "POSTSUBSCRIPT"])
 _NAMED = frozenset(["FUNCTION", "OPFUNCTION", "TRIGFUNCTION"])
@@ -65,7 +65,7 @@ class FactorRun:
 
     def _factor(self) -> Node:
         item = self.items[self.i]
-        if told(item) & (SYMBOL | GROUP):
+        if item_traits(item) & (SYMBOL | GROUP):
             return self._symbol(item)
         kind = role(item)
         if kind in ("FLOATSUPERSCRIPT", "FLOATSUBSCRIPT"):
@@ -123,7 +123,7 @@ class FactorRun:
         """The node with what stands right behind it: factorials, and scripts on them."""
         while self.i < len(self.items):
             item = self.items[self.i]
-            if not told(item) & (POSTFIX | SCRIPTED) or role(item) not in _BEHIND:
+            if not item_traits(item) & (POSTFIX | SCRIPTED) or role(item) not in _BEHIND:
                 break
             if role(item) == "POSTFIX" and isinstance(item, Node):
                 node = apply(item, node)

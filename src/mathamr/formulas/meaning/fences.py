@@ -18,7 +18,7 @@ from mathamr.formulas.meaning.items import (
     split,
 )
 from mathamr.formulas.meaning.letters import is_letter, letter
-from mathamr.formulas.meaning.traits import COMMA, SCRIPTS, told, traits_of
+from mathamr.formulas.meaning.traits import COMMA, SCRIPTS, item_traits, traits_of
 
 _INTERVALS = {
     "()": "open-interval", "[]": "closed-interval", "(]": "open-closed-interval", "[)": "closed-open-interval",
@@ -32,7 +32,7 @@ def parts(items: Sequence[Item]) -> list[list[Item]]:
     """The items between commas and semicolons."""
     if not traits_of(items) & COMMA:
         return [list(items)] if items else []
-    return [piece for piece in split(items, lambda item: bool(told(item) & COMMA)) if piece]
+    return [piece for piece in split(items, lambda item: bool(item_traits(item) & COMMA)) if piece]
 
 
 def fenced(group: Group, grammar: MeaningGrammar) -> Node:

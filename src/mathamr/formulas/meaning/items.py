@@ -15,7 +15,7 @@ from mathamr.formulas.meaning.traits import (
     SCRIPTED,
     SCRIPTS,
     grammatical_role,
-    told,
+    item_traits,
     traits_of,
 )
 
@@ -70,7 +70,7 @@ def is_sign(item: Item, *keys: str) -> bool:
 
 def is_middle(item: Item) -> bool:
     """Whether the item is a bar between two things."""
-    return bool(told(item) & MIDDLE)
+    return bool(item_traits(item) & MIDDLE)
 
 
 def is_words(item: Item) -> bool:
@@ -99,7 +99,7 @@ def place(items: Sequence[Item], wanted: Callable[[Item], bool], start: int = 0)
 
 def scripts_end(items: Sequence[Item], start: int) -> int:
     """The place behind the scripts that begin at a place."""
-    while start < len(items) and told(items[start]) & SCRIPTED:
+    while start < len(items) and item_traits(items[start]) & SCRIPTED:
         start += 1
     return start
 
@@ -110,7 +110,7 @@ def grouped(nodes: Sequence[Node]) -> list[Item]:
         return list(nodes)
     stack = [Group("", "")]
     for node in nodes:
-        kind = role_of(node) if told(node) & DELIMITER else ""
+        kind = role_of(node) if item_traits(node) & DELIMITER else ""
         if kind == "OPEN":
             stack.append(Group(node.text, ""))
         elif kind == "CLOSE":
@@ -141,7 +141,7 @@ def _is_cases(group: Group) -> bool:
 
 def _is_bar(item: Item) -> bool:
     return (
-        bool(told(item) & DELIMITER)
+        bool(item_traits(item) & DELIMITER)
         and isinstance(item, Node)
         and role_of(item) == "VERTBAR"
         and item.text in _BARS

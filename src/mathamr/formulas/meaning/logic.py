@@ -32,7 +32,7 @@ from mathamr.formulas.meaning.traits import (
     SCRIPTS,
     WIDE,
     WORDS,
-    told,
+    item_traits,
     traits_of,
 )
 
@@ -79,9 +79,9 @@ def formula(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
 def _trimmed(items: Sequence[Item]) -> Sequence[Item]:
     """The list without punctuation at its ends."""
     start, end = 0, len(items)
-    while end > start and told(items[end - 1]) & PUNCTUATION:
+    while end > start and item_traits(items[end - 1]) & PUNCTUATION:
         end -= 1
-    while start < end and told(items[start]) & PUNCTUATION:
+    while start < end and item_traits(items[start]) & PUNCTUATION:
         start += 1
     return items[start:end] if end - start < len(items) else items
 
@@ -163,7 +163,7 @@ def _is_statement(items: Sequence[Item]) -> bool:
 
 
 def _is_quantifier(item: Item) -> bool:
-    return bool(told(item) & QUANTIFIER)
+    return bool(item_traits(item) & QUANTIFIER)
 
 
 def _quantified(items: Sequence[Item], grammar: MeaningGrammar, body: Sequence[Item] = ()) -> Node:
@@ -279,7 +279,7 @@ def _listed(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     apart = [piece for piece in split(items, _is_wide) if _trimmed(piece)] if traits & WIDE else []
     if len(apart) > 1 and any(map(_is_statement, apart)):
         return _sequence([formula(piece, grammar) for piece in apart])
-    pieces = [piece for piece in split(items, lambda item: bool(told(item) & PUNCTUATION)) if piece]
+    pieces = [piece for piece in split(items, lambda item: bool(item_traits(item) & PUNCTUATION)) if piece]
     if len(pieces) == 1:
         return related(pieces[0], grammar)
     has_relation = [any(map(is_relation, piece)) for piece in pieces]
@@ -310,7 +310,7 @@ def _sequence(formulas: Sequence[Node]) -> Node:
 
 def _is_wide(item: Item) -> bool:
     """Whether the item is space from a quad on, which separates formulas more than a comma does."""
-    return bool(told(item) & WIDE)
+    return bool(item_traits(item) & WIDE)
 
 
 def _as_list(nodes: Sequence[Node]) -> Node:

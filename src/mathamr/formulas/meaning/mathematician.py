@@ -17,7 +17,7 @@ from mathamr.formulas.meaning.logic import formula
 from mathamr.formulas.meaning.neighbours import joined
 from mathamr.formulas.meaning.products import multiplied
 from mathamr.formulas.meaning.sums import summed
-from mathamr.formulas.meaning.traits import SYMBOL, told
+from mathamr.formulas.meaning.traits import SYMBOL, item_traits
 
 MAX_DEPTH = 60
 """Lists within each other; a formula nested deeper keeps its published tree."""
@@ -143,7 +143,7 @@ class Mathematician:
 
     def _is_itself(self, node: Node, steps: int) -> bool:
         """Whether a list of one node means just that symbol, as it does after so many steps, which are paid for."""
-        if node.kind != TOKEN or not told(node) & SYMBOL or self._depth + 2 > MAX_DEPTH:
+        if node.kind != TOKEN or not item_traits(node) & SYMBOL or self._depth + 2 > MAX_DEPTH:
             return False
         self.notes.budget.spend(steps)
         return True

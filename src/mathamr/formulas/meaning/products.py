@@ -37,7 +37,7 @@ from mathamr.formulas.meaning.traits import (
     MIDDLE,
     SCRIPTED,
     SLASH,
-    told,
+    item_traits,
     traits_of,
 )
 
@@ -128,11 +128,11 @@ def _runs(items: Sequence[Item]) -> tuple[list[list[Item]], list[Node]]:
     while position < len(items):
         item = items[position]
         position += 1
-        if not told(item) & FACTOR or not isinstance(item, Node) or len(items) == 1:
+        if not item_traits(item) & FACTOR or not isinstance(item, Node) or len(items) == 1:
             runs[-1].append(item)
             continue
         sign = item
-        while position < len(items) and told(items[position]) & SCRIPTED:
+        while position < len(items) and item_traits(items[position]) & SCRIPTED:
             script = items[position]
             if isinstance(script, Node):
                 sign = decorated(sign, script)

@@ -20,7 +20,7 @@ from mathamr.formulas.meaning.items import (
     split,
 )
 from mathamr.formulas.meaning.letters import is_letter, is_structure, letter
-from mathamr.formulas.meaning.traits import ARROW, MOD, RELATION, SCRIPTS, told, traits_of
+from mathamr.formulas.meaning.traits import ARROW, MOD, RELATION, SCRIPTS, item_traits, traits_of
 
 _ARROWS = {"→": "map", "⟶": "map", "↪": "injective-map", "↣": "injective-map", "↠": "surjective-map"}
 _APPROACHES = {
@@ -40,7 +40,7 @@ _SET_SIGNS = ("union", "intersection", "set-minus")
 
 def is_relation(item: Item) -> bool:
     """Whether the item relates two sides."""
-    return bool(told(item) & RELATION)
+    return bool(item_traits(item) & RELATION)
 
 
 def related(

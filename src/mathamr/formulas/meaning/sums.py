@@ -12,7 +12,7 @@ from mathamr.formulas.meaning.derivatives import has_differential
 from mathamr.formulas.meaning.grammar import MeaningGrammar
 from mathamr.formulas.meaning.items import Item, is_sign, place
 from mathamr.formulas.meaning.relations import as_intervals
-from mathamr.formulas.meaning.traits import FACTOR, INTEGRAL, MODIFIER, SCRIPTED, SUM, told, traits_of
+from mathamr.formulas.meaning.traits import FACTOR, INTEGRAL, MODIFIER, SCRIPTED, SUM, item_traits, traits_of
 
 _LOOSENESS = {
     "or": 0,
@@ -29,7 +29,7 @@ _SETS = frozenset(["union", "intersection", "set-minus"])
 
 def is_sum_sign(item: Item) -> bool:
     """Whether the item stands between terms."""
-    return bool(told(item) & SUM)
+    return bool(item_traits(item) & SUM)
 
 
 @dataclass(slots=True)
@@ -47,7 +47,7 @@ def summed(items: Sequence[Item], grammar: MeaningGrammar) -> Node:
     if not items:
         return ABSENT
     traits = traits_of(items)
-    at = place(items, lambda item: bool(told(item) & MODIFIER)) if traits & MODIFIER else -1
+    at = place(items, lambda item: bool(item_traits(item) & MODIFIER)) if traits & MODIFIER else -1
     if at > 0:
         return named("modulo", grammar.sum(items[:at]), grammar.sum(items[at + 1 :]))
     if not traits & SUM:
@@ -69,11 +69,15 @@ def _terms(items: Sequence[Item]) -> list[_Term]:
         item = items[position]
         position += 1
         last = terms[-1].items
-        if not told(item) & SUM or not isinstance(item, Node) or (last and told(last[-1]) & FACTOR):
+        if (
+            not item_traits(item) & SUM
+            or not isinstance(item, Node)
+            or (last and item_traits(last[-1]) & FACTOR)
+        ):
             last.append(item)
             continue
         sign = item
-        while position < len(items) and told(items[position]) & SCRIPTED:
+        while position < len(items) and item_traits(items[position]) & SCRIPTED:
             script = items[position]
             if isinstance(script, Node):
                 sign = decorated(sign, script)

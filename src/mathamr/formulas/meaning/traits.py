@@ -1,23 +1,29 @@
-"""Traits: what the grammar asks of every item of a list, told once an item and then read off as bits.
+"""Traits: what the grammar wants to know about the items of a list, as bits that are computed once for each item.
 
-A list is asked for quantifiers, implications, relations, signs and a dozen other things, each of which most lists do
-not have: with the traits of all its items together, one look says which of these questions need be asked at all.
+The grammar looks for quantifiers, implications, relations, signs and a dozen other things, and most lists have hardly any
+of them. The union of the traits of all items says which of these searches can be skipped.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from mathamr.formulas.latex.grammar.rules import role_of
 from mathamr.formulas.latex.node import HINT, TEXT, TOKEN, Node
 
-if TYPE_CHECKING:
-    from mathamr.formulas.meaning.items import Item
+
+class Traited(Protocol):
+    """An item of a list: a node, or what stands between two delimiters."""
+
+    @property
+    def traits(self) -> int:
+        """Its traits; 0 for a node that was not looked at yet."""
+
 
 (
-    TOLD, GROUP, PUNCTUATION, WIDE, RELATION, RELOP, ARROW, MIDDLE, SCRIPTED, SUM, FACTOR, MODIFIER, MOD, QUANTIFIER,
+    KNOWN, GROUP, PUNCTUATION, WIDE, RELATION, RELOP, ARROW, MIDDLE, SCRIPTED, SUM, FACTOR, MODIFIER, MOD, QUANTIFIER,
     WORDS, IMPLICATION, CONJUNCTION, COLON, BIG, SLASH, DIVISION, CROSS, DIFFERENTIAL, COMMA, SYMBOL, POSTFIX, INTEGRAL,
     DELIMITER,
 ) = (1 << bit for bit in range(28))  # fmt: skip
@@ -69,16 +75,16 @@ _BY_SIGN = {
 }
 
 
-def traits_of(items: Iterable[Item]) -> int:
+def traits_of(items: Iterable[Traited]) -> int:
     """The traits that the items of a list have together."""
     found = 0
     for item in items:
-        found |= item.traits or told(item)
+        found |= item.traits or item_traits(item)
     return found
 
 
-def told(item: Item) -> int:
-    """The traits of an item; a node keeps them, since it is asked again and again."""
+def item_traits(item: Traited) -> int:
+    """The traits of an item; a node stores them, since they are needed often."""
     if isinstance(item, Node) and not item.traits:
         judged = _remembered if len(item.text) + len(item.key) <= _LONGEST_REMEMBERED else _traits
         item.traits = judged(item.kind, item.role, grammatical_role(item), item.text, item.key, item.meaning)
@@ -91,7 +97,7 @@ def grammatical_role(node: Node) -> str:
 
 
 def _traits(kind: int, own_role: str, role: str, text: str, key: str, meaning: str) -> int:
-    found = TOLD | _BY_ROLE.get(role, 0) | (_BY_ROLE.get(own_role, 0) & DELIMITER)
+    found = KNOWN | _BY_ROLE.get(role, 0) | (_BY_ROLE.get(own_role, 0) & DELIMITER)
     if kind == TOKEN:
         found |= _BY_SIGN.get(key, 0) | _BY_SIGN.get(text, 0)
         if text == "mod":

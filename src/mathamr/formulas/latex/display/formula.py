@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 from mathamr.formulas.budget import Budget, SpentError
@@ -20,7 +19,7 @@ from mathamr.formulas.latex.display import (
 from mathamr.formulas.latex.display.atom import DISPLAY, TEXT
 from mathamr.formulas.latex.display.tables import TableLine, in_lines, lines_of
 from mathamr.formulas.latex.display.typesetter import Typesetter
-from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize
+from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, without_comment_signs
 from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.reader import CELL_ENDS
 from mathamr.formulas.mathml.element import Element
@@ -30,7 +29,6 @@ from mathamr.formulas.mathml.writing import typeset_to_mathml
 VOCABULARY = (accents, diagrams, environments, fractions, layout, operators, physics, text)
 """The modules that say what commands draw; importing them fills the typesetter's table."""
 
-_COMMENT = re.compile(r"(?<!\\)%")
 _LINE_ENDS = CELL_ENDS - {"&"}
 
 
@@ -55,13 +53,8 @@ def displayed(latex: str, macros: Macros, display: bool) -> Element:
     budget = Budget(len(latex))
     try:
         element = _drawn(latex, macros, display, budget)
-        if element is None and (comment := _COMMENT.search(latex)):
-            element = _drawn(
-                latex[: comment.start()] + _COMMENT.sub(" ", latex[comment.start() :]),
-                macros,
-                display,
-                budget,
-            )
+        if element is None and (uncommented := without_comment_signs(latex)):
+            element = _drawn(uncommented[0], macros, display, budget)
     except RecursionError:
         raise FormulaError("nested too deeply", latex, 0) from None
     if element is None:
