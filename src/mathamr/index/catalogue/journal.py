@@ -145,7 +145,7 @@ class Journal(Database):
         last = ""
         sql = (
             "SELECT visual, rows, sketch FROM visuals WHERE vectors = 1 AND gone = 0 AND visual > ?"
-            " ORDER BY look LIMIT 2000"
+            " ORDER BY visual LIMIT 2000"
         )
         while rows := self._rows(sql, (last,)):
             last = rows[-1][0]

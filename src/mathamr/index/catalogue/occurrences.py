@@ -131,7 +131,7 @@ class Occurrences(Database):
         found: dict[str, list[tuple[str, str, str | None]]] = {}
         sql = f"SELECT visual, f.id, p.id, visual_id, min(f.number) {_LIVING} AND visual IN "
         for visual, formula_id, post_id, visual_id, _ in self._chosen(
-            sql, keys, " GROUP BY look, visual_id ORDER BY min(f.number)"
+            sql, keys, " GROUP BY visual, visual_id ORDER BY min(f.number)"
         ):
             found.setdefault(visual, []).append((formula_id, post_id, visual_id))
         return found
