@@ -2,8 +2,8 @@
 
 The looks are those of the judged pool of ARQMath-1 (trees, no parser in the way). Times are of one processor core. Models
 are those in the box, or the folders that `MATHAMR_FORMULA_MODELS` names, with colons between them. The projection is a
-straight line through what was measured at several sizes: exact search looks at every row. Where `MATHAMR_FORMULAS` names a shard
-of formulas (`formulas.npz` of `mathamr train formula-graph … --prepare`), its looks are also searched by nearest nodes (`_near`).
+straight line through what was measured at several sizes: exact search looks at every row.
+`python -m mathamr_lab.studies nearestnodes` measures search by nearest nodes.
 """
 
 from __future__ import annotations
@@ -26,8 +26,6 @@ from mathamr.systems.modelfolder import boxed, load_system
 from mathamr.systems.system import System, VisualFormula
 from mathamr_lab.data import data_folder
 from mathamr_lab.experiments.judgedpool import JudgedPool
-from mathamr_lab.studies.near import near
-from mathamr_lab.studies.nodelists import nodelists
 
 SIZES = (500, 1000, 2000, 4000)
 ARQMATH = 9_300_000
@@ -59,11 +57,6 @@ def run() -> None:
     models = named.split(":") if named else [name for name in boxed() if name in ("formula-graph", "ssemb")]
     for model in models:
         _measure(load_system(model, "cpu"), visuals, queries)
-    if formulas := os.environ.get("MATHAMR_FORMULAS"):
-        near(Path(formulas), queries)
-        nodelists(Path(formulas), queries)
-    else:
-        print("\nsearch by nearest nodes is left out: MATHAMR_FORMULAS names no shard of formulas")
 
 
 def _measure(system: System, visuals: Sequence[VisualFormula], queries: Sequence[VisualFormula]) -> None:

@@ -77,11 +77,6 @@ def command(
         Path | None,
         typer.Option(help="Only write graphs and pairs to this file (.npz), for a machine that only trains."),
     ] = None,
-    texts: Annotated[Path | None, typer.Option(help="Text vectors of the representatives (.npz).")] = None,
-    labels: Annotated[
-        Path | None, typer.Option(help="Text vectors of the labels to start from (.npy).")
-    ] = None,
-    negatives: Annotated[Path | None, typer.Option(help="Hard negatives (JSON lines).")] = None,
     device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
     threads: Annotated[int, typer.Option(help="Threads that make batches ahead.", min=0)] = 1,
     minutes: Annotated[
@@ -104,8 +99,8 @@ def command(
         base=base,
     )
     if len(what) == 2:
-        alone = {"--export": export, "--texts": texts, "--labels": labels, "--negatives": negatives}
-        for name in [*(name for name, value in alone.items() if value is not None), *["--half"] * half]:
+        if export is not None or half:
+            name = "--half" if export is None else "--export"
             raise typer.BadParameter(f"{name} belongs to the graph network alone: mathamr train PATH")
         settings = TrainingSettings(
             config=config or next(iter(RECIPES[what[0]].configurations)),
@@ -129,9 +124,6 @@ def command(
         changes=chosen,
         device=device,
         threads=threads,
-        texts=texts,
-        labels=labels,
-        negatives=negatives,
         minutes=minutes,
         half=half,
         fresh=fresh,

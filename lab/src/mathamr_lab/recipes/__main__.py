@@ -37,9 +37,6 @@ def main(arguments: list[str] | None = None) -> int:
     shard.add_argument(
         "--set", action="append", default=[], metavar="NAME=VALUE", help="change a field; repeatable"
     )
-    shard.add_argument("--texts", type=Path, help="text vectors of the representatives (.npz)")
-    shard.add_argument("--labels", type=Path, help="text vectors of the labels to start from (.npy)")
-    shard.add_argument("--negatives", type=Path, help="hard negatives (JSON lines)")
     shard.add_argument("--half", action="store_true", help="store the weights in sixteen bits")
     given = parser.parse_args(arguments)
     try:
@@ -95,9 +92,6 @@ def _shard(given: argparse.Namespace) -> None:
             changes=tuple(given.set),
             device=given.device,
             threads=given.threads,
-            texts=given.texts,
-            labels=given.labels,
-            negatives=given.negatives,
             minutes=given.minutes,
             half=given.half,
             fresh=given.fresh,

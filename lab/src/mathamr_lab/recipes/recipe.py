@@ -161,7 +161,6 @@ RECIPES: Registry[TrainingRecipe] = Registry(
         "mathamr": "mathamr_lab.systems.mathamr.recipe:RECIPE",
         "marf": "mathamr_lab.systems.marf.recipe:RECIPE",
         "text": "mathamr_lab.systems.text.recipe:RECIPE",
-        "cross": "mathamr.systems.cross.training.recipe:RECIPE",
         "formula-graph": "mathamr_lab.systems.formulagraph.recipe:RECIPE",
         "ssemb": "mathamr_lab.systems.ssemb.recipe:RECIPE",
     },

@@ -1,6 +1,6 @@
 """Every post of arqmath-mini becomes a graph: how many sentences fell back, how many formulas have no node.
 
-`python -m benchmarks amr_documents` takes every tenth post; `python -m mathamr_lab.studies.amrdocuments` takes all of them.
+`python -m mathamr_lab.studies amrdocuments` takes every tenth post; `python -m mathamr_lab.studies.amrdocuments` all of them.
 The peer is the parser alone on the same sentences. Needs the evaluation data.
 """
 

@@ -10,7 +10,7 @@ reading of the lexical terms, by the network without torch, and `alike, mean` is
 Two sets: Task 2 of arqmath-mini, and every topic once, where those of 2020 have their complete judged pool. All judged formulas of a
 topic are ranked, with idf of the whole collection, so that nothing depends on how deep a run is. Scores of other
 components may take part: where `MATHAMR_HYBRID` names a folder, its `runs/task2/NAME.run` are read (formulas by visual id;
-`benchmarks hybrid` makes `single.run`, the vectors of the model in the box).
+the study `hybrid` makes `single.run`, the vectors of the model in the box).
 
 At the end the usual ranking and lexical search search all of arqmath-mini, by the very objects that users have: for the topics, and for
 formulas of the collection in other letters.

@@ -9,7 +9,6 @@ Intervals are of the difference, by the bootstrap over topics; nothing is chosen
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from statistics import fmean
 
@@ -21,8 +20,8 @@ from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.significance import bootstrap_interval, paired_t_test
 from mathamr.evaluation.table import aligned
 from mathamr_lab.data import data_folder
+from mathamr_lab.studies.testsets import KNOWN, environment
 
-MEASURES = ["MRR@10", "recall@10", "recall@100"]
 JUDGED = ["nDCG'", "MAP'", "Bpref"]
 QRELS = {
     ("arq", "known"): "arqmath-mini/qrels/known-items.qrels",
@@ -38,11 +37,7 @@ Values = dict[str, list[tuple[float, float]]]
 
 
 def run() -> None:
-    place = os.environ.get("MATHAMR_RUNS")
-    if not place:
-        raise MathAMRError(
-            "this benchmark needs MATHAMR_RUNS, a folder of runs; see benchmarks/graph_adds.py"
-        )
+    place = environment("MATHAMR_RUNS")
     rows = [["", "topics", "with", "without", "difference", "95 %", "p"]]
     years: dict[str, list[Values]] = {}
     for path in sorted(Path(place).glob("*.run")):
@@ -52,12 +47,12 @@ def run() -> None:
         if not beside.exists() or (collection, kind) not in QRELS:
             continue
         found = _by_topic(path, beside, (collection, kind))
-        rows += _told(found, f"{collection} {kind}, {model}, {strategy}")
+        rows += _rows(found, f"{collection} {kind}, {model}, {strategy}")
         if kind in YEARS:
             years.setdefault(f"{collection} both years, {model}, {strategy}", []).append(found)
     for name, parts in years.items():
         if len(parts) == len(YEARS):
-            rows += _told({measure: [*parts[0][measure], *parts[1][measure]] for measure in parts[0]}, name)
+            rows += _rows({measure: [*parts[0][measure], *parts[1][measure]] for measure in parts[0]}, name)
     if len(rows) == 1:
         raise MathAMRError(f"{place} has no run of a model beside one of its text alone")
     print(aligned(rows))
@@ -65,7 +60,7 @@ def run() -> None:
 
 def _by_topic(ours: Path, theirs: Path, of: tuple[str, str]) -> Values:
     qrels = read_qrels(data_folder() / QRELS[of]).with_relevant()
-    chosen = measures(JUDGED if of[1] in YEARS else MEASURES)
+    chosen = measures(JUDGED if of[1] in YEARS else KNOWN)
     found, text = (evaluate(read_run(path), qrels, chosen).values for path in (ours, theirs))
     return {
         measure: [
@@ -76,7 +71,7 @@ def _by_topic(ours: Path, theirs: Path, of: tuple[str, str]) -> Values:
     }
 
 
-def _told(values: Values, name: str) -> list[list[str]]:
+def _rows(values: Values, name: str) -> list[list[str]]:
     rows = []
     for measure, pairs in values.items():
         ours, theirs = [own for own, _ in pairs], [other for _, other in pairs]

@@ -1,7 +1,7 @@
 """Hubs: what the usual ranking of answers gains where a share of their hubness is taken off its first results.
 
 Shares, pools and neighbours are compared on validation questions, whole and cut down, and on the judged topics of Task 1, which
-are for development. `MATHAMR_HYBRID` names the folder of `benchmarks hybrid` with the indexes `arqmath` and `pairs`; the fused
+are for development. `MATHAMR_HYBRID` names the folder of the study `hybrid` with the indexes `arqmath` and `pairs`; the fused
 rankings are kept there as `fused/SET.run`. With `MATHAMR_HELD_OUT=1` the known items that are held out are looked at instead,
 with the pool, the neighbours and the shares 0 and that in use alone.
 """
@@ -28,8 +28,8 @@ from mathamr.search.ranker import followed
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Promote, Unhub
 from mathamr_lab.data import data_folder
-from mathamr_lab.studies.hybrid import Set, judged_sets
 from mathamr_lab.studies.kinds import SOURCES, sets
+from mathamr_lab.studies.testsets import TopicSet, environment, topic_sets
 from mathamr_lab.training.export import ids_in
 
 SHARES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5)
@@ -38,10 +38,7 @@ POOLS = ((30, 5), (30, 10), (50, 5), (50, 10), (100, 10))
 
 
 def run() -> None:
-    place = os.environ.get("MATHAMR_HYBRID")
-    if not place:
-        print("left out: MATHAMR_HYBRID names no folder with indexes")
-        return
+    place = environment("MATHAMR_HYBRID")
     used = in_use()
     held_out = bool(os.environ.get("MATHAMR_HELD_OUT"))
     pools: Sequence[tuple[int, int]] = [(used.pool, used.neighbours)] if held_out else POOLS
@@ -66,8 +63,8 @@ def in_use() -> Unhub:
     return usual.ranking
 
 
-def _asked(collection: str, held_out: bool) -> Iterator[Set]:
-    judged = [each for each in judged_sets(data_folder()) if each.collection == collection]
+def _asked(collection: str, held_out: bool) -> Iterator[TopicSet]:
+    judged = [each for each in topic_sets(data_folder()) if each.collection == collection]
     if held_out:
         yield from (each for each in judged if each.task == "answers" and each.name != "task1")
         return
@@ -77,7 +74,7 @@ def _asked(collection: str, held_out: bool) -> Iterator[Set]:
     yield from (each for each in judged if each.name == "task1")
 
 
-def kept_fused(each: Set, index: Index, folder: Path) -> Run:
+def kept_fused(each: TopicSet, index: Index, folder: Path) -> Run:
     """The fused ranking of a set's topics, made once."""
     path = folder / f"{each.name}.run"
     if not path.exists():
@@ -99,7 +96,7 @@ def taken_off(run: Run, field: FieldReader, pool: int, neighbours: int, share: f
     return Run.of(run.name, rankings)
 
 
-def _report(each: Set, found: dict[tuple[int, int], list[Run]], shares: Sequence[float]) -> None:
+def _report(each: TopicSet, found: dict[tuple[int, int], list[Run]], shares: Sequence[float]) -> None:
     """The first measure by share, with the t of the paired test against a share of 0; recall beside it."""
     chosen = measures(each.measures)
     first, *others = each.measures

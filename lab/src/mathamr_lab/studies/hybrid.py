@@ -16,7 +16,6 @@ import os
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from zlib import crc32
@@ -27,13 +26,11 @@ from mathamr.core.arrays import DoubleArray
 from mathamr.evaluation import baselines
 from mathamr.evaluation.fusedruns import fuse_runs
 from mathamr.evaluation.measures import measures
-from mathamr.evaluation.qrels import Qrels, read_qrels
 from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.runs import DEPTH, Run, read_run, write_run
-from mathamr.evaluation.scores import Scores, evaluate
-from mathamr.evaluation.significance import paired_t_test
+from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.table import aligned
-from mathamr.evaluation.topics import Topic, read_topics
+from mathamr.evaluation.topics import Topic
 from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
@@ -44,8 +41,9 @@ from mathamr.posts.report import Report
 from mathamr.search.fusion import FUSIONS, NORMALISATIONS
 from mathamr.search.library import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
-from mathamr.systems.ranking import Fuse, Promote, QueryKind, Ranking, Task, Unhub
+from mathamr.systems.ranking import Fuse, Promote, Ranking, Task, Unhub
 from mathamr_lab.data import data_folder
+from mathamr_lab.studies.testsets import TopicSet, mean_and_error, p_value, topic_sets
 
 
 def blend_of(ranking: Ranking) -> Fuse:
@@ -56,8 +54,6 @@ def blend_of(ranking: Ranking) -> Fuse:
     return inner
 
 
-KNOWN = ["MRR@10", "recall@10", "recall@100"]
-JUDGED = ["Bpref", "MAP'", "nDCG'", "P'@10"]
 BASELINE = {"answers": "bm25", "formulas": "latex-ngrams"}
 COMPONENTS = {"answers": ("lexical", "single", "maxsim"), "formulas": ("lexical", "single")}
 BLENDS = {task: blend_of(named["hybrid"]) for task, named in MathAMRPlusSystem.rankings.items()}
@@ -72,33 +68,6 @@ Choice = tuple[str, tuple[float, ...]]
 """How scores are normalised, and the weight of each component."""
 
 
-@dataclass(frozen=True)
-class Set:
-    """Topics with judgments over one collection."""
-
-    name: str
-    collection: str
-    task: Task
-    topics: tuple[Topic, ...]
-    qrels: Qrels
-    kind: QueryKind = "question"
-
-    @property
-    def measures(self) -> list[str]:
-        """What is reported; the first decides which weights are best, of judged topics the first two."""
-        return JUDGED if self.name.startswith("task") else KNOWN
-
-    @property
-    def is_held_out(self) -> bool:
-        """Whether no weight may be chosen on these topics."""
-        return self.name == "pairs"
-
-    @property
-    def chosen_by(self) -> list[str]:
-        """The measures whose sum decides which weights are best."""
-        return JUDGED[:2] if self.name.startswith("task") else KNOWN[:1]
-
-
 def run() -> None:
     folder = data_folder()
     place = os.environ.get("MATHAMR_HYBRID")
@@ -110,37 +79,13 @@ def run() -> None:
     }
     for name, path in sources.items():
         posts = list(read_posts(path, Report()))
-        sets = [each for each in judged_sets(folder) if each.collection == name]
+        sets = [each for each in topic_sets(folder) if each.collection == name]
         with tempfile.TemporaryDirectory() as temporary, LexicalIndex.open(Path(temporary)) as lexical:
             _fill(lexical, posts, Path(temporary))
             for each in sets:
                 known = baseline_of(each, posts)
                 components = _lexical(each, lexical) | (kept_runs(each, Path(place)) if place else {})
                 report(each, known, components)
-
-
-def judged_sets(folder: Path) -> list[Set]:
-    """Judged topics and known items of both collections."""
-    mini, pairs = folder / "arqmath-mini", folder / "pairs"
-
-    def made(name: str, collection: str, task: Task, files: Sequence[tuple[Path, Path]]) -> Set:
-        grades: dict[str, Mapping[str, int]] = {}
-        topics: list[Topic] = []
-        for topic_file, qrels_file in files:
-            judged = read_qrels(qrels_file).with_relevant()
-            grades |= judged.grades
-            topics += [topic for topic in read_topics(topic_file) if topic.id in judged.grades]
-        return Set(name, collection, task, tuple(topics), Qrels(grades))
-
-    def files(*names: str) -> list[tuple[Path, Path]]:
-        return [(mini / "topics" / f"{name}.xml", mini / "qrels" / f"{name}.qrels") for name in names]
-
-    return [
-        made("task1", "arqmath", "answers", files("task1-2020", "task1-2021")),
-        made("task2", "arqmath", "formulas", files("task2-2020", "task2-2021")),
-        made("known-items", "arqmath", "answers", files("known-items")),
-        made("pairs", "pairs", "answers", [(pairs / "known-items.xml", pairs / "known-items.qrels")]),
-    ]
 
 
 def _fill(lexical: LexicalIndex, posts: Sequence[Post], folder: Path) -> None:
@@ -162,7 +107,7 @@ def _fill(lexical: LexicalIndex, posts: Sequence[Post], folder: Path) -> None:
     )
 
 
-def _lexical(each: Set, index: LexicalIndex) -> dict[str, Run]:
+def _lexical(each: TopicSet, index: LexicalIndex) -> dict[str, Run]:
     part = index.posts if each.task == "answers" else index.formulas
     queries = [_terms(topic, each.task) for topic in each.topics]
     started = time.perf_counter()
@@ -182,12 +127,12 @@ def _terms(topic: Topic, task: Task) -> Terms:
     return formula_terms(topic.formula, topic.post.macros)
 
 
-def baseline_of(each: Set, posts: Sequence[Post]) -> Run:
+def baseline_of(each: TopicSet, posts: Sequence[Post]) -> Run:
     """The run of BM25 as others have it."""
     return baselines.run(BASELINE[each.task], posts, each.topics, each.task)
 
 
-def kept_runs(each: Set, place: Path) -> dict[str, Run]:
+def kept_runs(each: TopicSet, place: Path) -> dict[str, Run]:
     """Runs of the index's components, made where they are missing, and those of other systems."""
     folder = place / "runs" / each.name
     folder.mkdir(parents=True, exist_ok=True)
@@ -200,7 +145,7 @@ def kept_runs(each: Set, place: Path) -> dict[str, Run]:
     return {path.stem: read_run(path) for path in sorted(folder.glob("*.run"))}
 
 
-def report(each: Set, baseline: Run, components: Mapping[str, Run]) -> None:
+def report(each: TopicSet, baseline: Run, components: Mapping[str, Run]) -> None:
     """Prints the figures of the components, of every fusion of them, and of the hybrid."""
     runs = {baseline.name: baseline, **components}
     if len(components) > 1:
@@ -222,10 +167,12 @@ def report(each: Set, baseline: Run, components: Mapping[str, Run]) -> None:
     best = max(components, key=lambda name: scores[name].mean(first))
     rows = [["", *each.measures, f"× {baseline.name}", f"p against {best}", f"p against {baseline.name}"]]
     for name, found in scores.items():
-        figures = [_mean(found, measure) for measure in each.measures]
+        figures = [mean_and_error(found, measure) for measure in each.measures]
         ratio = found.mean(first) / scores[baseline.name].mean(first)
         tests = [
-            "/".join(_p(found, scores[other], measure) for measure in each.measures[:2])
+            "/".join(
+                p_value(found.values[measure], scores[other].values[measure]) for measure in each.measures[:2]
+            )
             if name != other
             else ""
             for other in (best, baseline.name)
@@ -235,19 +182,7 @@ def report(each: Set, baseline: Run, components: Mapping[str, Run]) -> None:
     print(aligned(rows), flush=True)
 
 
-def _mean(found: Scores, measure: str) -> str:
-    """The mean over topics and its standard error."""
-    values = list(found.values[measure].values())
-    return f"{found.mean(measure):.3f} ± {np.std(values, ddof=1) / len(values) ** 0.5:.3f}"
-
-
-def _p(found: Scores, other: Scores, measure: str) -> str:
-    """The p-value of the paired t-test over topics, not corrected for the number of tests."""
-    test = paired_t_test(list(found.values[measure].values()), list(other.values[measure].values()))
-    return "–" if test.p_value is None else f"{test.p_value:.1g}"
-
-
-def _cross_validated(each: Set, components: Mapping[str, Run]) -> Run:
+def _cross_validated(each: TopicSet, components: Mapping[str, Run]) -> Run:
     """The hybrid, every topic with the weights that are best on the topics of the other parts."""
     steps: Sequence[float] = STEPS
     while len(NORMALISED_BY) * len(steps) ** (len(components) - 1) > MOST_CHOICES:
@@ -272,7 +207,7 @@ def _cross_validated(each: Set, components: Mapping[str, Run]) -> Run:
     return Run.of("cross-validated", rankings)
 
 
-def _values(each: Set, topic: str, runs: Sequence[Run], choices: Sequence[Choice]) -> list[float]:
+def _values(each: TopicSet, topic: str, runs: Sequence[Run], choices: Sequence[Choice]) -> list[float]:
     """How good the ranking of a topic is with each choice."""
     grades = each.qrels.grades[topic]
     chosen = measures(each.chosen_by)

@@ -1,14 +1,13 @@
 """Weights of the hybrid by what is asked with: whole questions, their titles, first words and longest formulas.
 
 The questions are those that text encoders are only validated on: neither held out for tests nor learned from. Each is asked
-as it is and cut down, and its own answers are looked for among all. `MATHAMR_HYBRID` names the folder of `benchmarks hybrid`:
+as it is and cut down, and its own answers are looked for among all. `MATHAMR_HYBRID` names the folder of the study `hybrid`:
 its `arqmath` and `pairs` are indexes of arqmath-mini and of the pairs, and runs are kept there as `runs/SET/COMPONENT.run`.
 The row to believe is `cross-validated`.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -23,7 +22,8 @@ from mathamr.search.query import Query
 from mathamr.systems.ranking import QueryKind
 from mathamr.text.wording import written_sentences
 from mathamr_lab.data import data_folder
-from mathamr_lab.studies.hybrid import Set, baseline_of, kept_runs, report
+from mathamr_lab.studies.hybrid import baseline_of, kept_runs, report
+from mathamr_lab.studies.testsets import TopicSet, environment
 from mathamr_lab.systems.text.materials import LEAST_FORMULA, held_threads
 from mathamr_lab.training.export import ids_in, listed
 
@@ -41,10 +41,7 @@ FIRST_WORDS, LONGEST_FORMULA = 14, 400
 
 
 def run() -> None:
-    place = os.environ.get("MATHAMR_HYBRID")
-    if not place:
-        print("left out: MATHAMR_HYBRID names no folder with indexes")
-        return
+    place = environment("MATHAMR_HYBRID")
     for name, (source, without) in SOURCES.items():
         if not (Path(place) / name).is_dir():
             print(f"left out: {place} has no index {name}")
@@ -54,7 +51,7 @@ def run() -> None:
             report(each, baseline_of(each, posts), kept_runs(each, Path(place)))
 
 
-def sets(name: str, posts: list[Post], unwanted: set[str]) -> Iterator[Set]:
+def sets(name: str, posts: list[Post], unwanted: set[str]) -> Iterator[TopicSet]:
     """The validation questions of a collection, whole and cut down."""
     given = {post.id: post for post in posts}
     answers: dict[str, dict[str, int]] = {}
@@ -73,7 +70,7 @@ def sets(name: str, posts: list[Post], unwanted: set[str]) -> Iterator[Set]:
                 Topic(identifier, replace(post, id=identifier)) for identifier, post in found.items()
             )
             grades = Qrels({each: answers[each] for each in found})
-            yield Set(f"{name}-{kind}", name, "answers", topics, grades, KINDS[kind])
+            yield TopicSet(f"{name}-{kind}", name, "answers", topics, grades, KINDS[kind])
 
 
 def _cut(question: Post) -> Iterator[tuple[str, Post]]:

@@ -1,4 +1,4 @@
-"""A mathematician's reading beside the published one: its gold set, its speed, and what it does for formula search.
+"""A mathematician's reading of formulas beside the published one: what it does for formula search.
 
 Search is measured with lexical terms alone, so that nothing has to be trained. Formulas: Task 2 of arqmath-mini (2020 and
 2021 together), and the whole judged pool of ARQMath-1, whose formulas are known as published trees. The LaTeX of those is
@@ -9,11 +9,8 @@ Posts: Task 1 and the known items of arqmath-mini, and the held-out pairs, on wh
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import tempfile
-import time
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -24,11 +21,8 @@ from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels, read_qrels
 from mathamr.evaluation.runs import DEPTH, Run
 from mathamr.evaluation.scores import Scores, evaluate
-from mathamr.evaluation.significance import paired_t_test
 from mathamr.evaluation.table import aligned
-from mathamr.evaluation.topics import Topic, read_topics
-from mathamr.formulas.parse import READINGS, FormulaError, context_of, parse
-from mathamr.formulas.term import term
+from mathamr.formulas.parse import READINGS
 from mathamr.index.lexical.bags import bag_of, post_bag
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import Terms, post_terms, terms_of
@@ -37,11 +31,8 @@ from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr_lab.data import data_folder
 from mathamr_lab.experiments.judgedpool import JudgedPool
-from tests.formulas.meaning.gold import gold
+from mathamr_lab.studies.testsets import JUDGED, KNOWN, YEARS, mini_files, p_value, read_topic_files
 
-JUDGED = ["Bpref", "MAP'", "nDCG'", "P'@10"]
-KNOWN = ["MRR@10", "recall@10", "recall@100"]
-YEARS = ("2020", "2021")
 OTHERS = 1000
 """Answers that stand beside those of the held-out pairs, drawn with a fixed seed; `MATHAMR_OTHER_PAIRS` is another number."""
 TermsOf = Callable[..., Terms]
@@ -51,17 +42,13 @@ Values = Mapping[str, Mapping[str, float]]
 
 
 def run() -> None:
-    _gold()
     folder = data_folder()
-    _speed(folder / "formulas" / "pool.jsonl.gz")
     pool = _pool(folder / "arqmath1-formula-trees")
     _distinct(pool, _task2(folder / "arqmath-mini"))
     mini, pairs = folder / "arqmath-mini", folder / "pairs"
     posts = list(read_posts(mini / "Posts.xml", Report()))
-    task1 = [
-        (mini / "topics" / f"task1-{year}.xml", mini / "qrels" / f"task1-{year}.qrels") for year in YEARS
-    ]
-    known = [(mini / "topics" / "known-items.xml", mini / "qrels" / "known-items.qrels")]
+    task1 = mini_files(folder, *(f"task1-{year}" for year in YEARS))
+    known = mini_files(folder, "known-items")
     _posts("Task 1 of arqmath-mini, 2020 and 2021", posts, task1, JUDGED)
     _posts("known items of arqmath-mini", posts, known, KNOWN)
     _held_out(pairs)
@@ -79,39 +66,6 @@ def _held_out(folder: Path) -> None:
     _posts(f"held-out pairs, their answers among {len(among):,}", among, [(topics, qrels)], KNOWN)
 
 
-def _gold() -> None:
-    for name in ("seen", "heldout"):
-        rows = gold(name)
-        missed = [
-            row.latex
-            for row in rows
-            if term(parse(row.latex, reading="mathematician", context=context_of(row.post)).opt)
-            != row.mathematician
-        ]
-        differ = sum(row.published != row.mathematician for row in rows)
-        print(
-            f"gold set, {name}: {len(rows) - len(missed)} of {len(rows)} read as written "
-            f"({differ} of them have two readings); missed: {missed}"
-        )
-
-
-def _speed(path: Path) -> None:
-    with gzip.open(path, "rt", encoding="utf-8") as lines:
-        formulas = [json.loads(line)["latex"] for line in lines]
-    best = dict.fromkeys(READINGS, float("inf"))
-    for _ in range(3):
-        for reading in READINGS:
-            started = time.process_time()
-            for latex in formulas:
-                try:
-                    parse(latex, reading=reading)
-                except FormulaError:
-                    continue
-            best[reading] = min(best[reading], time.process_time() - started)
-    rates = {reading: f"{len(formulas) / seconds:,.0f}/s" for reading, seconds in best.items()}
-    print(f"speed on {len(formulas):,} real formulas: {rates}")
-
-
 def _task2(folder: Path) -> dict[str, Scores]:
     posts = list(read_posts(folder / "Posts.xml", Report()))
     visuals = {
@@ -120,15 +74,13 @@ def _task2(folder: Path) -> dict[str, Scores]:
         for formula in reversed(post.formulas)
         if formula.visual_id
     }
-    queries: dict[str, TermsOf] = {}
-    grades: dict[str, Mapping[str, int]] = {}
-    for year in YEARS:
-        judged = read_qrels(folder / "qrels" / f"task2-{year}.qrels").with_relevant()
-        grades |= judged.grades
-        for topic in read_topics(folder / "topics" / f"task2-{year}.xml"):
-            if topic.id in judged.grades and topic.formula is not None:
-                queries[topic.id] = partial(terms_of, topic.formula, topic.post.macros)
-    return _compare("Task 2 of arqmath-mini, 2020 and 2021", visuals, queries, Qrels(grades))
+    topics, qrels = read_topic_files(mini_files(folder.parent, *(f"task2-{year}" for year in YEARS)))
+    queries: dict[str, TermsOf] = {
+        topic.id: partial(terms_of, topic.formula, topic.post.macros)
+        for topic in topics
+        if topic.formula is not None
+    }
+    return _compare("Task 2 of arqmath-mini, 2020 and 2021", visuals, queries, qrels)
 
 
 def _pool(folder: Path) -> dict[str, Scores]:
@@ -198,12 +150,7 @@ def _posts(
     name: str, posts: Sequence[Post], files: Sequence[tuple[Path, Path]], chosen: Sequence[str]
 ) -> None:
     """Ranks answers for questions, with the terms that an index has under each setting."""
-    grades: dict[str, Mapping[str, int]] = {}
-    topics: list[Topic] = []
-    for topic_file, qrels_file in files:
-        judged = read_qrels(qrels_file).with_relevant()
-        grades |= judged.grades
-        topics += [topic for topic in read_topics(topic_file) if topic.id in judged.grades]
+    topics, qrels = read_topic_files(files)
     values: dict[str, Values] = {}
     for reading in READINGS:
         os.environ[READING.name] = reading
@@ -213,7 +160,7 @@ def _posts(
                 topic.id: [(hit.id, hit.score) for hit in index.posts.search(post_terms(topic.post), DEPTH)]
                 for topic in topics
             }
-        values[reading] = evaluate(Run.of(reading, found), Qrels(grades), measures(chosen)).values
+        values[reading] = evaluate(Run.of(reading, found), qrels, measures(chosen)).values
     del os.environ[READING.name]
     _report(name, values)
 
@@ -226,13 +173,8 @@ def _report(name: str, values: Mapping[str, Values]) -> None:
     rows = [["", *chosen, *(f"p {measure}" for measure in chosen), f"better/worse ({first})"]]
     for reading, found in values.items():
         means = [f"{sum(found[measure].values()) / len(found[measure]):.4f}" for measure in chosen]
-        tests = [_p(found[measure], base[measure]) if found is not base else "" for measure in chosen]
+        tests = [p_value(found[measure], base[measure]) if found is not base else "" for measure in chosen]
         moved = [found[first][topic] - value for topic, value in base[first].items()]
         rows.append([reading, *means, *tests, f"{sum(x > 0 for x in moved)}/{sum(x < 0 for x in moved)}"])
     print(f"\n{name}: {len(base[first])} topics")
     print(aligned(rows), flush=True)
-
-
-def _p(found: Mapping[str, float], base: Mapping[str, float]) -> str:
-    test = paired_t_test([found[topic] for topic in base], list(base.values()))
-    return "–" if test.p_value is None else f"{test.p_value:.2g}"

@@ -2,7 +2,7 @@
 
 Only names of entries that no model was trained on are asked (`held_names`: a tenth of the entries, by the hash of the id),
 among the texts of all entries. `MATHAMR_MODEL` names the model, by default the one in the box whose text stands alone;
-with `MATHAMR_VECTORS` vectors made ahead are taken. The index is made anew, in a folder that is thrown away.
+with `MATHAMR_VECTORS` precomputed vectors are used. The index is built in a temporary folder.
 """
 
 from __future__ import annotations
@@ -11,15 +11,12 @@ import os
 import tempfile
 from pathlib import Path
 
-import numpy as np
-
 from mathamr.evaluation import baselines
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.runs import Run
-from mathamr.evaluation.scores import Scores, evaluate
-from mathamr.evaluation.significance import paired_t_test
+from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.table import aligned
 from mathamr.evaluation.topics import Topic
 from mathamr.index.build.builder import BuildOptions, build_index
@@ -28,9 +25,9 @@ from mathamr.posts.post import Post
 from mathamr.search.library import Index
 from mathamr.systems.modelfolder import boxed
 from mathamr_lab.data import data_folder
+from mathamr_lab.studies.testsets import KNOWN, mean_and_error, p_value
 from mathamr_lab.systems.text.materials import encyclopedia, entry_post, held_names, names_of
 
-MEASURES = ["MRR@10", "recall@10", "recall@100"]
 STRATEGIES = ("hybrid", "maxsim", "single", "lexical")
 
 
@@ -67,20 +64,11 @@ def _answer(post: Post) -> Post:
 
 
 def _report(runs: dict[str, Run], qrels: Qrels) -> None:
-    scores = {name: evaluate(found, qrels, measures(MEASURES)) for name, found in runs.items()}
-    rows = [["", *MEASURES, "p against hybrid"]]
+    scores = {name: evaluate(found, qrels, measures(KNOWN)) for name, found in runs.items()}
+    rows = [["", *KNOWN, "p against hybrid"]]
+    hybrid = scores["hybrid"].values[KNOWN[0]]
     for name, found in scores.items():
-        rows.append([name, *(_mean(found, each) for each in MEASURES), _p(found, scores["hybrid"])])
+        rows.append(
+            [name, *(mean_and_error(found, each) for each in KNOWN), p_value(found.values[KNOWN[0]], hybrid)]
+        )
     print(aligned(rows), flush=True)
-
-
-def _mean(found: Scores, measure: str) -> str:
-    values = list(found.values[measure].values())
-    return f"{found.mean(measure):.3f} ± {np.std(values, ddof=1) / len(values) ** 0.5:.3f}"
-
-
-def _p(found: Scores, other: Scores) -> str:
-    """The p-value of the paired t-test over names, not corrected for the number of tests."""
-    first = MEASURES[0]
-    test = paired_t_test(list(found.values[first].values()), list(other.values[first].values()))
-    return "–" if test.p_value is None else f"{test.p_value:.1g}"

@@ -9,7 +9,7 @@ runs of other makes, put there under names of their own, become rows as well. `M
 Speeds are those of one core: `index` is the whole way from a file of posts to an index, `queries` is a topic searched for,
 1,000 deep, on the processor. To index everything with every model takes hours of one core: with `MATHAMR_SYSTEMS_COSTS=INDEX`, an
 index of the collection by whatever model, only what each model costs is measured, from a slice of `MATHAMR_SYSTEMS_SLICE` posts
-and rows made up after it (`benchmarks/_costs.py`); the table then has ≈ before vectors and megabytes.
+and rows made up after it (`costs`); the table then has ≈ before vectors and megabytes.
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines import run as baseline_run
 from mathamr.evaluation.measures import measures
-from mathamr.evaluation.qrels import Qrels, read_qrels
+from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.runs import DEPTH, Run, read_run, run_lines
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.significance import bootstrap_interval
-from mathamr.evaluation.topics import Topic, read_topics
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.library import Index
@@ -41,6 +40,7 @@ from mathamr.systems.modelfolder import boxed, described, model_folder
 from mathamr.systems.ranking import Task
 from mathamr_lab.data import data_folder
 from mathamr_lab.studies.costs import costs
+from mathamr_lab.studies.testsets import mini_files, read_topic_files
 
 TESTS: dict[str, tuple[Task, tuple[str, ...], tuple[str, ...]]] = {
     "task1": ("answers", ("task1-2020", "task1-2021"), ("nDCG'", "Bpref")),
@@ -80,17 +80,6 @@ def run() -> None:
             print(line)
 
 
-def _topics(mini: Path, files: Sequence[str]) -> tuple[list[Topic], Qrels]:
-    """Topics with a relevant item, and their judgments."""
-    topics: list[Topic] = []
-    grades: dict[str, Mapping[str, int]] = {}
-    for name in files:
-        judged = read_qrels(mini / "qrels" / f"{name}.qrels").with_relevant()
-        topics += [each for each in read_topics(mini / "topics" / f"{name}.xml") if each.id in judged.grades]
-        grades |= judged.grades
-    return topics, Qrels(grades)
-
-
 def _baselines(mini: Path, folder: Path) -> None:
     posts = None
     for test, names in BASELINES.items():
@@ -99,7 +88,10 @@ def _baselines(mini: Path, folder: Path) -> None:
             path = folder / f"{name}-{test}.run.gz"
             if not path.exists():
                 posts = posts or list(read_posts(mini / "Posts.xml", Report()))
-                _write(baseline_run(name, posts, _topics(mini, files)[0], task), path)
+                _write(
+                    baseline_run(name, posts, read_topic_files(mini_files(mini.parent, *files))[0], task),
+                    path,
+                )
 
 
 def _measure(name: str, mini: Path, folder: Path) -> None:
@@ -116,7 +108,7 @@ def _measure(name: str, mini: Path, folder: Path) -> None:
             path = folder / f"{_plain(name)}-{test}.run.gz"
             if task not in opened.tasks or path.exists():
                 continue
-            topics, _ = _topics(mini, files)
+            topics, _ = read_topic_files(mini_files(mini.parent, *files))
             retrieve(opened, topics[:1], task, strategy=strategy or None)
             started = time.perf_counter()
             retrieve(opened, topics[:TIMED], task, strategy=strategy or None)
@@ -219,7 +211,9 @@ def _write(run: Run, path: Path, depth: int = DEPTH) -> None:
 
 def table(mini: Path, folder: Path) -> Iterator[str]:
     """Markdown: a row for everything that has a run in the folder."""
-    judged = {test: _topics(mini, files)[1] for test, (_, files, _) in TESTS.items()}
+    judged = {
+        test: read_topic_files(mini_files(mini.parent, *files))[1] for test, (_, files, _) in TESTS.items()
+    }
     heads = [f"{test} {measure}" for test, (_, _, names) in TESTS.items() for measure in names]
     costs = ["vectors", "MB", "training", "index posts/s", "answers/s", "formulas/s"]
     yield "| system | " + " | ".join([*heads, *costs]) + " |"

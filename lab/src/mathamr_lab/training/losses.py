@@ -23,8 +23,7 @@ class Contrast:
 
     Document i answers question i; further documents answer none. `ignored` marks other documents that answer a
     question too, so that they are not taken for negatives. `query_documents` and `document_documents` are the rows
-    of the document vectors; `formulas` are pairs of rows (question's, document's) of formulas that belong together,
-    and `alike` marks those of them that are the same formula.
+    of the document vectors.
     """
 
     query_rows: VectorRows
@@ -32,8 +31,6 @@ class Contrast:
     ignored: Tensor
     query_documents: Tensor | None = None
     document_documents: Tensor | None = None
-    formulas: Tensor | None = None
-    alike: Tensor | None = None
 
     @classmethod
     def of(
@@ -72,11 +69,11 @@ class TemperedLoss(nn.Module):
 
 
 class ContrastiveLoss(TemperedLoss):
-    """beta * MaxSim loss + (1 - beta) * document loss (equation 4.2), and on demand a loss over formulas."""
+    """beta * MaxSim loss + (1 - beta) * document loss (equation 4.2)."""
 
-    def __init__(self, temperature: float = 0.05, beta: float = 1.0, formula_weight: float = 0.0) -> None:
+    def __init__(self, temperature: float = 0.05, beta: float = 1.0) -> None:
         super().__init__(temperature)
-        self.beta, self.formula_weight = beta, formula_weight
+        self.beta = beta
 
     def forward(self, queries: Tensor, documents: Tensor, contrast: Contrast) -> Tensor:
         """The loss of a step from the vectors of its questions and documents."""
@@ -90,10 +87,6 @@ class ContrastiveLoss(TemperedLoss):
                 @ documents.index_select(0, contrast.document_documents).T
             )
             loss = loss + (1 - self.beta) * info_nce(scores, self.temperature, contrast.ignored)
-        if self.formula_weight and contrast.formulas is not None and contrast.alike is not None:
-            ours, theirs = contrast.formulas
-            scores = queries.index_select(0, ours) @ documents.index_select(0, theirs).T
-            loss = loss + self.formula_weight * info_nce(scores, self.temperature, contrast.alike)
         return loss
 
 

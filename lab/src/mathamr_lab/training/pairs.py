@@ -25,22 +25,6 @@ def split(pairs: IntArray, validation: float, seed: int) -> tuple[IntArray, IntA
     return pairs[~held], pairs[held]
 
 
-def stretch(pairs: IntArray, since: float, until: float, seed: int) -> IntArray:
-    """The pairs of a stretch of the questions, which stand in an order by chance; the pairs of one question stay together.
-
-    What learns from the first part and what learns from the rest so have no question in common.
-
-    >>> pairs = np.array([[0, 1], [0, 2], [3, 4], [5, 6], [7, 8]])
-    >>> first, rest = stretch(pairs, 0, 0.5, seed=1), stretch(pairs, 0.5, 1, seed=1)
-    >>> len(first) + len(rest), set(first[:, 0]) & set(rest[:, 0])
-    (5, set())
-    """
-    questions, of = np.unique(pairs[:, 0], return_inverse=True)
-    order = np.random.default_rng([seed, 2]).permutation(len(questions))
-    place = (order / max(1, len(questions)))[of]
-    return pairs[(place >= since) & (place < until)]
-
-
 def batches(count: int, size: int, seed: int, epoch: int) -> list[IntArray]:
     """The pairs of every step of an epoch, shuffled; a rest of one pair is left out, for it has no negative."""
     order = np.random.default_rng([seed, 1, epoch]).permutation(count)

@@ -19,8 +19,7 @@ class MarfConfiguration:
 
     `base` names the text encoder to start from, `rank` is that of the changes to it. `size` is that of a token's
     vector. `formulas` is how many formulas of a post are fused, its longest: 1 is the paper's longest-formula setting,
-    6 its setting of several. With `together` the formulas of a post are read as one, one behind the other, up to so many
-    tokens; the fusion then has that one.
+    6 its setting of several.
     `stored` is the size of a vector in an index (its first principal components), `rows` the most rows a
     representation has there: neighbouring tokens are pooled.
     """
@@ -36,7 +35,6 @@ class MarfConfiguration:
     fusion_heads: int = 4
     scoring: str = "token"
     formulas: int = 1
-    together: int = 0
     stored: int = 128
     rows: int = 256
 
@@ -54,7 +52,6 @@ class MarfConfiguration:
                 "formula_length": (1, 2048),
                 "fusion_heads": (1, 64),
                 "formulas": (1, 6),
-                "together": (0, 2048),
                 "stored": (1, 8192),
                 "rows": (1, 510),
             },
@@ -65,11 +62,6 @@ class MarfConfiguration:
             raise MathAMRError("a size must be a multiple of its number of heads")
         if self.stored > self.size:
             raise MathAMRError(f"{self.stored} principal components of vectors of size {self.size}: too many")
-
-    @property
-    def formula_positions(self) -> int:
-        """The most tokens that the formula encoder reads at a time."""
-        return max(self.formula_length, self.together)
 
     def to_json(self) -> dict[str, Any]:
         """For a model's folder."""

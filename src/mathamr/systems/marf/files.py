@@ -53,7 +53,6 @@ class MarfVocabularies:
             self.latex,
             length=configuration.length,
             formula_length=configuration.formula_length,
-            together=configuration.together,
         )
 
     def save(self, folder: Path) -> None:

@@ -22,12 +22,6 @@ class GatedFusion(nn.Module):
         nn.init.zeros_(self.outer.weight)
         nn.init.zeros_(self.outer.bias)
 
-    def opened_by(self, bias: float) -> None:
-        """Begins with a gate that lets more through (a bias above 0), or less."""
-        last = self.gate[2]
-        assert isinstance(last, nn.Linear)
-        last.bias.add_(bias)
-
     def forward(self, context: Tensor, formula: Tensor, counts: Tensor) -> Tensor:
         """The fused tokens of posts (posts, tokens, size), each with a formula (posts, tokens, size) of so many tokens.
 

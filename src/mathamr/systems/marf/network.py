@@ -69,7 +69,7 @@ class FormulaEncoder(nn.Module):
                 layers=configuration.formula_layers,
                 heads=configuration.formula_heads,
                 inner=4 * configuration.formula_size,
-                positions=configuration.formula_positions,
+                positions=configuration.formula_length,
             )
         )
         for parameter in (self.transformer.pieces.weight, self.transformer.positions.weight):

@@ -90,10 +90,9 @@ class InputReader:
         *,
         length: int,
         formula_length: int,
-        together: int = 0,
     ) -> None:
         self.pieces, self.mathematics, self.latex = pieces, mathematics, latex
-        self._length, self._formula_length, self._together = length, formula_length, together
+        self._length, self._formula_length = length, formula_length
 
     def posts(self, posts: Sequence[Post]) -> list[PostInput]:
         """Posts, in order; one without text and formulas has no pieces between its marks."""
@@ -142,19 +141,7 @@ class InputReader:
             if len(numbers):
                 found.setdefault(numbers.tobytes(), (formula.id, numbers))
         ranked = sorted(found.values(), key=lambda each: -len(each[1]))
-        return joined(ranked[:FUSED], self._together)
-
-
-def joined(formulas: Sequence[tuple[str, PieceNumbers]], length: int) -> tuple[tuple[str, PieceNumbers], ...]:
-    """Formulas as one, one behind the other, of so many tokens at most; as they are where that is none.
-
-    >>> one, other = ("a", np.array([5, 6], np.uint16)), ("b", np.array([7, 8], np.uint16))
-    >>> [(name, numbers.tolist()) for name, numbers in joined([one, other], 3)]
-    [('a', [5, 6, 7])]
-    """
-    if not length or not formulas:
-        return tuple(formulas)
-    return ((formulas[0][0], np.concatenate([numbers for _, numbers in formulas])[:length]),)
+        return tuple(ranked[:FUSED])
 
 
 def padded(rows: Sequence[PieceNumbers], pad: int, width: int = 0) -> tuple[Tensor, Tensor]:

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -96,28 +95,6 @@ def test_only_the_fusion_learns_while_both_encoders_stay(base: Path, shard: Post
         if not torch.equal(each, before[name])
     }
     assert changed == {"fusion"}
-
-
-def test_a_fusion_can_learn_from_questions_that_are_new_to_the_context_encoder(
-    base: Path, shard: PostShard
-) -> None:
-    fresh = network(base)
-    first = ContextTrainer(shard, fresh.context, replace(WAY, until=0.5), CPU)
-    rest = FusionTrainer(shard, fresh, replace(WAY, since=0.5, neighbours=2), CPU)
-    assert len(first.train)
-    assert len(rest.train)
-    assert not set(first.train[:, 0]) & set(rest.train[:, 0])
-    assert first.held.tolist() == rest.held.tolist()
-    batches = rest.plan(0)
-    assert sorted(np.concatenate(batches).tolist()) == list(range(rest.count))
-    assert len(batches) == rest.steps
-
-
-def test_formulas_read_together_are_one_of_all_tokens_cut_to_a_length(shard: PostShard) -> None:
-    joined = shard.together(4)
-    for number in range(len(shard)):
-        apart = [token for numbers in shard.formulas(number) for token in numbers.tolist()]
-        assert [each.tolist() for each in joined.formulas(number)] == ([apart[:4]] if apart else [])
 
 
 def test_formulas_are_learned_from_pairs_where_both_sides_have_some(base: Path, shard: PostShard) -> None:

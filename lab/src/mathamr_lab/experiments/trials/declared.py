@@ -172,42 +172,6 @@ BENCHMARK = TrialExperiment(
 
 _COMPARED: tuple[_Part, ...] = (("context encoder", "context", {}), ("MaRF", "marf-token-several", {}))
 
-FUSION = TrialExperiment(
-    name="marf-fusion",
-    title="Attempts at a fusion above its parts",
-    question="What brings the fusion above the context encoder?",
-    trial="marf",
-    options=("--attempts",),
-    note=(
-        "Hard pairs: six epochs in which pairs with near questions stand in a batch, the gate open at the beginning. All formulas"
-        " together: read as one of 256 tokens, in training and search. New pairs: the context encoder learns from 60 % of"
-        " the questions, the fusion from the others. The sum adds the formulas' own MaxSim to the fused one, each"
-        " standardised by query, with a weight chosen on validation pairs. The paper's fusion is in its Tables 1 and 2."
-    ),
-    tables=(
-        *_tables(
-            (
-                *_COMPARED[:1],
-                ("formula encoder", "formula-token-several", {}),
-                ("formula encoder, all formulas together", "formula-together", {}),
-                ("MaRF", "marf-token-several", {}),
-                ("MaRF, hard pairs", "marf-hard", {}),
-                ("MaRF, hard pairs, all formulas together", "marf-together", {}),
-                ("the same and formulas, summed", "summed-together", {}),
-            )
-        ),
-        *_tables(
-            (
-                ("context encoder", "context-unseen", {}),
-                ("MaRF, new pairs", "marf-unseen", {}),
-                ("MaRF, new pairs, all formulas together", "marf-unseen-together", {}),
-                ("the same and formulas, summed", "summed-unseen-together", {}),
-            ),
-            told=", a fusion that learns from new pairs",
-        ),
-    ),
-)
-
 SCORING = TrialExperiment(
     name="marf-scoring",
     title="Scoring of formulas, and how many of them",
@@ -258,7 +222,6 @@ TRIALS: Registry[TrialExperiment] = Registry(
         "mathamr-contexts": f"{__name__}:CONTEXTS",
         "mathamr-rerank": f"{__name__}:RERANK",
         "marf-benchmark": f"{__name__}:BENCHMARK",
-        "marf-fusion": f"{__name__}:FUSION",
         "marf-scoring": f"{__name__}:SCORING",
         "marf-math-dominance": f"{__name__}:DOMINANCE",
     },

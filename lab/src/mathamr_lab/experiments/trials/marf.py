@@ -35,7 +35,7 @@ from mathamr_lab.systems.marf.trainers import (
 )
 from mathamr_lab.training.plain import fit
 
-RUNS = ("context", "marf-token-several", "summed-together")
+RUNS = ("context", "marf-token-several")
 """Rankings whose results are kept, not only their measures."""
 _BLOCK = 1 << 20
 """Rows of a block of representations."""
@@ -268,8 +268,8 @@ class MarfTrial:
                 self._fusion(network, formula, replace(configuration, formulas=most))
         return network
 
-    def context(self, until: float = 1.0) -> MarfNetwork:
-        """A network whose context encoder was trained, on that share of the questions; its other parts are new."""
+    def context(self) -> MarfNetwork:
+        """A network with a trained context encoder; its other parts are new."""
         torch.manual_seed(self.seed)
         model = self.training.model
         base = load_base(model.base, "cpu")
@@ -278,8 +278,7 @@ class MarfTrial:
         say(f"seed {self.seed}: words")
         fit(WordTrainer(self.shard, network.context, mask, self.way("words"), self.device), 3, say)
         say(f"seed {self.seed}: context")
-        way = replace(self.way("context"), until=until)
-        fit(ContextTrainer(self.shard, network.context, way, self.device), 3, say)
+        fit(ContextTrainer(self.shard, network.context, self.way("context"), self.device), 3, say)
         return network.eval()
 
     def _fusion(

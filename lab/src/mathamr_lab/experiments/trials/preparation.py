@@ -102,9 +102,9 @@ def prepare_marf(
                     if formula.visual_id:
                         visuals.setdefault(formula.visual_id, formula)
             PostShard.of(list(visuals), reader.formulas(list(visuals.values())), ()).save(
-                folder / "looks.npz"
+                folder / "visual.npz"
             )
-            say(f"{len(visuals):,} looks of formulas")
+            say(f"{len(visuals):,} visual classes of formulas")
         else:
             _shard(folder, f"topics-{name}", reader, [topic.post for topic in topics], ids)
             shares[name] = {topic.id: round(math_share(topic.post), 4) for topic in topics}

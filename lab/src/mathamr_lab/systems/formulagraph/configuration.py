@@ -18,8 +18,7 @@ class NodeTraining:
     """How both networks are trained; pairing and temperature are the paper's.
 
     `rare` labels, which occur less often, count as their type. `variables` and `numbers` are the shares of formulas
-    whose second graph is renamed; `neighbours` puts so many formulas of like labels into a batch together. `contrast` weighs
-    the loss of the paper, `teacher` one that learns the order of a teacher. `largest` leaves out formulas with more nodes,
+    whose second graph is renamed. `contrast` weighs the loss of the paper, `teacher` one that learns the order of a teacher. `largest` leaves out formulas with more nodes,
     and of the others at most `formulas` are drawn. `precision` ``auto`` is bfloat16 on a GPU.
     """
 
@@ -35,7 +34,6 @@ class NodeTraining:
     rare: int = 5
     variables: float = 0.0
     numbers: float = 0.0
-    neighbours: int = 1
     contrast: float = 1.0
     teacher: float = 0.0
     teacher_temperature: float = 0.05
@@ -57,7 +55,6 @@ class NodeTraining:
                 "rare": (1, 1e9),
                 "variables": (0, 1),
                 "numbers": (0, 1),
-                "neighbours": (1, 1e6),
                 "contrast": (0, 1000),
                 "teacher": (0, 1000),
                 "formulas": (2, 1e12),

@@ -18,7 +18,6 @@ from mathamr_lab.systems.formulagraph.teacher import Teacher
 
 FEW = 2
 """Fewer formulas than these have no negatives."""
-_SKETCH = 8
 
 
 class FormulaChoice(NamedTuple):
@@ -82,10 +81,10 @@ class FormulaMaterials:
         return content.hexdigest()[:16]
 
     def batches(self, epoch: int) -> list[FormulaChoice]:
-        """The batches of an epoch: shuffled, or neighbours together."""
+        """The batches of an epoch: shuffled."""
         configuration = self.configuration
         chance = np.random.default_rng([configuration.seed, 1, epoch])
-        order = self.train[self._order(chance)]
+        order = self.train[chance.permutation(len(self.train))]
         size = configuration.batch_size
         cuts = [np.sort(order[start : start + size]) for start in range(0, len(order), size)]
         cuts = [cut for cut in cuts if len(cut) >= FEW]
@@ -107,23 +106,6 @@ class FormulaMaterials:
         if self.teacher is None:
             return FormulaChoice(0, none, none)
         return FormulaChoice(0, none, np.arange(len(self.teacher) - self.teacher.held, len(self.teacher)))
-
-    def _order(self, chance: np.random.Generator) -> AnyArray:
-        count, group = len(self.train), self.configuration.neighbours
-        if group == 1:
-            return chance.permutation(count)
-        near = np.argsort(self._sketches[self.train] @ chance.standard_normal(_SKETCH), kind="stable")
-        groups = [near[start : start + group] for start in range(0, count, group)]
-        return np.concatenate([groups[place] for place in chance.permutation(len(groups))])
-
-    @cached_property
-    def _sketches(self) -> AnyArray:
-        """What labels a formula has, as a few numbers: alike where most labels are the same."""
-        trees = self.shard.opt
-        table = np.random.default_rng(0).standard_normal((len(self.shard.labels), _SKETCH))
-        sums = np.add.reduceat(table[trees.labels], trees.starts[:-1], axis=0)
-        found: AnyArray = sums / np.linalg.norm(sums, axis=1, keepdims=True).clip(1e-9)
-        return found
 
     def _anchors(self, steps: int, chance: np.random.Generator) -> list[AnyArray]:
         if self.teacher is None:

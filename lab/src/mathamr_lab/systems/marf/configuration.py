@@ -17,9 +17,7 @@ STAGES = ("words", "context", "formulas", "fusion", "join")
 class PartTraining:
     """How one part learns; `temperature` divides the similarities of its contrast, `length` cuts what it reads of a post.
 
-    `pairs` bounds the pairs or posts of an epoch, none by 0. From `since` to `until` is the stretch of the questions that
-    it learns from. `neighbours` pairs with near questions stand in a batch together, as hard negatives, and `gate` is
-    what the fusion's gate is opened by at the beginning: both are the fusion's alone.
+    `pairs` bounds the pairs or posts of an epoch, none by 0.
     """
 
     batch_size: int = 128
@@ -30,10 +28,6 @@ class PartTraining:
     length: int = 160
     pairs: int = 0
     validation: float = 0.04
-    since: float = 0.0
-    until: float = 1.0
-    neighbours: int = 1
-    gate: float = 0.0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -49,10 +43,6 @@ class PartTraining:
                 "length": (3, 512),
                 "pairs": (0, 1e9),
                 "validation": (0, 0.9),
-                "since": (0, 1),
-                "until": (0, 1),
-                "neighbours": (1, 1e6),
-                "gate": (-100, 100),
             },
         )
 

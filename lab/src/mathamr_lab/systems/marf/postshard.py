@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from mathamr.core.arrays import Int32Array
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.marf.postinput import PostInput, joined
+from mathamr.systems.marf.postinput import PostInput
 from mathamr.text.wordpieces import PieceNumbers
 
 
@@ -29,11 +29,6 @@ class PostShard:
     def formulas(self, post: int) -> tuple[PieceNumbers, ...]:
         """The tokens of a post's formulas, the longest first."""
         return tuple(numbers for _, numbers in self.posts[post].formulas)
-
-    def together(self, length: int) -> Self:
-        """With the formulas of each post as one, of so many tokens at most."""
-        posts = tuple(replace(post, formulas=joined(post.formulas, length)) for post in self.posts)
-        return replace(self, posts=posts)
 
     def save(self, path: Path) -> None:
         """Writes the file."""

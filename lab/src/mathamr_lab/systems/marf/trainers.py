@@ -17,7 +17,6 @@ from torch.nn import functional
 from mathamr.core.arrays import IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import tensor_bytes
-from mathamr.systems.marf.inference import context_vectors
 from mathamr.systems.marf.network import (
     AddedPieces,
     ContextEncoder,
@@ -31,7 +30,7 @@ from mathamr.text.encoder import precision
 from mathamr.text.wordpieces import PieceNumbers
 from mathamr_lab.systems.marf.configuration import PartTraining
 from mathamr_lab.systems.marf.postshard import PostShard
-from mathamr_lab.training.pairs import Answers, checked, split, stretch
+from mathamr_lab.training.pairs import Answers, checked, split
 from mathamr_lab.training.plain import PlainTrainer
 from mathamr_lab.training.trainer import TrainingSubject, Validation, ValidationFigure
 
@@ -170,9 +169,8 @@ class PairTrainer(PartTrainer[PairStep]):
 
     def __init__(self, shard: PostShard, model: nn.Module, way: PartTraining, device: torch.device) -> None:
         pairs = checked(self._usable(shard, np.array(shard.pairs, np.int64)), len(shard))
-        learned, self.held = split(pairs, way.validation, way.seed)
-        self.train = checked(stretch(learned, way.since, way.until, way.seed), len(shard))
-        self.held = self.held[:_SEARCHED]
+        train, held = split(pairs, way.validation, way.seed)
+        self.train, self.held = checked(train, len(shard)), held[:_SEARCHED]
         self.answers = Answers(pairs, len(shard))
         super().__init__(shard, model, len(self.train), way, device)
 
@@ -301,26 +299,6 @@ class FusionTrainer(PairTrainer):
                 parameter.requires_grad_(False)
         self.network = network
         super().__init__(shard, network, way, device)
-        with torch.no_grad():
-            network.fusion.opened_by(way.gate)
-        self._near = self._nearest() if way.neighbours > 1 else None
-
-    def plan(self, epoch: int) -> list[IntArray]:
-        """Shuffled; where hard negatives are wanted, with pairs beside each other whose questions are near."""
-        if self._near is None:
-            return super().plan(epoch)
-        return near_batches(
-            self._near, self.count, self.way.neighbours, self.way.batch_size, [self.way.seed, 3, epoch]
-        )
-
-    def _nearest(self) -> IntArray:
-        """For every training pair those whose questions are nearest, by the means of their text's tokens."""
-        posts = [self.shard.posts[post] for post in self.train[: self.count, 0].tolist()]
-        rows = context_vectors(self.network.eval(), posts, self.device)
-        means = functional.normalize(torch.stack([row.float().mean(0) for row in rows]), dim=-1)
-        most = min(4 * self.way.neighbours, len(means))
-        found = [(part @ means.T).topk(most).indices.cpu() for part in torch.split(means, 1024)]
-        return torch.cat(found).numpy().astype(np.int64)
 
     def _formulas(self, posts: Sequence[int], chance: np.random.Generator | None) -> Rows | None:
         several = chance if self.network.configuration.formulas > 1 else None
@@ -343,28 +321,6 @@ class FusionTrainer(PairTrainer):
             context = self.network.context(numbers, lengths)
             formula = self.network.formula(tokens, counts.clamp(min=1))
         return _halves(self.network.fused(context, formula, counts), lengths)
-
-
-def near_batches(
-    near: IntArray, count: int, neighbours: int, size: int, seed: Sequence[int]
-) -> list[IntArray]:
-    """Every pair once, in groups of near ones, the groups in an order by chance, cut into batches.
-
-    >>> near = np.array([[0, 2], [1, 3], [2, 0], [3, 1]])
-    >>> sorted(sorted(batch.tolist()) for batch in near_batches(near, 4, 2, 2, [0]))
-    [[0, 2], [1, 3]]
-    """
-    chance = np.random.default_rng(list(seed))
-    free = np.ones(count, np.bool_)
-    groups = []
-    for first in chance.permutation(count):
-        if free[first]:
-            group = [first, *(each for each in near[first] if free[each] and each != first)][:neighbours]
-            free[group] = False
-            groups.append(np.array(group, np.int64))
-    order = np.concatenate([groups[place] for place in chance.permutation(len(groups))])
-    steps = [order[start : start + size] for start in range(0, count, size)]
-    return [step for step in steps if len(step) > 1]
 
 
 _NOTHING = np.zeros(0, np.uint16)

@@ -14,9 +14,8 @@ from mathamr_lab.systems.mathamrplus.graph.configuration import GraphTraining, c
 from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining, text_training
 
 BEST = "best"
-STAGES = ("graph", "text", "tune", "table", "join")
-"""All stages: the graph network; the text encoder; the text encoder further, at a lower rate; the text vectors of all
-representatives, for a graph network that takes them in; and both encoders joined."""
+STAGES = ("graph", "text", "tune", "join")
+"""All stages: train the graph network; train the text encoder; tune it further at a lower rate; join both encoders."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,15 +39,14 @@ from mathamr_lab.systems.mathamrplus.joining import (
     with_principal_components,
 )
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard, export_texts
-from mathamr_lab.systems.mathamrplus.text.table import text_table
 from mathamr_lab.systems.mathamrplus.text.trainer import TextTrainer
 from mathamr_lab.training.export import export_store
 from mathamr_lab.training.loop import train
 
 PAIRS, TEXTS, BASE = "pairs.npz", "texts.npz", "base"
-TABLE, JOINING = "text-vectors.npz", "joining.json"
+JOINING = "joining.json"
 GRAPH_FILES = (CONFIG, WEIGHTS, VOCABULARY, RELATIONS)
-_TEXT_STAGES = {"text", "tune", "table", "join"}
+_TEXT_STAGES = {"text", "tune", "join"}
 
 
 class MathAMRPlusRecipe:
@@ -108,7 +107,6 @@ class MathAMRPlusRecipe:
             "graph": lambda work: _graph(work, found),
             "text": lambda work: _text(work, found, "text", work.prepared / BASE),
             "tune": lambda work: _text(work, found, "tune", work.folder("text")),
-            "table": lambda work: _table(work),
             "join": lambda work: _join(work, found),
         }
         return [TrainingStage(name, runs[name]) for name in found.stages]
@@ -148,15 +146,6 @@ def _trained_text(work: StageWork) -> Path:
     """The text encoder that was trained last."""
     tuned = work.folder("tune")
     return tuned if (tuned / CONFIG).exists() else work.folder("text")
-
-
-def _table(work: StageWork) -> StageResult:
-    path = work.out / TABLE
-    if work.resources.processes.first:
-        encoder = load_text_encoder(_trained_text(work), str(work.resources.device))
-        texts = TextShard.load(work.prepared / TEXTS)
-        text_table(encoder, shards.load(work.prepared / PAIRS), texts).save(path)
-    return StageResult([{"text vectors": str(path)}])
 
 
 def _join(work: StageWork, found: StageConfigurations) -> StageResult:

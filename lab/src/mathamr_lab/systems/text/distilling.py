@@ -155,7 +155,7 @@ class DistillingTrainer(TextTrainer):
     def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[PieceBatch]:
         """The word pieces of a batch, and where the teacher's vectors of them stand."""
         made = super().step(batch, epoch)
-        chosen, _ = self._chosen(batch)
+        chosen = self.train[batch].T.flatten()
         rows = np.concatenate(
             [self._starts[post] + np.arange(len(self.texts.posts[post].of)) for post in chosen]
         )

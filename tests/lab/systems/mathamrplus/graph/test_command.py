@@ -14,14 +14,13 @@ from safetensors.numpy import load_file
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
-from mathamr.text.textvectors import TextTable
 from mathamr_lab.recipes.__main__ import main
 from mathamr_lab.systems.mathamrplus.graph.configuration import (
     TRAININGS,
     GraphTraining,
     configured,
 )
-from tests.lab.synthetic import save
+from mathamr_lab.training.synthetic import save
 
 QUICK = [
     "--config",
@@ -54,24 +53,6 @@ def test_a_shard_is_trained_from_its_file(
     assert (tmp_path / "model" / "config.json").exists()
 
 
-def test_text_vectors_labels_and_negatives_come_from_files(
-    shard: Shard, shard_file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    reps = int(shard.starts["reps"][-1])
-    draw = np.random.default_rng(0)
-    TextTable(draw.random((reps, 6)), np.arange(reps, dtype=np.int32)).save(tmp_path / "texts.npz")
-    np.save(tmp_path / "labels.npy", draw.random((len(shard.vocabulary), 20)))
-    lines = [
-        json.dumps({"question": shard.ids[q], "negatives": [shard.ids[0], "gone"]}) for q, _ in shard.pairs
-    ]
-    (tmp_path / "negatives.jsonl").write_text("\n".join(lines))
-    chosen = ["--texts", "texts.npz", "--labels", "labels.npy", "--negatives", "negatives.jsonl"]
-    chosen = [word if word.startswith("--") else str(tmp_path / word) for word in chosen]
-    changes = ["--set", "text_size=6", "--set", "hard_negatives=1", "--set", "text_output=true"]
-    assert main([str(shard_file), "--out", str(tmp_path / "model"), *QUICK, *chosen, *changes]) == 0
-    assert "40 ids of the hard negatives are not in the shard" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -84,8 +65,6 @@ def test_text_vectors_labels_and_negatives_come_from_files(
         (["--set", "beta=2"], "beta is from 0 to 1"),
         (["--set", "epochs=few"], "epochs is 'few': expected int"),
         (["--device", "abacus"], "unknown device"),
-        (["--texts", "missing.npz"], "no table of text vectors"),
-        (["--labels", "missing.npy"], "holds no vectors of labels"),
     ],
 )
 def test_what_cannot_be_done_is_one_clear_line(

@@ -11,13 +11,10 @@ from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.mathamrplus.configuration import MODELS
-from mathamr.text.textvectors import TextTable
 from mathamr_lab.systems.mathamrplus.graph.configuration import TRAININGS, GraphTraining
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
-from mathamr_lab.systems.mathamrplus.graph.negatives import HardNegatives
 from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
 from mathamr_lab.systems.mathamrplus.graph.trainer import GraphTrainer
-from mathamr_lab.training.losses import ContrastiveLoss
 from mathamr_lab.training.processes import Processes
 from tests.lab.training.contract import check_trainer
 
@@ -25,11 +22,9 @@ CPU = torch.device("cpu")
 SMALL = replace(TRAININGS["small"], batch_size=8)
 
 
-def trainer_of(
-    shard: Shard, training: GraphTraining, negatives: HardNegatives | None = None, **shape: object
-) -> GraphTrainer:
+def trainer_of(shard: Shard, training: GraphTraining, **shape: object) -> GraphTrainer:
     model = replace(MODELS["small"], **shape)  # type: ignore[arg-type]
-    return GraphTrainer(GraphMaterials(shard, negatives=negatives), model, training, CPU)
+    return GraphTrainer(GraphMaterials(shard), model, training, CPU)
 
 
 def learned(shard: Shard, training: GraphTraining, steps: int = 3, **shape: object) -> list[torch.Tensor]:
@@ -87,50 +82,12 @@ def test_it_holds_the_contract_of_trainers(
     check_trainer(lambda: trainer_of(shard, training, dropout=0.1), tmp_path, monkeypatch)
 
 
-def test_hard_negatives_are_further_documents_of_the_step(shard: Shard) -> None:
-    rows = [
-        (shard.ids[q], [shard.ids[(a + 2) % len(shard)], shard.ids[(a + 4) % len(shard)]])
-        for q, a in shard.pairs
-    ]
-    training = replace(SMALL, hard_negatives=2)
-    trainer = trainer_of(shard, training, HardNegatives.of(shard.ids, rows))
-    step = trainer.step(np.arange(8), 0)
-    assert step.contrast.ignored.shape == (8, 24)
-    assert sum(len(part) for part in step.parts) == 8 + 24
-    assert torch.isfinite(trainer.learn(step, 0))
-    with pytest.raises(MathAMRError, match="give the file that lists them"):
-        trainer_of(shard, training)
-
-
-def test_formulas_of_a_pair_can_be_trained_too(shard: Shard) -> None:
-    training = replace(SMALL, formula_weight=1.0, batch_size=36)
-    trainer = trainer_of(shard, training)
-    step = trainer.step(np.arange(len(trainer.pairs.train)), 0)
-    assert step.contrast.formulas is not None
-    vectors = trainer.learner.encoded(step.parts)
-    ours, theirs = step.contrast.formulas
-    levels = torch.cat([part.levels for part in step.parts])
-    assert (levels[ours] == 0).all()
-    assert (levels[step.questions + theirs] == 0).all()
-    plain = ContrastiveLoss(0.05)(vectors[: step.questions], vectors[step.questions :], step.contrast)
-    both = ContrastiveLoss(0.05, formula_weight=1.0)(
-        vectors[: step.questions], vectors[step.questions :], step.contrast
-    )
-    assert both.item() > plain.item()
-
-
 def test_document_vectors_need_document_nodes(shard: Shard) -> None:
     columns = dict(shard.columns) | {"levels": np.minimum(shard.columns["levels"], 1)}
     bare = replace(shard, columns=columns)
     GraphPairs(bare, SMALL)
     with pytest.raises(MathAMRError, match="have no document node"):
         GraphPairs(bare, replace(SMALL, beta=0.5))
-
-
-def test_text_vectors_of_another_shard_are_refused(shard: Shard) -> None:
-    table = TextTable(np.ones((3, 4)), np.zeros(3, np.int32))
-    with pytest.raises(MathAMRError, match="the text vectors are of 3 representatives"):
-        GraphPairs(shard, SMALL, texts=table)
 
 
 def test_batches_must_divide_among_processes(shard: Shard) -> None:
@@ -154,6 +111,6 @@ def test_validation_knows_a_perfect_and_a_useless_network(shard: Shard) -> None:
     assert useless.worth == -useless.figures["loss"]
 
 
-def test_a_model_with_a_text_slot_needs_text_vectors(shard: Shard) -> None:
-    with pytest.raises(MathAMRError, match="takes text vectors of size 6, but there are none"):
+def test_a_model_with_a_text_slot_cannot_be_trained(shard: Shard) -> None:
+    with pytest.raises(MathAMRError, match="set text_size=0"):
         trainer_of(shard, SMALL, text_size=6)

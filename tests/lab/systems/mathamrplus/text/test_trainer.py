@@ -53,26 +53,7 @@ def test_it_holds_the_contract_of_trainers(
     text_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Neighbours are found with the weights of the epoch's begin: a stop in its middle must not find others.
-    # So it is with negatives, which those weights find too.
-    check_trainer(
-        lambda: trainer(text_files, learning_rate=0.01, batch_size=4, negatives=1), tmp_path, monkeypatch
-    )
-
-
-def test_a_batch_with_negatives_has_further_documents_that_answer_none_of_its_questions(
-    text_files: Path,
-) -> None:
-    made = trainer(text_files, negatives=2)
-    batch = made.plan(0)[0]
-    contrast = made.step(batch, 0).contrast
-    documents = len(contrast.document_rows.counts)
-    assert len(batch) < documents <= 3 * len(batch)
-    chosen, owners = made._chosen(batch)
-    for place, document in zip(owners[2 * len(batch) :], chosen[2 * len(batch) :], strict=True):
-        question = made.train[batch[place], 0]
-        assert (question, document) not in {tuple(pair) for pair in made.shard.pairs}
-    plain = trainer(text_files).step(batch, 0).contrast
-    assert len(plain.document_rows.counts) == len(batch)
+    check_trainer(lambda: trainer(text_files, learning_rate=0.01, batch_size=4), tmp_path, monkeypatch)
 
 
 def test_a_batch_in_parts_learns_the_same_as_the_whole(text_files: Path) -> None:

@@ -19,9 +19,6 @@ class GraphRequest:
     changes: tuple[str, ...] = ()
     device: str = "auto"
     threads: int = 1
-    texts: Path | None = None
-    labels: Path | None = None
-    negatives: Path | None = None
     minutes: float | None = None
     half: bool = False
     fresh: bool = False
@@ -36,9 +33,7 @@ def train_graph(request: GraphRequest) -> TrainingProgress | None:
     from mathamr_lab.training.resources import Resources
 
     model, training = configured(request.config, request.changes)
-    materials = GraphMaterials.load(
-        request.shard, texts=request.texts, labels=request.labels, negatives=request.negatives
-    )
+    materials = GraphMaterials.load(request.shard)
     with joined_processes(request.device) as (processes, device):
         resources = Resources(
             device=device, processes=processes, threads=request.threads, minutes=request.minutes

@@ -21,9 +21,7 @@ class GraphTraining:
 
     `batch_size` counts the pairs of a step over all processes. `beta` weighs MaxSim against the document vectors
     (equation 4.2); zero trains the document vector alone. `monitor` says what early stopping and the choice of the
-    best epoch look at. `hard_negatives` adds that many listed documents to each question of a batch,
-    `formula_weight` a loss over formulas that a question shares with its answer, `warmup` is the share of all steps
-    in which the rate rises. `budget` bounds the nodes and edges in memory at a time: a larger batch is encoded in
+    best epoch look at. `warmup` is the share of all steps in which the rate rises. `budget` bounds the nodes and edges in memory at a time: a larger batch is encoded in
     parts, twice, with the same result. `precision` ``auto`` is bfloat16 on a GPU.
     """
 
@@ -40,8 +38,6 @@ class GraphTraining:
     node_mask: float = 0.1
     edge_drop: float = 0.1
     beta: float = 1.0
-    hard_negatives: int = 0
-    formula_weight: float = 0.0
     validation: float = 0.1
     seed: int = 0
     budget: int = 2_000_000
@@ -63,8 +59,6 @@ class GraphTraining:
                 "node_mask": (0, 0.99),
                 "edge_drop": (0, 0.99),
                 "beta": (0, 1),
-                "hard_negatives": (0, 1000),
-                "formula_weight": (0, 1000),
                 "validation": (0, 0.9),
                 "budget": (1, 1e12),
             },

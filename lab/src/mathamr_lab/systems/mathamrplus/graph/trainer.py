@@ -50,26 +50,15 @@ class GraphTrainer:
         self.examples = configuration.batch_size
         processes = processes or Processes()
         shard = materials.shard
-        if model.text_size and (materials.texts is None or materials.texts.size != model.text_size):
-            found = "there are none" if materials.texts is None else f"theirs is {materials.texts.size}"
-            raise MathAMRError(f"the model takes text vectors of size {model.text_size}, but {found}")
-        self.pairs = GraphPairs(
-            shard,
-            configuration,
-            texts=materials.texts if model.text_size else None,
-            negatives=materials.negatives,
-            processes=processes,
-        )
+        if model.text_size:
+            raise MathAMRError("a graph network that reads text vectors cannot be trained: set text_size=0")
+        self.pairs = GraphPairs(shard, configuration, processes)
         self.steps = len(self.plan(0))
         self.schedule = Schedule(self.steps * configuration.epochs, configuration.warmup)
         torch.manual_seed(configuration.seed)
         network = network or MathAMRPlus(model, len(shard.vocabulary), len(shard.relations))
-        if materials.labels is not None:
-            network.start_labels_from(torch.from_numpy(materials.labels))
         self.network = network.to(device)
-        loss = ContrastiveLoss(
-            configuration.temperature, configuration.beta, configuration.formula_weight
-        ).to(device)
+        loss = ContrastiveLoss(configuration.temperature, configuration.beta).to(device)
         self.learner: ContrastiveLearner[GraphBatch] = ContrastiveLearner(
             model=self.network,
             encode=self._encoded,
@@ -155,17 +144,13 @@ class GraphTrainer:
 
     def subject(self) -> TrainingSubject:
         """The graphs, the pairs, and both configurations."""
-        shard, negatives = self.materials.shard, self.materials.negatives
+        shard = self.materials.shard
         nodes, edges, reps = (int(shard.starts[name][-1]) for name in ("nodes", "edges", "reps"))
         posts = max(1, len(shard))
         train, held = len(self.pairs.train), len(self.pairs.validation)
         parameters = sum(parameter.numel() for parameter in self.network.parameters())
-        notes = []
-        if negatives is not None and negatives.unknown:
-            notes.append(f"{negatives.unknown:,} ids of the hard negatives are not in the shard: left out")
         return TrainingSubject(
             summary=f"training on {train:,} pairs, validating on {held:,}; {parameters:,} parameters",
-            notes=notes,
             monitor=self.configuration.monitor,
             validation=(
                 "Validation searches for each question its own answer among the answers of the validation pairs"

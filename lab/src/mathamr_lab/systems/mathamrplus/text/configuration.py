@@ -18,9 +18,8 @@ class TextTraining:
     `projection` is the size of a vector, `head_rate` the rate of the projection, which starts at random.
     `last_epoch` ends training before the schedule of `epochs` does; zero is the last of them. `budget` bounds the
     word pieces in memory at a time, padding not counted: a larger batch is encoded in parts, twice. Parameters whose
-    names begin with a word of `frozen` are not learned; every question of a batch brings so many `negatives`, near documents
-    that are not its answer, found by the model or by their words; `half` stores sixteen bits a number instead of eight. Without
-    a `projection` the states themselves learn.
+    names begin with a word of `frozen` are not learned; `half` stores sixteen bits a number instead of eight. Without a
+    `projection` the states themselves learn.
     """
 
     batch_size: int = 256
@@ -35,7 +34,6 @@ class TextTraining:
     clip: float = 1.0
     beta: float = 0.5
     neighbours: int = 32
-    negatives: int = 0
     projection: int = 128
     validation: float = 0.1
     seed: int = 0
@@ -60,7 +58,6 @@ class TextTraining:
                 "clip": (1e-9, 1e9),
                 "beta": (0, 1),
                 "neighbours": (1, 1e6),
-                "negatives": (0, 100),
                 "projection": (0, 1e5),
                 "validation": (0, 0.9),
                 "seed": (0, 2**63 - 1),

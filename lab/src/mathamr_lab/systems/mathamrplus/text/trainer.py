@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +28,6 @@ from mathamr.text.files import save_text_encoder
 from mathamr.text.transformer import Transformer
 from mathamr_lab.systems.mathamrplus.text.configuration import TextTraining
 from mathamr_lab.systems.mathamrplus.text.corpus import TextCorpus
-from mathamr_lab.systems.mathamrplus.text.mining import Miner
 from mathamr_lab.systems.mathamrplus.text.neighbours import neighbour_batches
 from mathamr_lab.systems.mathamrplus.text.shard import TextShard
 from mathamr_lab.systems.mathamrplus.text.validation import (
@@ -87,8 +85,6 @@ class TextTrainer:
             projected(base.model, configuration.projection), base.pieces, device=str(device)
         )
         self._plan: tuple[int, list[IntArray]] | None = None
-        self._mined = np.zeros((len(self.train), 0), np.int64)
-        """The negatives of every pair in the running epoch, by post; -1 where there is none."""
         self.learner = self._learner(self.encoder.model)
         torch.manual_seed(configuration.seed + self.processes.rank)
 
@@ -158,38 +154,13 @@ class TextTrainer:
         configuration, pairs = self.configuration, self.train
         chance = np.random.default_rng([configuration.seed, 2, epoch])
         vectors = torch.zeros(len(pairs), 1)
-        if configuration.neighbours > 1 or configuration.negatives:
+        if configuration.neighbours > 1:
             posts, places = np.unique(pairs, return_inverse=True)
-            likened, places = self._likened(posts), places.reshape(pairs.shape)
-            vectors = nn.functional.normalize(likened[places].sum(1), dim=-1)
-            if configuration.negatives:
-                self._mined = self._agreed(self._negatives(likened, posts, places, chance))
+            vectors = nn.functional.normalize(
+                self._likened(posts)[places.reshape(pairs.shape)].sum(1), dim=-1
+            )
         found = neighbour_batches(vectors, configuration.batch_size, configuration.neighbours, chance)
         return [self._agreed(batch) for batch in found]
-
-    def _negatives(
-        self, likened: Tensor, posts: IntArray, places: IntArray, chance: np.random.Generator
-    ) -> IntArray:
-        """Hard negatives of all pairs, from vectors of the posts that they are of."""
-        documents, own = np.unique(places[:, 1], return_inverse=True)
-        found = self._miner.mined(
-            likened[places[:, 0]],
-            likened[documents],
-            own.reshape(-1),
-            lambda some: self.answers.among(self.train[some, 0], posts[documents]),
-            self.configuration.negatives,
-            chance,
-        )
-        return np.where(found < 0, -1, posts[documents][found])
-
-    @cached_property
-    def _miner(self) -> Miner:
-        documents = np.unique(self.train[:, 1])
-        return Miner(
-            [self.texts.posts[post] for post in self.train[:, 0]],
-            [self.texts.posts[post] for post in documents],
-            self.device,
-        )
 
     def _likened(self, posts: IntArray) -> Tensor:
         """The vectors that say which pairs are neighbours."""
@@ -202,15 +173,17 @@ class TextTrainer:
         return self.processes.agreed(torch.from_numpy(batch).to(self.device)).cpu().numpy()
 
     def step(self, batch: IntArray, epoch: int) -> ContrastiveStep[PieceBatch]:
-        """The word pieces of a batch: questions first, then their answers, then further documents."""
+        """The word pieces of a batch: questions first, then their answers."""
         pairs = self.train[batch]
-        chosen, owners = self._chosen(batch)
+        chosen = pairs.T.flatten()
         posts = [self.texts.posts[post] for post in chosen]
         counts = np.array([len(post.of) for post in posts])
         wholes = np.cumsum(counts) - counts + self.whole[chosen]
         questions = len(pairs)
         rows = int(counts[:questions].sum())
-        division = self.processes.divided(owners, counts, self.configuration.batch_size, self.device)
+        division = self.processes.divided(
+            np.tile(np.arange(questions), 2), counts, self.configuration.batch_size, self.device
+        )
         costs = ((posts[place], len(posts[place])) for place in division.own)
         return ContrastiveStep(
             parts=tuple(
@@ -228,15 +201,6 @@ class TextTrainer:
                 document_documents=wholes[questions:] - rows,
                 device=self.device,
             ),
-        )
-
-    def _chosen(self, batch: IntArray) -> tuple[IntArray, IntArray]:
-        """(posts, owners) of a batch: which posts stand in it, and for which of its pairs."""
-        pairs, mined = self.train[batch], self._mined[batch]
-        of, which = np.nonzero(mined >= 0)
-        return (
-            np.concatenate([pairs.T.flatten(), mined[of, which]]),
-            np.concatenate([np.tile(np.arange(len(pairs)), 2), of]),
         )
 
     def learn(self, step: ContrastiveStep[PieceBatch], number: int) -> Tensor:
@@ -284,8 +248,6 @@ class TextTrainer:
             state["plan.epoch"] = torch.tensor(epoch)
             state["plan.counts"] = torch.tensor([len(batch) for batch in batches])
             state["plan.places"] = torch.from_numpy(np.concatenate(batches))
-            if self.configuration.negatives:
-                state["plan.mined"] = torch.from_numpy(self._mined)
         return state
 
     def use_state(self, state: dict[str, Tensor]) -> None:
@@ -295,8 +257,6 @@ class TextTrainer:
         if plan:
             cuts = np.cumsum(plan["counts"].numpy())[:-1]
             self._plan = int(plan["epoch"]), np.split(plan["places"].numpy(), cuts)
-        if "mined" in plan:
-            self._mined = plan["mined"].numpy()
 
     def save(self, folder: Path, about: dict[str, Any]) -> None:
         """Writes the folder of the text encoder."""

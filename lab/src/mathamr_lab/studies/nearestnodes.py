@@ -4,6 +4,7 @@ The looks are real ones, those of a shard of formulas (`mathamr train formula-gr
 `edge`: as the system does, an entry a look with many rows, and as the paper does, an entry a node. A query asks for the
 nearest of each of its nodes, and the looks that come are compared by exact MaxSim, in both views; what exact MaxSim over
 all looks finds is the truth. Times are of the clock, encoding and graphs on all threads, a query by one.
+`MATHAMR_FORMULAS` names the shard, and `MATHAMR_NEAR_SECONDS` bounds the time (600); the queries are those of ARQMath-1.
 """
 
 from __future__ import annotations
@@ -31,9 +32,13 @@ from mathamr.systems.formulagraph.system import ROWS, VIEW_OF, FormulaGraphSyste
 from mathamr.systems.modelfolder import load_system
 from mathamr.systems.system import VisualFormula
 from mathamr.systems.vectors import Vectors
+from mathamr_lab.data import data_folder
+from mathamr_lab.experiments.judgedpool import JudgedPool
+from mathamr_lab.studies.testsets import environment
 
 SIZES = (1_000, 3_000, 10_000, 30_000, 100_000, 200_000)
 BATCH = 4096
+QUERIES = 10
 DEPTHS = (10, 100, 1000)
 ARQMATH = 9_300_000
 """Looks of the whole collection of ARQMath."""
@@ -55,17 +60,16 @@ class Cost:
     recall: tuple[float, ...]
 
 
-def formulas_of(path: Path) -> tuple[FormulaGraphSystem, FormulaShard, IntArray]:
-    """The system in the box, the formulas of a shard, and an order in which some of them are taken by chance."""
+def run() -> None:
     system = load_system("formula-graph")
     assert isinstance(system, FormulaGraphSystem)
-    shard = FormulaShard.load(path)
-    return system, shard, np.random.default_rng(0).permutation(len(shard))
-
-
-def near(formulas: Path, queries: Sequence[VisualFormula]) -> None:
-    """Measures both ways at all sizes that the shard and the seconds of `MATHAMR_NEAR_SECONDS` allow."""
-    system, shard, order = formulas_of(formulas)
+    shard = FormulaShard.load(Path(environment("MATHAMR_FORMULAS")))
+    order = np.random.default_rng(0).permutation(len(shard))
+    pool = JudgedPool.read(data_folder() / "arqmath1-formula-trees")
+    queries = [
+        VisualFormula(key=topic, formula=Formula(topic, query.latex), opt=query.trees[0], slt=query.trees[1])
+        for topic, query in list(pool.queries.items())[:QUERIES]
+    ]
     budget, began = float(os.environ.get("MATHAMR_NEAR_SECONDS", "600")), time.perf_counter()
     asked = list(system.encode_visuals(queries))
     for title, apart, share in (("an entry a node", True, 0.75), ("an entry a look, many rows", False, 0.25)):
