@@ -51,7 +51,7 @@ def structures(*changes: str, teacher: Teacher | None = None) -> StructTrainer:
 
 
 def test_the_trainer_of_nodes_keeps_the_contract(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    changes = ("variables=0.5", "numbers=0.5", "neighbours=4", "teacher=1")
+    changes = ("variables=0.5", "numbers=0.5", "teacher=1")
     check_trainer(lambda: nodes(*changes, teacher=TAUGHT), tmp_path, monkeypatch)
 
 
