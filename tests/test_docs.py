@@ -1,4 +1,4 @@
-"""The documentation: every link leads somewhere, and every page is on the site."""
+"""The documentation: every link resolves, every page is on the site, and no page of the guide is too long to read."""
 
 from __future__ import annotations
 
@@ -11,6 +11,9 @@ import yaml
 
 ROOT = Path(__file__).parents[1]
 PAGES = sorted((ROOT / "docs").glob("*.md"))
+NOTES = sorted((ROOT / "lab").rglob("*.md"))
+LONGEST = 200
+"""Lines of a page of the guide; the reference of the HTTP API is longer."""
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 
 
@@ -22,7 +25,7 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "page", [*PAGES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: page.name
+    "page", [*PAGES, *NOTES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: str(page.relative_to(ROOT))
 )
 def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
     text = re.sub(r"(?m)^(    |\t).*$|`[^`\n]*`", "", page.read_text("utf-8"))
@@ -43,3 +46,8 @@ def test_the_site_has_every_page_once_and_no_other() -> None:
 
     navigation = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))["nav"]
     assert sorted(pages(navigation)) == [page.name for page in PAGES]
+
+
+def test_no_page_of_the_guide_is_longer_than_it_should_be() -> None:
+    long = {page.name: lines for page in PAGES if (lines := page.read_text("utf-8").count("\n")) > LONGEST}
+    assert not long.keys() - {"api.md"}

@@ -14,7 +14,7 @@ from mathamr.evaluation.runs import read_run
 from mathamr.search.fusion import FUSIONS, NORMALISATIONS
 from tests.cli.conftest import Ran
 
-DOCS = (Path(__file__).resolve().parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+DOCS = (Path(__file__).resolve().parents[2] / "docs" / "evaluate.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture

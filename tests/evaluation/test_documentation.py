@@ -1,4 +1,4 @@
-"""What a user can name is in docs/evaluation.md, and its example prints what the page says."""
+"""What a user can name is in docs/evaluate.md, and its example prints what the page says."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mathamr.evaluation.baselines import BASELINES
 from mathamr.evaluation.measures import MEASURES, SUITES, measures
 from mathamr.evaluation.table import means_table
 
-DOCS = (Path(__file__).resolve().parents[2] / "docs" / "evaluation.md").read_text(encoding="utf-8")
+DOCS = (Path(__file__).resolve().parents[2] / "docs" / "evaluate.md").read_text(encoding="utf-8")
 
 
 def test_every_measure_set_and_baseline_is_documented() -> None:

@@ -1,4 +1,4 @@
-"""What a user can name is in docs/experiments.md."""
+"""What a user can name is in lab/notes/experiments.md."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.scale import SCALES
 from mathamr_lab.experiments.trials.declared import TRIALS
 
-DOCS = (Path(__file__).resolve().parents[3] / "docs" / "experiments.md").read_text(encoding="utf-8")
+DOCS = (Path(__file__).resolve().parents[3] / "lab" / "notes" / "experiments.md").read_text(encoding="utf-8")
 
 
 def test_every_experiment_and_scale_is_documented() -> None:
