@@ -25,7 +25,9 @@ def anchors(page: Path) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "page", [*PAGES, *NOTES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"], ids=lambda page: str(page.relative_to(ROOT))
+    "page",
+    [*PAGES, *NOTES, ROOT / "README.md", ROOT / "CONTRIBUTING.md"],
+    ids=lambda page: str(page.relative_to(ROOT)),
 )
 def test_every_link_leads_to_a_file_and_a_heading_that_are_there(page: Path) -> None:
     text = re.sub(r"(?m)^(    |\t).*$|`[^`\n]*`", "", page.read_text("utf-8"))
