@@ -13,7 +13,7 @@ from unittest.mock import patch
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.sample import folder as sample_folder
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 
 QUERIES = 30
 BEFORE = 25

@@ -35,7 +35,7 @@ from mathamr.posts.markup import title_pieces
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.sample import folder as sample_folder
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits
 from mathamr.serve.service import Service

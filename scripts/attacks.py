@@ -330,7 +330,7 @@ def an_index_that_is_made_again_under_a_reader(scene: Scene) -> Outcome:
     for number in range(6):
         (notes / f"o{number}.md").write_text(f"# Other {number}\n\nA zebra of another group, $y_{number}$.\n")
     code = (
-        "import sys, subprocess\nfrom mathamr.search.library import Index\nreader = Index.open(sys.argv[1])\n"
+        "import sys, subprocess\nfrom mathamr.search.searcher import Index\nreader = Index.open(sys.argv[1])\n"
         "list(reader.search('zebra', strategy='lexical', k=50))\n"
         "subprocess.run([sys.executable, '-m', 'mathamr', 'index', sys.argv[2], '--out', sys.argv[1]], check=True,"
         " capture_output=True)\n"
@@ -357,7 +357,7 @@ def a_full_disk(scene: Scene) -> Outcome:
     for path in folder.rglob("*.db-*"):
         path.unlink()
     code = (
-        "import resource, sys\nfrom mathamr.search.library import Index\n"
+        "import resource, sys\nfrom mathamr.search.searcher import Index\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
         "index = Index.open(sys.argv[1])\nassert list(index.search('zebra', strategy='lexical'))\n"
     )

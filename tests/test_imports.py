@@ -23,6 +23,11 @@ ROOMS = (
 """A room imports only from those before it."""
 WINGS = ("catalogue", "engines", "lexical", "build", "admin")
 """The wings of the index; those before `build` do not know each other."""
+SEAM = {
+    f"mathamr.systems.{name}"
+    for name in ("field", "modelfolder", "nodematch", "ranking", "system", "vectors")
+}
+"""What index, search, evaluation and serve may know of systems; a system's own folder is not among them."""
 FRONT_DOORS = {"mathamr", "mathamr.__main__", "mathamr.cli.environment"}
 """Modules that stand beside the rooms and look into them: the package's own names, the command, what is installed."""
 
@@ -80,7 +85,7 @@ def circle(imports: Mapping[str, set[str]]) -> list[str]:
 
 def test_no_module_needs_itself() -> None:
     assert len(own()) > 100
-    assert own()["mathamr.search.library"] >= {"mathamr.index.archive", "mathamr.posts.post"}
+    assert own()["mathamr.search.searcher"] >= {"mathamr.index.archive", "mathamr.posts.post"}
     assert not circle(own()), " imports ".join(reversed(circle(own())))
 
 
@@ -134,6 +139,17 @@ def test_the_product_never_imports_the_laboratory() -> None:
         if re.search(r"^\s*(from|import) mathamr_lab\b", text, re.M)
     ]
     assert not importing
+
+
+def test_systems_are_known_by_their_seam_alone() -> None:
+    inside = [
+        f"{module} imports {other}"
+        for module, others in own().items()
+        if room(module) in ("index", "search", "evaluation", "serve")
+        for other in others
+        if room(other) == "systems" and other not in SEAM
+    ]
+    assert not inside, "\n".join(inside)
 
 
 def test_the_wings_of_the_index_stand_apart() -> None:

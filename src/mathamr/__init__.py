@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from mathamr.posts.post import Formula, Post
     from mathamr.posts.reader import read_posts
     from mathamr.search.hits import Hit, Hits
-    from mathamr.search.library import Index
     from mathamr.search.query import Query
+    from mathamr.search.searcher import Index
 
 __version__ = "0.1.0"
 __all__ = [
@@ -42,7 +42,7 @@ _HOMES = {
     "Formula": "mathamr.posts.post",
     "Hit": "mathamr.search.hits",
     "Hits": "mathamr.search.hits",
-    "Index": "mathamr.search.library",
+    "Index": "mathamr.search.searcher",
     "IndexWriter": "mathamr.index.build.writer",
     "MathAMRError": "mathamr.core.errors",
     "Post": "mathamr.posts.post",

@@ -7,7 +7,7 @@ import pytest
 from mathamr.adapters.reading import readable
 from mathamr.core.errors import MathAMRError
 from mathamr.index.engines.entry import Filter
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 
 pytest.importorskip("langchain_core", reason="the adapter needs langchain-core")
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from tests.serve.hostile import hostile_posts
 
 pytest.importorskip("mcp.server.mcpserver", reason="the adapter needs mcp 2")

@@ -3,7 +3,7 @@ from __future__ import annotations
 from mathamr.adapters.reading import explanation, provenance, readable
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 
 QUERY = r"Why does $\sum \frac{1}{n}$ diverge?"
 

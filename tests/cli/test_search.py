@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.cli.asking import Asking
-from mathamr.cli.console import Console
+from mathamr.cli.safeconsole import SafeConsole
+from mathamr.cli.shellsession import ShellSession
 from mathamr.evaluation.runs import read_run
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.sample import folder
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.system import SYSTEMS
 from tests.cli import test_cli
 from tests.cli.conftest import Ran
@@ -73,7 +73,7 @@ def test_an_index_of_formulas_alone_is_searched_for_formulas(
     assert "it looks for formulas" in wrong.stderr
     with Index.open(tmp_path / "index") as opened:
         written = StringIO()
-        Asking(opened, None, Console(file=written, width=100)).take("$a^2+b^2$")
+        ShellSession(opened, None, SafeConsole(file=written, width=100)).take("$a^2+b^2$")
         assert "sums" in written.getvalue()
 
 

@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.cli.asking import Asking
-from mathamr.cli.console import Console
-from mathamr.search.library import Index
+from mathamr.cli.safeconsole import SafeConsole
+from mathamr.cli.shellsession import ShellSession
+from mathamr.search.searcher import Index
 
 
 @pytest.fixture
-def talk(sample_index: Path) -> Iterator[tuple[Asking, io.StringIO]]:
+def talk(sample_index: Path) -> Iterator[tuple[ShellSession, io.StringIO]]:
     written = io.StringIO()
     with Index.open(sample_index, device="cpu") as index:
-        asking = Asking(index, None, Console(file=written, width=100))
+        asking = ShellSession(index, None, SafeConsole(file=written, width=100))
         assert asking.take(":strategy lexical")
         yield asking, written
 

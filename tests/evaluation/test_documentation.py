@@ -9,9 +9,9 @@ from typing import get_type_hints
 
 from mathamr import sample
 from mathamr.cli.evaluate import command
-from mathamr.evaluation.assessment import AssessmentSources, assess
 from mathamr.evaluation.baselines import BASELINES
 from mathamr.evaluation.measures import MEASURES, SUITES, measures
+from mathamr.evaluation.runevaluation import EvaluationInputs, evaluate_runs
 from mathamr.evaluation.table import means_table
 
 DOCS = (Path(__file__).resolve().parents[2] / "docs" / "evaluate.md").read_text(encoding="utf-8")
@@ -33,12 +33,12 @@ def test_every_option_is_documented() -> None:
 
 def test_the_example_prints_what_the_page_says() -> None:
     folder = sample.folder()
-    sources = AssessmentSources(
+    sources = EvaluationInputs(
         folder / "qrels" / "task2.qrels",
         ("latex-ngrams",),
         topics=folder / "topics" / "task2.xml",
         posts=folder / "Posts.xml",
     )
-    assessment = assess(sources, measures(["arqmath"]), has_floors=True)
+    assessment = evaluate_runs(sources, measures(["arqmath"]), has_floors=True)
     for line in means_table(assessment.comparison, assessment.floors).splitlines():
         assert f"    {line}" in DOCS

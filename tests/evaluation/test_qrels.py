@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
+from mathamr.evaluation.columnfile import FormatError
 from mathamr.evaluation.qrels import FULL, PARTIAL, Qrels, read_qrels, write_qrels
-from mathamr.evaluation.rows import FormatError
 
 
 def written(folder: Path, text: str) -> Path:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.rows import FormatError
+from mathamr.evaluation.columnfile import FormatError
 from mathamr.evaluation.runs import Run, RunHit, read_run, run_lines, write_run
 
 

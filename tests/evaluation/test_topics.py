@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from mathamr import sample
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.rows import FormatError
+from mathamr.evaluation.columnfile import FormatError
 from mathamr.evaluation.topics import read_topics
 from mathamr.posts.passage import passage
 

@@ -14,11 +14,11 @@ from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Formula
 from mathamr.search import formularanker
-from mathamr.search.asked import Asked
 from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query
-from mathamr.search.ranked import Demand
-from mathamr.systems.formulagraph.plainnodes import nodes_of
+from mathamr.search.querycontext import QueryContext
+from mathamr.systems.nodematch import node_comparer
 from mathamr.systems.ranking import Aligned, AlikeNodes, Component, Fuse, Lexical, Promote, Rerank
 
 FORMULAS = {
@@ -61,7 +61,7 @@ class Listed:
 
 def ranker(latex: str, visuals: Known) -> FormulaRanker:
     query = Query.of_formula(latex)
-    asked = Asked(query, cast(Any, None), formula=query.target()[0])
+    asked = QueryContext(query, cast(Any, None), formula=query.target()[0])
     return FormulaRanker(asked, cast(Any, None), lambda: cast(Any, Listed()), visuals, lambda _kind, _ids: {})
 
 
@@ -81,7 +81,7 @@ RANKING = Promote(
 
 def test_the_same_in_other_letters_comes_first_and_every_formula_is_read_once() -> None:
     visuals = Known()
-    found = ranker("u^2+v^2=w^2", visuals).rank(RANKING, Demand(10), "it")
+    found = ranker("u^2+v^2=w^2", visuals).rank(RANKING, SearchOptions(10), "it")
     assert [each.id for each in found] == ["second", "first", "third", "broken"]
     assert sorted(visuals.read) == sorted(FORMULAS)
     assert found[0].evidence["renamed"] == 0.5
@@ -97,7 +97,7 @@ def test_trees_are_aligned_best_ranks_first_until_the_budget_is_spent(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(formularanker, "ALIGNED_NODES", 1)
-    found = ranker("u^2+v^2=w^2", Known()).rank(RANKING, Demand(10), "it")
+    found = ranker("u^2+v^2=w^2", Known()).rank(RANKING, SearchOptions(10), "it")
     assert {each.id for each in found if "aligned" in each.evidence} == {"first"}, "one at least"
     assert len(found) == len(FORMULAS), "the others are ranked by their terms"
 
@@ -107,10 +107,10 @@ ALIKE = Rerank(first=Lexical(), then=AlikeNodes(), pool=4, keeps_rest=True)
 
 def test_nodes_order_what_was_found_as_the_network_says_and_what_has_no_trees_follows() -> None:
     visuals = Known()
-    found = ranker("u^2+v^2=w^2", visuals).rank(ALIKE, Demand(10), "it")
+    found = ranker("u^2+v^2=w^2", visuals).rank(ALIKE, SearchOptions(10), "it")
     read = [trees_of(Formula("", latex), (), reading_in_force())[0] for latex in FORMULAS.values()]
     asked = trees_of(Formula("", "u^2+v^2=w^2"), (), reading_in_force())[0]
-    worth = dict(zip(FORMULAS, nodes_of("formula-graph").alike(asked, read), strict=True))
+    worth = dict(zip(FORMULAS, node_comparer("formula-graph").alike(asked, read), strict=True))
     expected = sorted(FORMULAS, key=lambda each: -worth[each])
     assert [each.id for each in found] == expected
     assert expected[0] == "second"
@@ -128,7 +128,7 @@ def test_a_network_reads_the_first_formulas_until_its_nodes_are_spent(
         parts=(Component("lexical", Lexical()), Component("nodes", AlikeNodes())), normalisation="top"
     )
     found = ranker("u^2+v^2=w^2", Known()).rank(
-        Rerank(first=Lexical(), then=ranking, pool=4), Demand(10), "it"
+        Rerank(first=Lexical(), then=ranking, pool=4), SearchOptions(10), "it"
     )
     assert {each.id for each in found if "nodes" in each.evidence} == {"first"}
     assert len(found) == len(FORMULAS), "the others are ranked by their terms"
@@ -136,4 +136,4 @@ def test_a_network_reads_the_first_formulas_until_its_nodes_are_spent(
 
 def test_nodes_are_compared_of_what_was_found_only() -> None:
     with pytest.raises(MathAMRError, match="put it into a Rerank"):
-        ranker("x", Known()).rank(AlikeNodes(), Demand(10), "it")
+        ranker("x", Known()).rank(AlikeNodes(), SearchOptions(10), "it")

@@ -13,11 +13,12 @@ from mathamr.index.engines.engine import create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
-from mathamr.search.asked import Asked
 from mathamr.search.fusion import FUSIONS, WeightedSum
+from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query
-from mathamr.search.ranked import Demand, Ranked
+from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Ranker, filtered, followed, of_rows
+from mathamr.search.results import RankedResult
 from mathamr.systems.field import Field
 from mathamr.systems.ranking import (
     Aligned,
@@ -45,15 +46,15 @@ class Listed(Ranker):
     """Finds what is listed for a field; asks no index."""
 
     def __init__(self, text: str = "x") -> None:
-        asked = Asked(Query.of_text(text), None)  # type: ignore[arg-type]
+        asked = QueryContext(Query.of_text(text), None)  # type: ignore[arg-type]
         super().__init__(asked, None, None, lambda of, ids: {})  # type: ignore[arg-type]
         self.asked_for: list[tuple[str, int]] = []
 
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: SearchOptions) -> list[Scored]:
         self.asked_for.append((leaf.field, demand.depth))
         return RANKINGS[leaf.field][: demand.depth]
 
-    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> list[Scored]:
+    def _by_words(self, lexicon: LexicalPart, demand: SearchOptions) -> list[Scored]:
         raise AssertionError("no ranking here asks for words")
 
     def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
@@ -68,12 +69,12 @@ class Listed(Ranker):
     def _promoted(self, found: FoundHits) -> FoundHits:
         return FoundHits(sorted(found.hits, key=lambda hit: hit.id != "c"), found.evidence)
 
-    def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
-        return [Ranked(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]
+    def _finished(self, found: FoundHits, demand: SearchOptions) -> list[RankedResult]:
+        return [RankedResult(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]
 
 
 def ids(ranking: Ranking, depth: int = 10, pool: int = 1000) -> list[str]:
-    return [each.id for each in Listed().rank(ranking, Demand(depth, pool=pool), "it")]
+    return [each.id for each in Listed().rank(ranking, SearchOptions(depth, pool=pool), "it")]
 
 
 @pytest.mark.parametrize("fusion", list(FUSIONS))
@@ -84,7 +85,7 @@ def test_every_fusion_is_known_by_its_name_and_parts_of_weight_0_are_not_asked(f
         Component("second", Nearest("one"), 0.5),
         Component("third", MaxSim("many"), 0.0),
     )
-    found = ranker.rank(Fuse(parts=parts, fusion=fusion), Demand(10), "it")
+    found = ranker.rank(Fuse(parts=parts, fusion=fusion), SearchOptions(10), "it")
     assert sorted(each.id for each in found) == ["a", "b", "c"]
     assert found[0].id == "a"
     assert found[0].evidence == {"first": 9.0, "second": 0.2}
@@ -94,7 +95,9 @@ def test_every_fusion_is_known_by_its_name_and_parts_of_weight_0_are_not_asked(f
 def test_the_normalisation_is_that_of_the_ranking() -> None:
     for name in ("min-max", "top", "z", "none"):
         parts = (Component("words", Nearest("words")), Component("one", Nearest("one"), 3.0))
-        found = Listed().rank(Fuse(parts=parts, fusion="weighted-sum", normalisation=name), Demand(10), "it")
+        found = Listed().rank(
+            Fuse(parts=parts, fusion="weighted-sum", normalisation=name), SearchOptions(10), "it"
+        )
         expected = WeightedSum(name)([RANKINGS["words"], RANKINGS["one"]], [1.0, 3.0])
         assert [Scored(each.id, each.score) for each in found] == expected
 
@@ -120,7 +123,7 @@ def test_reranking_orders_the_pool_of_the_first_by_the_second() -> None:
 
 def test_what_is_not_reranked_follows_below() -> None:
     kept = Rerank(first=Nearest("words"), then=MaxSim("many"), pool=2, keeps_rest=True)
-    found = Listed().rank(kept, Demand(10), "it")
+    found = Listed().rank(kept, SearchOptions(10), "it")
     assert [each.id for each in found] == ["b", "c"]
     assert found[0].score > found[1].score
     assert followed([], [Scored("b", 0.9)]) == [Scored("b", 0.9)]
@@ -171,7 +174,7 @@ def test_rows_bring_their_entries_by_their_best(tmp_path: Path, exact: bool) -> 
 
 def test_trees_are_aligned_of_what_was_found_and_evidence_stays() -> None:
     again = Fuse(parts=(Component("words", Nearest("words")), Component("trees", Aligned())), fusion="rrf")
-    found = Listed().rank(Rerank(first=Nearest("words"), then=again), Demand(10), "it")
+    found = Listed().rank(Rerank(first=Nearest("words"), then=again), SearchOptions(10), "it")
     assert found[0].evidence == {"words": 9.0, "trees": 1.0}
     assert [each.id for each in found] == ["a", "b", "c"]
     with pytest.raises(MathAMRError, match="put it into a Rerank"):
@@ -189,7 +192,9 @@ def test_a_filter_asks_for_more_until_there_are_enough() -> None:
         return every[:k]
 
     where = Filter(kinds=("answer",))
-    found = filtered(search, Demand(5, where), lambda few: {each for each in few if int(each) % 50 == 0})
+    found = filtered(
+        search, SearchOptions(5, where), lambda few: {each for each in few if int(each) % 50 == 0}
+    )
     assert [hit.id for hit in found] == ["0", "50", "100", "150", "200"]
     assert asked == [10, 40, 160, 640]
 
@@ -204,7 +209,7 @@ def test_a_fusion_weighs_its_parts_by_what_is_asked_with() -> None:
 
     def first(text: str) -> tuple[str, list[str]]:
         ranker = Listed(text)
-        found = ranker.rank(both, Demand(10), "it")
+        found = ranker.rank(both, SearchOptions(10), "it")
         assert next(hit.id for hit in ranker.score(both, ["a", "c"])) == found[0].id
         return found[0].id, [field for field, _ in ranker.asked_for]
 
@@ -222,22 +227,22 @@ class Skimming(Listed):
 
     asked_exactly = 0
 
-    def _skimmed(self, ranking: Ranking, demand: Demand) -> list[Scored]:
+    def _skimmed(self, ranking: Ranking, demand: SearchOptions) -> list[Scored]:
         if ranking != MaxSim("many"):
             return []
         rough = np.random.default_rng(4).normal(0, 0.002, len(EXACT))
         about = {each: score + error for (each, score), error in zip(EXACT.items(), rough, strict=True)}
         return sorted(map(Scored._make, about.items()), key=lambda hit: -hit.score)[: demand.depth]
 
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> list[Scored]:
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: SearchOptions) -> list[Scored]:
         return [*map(Scored._make, EXACT.items())][: demand.depth]
 
     def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> list[Scored]:
         self.asked_exactly += len(ids)
         return [Scored(each, EXACT[each]) for each in ids]
 
-    def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
-        return [Ranked(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]
+    def _finished(self, found: FoundHits, demand: SearchOptions) -> list[RankedResult]:
+        return [RankedResult(hit.id, hit.score, found.of(hit.id)) for hit in found.hits[: demand.depth]]
 
 
 SKIMMED = Fuse(
@@ -247,8 +252,8 @@ SKIMMED = Fuse(
 
 def test_who_is_found_by_scores_that_are_a_little_off_is_ordered_by_exact_ones() -> None:
     exactly, skimming = Skimming(), Skimming()
-    wanted = exactly.rank(SKIMMED, Demand(11), "hybrid")
-    found = skimming.rank(SKIMMED, Demand(11, skims=True), "hybrid")
+    wanted = exactly.rank(SKIMMED, SearchOptions(11), "hybrid")
+    found = skimming.rank(SKIMMED, SearchOptions(11, approximate_candidates=True), "hybrid")
     assert [each.id for each in found] == [each.id for each in wanted]
     assert [each.evidence for each in found] == [each.evidence for each in wanted]
     assert 0 < skimming.asked_exactly <= 100
@@ -258,14 +263,14 @@ def test_who_is_found_by_scores_that_are_a_little_off_is_ordered_by_exact_ones()
 @pytest.mark.parametrize(
     ("ranking", "demand"),
     [
-        (SKIMMED, Demand(11)),
-        (SKIMMED, Demand(500, skims=True)),
-        (Fuse(parts=SKIMMED.parts, fusion="rrf"), Demand(11, skims=True)),
-        (Fuse(parts=SKIMMED.parts, fusion="score-rrf"), Demand(11, skims=True)),
+        (SKIMMED, SearchOptions(11)),
+        (SKIMMED, SearchOptions(500, approximate_candidates=True)),
+        (Fuse(parts=SKIMMED.parts, fusion="rrf"), SearchOptions(11, approximate_candidates=True)),
+        (Fuse(parts=SKIMMED.parts, fusion="score-rrf"), SearchOptions(11, approximate_candidates=True)),
     ],
 )
 def test_nothing_is_skimmed_where_it_was_not_asked_for_or_where_all_places_count(
-    ranking: Fuse, demand: Demand
+    ranking: Fuse, demand: SearchOptions
 ) -> None:
     skimming = Skimming()
     skimming.rank(ranking, demand, "hybrid")

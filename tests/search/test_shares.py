@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from tests.index.small import build, note
 
 

@@ -13,7 +13,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.admin.check import check_index
 from mathamr.index.build.stages import IndexStages
 from mathamr.index.build.writer import IndexWriter
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from tests.index.small import build, note, options
 from tests.models import sample_posts
 

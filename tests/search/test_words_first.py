@@ -14,7 +14,7 @@ from mathamr.index.admin.check import check_index
 from mathamr.index.build.builder import build_index
 from mathamr.index.build.stages import IndexStages
 from mathamr.search.hits import Hits
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import fields_of, uses_words, without_vectors
 from mathamr.systems.system import SYSTEMS

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.build.writer import IndexWriter
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits

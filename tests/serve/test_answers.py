@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.answers import RememberedAnswers, WrittenAnswer
 from tests.serve.conftest import WRITE_KEY, Serving

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.search.library import Index
 from mathamr.search.query import Query
+from mathamr.search.searcher import Index
 from mathamr.serve.client import ServerGoneError, search_at
 from tests.serve.site import serving
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.index.build.writer import IndexWriter
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.descriptors import OWN, fitting
 from mathamr.serve.limits import Limits
 from tests.index.small import build, note

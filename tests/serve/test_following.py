@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from tests.index.small import build, note
 from tests.models import sample_posts
 from tests.serve.site import Site, serving

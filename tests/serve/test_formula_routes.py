@@ -8,7 +8,7 @@ from starlette.testclient import TestClient
 
 from mathamr.formulas.notation import to_string
 from mathamr.formulas.parse import parse
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.limits import Limits
 from tests.serve.conftest import Serving
 from tests.serve.hostile import hostile_posts

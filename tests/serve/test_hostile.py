@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits
 from mathamr.serve.service import Service

@@ -14,7 +14,7 @@ from mathamr.index.build.intake import LONGEST_POST_ID
 from mathamr.index.build.writer import IndexWriter
 from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.post import Post
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
 from tests.bounded import full_disk

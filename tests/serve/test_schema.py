@@ -14,7 +14,7 @@ from schemathesis import GenerationMode
 from schemathesis.checks import load_all_checks
 
 from mathamr.index.build.writer import IndexWriter
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits

@@ -11,7 +11,7 @@ from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.post import Place
 from mathamr.search.hits import Hits
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
 from mathamr.serve.service import Service

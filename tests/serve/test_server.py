@@ -20,7 +20,7 @@ from urllib.parse import quote
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.access import allowed_hosts
 from mathamr.serve.app import create_app
 from mathamr.serve.limits import Limits

@@ -5,7 +5,7 @@ import re
 from starlette.testclient import TestClient
 
 from mathamr import __version__
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.gate import POLICY
 from tests.conftest import ROOT

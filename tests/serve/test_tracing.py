@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mathamr.core.errors import MissingExtraError
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.app import create_app
 from mathamr.serve.service import Service
 from mathamr.serve.tracing import Tracer, tracer

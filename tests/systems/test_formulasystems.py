@@ -14,7 +14,7 @@ from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.posts.post import Formula
 from mathamr.search.hits import Hit
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.modelfolder import load_system, model_folder
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import MaxSim, Mutual, Nearest, NearestRows, Rerank

@@ -9,14 +9,14 @@ import pytest
 
 from mathamr.amr import parser as parsers
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.retrieval import rerank_results, retrieve
 from mathamr.evaluation.topics import read_topics
+from mathamr.evaluation.topicsearch import rerank_results, retrieve
 from mathamr.index.admin.check import check_index
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.post import Post
 from mathamr.sample import folder as sample_folder
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.system import SYSTEMS
 from tests.index.small import note, write_posts
 from tests.systems.tiny import TINY, NodeSystem, WordSystem

@@ -13,7 +13,7 @@ import torch
 from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.marf.system import REPRESENTATIONS, MarfSystem
 from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.systems.modelfolder import model_folder

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from mathamr.adapters.reading import LONGEST_TEXT, provenance, readable
 from mathamr.core.errors import MissingExtraError
 from mathamr.index.engines.entry import Filter
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 
 try:
     from langchain_core.callbacks import CallbackManagerForRetrieverRun

@@ -19,7 +19,7 @@ from mathamr import __version__
 from mathamr.adapters.reading import LONGEST_TEXT, explanation, provenance, readable
 from mathamr.core.errors import MathAMRError, MissingExtraError
 from mathamr.index.engines.entry import Filter
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 
 try:
     from mcp.server.mcpserver import MCPServer

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 if TYPE_CHECKING:
-    from mathamr.cli.console import Console
+    from mathamr.cli.safeconsole import SafeConsole
     from mathamr.posts.post import Post
-    from mathamr.search.library import Index
+    from mathamr.search.searcher import Index
 
 SHOWN_POST = "101"
 READABLE = 20
@@ -45,11 +45,11 @@ def command(
     port: Annotated[int, typer.Option(help="Port of the page, with --serve.", min=0, max=65535)] = 8080,
 ) -> None:
     """Read the bundled forum, index it, answer three queries, and show why a hit was found."""
-    from mathamr.cli.console import Console
+    from mathamr.cli.safeconsole import SafeConsole
     from mathamr.core.settings import CACHE
-    from mathamr.search.library import Index
+    from mathamr.search.searcher import Index
 
-    console = Console()
+    console = SafeConsole()
     target = out or CACHE.path / "demo"
 
     def heading(text: str) -> None:
@@ -77,11 +77,11 @@ def command(
         start(target / "index", port=port, model=model)
 
 
-def _read(console: Console, target: Path, limit: int | None) -> tuple[list[Post], Path]:
+def _read(console: SafeConsole, target: Path, limit: int | None) -> tuple[list[Post], Path]:
     """The posts of the sample and the file to index: a cut of it where only some are wanted."""
     from itertools import islice
 
-    from mathamr.cli.reading import show_reading
+    from mathamr.cli.postdisplay import show_posts_read
     from mathamr.core.errors import MathAMRError
     from mathamr.posts.postcounts import PostCounts
     from mathamr.posts.reader import read_posts
@@ -91,7 +91,7 @@ def _read(console: Console, target: Path, limit: int | None) -> tuple[list[Post]
     source = folder() / "Posts.xml"
     report, summary = Report(), PostCounts(samples=1)
     posts = list(islice(summary.each(read_posts(source, report)), limit))
-    show_reading(summary, report, console)
+    show_posts_read(summary, report, console)
     try:
         target.mkdir(parents=True, exist_ok=True)
         if limit is not None:
@@ -104,7 +104,7 @@ def _read(console: Console, target: Path, limit: int | None) -> tuple[list[Post]
     return posts, source
 
 
-def _show_parts(console: Console, post: Post) -> None:
+def _show_parts(console: SafeConsole, post: Post) -> None:
     from mathamr.formulas.parse import parse
     from mathamr.posts.passage import passage
 
@@ -117,7 +117,7 @@ def _show_parts(console: Console, post: Post) -> None:
     console.print("\n".join(f"    {line}" for line in lines), highlight=False, markup=False)
 
 
-def _build(console: Console, source: Path, folder: Path, model: Path | str | None, workers: int) -> None:
+def _build(console: SafeConsole, source: Path, folder: Path, model: Path | str | None, workers: int) -> None:
     from mathamr.index.build.builder import BuildOptions, build_index
 
     options = BuildOptions(model=model, workers=workers, show_progress=True)
@@ -130,7 +130,7 @@ def _build(console: Console, source: Path, folder: Path, model: Path | str | Non
     )
 
 
-def _draw(console: Console, index: Index, post: Post, target: Path) -> None:
+def _draw(console: SafeConsole, index: Index, post: Post, target: Path) -> None:
     from mathamr.graphs.picture import picture
 
     path = target / f"post-{post.id}.svg"
@@ -138,10 +138,10 @@ def _draw(console: Console, index: Index, post: Post, target: Path) -> None:
     console.print(f"  the graph of post {post.id} as a picture: {path}", highlight=False)
 
 
-def _answer(console: Console, heading: Callable[[str], None], index: Index, target: Path) -> None:
+def _answer(console: SafeConsole, heading: Callable[[str], None], index: Index, target: Path) -> None:
     from rich.markup import escape
 
-    from mathamr.cli.found import show_alignment, show_hits
+    from mathamr.cli.hitdisplay import show_alignment, show_hits
     from mathamr.evaluation.topics import read_topics
     from mathamr.index.engines.entry import Filter
     from mathamr.sample import folder

@@ -19,9 +19,9 @@ def command(
     if as_json:
         print(json.dumps(checkup.to_json(), ensure_ascii=False, indent=2))
     else:
-        from mathamr.cli.console import Console
+        from mathamr.cli.safeconsole import SafeConsole
 
-        console = Console(soft_wrap=True, highlight=False)
+        console = SafeConsole(soft_wrap=True, highlight=False)
         marks = {"ok": "[green]✓[/]", "missing": "[red]✗[/]", "optional": "[dim]–[/]"}
         width = max(len(finding.name) for finding in checkup.findings)
         topic = ""

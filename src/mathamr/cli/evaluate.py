@@ -62,13 +62,13 @@ def command(
     ] = None,
 ) -> None:
     """Measure runs: nDCG', MAP', P'@10, Bpref, judged@10, with paired t-tests against a baseline."""
-    from mathamr.evaluation.assessment import AssessmentSources, assess
     from mathamr.evaluation.measures import measures
+    from mathamr.evaluation.runevaluation import EvaluationInputs, evaluate_runs
     from mathamr.evaluation.table import means_table, significance_table, topics_table
 
-    sources = AssessmentSources(qrels, (*run, *(more or ())), baseline, topics, posts, formulas)
+    sources = EvaluationInputs(qrels, (*run, *(more or ())), baseline, topics, posts, formulas)
     chosen = measures(measure or ["arqmath"], relevant)
-    assessment = assess(sources, chosen, relevant, only_with_relevant, random)
+    assessment = evaluate_runs(sources, chosen, relevant, only_with_relevant, random)
     comparison = assessment.comparison
     for remark in assessment.remarks:
         print(remark, file=sys.stderr)

@@ -42,7 +42,7 @@ def command(
     """Show which part of a post, or which node of a formula, met which of the query, and how well."""
     from mathamr.amr.parser import vouch_for_parser
     from mathamr.core.errors import MathAMRError
-    from mathamr.search.library import Index
+    from mathamr.search.searcher import Index
 
     text = sys.stdin.read() if query == "-" else query
     if parser or parser_model:
@@ -72,7 +72,7 @@ def command(
         nodes = {"nodes": match.to_json()} if match else {"placed": placed.to_json() if placed else None}
         print(json.dumps(said | nodes, ensure_ascii=False))
         return
-    from mathamr.cli.found import show_alignment, show_formula_match, show_place
+    from mathamr.cli.hitdisplay import show_alignment, show_formula_match, show_place
 
     if match is not None:
         show_formula_match(match)

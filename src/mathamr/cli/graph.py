@@ -171,7 +171,7 @@ def _show(statistics: Statistics, out: Path, as_json: bool) -> None:
         return
     from rich.table import Table
 
-    from mathamr.cli.console import Console
+    from mathamr.cli.safeconsole import SafeConsole
 
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(justify="left")
@@ -197,5 +197,5 @@ def _show(statistics: Statistics, out: Path, as_json: bool) -> None:
         table.add_row(
             "relations", f"{known.relations_raw:,} raw, {known.relations:,} with virtual and inverse"
         )
-    Console().print(table)
-    Console(stderr=True).print(f"kept in {out}")
+    SafeConsole().print(table)
+    SafeConsole(stderr=True).print(f"kept in {out}")

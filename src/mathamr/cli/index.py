@@ -202,7 +202,7 @@ def _options(given: list[str]) -> dict[str, Any]:
 def _show(summary: BuildSummary) -> None:
     from rich.table import Table
 
-    from mathamr.cli.console import Console
+    from mathamr.cli.safeconsole import SafeConsole
     from mathamr.core.progress import duration
 
     table = Table(box=None, pad_edge=False, show_header=False)
@@ -232,8 +232,8 @@ def _show(summary: BuildSummary) -> None:
             f"{cluster.made:,}",
             f"made on {len(cluster.nodes)} machines, {cluster.found:,} found{lost}",
         )
-    Console().print(table)
-    notes = Console(stderr=True)
+    SafeConsole().print(table)
+    notes = SafeConsole(stderr=True)
     for path, report in intake.reports.items():
         for line in report.lines():
             notes.print(f"{path}: {line}", highlight=False, markup=False)

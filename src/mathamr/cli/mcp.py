@@ -24,7 +24,7 @@ def command(
     """Serve an index as MCP tools on standard input and output, as clients that start their servers expect."""
     from mathamr.adapters.mcp import tools
     from mathamr.amr.parser import vouch_for_parser
-    from mathamr.search.library import Index
+    from mathamr.search.searcher import Index
 
     if parser or parser_model:
         vouch_for_parser(parser or "builtin", parser_model)

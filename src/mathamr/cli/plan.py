@@ -80,10 +80,10 @@ def command(
 def _show(plan: BuildPlan) -> None:
     from rich.table import Table
 
-    from mathamr.cli.console import Console
+    from mathamr.cli.safeconsole import SafeConsole
     from mathamr.core.progress import duration
 
-    console = Console()
+    console = SafeConsole()
     console.print(
         f"{plan.posts:,.0f} posts of {plan.letters_per_post:,.0f} letters, model {plan.model}, {plan.cores:,} processors,"
         f" {plan.gpus:,} accelerators: {duration(plan.seconds)} at most, {duration(plan.least_seconds)} at least",

@@ -62,6 +62,6 @@ def command(
         for line in report.lines():
             print(line, file=sys.stderr)
     else:
-        from mathamr.cli.reading import show_reading
+        from mathamr.cli.postdisplay import show_posts_read
 
-        show_reading(summary, report)
+        show_posts_read(summary, report)

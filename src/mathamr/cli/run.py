@@ -56,10 +56,10 @@ def command(
     """Search the topics of ARQMath and write a TREC run: answers by id, formulas by visual id, each look once."""
     from mathamr.amr.parser import vouch_for_parser
     from mathamr.core.errors import UnknownNameError
-    from mathamr.evaluation.retrieval import rerank_results, retrieve
     from mathamr.evaluation.runs import read_run, run_lines, write_lines
     from mathamr.evaluation.topics import read_topics
-    from mathamr.search.library import Index
+    from mathamr.evaluation.topicsearch import rerank_results, retrieve
+    from mathamr.search.searcher import Index
     from mathamr.systems.ranking import TASKS
 
     if task not in TASKS:

@@ -101,14 +101,14 @@ def command(
 
     Where a server of the index runs on this machine, it is asked, and nothing has to be loaded.
     """
-    from mathamr.cli.mistakes import check_order, eaten_by_shell
+    from mathamr.cli.querychecks import check_argument_order, shell_quoting_hint
     from mathamr.core.errors import UnknownNameError
     from mathamr.search.editors import check_editor
     from mathamr.search.query import Query
     from mathamr.systems.ranking import TASKS
 
-    check_order(index, query)
-    if hint := eaten_by_shell(query):
+    check_argument_order(index, query)
+    if hint := shell_quoting_hint(query):
         print(f"mathamr: {hint}", file=sys.stderr)
     if task is not None and task not in TASKS:
         raise UnknownNameError("task", task, list(TASKS))
@@ -133,7 +133,7 @@ def command(
     if hits is None:
         from mathamr.amr.parser import vouch_for_parser
         from mathamr.index.engines.entry import Filter
-        from mathamr.search.library import Index
+        from mathamr.search.searcher import Index
 
         where = Filter(tuple(kind or ()), tuple(tag or ()), after, before, minimum_score, tuple(source or ()))
         if parser or parser_model:
@@ -146,7 +146,7 @@ def command(
     if as_json:
         print(json.dumps(_json(hits, editor), ensure_ascii=False))
         return
-    from mathamr.cli.found import show_hits
+    from mathamr.cli.hitdisplay import show_hits
 
     show_hits(hits, editor=editor)
 

@@ -20,9 +20,9 @@ def command(
     ] = None,
 ) -> None:
     """Ask an index one query after another; it is loaded once."""
-    from mathamr.cli.asking import Asking
+    from mathamr.cli.shellsession import ShellSession
     from mathamr.search.editors import check_editor
-    from mathamr.search.library import Index
+    from mathamr.search.searcher import Index
 
     if editor is not None:
         check_editor(editor)
@@ -31,7 +31,7 @@ def command(
     with Index.open(index, device=device, model=model) as opened:
         print(f"{len(opened):,} posts; loading the model …", file=sys.stderr, flush=True)
         opened.warm()
-        asking = Asking(opened, editor)
+        asking = ShellSession(opened, editor)
         prompt = "? " if sys.stdin.isatty() else ""
         while (line := _line(prompt)) is not None:
             if not asking.take(line):

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mathamr.evaluation.rows import FormatError, Row, header_names, read_rows
+from mathamr.evaluation.columnfile import FormatError, Row, header_names, read_rows
 
 RELEVANT = 2
 """The lowest grade that binary measures count as relevant: ARQMath's "medium" (its grades go from 0 to 3)."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.rows import FormatError, Row, header_names, read_rows
+from mathamr.evaluation.columnfile import FormatError, Row, header_names, read_rows
 from mathamr.posts.inputs import bare_name
 
 DEPTH = 1000

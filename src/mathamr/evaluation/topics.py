@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mathamr.evaluation.rows import FormatError, read_file
+from mathamr.evaluation.columnfile import FormatError, read_file
 from mathamr.posts.inputs import shown
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Formula, Post

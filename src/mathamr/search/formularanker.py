@@ -14,11 +14,12 @@ from mathamr.index.engines.entry import Filter
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import reading_in_force
 from mathamr.index.scored import Scored
-from mathamr.search.asked import Asked
-from mathamr.search.ranked import Demand, Ranked
+from mathamr.search.options import SearchOptions
+from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows
+from mathamr.search.results import RankedResult
 from mathamr.search.wildcards import Fit, fit, has_wildcards
-from mathamr.systems.formulagraph.plainnodes import nodes_of
+from mathamr.systems.nodematch import node_comparer
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows
 
 PATTERN_CANDIDATES = 400
@@ -64,71 +65,76 @@ class FormulaRanker(Ranker):
 
     def __init__(
         self,
-        asked: Asked,
+        context: QueryContext,
         engine: Engine | None,
         lexicon: Callable[[], LexicalPart],
         visuals: VisualFormulas,
         payloads: Payloads | None = None,
     ) -> None:
-        super().__init__(asked, engine, lexicon, payloads)
+        super().__init__(context, engine, lexicon, payloads)
         self._visuals = visuals
         self._places: dict[str, str] = {}
         """The formula that stands for a look: the one that fits best, as far as is known."""
         self._meant: dict[str, Trees] = {}
         """The trees of looks, read as lexical terms are, as far as they were asked for."""
 
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> Sequence[Scored]:
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
         field = self.engine[leaf.field]
-        vectors = self.asked.rows(field.field).vectors
+        vectors = self.context.rows(field.field).vectors
 
         def search(k: int, where: Filter | None) -> Sequence[Scored]:
             match leaf:
                 case Nearest():
-                    return field.search(vectors[0], k, where, demand.exact)
+                    return field.search(vectors[0], k, where, options.exact)
                 case MaxSim():
-                    return field.search_maxsim(vectors, k, where, demand.exact)
+                    return field.search_maxsim(vectors, k, where, options.exact)
                 case NearestRows(rows=rows):
                     # Looks are filtered after they were found: then as many as may be needed.
-                    return of_rows(field, vectors, max(rows, k if demand.where else 0), where, demand.exact)[
-                        :k
-                    ]
+                    return of_rows(
+                        field, vectors, max(rows, k if options.where else 0), where, options.exact
+                    )[:k]
 
         if field.field.of == "visual":
-            return filtered(lambda k: search(k, None), demand, lambda visuals: self._passing(visuals, demand))
-        return self._gathered(field, search, demand)
+            return filtered(
+                lambda k: search(k, None), options, lambda visuals: self._passing(visuals, options)
+            )
+        return self._gathered(field, search, options)
 
     def _gathered(
-        self, field: FieldReader, search: Callable[[int, Filter | None], Sequence[Scored]], demand: Demand
+        self,
+        field: FieldReader,
+        search: Callable[[int, Filter | None], Sequence[Scored]],
+        options: SearchOptions,
     ) -> Sequence[Scored]:
         """Looks by their best formula, whose place is remembered: more are asked for until there are enough."""
         total = field.count()
         if not total:
             return []
-        asked = 4 * demand.depth
+        asked = 4 * options.depth
         while True:
-            found = search(min(asked, total), demand.where)
+            found = search(min(asked, total), options.where)
             visuals = self._visuals.visuals_of([hit.id for hit in found])
             best: dict[str, Scored] = {}
             for hit in found:
                 visual = visuals.get(hit.id)
                 if visual is not None and visual not in best:
                     best[visual] = hit
-            if len(best) >= demand.depth or len(found) < asked:
+            if len(best) >= options.depth or len(found) < asked:
                 break
             asked *= 4
         for visual, hit in best.items():
             self._places[visual] = hit.id
-        return [Scored(visual, hit.score) for visual, hit in best.items()][: demand.depth]
+        return [Scored(visual, hit.score) for visual, hit in best.items()][: options.depth]
 
-    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> Sequence[Scored]:
+    def _by_words(self, lexicon: LexicalPart, options: SearchOptions) -> Sequence[Scored]:
         return filtered(
-            lambda k: lexicon.search(self.asked.terms, k),
-            demand,
-            lambda visuals: self._passing(visuals, demand),
+            lambda k: lexicon.search(self.context.terms, k),
+            options,
+            lambda visuals: self._passing(visuals, options),
         )
 
-    def _passing(self, visuals: Sequence[str], demand: Demand) -> set[str]:
-        first = {visual: self._first_place(visual, demand.where) for visual in visuals}
+    def _passing(self, visuals: Sequence[str], options: SearchOptions) -> set[str]:
+        first = {visual: self._first_place(visual, options.where) for visual in visuals}
         known = {visual: place for visual, place in first.items() if place is not None}
         for visual, place in known.items():
             self._places.setdefault(visual, place)
@@ -136,7 +142,7 @@ class FormulaRanker(Ranker):
 
     def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> Sequence[Scored]:
         field = self.engine[name]
-        vectors = self.asked.rows(self.engine[asked_by].field).vectors
+        vectors = self.context.rows(self.engine[asked_by].field).vectors
         if field.field.of == "visual":
             return field.score(vectors, ids)
         visual_of = {formula: visual for visual in ids for formula in self._visuals.with_visual(visual)}
@@ -147,7 +153,7 @@ class FormulaRanker(Ranker):
         return [Scored(visual, hit.score) for visual, hit in best.items()]
 
     def _aligned(self, ids: Sequence[str]) -> Sequence[Scored]:
-        opt, slt = self.asked.meant
+        opt, slt = self.context.lexical_trees
         known = self._trees(ids)
         left = ALIGNED_NODES
         scored: list[Scored] = []
@@ -171,9 +177,12 @@ class FormulaRanker(Ranker):
             if left < 0:
                 break
             read.append(visual)
-        if not read or sum(len(tree) for tree in self.asked.meant if tree is not None) > ALIKE_NODES:
+        if (
+            not read
+            or sum(len(tree) for tree in self.context.lexical_trees if tree is not None) > ALIKE_NODES
+        ):
             return []
-        worth = nodes_of(model).alike(self.asked.meant, [known[visual] for visual in read])
+        worth = node_comparer(model).alike(self.context.lexical_trees, [known[visual] for visual in read])
         scored = map(Scored, read, worth)
         return sorted(scored, key=lambda each: (-each.score, each.id))
 
@@ -202,11 +211,11 @@ class FormulaRanker(Ranker):
 
         With wildcards: whatever fits them, then what holds such a part inside, then the rest.
         """
-        opt, slt = self.asked.trees
+        opt, slt = self.context.trees
         if opt is not None and has_wildcards(opt):
             bonuses = {"pattern": self._fitting(opt, found)}
         else:
-            bonuses = {"identical": {self.asked.visual: _FIT_BONUS["whole"]}}
+            bonuses = {"identical": {self.context.visual: _FIT_BONUS["whole"]}}
             if slt is not None and len(slt) >= FEWEST_SYMBOLS:
                 bonuses["renamed"] = self._renamed(slt, found)
         scale = _BELOW_A_BONUS / (max((each.score for each in found.hits), default=0.0) or 1.0)
@@ -232,26 +241,26 @@ class FormulaRanker(Ranker):
         return {
             visual: _FORM_BONUS
             for visual, (_, slt) in known.items()
-            if visual != self.asked.visual
+            if visual != self.context.visual
             and slt is not None
             and count_letters(slt) == letters
             and form_key(slt) == form
         }
 
-    def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
+    def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
         """Looks as formulas at their best places."""
-        places, same, shares = self._places, self.asked.visual, found.own_shares
-        hits = found.hits[: demand.depth + _SPARE]
-        if not demand.where:
+        places, same, shares = self._places, self.context.visual, found.own_shares
+        hits = found.hits[: options.depth + _SPARE]
+        if not options.where:
             places |= self._visuals.first_with([each.id for each in hits if each.id not in places])
-        finished: list[Ranked] = []
+        finished: list[RankedResult] = []
         for each in hits:
-            place = places.get(each.id) or self._first_place(each.id, demand.where)
+            place = places.get(each.id) or self._first_place(each.id, options.where)
             if place is not None:
                 evidence = found.of(each.id)
                 whole = evidence.get("pattern") == _FIT_BONUS["whole"]
                 finished.append(
-                    Ranked(
+                    RankedResult(
                         place,
                         each.score,
                         evidence,
@@ -260,6 +269,6 @@ class FormulaRanker(Ranker):
                         share=shares[each.id],
                     )
                 )
-            if len(finished) == demand.depth:
+            if len(finished) == options.depth:
                 break
         return finished

@@ -9,10 +9,11 @@ from mathamr.index.engines.engine import Engine, FieldReader, SkimsMaxSim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.lexical.terms import Terms
 from mathamr.index.scored import Scored
-from mathamr.search.asked import Asked
-from mathamr.search.barename import BareName, Posts
-from mathamr.search.ranked import Demand, Ranked
+from mathamr.search.namequery import NameQuery, Posts
+from mathamr.search.options import SearchOptions
+from mathamr.search.querycontext import QueryContext
 from mathamr.search.ranker import FoundHits, Payloads, Ranker, filtered, of_rows, unsuited
+from mathamr.search.results import RankedResult
 from mathamr.systems.ranking import MaxSim, Nearest, NearestRows, Ranking
 
 
@@ -21,62 +22,62 @@ class PostRanker(Ranker):
 
     def __init__(
         self,
-        asked: Asked,
+        context: QueryContext,
         engine: Engine | None,
         lexicon: Callable[[], LexicalPart],
         payloads: Payloads | None = None,
         posts: Posts | None = None,
     ) -> None:
-        super().__init__(asked, engine, lexicon, payloads)
+        super().__init__(context, engine, lexicon, payloads)
         self._posts = posts
 
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> Sequence[Scored]:
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
         field = self._field(leaf.field)
-        vectors = self.asked.rows(field.field).vectors
+        vectors = self.context.rows(field.field).vectors
         match leaf:
             case Nearest():
-                return field.search(vectors[0], demand.depth, demand.where, demand.exact)
+                return field.search(vectors[0], options.depth, options.where, options.exact)
             case MaxSim():
-                return field.search_maxsim(vectors, demand.depth, demand.where, demand.exact)
+                return field.search_maxsim(vectors, options.depth, options.where, options.exact)
             case NearestRows(rows=rows):
-                return of_rows(field, vectors, rows, demand.where, demand.exact)[: demand.depth]
+                return of_rows(field, vectors, rows, options.where, options.exact)[: options.depth]
 
-    def _kept(self, demand: Demand) -> int | None:
+    def _kept(self, options: SearchOptions) -> int | None:
         """All, where some of them may have the name that was asked for."""
-        return demand.depth if self._name is None else None
+        return options.depth if self._name is None else None
 
-    def _skimmed(self, ranking: Ranking, demand: Demand) -> Sequence[Scored]:
+    def _skimmed(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
         """By MaxSim over numbers that take a quarter of the room."""
         if not isinstance(ranking, MaxSim):
             return []
         field = self._field(ranking.field)
         if not isinstance(field, SkimsMaxSim):
             return []
-        with self.asked.watch("search"):
-            return field.skim_maxsim(self.asked.rows(field.field).vectors, demand.depth, demand.where)
+        with self.context.timer("search"):
+            return field.skim_maxsim(self.context.rows(field.field).vectors, options.depth, options.where)
 
-    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> Sequence[Scored]:
+    def _by_words(self, lexicon: LexicalPart, options: SearchOptions) -> Sequence[Scored]:
         def passing(ids: Sequence[str]) -> set[str]:
             payloads = self._payloads("posts", ids)
             return {
                 identifier
                 for identifier, payload in payloads.items()
-                if demand.where is None or demand.where.passes(payload)
+                if options.where is None or options.where.passes(payload)
             }
 
         terms = self._terms()
-        return filtered(lambda k: lexicon.search(terms, k), demand, passing)
+        return filtered(lambda k: lexicon.search(terms, k), options, passing)
 
     @cached_property
-    def _name(self) -> BareName | None:
+    def _name(self) -> NameQuery | None:
         """What the query names, if it is only a name and texts can be read."""
         if self._posts is None:
             return None
-        return BareName.of(self.asked.query, self._lexicon(), self._posts)
+        return NameQuery.of(self.context.query, self._lexicon(), self._posts)
 
     def _terms(self) -> Terms:
         """The terms of the query, and the words that misspelt ones were taken for."""
-        terms = self.asked.terms
+        terms = self.context.terms
         if self._name is None or not self._name.corrected:
             return terms
         more = self._name.terms
@@ -93,7 +94,7 @@ class PostRanker(Ranker):
         return list(self._name.corrected.values()) if self._name is not None else []
 
     def _field_scores(self, name: str, ids: Sequence[str], asked_by: str) -> Sequence[Scored]:
-        rows = self.asked.rows(self._field(asked_by).field)
+        rows = self.context.rows(self._field(asked_by).field)
         return self._field(name).score(rows.vectors, ids)
 
     def _field(self, name: str) -> FieldReader:
@@ -112,13 +113,13 @@ class PostRanker(Ranker):
         """What has the name that was asked for, where only a name was."""
         if self._name is None or self._posts is None:
             return found
-        with self.asked.watch("rank"):
+        with self.context.timer("rank"):
             hits, named = self._name.first(found.hits, self._posts)
         return FoundHits(
             hits, {**found.evidence, "name": named} if named else found.evidence, found.own_shares
         )
 
-    def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
-        hits = found.hits[: demand.depth]
+    def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
+        hits = found.hits[: options.depth]
         shares = found.shares_of(hits)
-        return [Ranked(hit.id, hit.score, found.of(hit.id), share=shares[hit.id]) for hit in hits]
+        return [RankedResult(hit.id, hit.score, found.of(hit.id), share=shares[hit.id]) for hit in hits]

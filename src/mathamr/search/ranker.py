@@ -16,10 +16,11 @@ from mathamr.index.engines.engine import Engine, FieldReader, FieldTarget, Filte
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored, ScoredColumns
-from mathamr.search.asked import Asked
 from mathamr.search.fusion import JoinedRankings, fuse, looks_at_scores, takes_normalisation
-from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs
-from mathamr.search.ranked import Demand, Ranked
+from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
+from mathamr.search.options import SearchOptions
+from mathamr.search.querycontext import QueryContext
+from mathamr.search.results import RankedResult
 from mathamr.systems.ranking import (
     Aligned,
     AlikeNodes,
@@ -86,12 +87,12 @@ class Ranker(ABC):
 
     def __init__(
         self,
-        asked: Asked,
+        context: QueryContext,
         engine: Engine | None,
         lexicon: Callable[[], LexicalPart],
         payloads: Payloads | None = None,
     ) -> None:
-        self.asked, self._engine, self._lexicon = asked, engine, lexicon
+        self.context, self._engine, self._lexicon = context, engine, lexicon
         self._payloads = payloads or self.engine.payloads
         """What entries are found by; an index knows it also of those that its engine has no vectors of."""
 
@@ -112,13 +113,13 @@ class Ranker(ABC):
         """Words that misspelt ones of the query were taken for."""
         return []
 
-    def rank(self, ranking: Ranking, demand: Demand, name: str) -> list[Ranked]:
+    def rank(self, ranking: Ranking, options: SearchOptions, name: str) -> list[RankedResult]:
         """What a ranking finds, best first; `name` is the component's where there is only one."""
-        found = self._found(ranking, demand)
+        found = self._found(ranking, options)
         if not found.evidence:
             found.evidence = {name: {hit.id: hit.score for hit in found.hits}}
-        with self.asked.watch("rank"):
-            return self._finished(found, demand)
+        with self.context.timer("rank"):
+            return self._finished(found, options)
 
     def score(self, ranking: Ranking, ids: Sequence[str]) -> Sequence[Scored]:
         """Given results, best first, by what a ranking ranks by; those that the index lacks are left out."""
@@ -131,7 +132,7 @@ class Ranker(ABC):
             case Unhub(first=first):
                 return self._unhubbed(ranking, self._scored(first, ids))
             case Fuse():
-                ranking = ranking.suited(self.asked.query.kind)
+                ranking = ranking.suited(self.context.query.kind)
                 parts = {part.name: self._scored(part.ranking, ids).hits for part in ranking.asked}
                 # A part that knows nothing of a result is no evidence for it.
                 evidence = {
@@ -141,44 +142,44 @@ class Ranker(ABC):
             case Promote(inner):
                 return self._promoted(self._scored(inner, ids))
             case Lexical():
-                with self.asked.watch("search"):
-                    return FoundHits(self._lexicon().score(self.asked.terms, ids))
+                with self.context.timer("search"):
+                    return FoundHits(self._lexicon().score(self.context.terms, ids))
             case Aligned():
-                with self.asked.watch("align"):
+                with self.context.timer("align"):
                     return FoundHits(self._aligned(ids))
             case AlikeNodes(model):
-                with self.asked.watch("align"):
+                with self.context.timer("align"):
                     return FoundHits(self._alike(ids, model))
             case MeanMaxSim(names):
-                with self.asked.watch("search"):
+                with self.context.timer("search"):
                     return FoundHits(_mean(self._field_scores(name, ids, names[0]) for name in names))
             case Mutual(name):
-                with self.asked.watch("search"):
+                with self.context.timer("search"):
                     return FoundHits(self._mutual_scores(name, ids))
             case Nearest(name) | MaxSim(name) | NearestRows(name):
-                with self.asked.watch("search"):
+                with self.context.timer("search"):
                     return FoundHits(self._field_scores(name, ids, name))
 
-    def _found(self, ranking: Ranking, demand: Demand) -> FoundHits:
+    def _found(self, ranking: Ranking, options: SearchOptions) -> FoundHits:
         match ranking:
             case Rerank():
-                return self._reranked(ranking, demand)
+                return self._reranked(ranking, options)
             case Unhub(first=first, pool=pool):
-                deep = replace(demand, depth=max(pool, demand.depth))
+                deep = replace(options, depth=max(pool, options.depth))
                 return self._unhubbed(ranking, self._found(first, deep))
             case Fuse():
-                ranking = ranking.suited(self.asked.query.kind)
-                return self._fused_found(ranking, demand)
+                ranking = ranking.suited(self.context.query.kind)
+                return self._fused_found(ranking, options)
             case Promote(inner):
-                found = self._found(inner, demand)
-                with self.asked.watch("rank"):
+                found = self._found(inner, options)
+                with self.context.timer("rank"):
                     return self._promoted(found)
             case Lexical():
-                with self.asked.watch("search"):
-                    return FoundHits(self._by_words(self._lexicon(), demand))
+                with self.context.timer("search"):
+                    return FoundHits(self._by_words(self._lexicon(), options))
             case Nearest() | MaxSim() | NearestRows():
-                with self.asked.watch("search"):
-                    return FoundHits(self._by_field(ranking, demand))
+                with self.context.timer("search"):
+                    return FoundHits(self._by_field(ranking, options))
             case Aligned() | AlikeNodes() | Mutual():
                 raise MathAMRError(
                     "trees are aligned and their nodes compared, and rows compared both ways, of what was found already: put it into a Rerank,"
@@ -189,59 +190,61 @@ class Ranker(ABC):
                     "several representations are compared of what was found already: put it into a Rerank, as `then`"
                 )
 
-    def _fused_found(self, ranking: Fuse, demand: Demand) -> FoundHits:
+    def _fused_found(self, ranking: Fuse, options: SearchOptions) -> FoundHits:
         """What the parts of a fusion find; who may be among the results is decided by scores that may be a little off."""
-        deep = replace(demand, depth=max(demand.depth, ranking.depth))
-        exactly = demand.depth + _MORE
-        skims = demand.skims and 4 * exactly <= deep.depth and looks_at_scores(ranking.fusion)
+        deep = replace(options, depth=max(options.depth, ranking.depth))
+        exactly = options.depth + _MORE
+        approximates = (
+            options.approximate_candidates and 4 * exactly <= deep.depth and looks_at_scores(ranking.fusion)
+        )
         skimmed = {
             part.name: found
             for part in ranking.asked
-            if skims and (found := self._skimmed(part.ranking, deep))
+            if approximates and (found := self._skimmed(part.ranking, deep))
         }
         hits = [skimmed.get(part.name) or self._found(part.ranking, deep).hits for part in ranking.asked]
-        with self.asked.watch("rank"):
+        with self.context.timer("rank"):
             parts = JoinedRankings.of(hits)
             contenders = _fused(ranking, parts, exactly) if skimmed else []
         for number, part in enumerate(ranking.asked):
             if part.name in skimmed:
                 exact = self._scored(part.ranking, [hit.id for hit in contenders]).hits
                 parts = parts.rescored(number, exact)
-        with self.asked.watch("rank"):
-            fused = _fused(ranking, parts, self._kept(demand))
+        with self.context.timer("rank"):
+            fused = _fused(ranking, parts, self._kept(options))
             evidence = parts.scores_of(hit.id for hit in fused)
             return FoundHits(fused, dict(zip((part.name for part in ranking.asked), evidence, strict=True)))
 
-    def _kept(self, demand: Demand) -> int | None:
+    def _kept(self, options: SearchOptions) -> int | None:
         """How many results of a fusion are looked at; `None`: all of them."""
         return None
 
-    def _skimmed(self, ranking: Ranking, demand: Demand) -> Sequence[Scored]:
+    def _skimmed(self, ranking: Ranking, options: SearchOptions) -> Sequence[Scored]:
         """About what a ranking finds, where the index can tell it quicker than exactly; else nothing."""
         return []
 
-    def _reranked(self, ranking: Rerank, demand: Demand) -> FoundHits:
-        pool = ranking.pool or max(demand.pool, demand.depth)
-        deep = replace(demand, depth=max(pool, demand.depth) if ranking.keeps_rest else pool)
+    def _reranked(self, ranking: Rerank, options: SearchOptions) -> FoundHits:
+        pool = ranking.pool or max(options.pool, options.depth)
+        deep = replace(options, depth=max(pool, options.depth) if ranking.keeps_rest else pool)
         first = self._found(ranking.first, deep)
         pooled = [hit.id for hit in first.hits[:pool]]
         again = self._scored(ranking.then, pooled) if pooled else FoundHits([])
         if not ranking.keeps_rest:
-            return FoundHits(again.hits[: demand.depth], again.evidence)
+            return FoundHits(again.hits[: options.depth], again.evidence)
         evidence = {name: first.evidence.get(name, {}) | found for name, found in again.evidence.items()}
         return FoundHits(followed(again.hits, first.hits[pool:]), evidence)
 
     def _unhubbed(self, ranking: Unhub, found: FoundHits) -> FoundHits:
         """The first of what was found, less for those that are near to many others, the rest behind."""
-        if self.asked.query.kind not in ranking.kinds or len(found.hits) < ranking.pool:
+        if self.context.query.kind not in ranking.kinds or len(found.hits) < ranking.pool:
             return found
         pooled = found.hits[: ranking.pool]
-        with self.asked.watch("rank"):
+        with self.context.timer("rank"):
             rows = self.engine[ranking.field].fetch([hit.id for hit in pooled])
             near = hubness(
                 {each: own.vectors[0] for each, own in rows.items() if len(own)}, ranking.neighbours
             )
-            ordered = less_for_hubs(pooled, near, ranking.share)
+            ordered = penalise_hubs(pooled, near, ranking.share)
         evidence = {**found.named(ranking.first), HUBNESS: near}
         return FoundHits(followed(ordered, found.hits[ranking.pool :]), evidence)
 
@@ -252,7 +255,7 @@ class Ranker(ABC):
             raise MathAMRError(
                 f"the field {name!r} has rows of formulas at their places: it is compared one way (MaxSim)"
             )
-        query = self.asked.rows(field.field).vectors
+        query = self.context.rows(field.field).vectors
         scored = [
             Scored(each, mutual_maxsim(query, rows.vectors))
             for each, rows in field.fetch(ids).items()
@@ -261,11 +264,11 @@ class Ranker(ABC):
         return sorted(scored, key=lambda hit: (-hit.score, hit.id))
 
     @abstractmethod
-    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, demand: Demand) -> Sequence[Scored]:
+    def _by_field(self, leaf: Nearest | MaxSim | NearestRows, options: SearchOptions) -> Sequence[Scored]:
         """The best results by vectors."""
 
     @abstractmethod
-    def _by_words(self, lexicon: LexicalPart, demand: Demand) -> Sequence[Scored]:
+    def _by_words(self, lexicon: LexicalPart, options: SearchOptions) -> Sequence[Scored]:
         """The best results by words."""
 
     @abstractmethod
@@ -285,7 +288,7 @@ class Ranker(ABC):
         """What is just what was asked for before all others."""
 
     @abstractmethod
-    def _finished(self, found: FoundHits, demand: Demand) -> list[Ranked]:
+    def _finished(self, found: FoundHits, options: SearchOptions) -> list[RankedResult]:
         """Results as they are handed out."""
 
 
@@ -310,21 +313,23 @@ def followed(first: Sequence[Scored], rest: Iterable[Scored]) -> Sequence[Scored
 
 
 def filtered(
-    search: Callable[[int], Sequence[Scored]], demand: Demand, passing: Callable[[Sequence[str]], set[str]]
+    search: Callable[[int], Sequence[Scored]],
+    options: SearchOptions,
+    passing: Callable[[Sequence[str]], set[str]],
 ) -> Sequence[Scored]:
     """The best results of a search that pass the filter: more are asked for until there are enough or no more."""
-    if not demand.where:
-        return search(demand.depth)
+    if not options.where:
+        return search(options.depth)
     kept: list[Scored] = []
-    asked, done = 2 * demand.depth, 0
+    asked, done = 2 * options.depth, 0
     while True:
         found = search(asked)
         while done < len(found):
             few = found[done : done + _CHECKED_AT_A_TIME]
             allowed = passing([hit.id for hit in few])
             kept += [hit for hit in few if hit.id in allowed]
-            if len(kept) >= demand.depth:
-                return kept[: demand.depth]
+            if len(kept) >= options.depth:
+                return kept[: options.depth]
             done += len(few)
         if len(found) < asked:
             return kept

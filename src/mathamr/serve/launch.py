@@ -16,7 +16,7 @@ from mathamr.core.settings import API_KEY, READ_KEY
 from mathamr.core.workers import Allowance
 from mathamr.index.build.writer import IndexWriter
 from mathamr.search.editors import check_editor
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys, allowed_hosts
 from mathamr.serve.app import create_app
 from mathamr.serve.descriptors import fitting

@@ -23,7 +23,7 @@ from mathamr.serve.metrics import Metrics
 
 if TYPE_CHECKING:
     from mathamr.index.archive import Archive
-    from mathamr.search.library import Index
+    from mathamr.search.searcher import Index
 
 T = TypeVar("T")
 LOG = logging.getLogger("mathamr.serve")

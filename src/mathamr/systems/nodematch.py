@@ -6,14 +6,17 @@ A system that compares formulas node by node hands its pairs over as they are; t
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal, Protocol, runtime_checkable
 
 import numpy as np
 
 from mathamr.core.arrays import FloatArray
+from mathamr.core.registry import Registry
 from mathamr.formulas.alignment import NodePair
+from mathamr.formulas.trees import Trees
+from mathamr.systems.modelfolder import described, model_folder
 from mathamr.systems.system import VisualFormula
 
 View = Literal["opt", "slt"]
@@ -42,6 +45,25 @@ class MatchesNodes(Protocol):
     def match_nodes(self, query: VisualFormula, found: VisualFormula) -> Sequence[TreeMatch]:
         """The pairs of nodes by view, for the views that the system compares."""
         ...
+
+
+class NodeComparer(Protocol):
+    """A network that compares formulas node by node and needs no index: it reads only their trees."""
+
+    def alike(self, query: Trees, others: Sequence[Trees]) -> list[float]:
+        """How much of the query is in each of the other formulas, from 0 to 1."""
+        ...
+
+
+NODE_COMPARERS: Registry[Callable[[str], NodeComparer]] = Registry(
+    "node comparer", {"formula-graph": "mathamr.systems.formulagraph.plainnodes:nodes_of"}
+)
+"""For each system that can compare nodes without torch, the function that loads its comparer from a model."""
+
+
+def node_comparer(model: str) -> NodeComparer:
+    """The node comparer of a model, by the model's name or folder."""
+    return NODE_COMPARERS[str(described(model_folder(model)).get("system"))](model)
 
 
 def most_similar(similar: FloatArray) -> tuple[NodePair, ...]:

@@ -16,7 +16,7 @@ from mathamr.index.admin.check import check_index
 from mathamr.index.archive import Archive
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.build.writer import IndexWriter
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from tests.bounded import bounded
 
 FOREIGN = {"name": "os:system", "fingerprint": "x", "model": "touch pwned"}

@@ -9,11 +9,11 @@ from lxml import html
 
 from mathamr import sample
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.assessment import Assessment, AssessmentSources, assess
 from mathamr.evaluation.comparison import compare
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
 from mathamr.evaluation.report.page import page, write_page
+from mathamr.evaluation.runevaluation import EvaluationInputs, RunEvaluation, evaluate_runs
 from mathamr.evaluation.runs import Run
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.topics import read_topics
@@ -25,14 +25,14 @@ FOLDER = sample.folder()
 
 @pytest.fixture(scope="module")
 def formulas_page() -> str:
-    sources = AssessmentSources(
+    sources = EvaluationInputs(
         FOLDER / "qrels" / "task2.qrels",
         ("latex-ngrams",),
         "random",
         FOLDER / "topics" / "task2.xml",
         FOLDER / "Posts.xml",
     )
-    assessment = assess(sources, measures(["arqmath"]), has_floors=True)
+    assessment = evaluate_runs(sources, measures(["arqmath"]), has_floors=True)
     return page(assessment, read_posts(FOLDER / "Posts.xml", Report()))
 
 
@@ -68,7 +68,7 @@ def test_a_run_alone_shows_its_lowest_topics_with_posts() -> None:
     qrels = Qrels({"A.1": {"1001": 3}, "A.2": {"1002": 2}})
     run = Run.of("mine", {"A.1": [("1001", 2.0)], "A.2": [("1001", 1.0)]})
     topics = {topic.id: topic for topic in read_topics(FOLDER / "topics" / "task1.xml")}
-    assessment = Assessment(compare([evaluate(run, qrels, measures(["MRR"]))]), (run,), qrels, topics)
+    assessment = RunEvaluation(compare([evaluate(run, qrels, measures(["MRR"]))]), (run,), qrels, topics)
     written = page(assessment, read_posts(FOLDER / "Posts.xml", Report()))
     root = html.document_fromstring(written)
     assert [each.xpath(".//h3")[0].text for each in root.xpath("//article")] == ["A.2", "A.1"]
@@ -80,7 +80,7 @@ def test_hostile_names_and_missing_texts_stay_text() -> None:
     qrels = Qrels({evil: {evil: 3, "x": 0}, "T": {"x": 2}})
     runs = [Run(evil, Run.of("a", {"T": [("x", 1.0)]}).rankings), Run.of("b", {"T": [("y", 1.0)]})]
     comparison = compare([evaluate(run, qrels, measures(["nDCG'", "P@1"])) for run in runs], "b")
-    root = html.document_fromstring(page(Assessment(comparison, tuple(runs), qrels, {})))
+    root = html.document_fromstring(page(RunEvaluation(comparison, tuple(runs), qrels, {})))
     assert not root.xpath("//script")
     assert evil in root.text_content()
 
@@ -88,7 +88,7 @@ def test_hostile_names_and_missing_texts_stay_text() -> None:
 def test_a_page_that_cannot_be_written_is_a_clear_error(tmp_path: Path) -> None:
     qrels = Qrels({"T": {"x": 2}})
     run = Run.of("mine", {"T": [("x", 1.0)]})
-    assessment = Assessment(compare([evaluate(run, qrels, measures(["MRR"]))]), (run,), qrels, {})
+    assessment = RunEvaluation(compare([evaluate(run, qrels, measures(["MRR"]))]), (run,), qrels, {})
     with pytest.raises(MathAMRError, match="cannot be written"):
         write_page(assessment, tmp_path / "no" / "folder.html")
     assert write_page(assessment, tmp_path / "page.html") == []
@@ -103,7 +103,7 @@ def test_hits_that_the_posts_lack_and_rows_that_were_skipped_are_said(tmp_path: 
     )
     qrels = Qrels({"T": {"1": 2}})
     run = Run.of("mine", {"T": [("1", 2.0), ("77", 1.0)]})
-    assessment = Assessment(compare([evaluate(run, qrels, measures(["MRR"]))]), (run,), qrels, {})
+    assessment = RunEvaluation(compare([evaluate(run, qrels, measures(["MRR"]))]), (run,), qrels, {})
     (remark,) = write_page(assessment, tmp_path / "page.html", posts)
     assert remark.startswith("posts: skipped 1: post type 5 (tag wiki)")
     hits = html.document_fromstring((tmp_path / "page.html").read_bytes()).xpath("//section/div")

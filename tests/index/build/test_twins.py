@@ -14,7 +14,7 @@ from mathamr.index.archive import Archive
 from mathamr.index.build.builder import BuildSummary, build_index
 from mathamr.index.admin.check import check_index
 from mathamr.index.build.writer import IndexWriter
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from tests.index.small import options
 

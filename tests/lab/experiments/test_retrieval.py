@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.runs import read_run
+from mathamr.evaluation.topicsearch import retrieve
 from mathamr.graphs.configuration import GraphConfiguration
 from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import MaxSim, Rerank
 from mathamr_lab.experiments import vectors

@@ -12,7 +12,7 @@ import pytest
 
 from mathamr import sample
 from mathamr.evaluation.scores import Scores
-from mathamr.evaluation.seeds import Spread
+from mathamr.evaluation.seedsummary import Spread
 from mathamr_lab.experiments import EXPERIMENTS
 from mathamr_lab.experiments.collection import TestSet, collection_of
 from mathamr_lab.experiments.experiment import Variant

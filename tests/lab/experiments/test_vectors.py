@@ -14,7 +14,7 @@ from mathamr.posts.level import Level
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.query import Query
-from mathamr.search.stopwatch import Stopwatch
+from mathamr.search.timing import StageTimer
 from mathamr.systems.field import Field
 from mathamr.systems.vectors import Vectors
 from mathamr_lab.experiments.setting import EXACT
@@ -72,11 +72,11 @@ def test_a_topic_gets_its_stored_vectors_back(tmp_path: Path) -> None:
     )
     engine = open_engine(tmp_path / TOPICS, read_only=True)
     try:
-        encoded = StoredQueries(engine).encoded(Query.of_post(post), Stopwatch())
+        encoded = StoredQueries(engine).encoded(Query.of_post(post), StageTimer())
         assert encoded.post["parts"].vectors.shape == (2, 3)
         assert [name for name, _ in encoded.formulas] == ["q:0"]
         with pytest.raises(MathAMRError, match="none of looks"):
-            StoredQueries(engine).visual(Query.of_post(post), post.formulas[0], Stopwatch())
+            StoredQueries(engine).visual(Query.of_post(post), post.formulas[0], StageTimer())
     finally:
         engine.close()
 

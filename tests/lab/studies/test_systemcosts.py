@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mathamr.index.build.builder import BuildOptions, build_index
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.system import SYSTEMS
 from mathamr_lab.studies.costs import made_up
 from tests.index.small import note, write_posts

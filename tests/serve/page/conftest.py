@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from tests.models import once_a_run
 from tests.serve.site import HOSTILE, POSTS, Site, browser_path, make_index, serving
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from tests.serve.page.visit import QUESTION, Page, Visit, ask, expect
 from tests.serve.site import PATIENT, Site, make_index, serving

@@ -15,11 +15,11 @@ from mathamr.formulas.trees import Trees
 from mathamr.index.engines.engine import Engine, open_engine
 from mathamr.index.lexical.lexicalindex import LexicalPart
 from mathamr.index.scored import Scored
-from mathamr.search.asked import Asked
 from mathamr.search.formularanker import FormulaRanker
+from mathamr.search.options import SearchOptions
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query, QueryError
-from mathamr.search.ranked import Demand
+from mathamr.search.querycontext import QueryContext
 from mathamr.systems.ranking import Ranking, Rerank, fields_of
 from mathamr.systems.system import System
 from mathamr_lab.experiments.collection import TestSet
@@ -68,16 +68,16 @@ class Searcher:
 
     def __init__(self, test: TestSet, ranking: Ranking, exact: bool, engine: Engine, topics: Engine) -> None:
         self._test, self._ranking, self._engine = test, ranking, engine
-        self._demand = Demand(test.depth, exact=exact)
+        self._demand = SearchOptions(test.depth, exact=exact)
         self._queries = StoredQueries(topics)
 
-    def asked(self, topic: Topic) -> Asked | None:
+    def asked(self, topic: Topic) -> QueryContext | None:
         """A topic as a query, with its vectors; `None` where its formula is not in its graph."""
         formula_id = topic.formula_id if self._test.task == "formulas" else None
         post = replace(topic.post, id=self._test.key(topic))
         query = Query.of_post(post, formula_id)
         formula = query.target()[0] if self._test.task == "formulas" else None
-        asked = Asked(query, self._queries, formula=formula)
+        asked = QueryContext(query, self._queries, formula=formula)
         try:
             for name in fields_of(self._ranking):
                 asked.rows(self._engine[name].field)
@@ -85,7 +85,7 @@ class Searcher:
             return None
         return asked
 
-    def ranked(self, asked: Asked, visuals: JudgedVisuals) -> Sequence[Scored]:
+    def ranked(self, asked: QueryContext, visuals: JudgedVisuals) -> Sequence[Scored]:
         """Answers by id, or looks by visual id."""
         if self._test.task == "answers":
             posts = PostRanker(asked, self._engine, _no_words).rank(self._ranking, self._demand, "")

@@ -7,7 +7,7 @@ import io
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 
-from mathamr.evaluation.seeds import Spread
+from mathamr.evaluation.seedsummary import Spread
 from mathamr.evaluation.significance import LEVEL
 from mathamr.evaluation.table import shown_p
 from mathamr_lab.experiments.experiment import Column, Experiment, Published, Variant

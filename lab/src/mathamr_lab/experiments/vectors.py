@@ -19,7 +19,7 @@ from mathamr.index.engines.entry import Entry, Payload
 from mathamr.posts.level import Level
 from mathamr.posts.post import Formula, Post
 from mathamr.search.query import Query
-from mathamr.search.stopwatch import Stopwatch
+from mathamr.search.timing import StageTimer
 from mathamr.systems.field import Field
 from mathamr.systems.modelfolder import load_system
 from mathamr.systems.system import Encoded, Item, System
@@ -168,7 +168,7 @@ class StoredQueries:
     def __init__(self, topics: Engine) -> None:
         self._topics = topics
 
-    def encoded(self, query: Query, watch: Stopwatch) -> Encoded:
+    def encoded(self, query: Query, timer: StageTimer) -> Encoded:
         """The vectors of a topic, whose post has the topic's key for an id."""
         key = query.post.id
         post: dict[str, Vectors] = {}
@@ -180,6 +180,6 @@ class StoredQueries:
                 (post if field.of == "posts" else formulas.setdefault(name, {}))[field.name] = vectors
         return Encoded(id=key, post=post, formulas=tuple(formulas.items()))
 
-    def visual(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
+    def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
         """Looks are not stored for topics."""
         raise MathAMRError("an experiment on stored vectors has none of looks")

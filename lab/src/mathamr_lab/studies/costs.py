@@ -27,8 +27,8 @@ import numpy as np
 import psutil
 
 from mathamr.core.batches import batches
-from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.topics import read_topics
+from mathamr.evaluation.topicsearch import retrieve
 from mathamr.index.archive import GRAPHS, LEXICAL, VECTORS, Archive
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
@@ -36,7 +36,7 @@ from mathamr.index.engines.engine import Engine, Entry, FieldTarget, Payload, cr
 from mathamr.index.manifest import Manifest
 from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.posts.post import Post
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.field import KINDS
 from mathamr.systems.ranking import Task
 from mathamr.systems.vectors import Vectors

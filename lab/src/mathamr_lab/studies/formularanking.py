@@ -51,11 +51,11 @@ from mathamr.index.lexical.terms import FORMULA_FIELDS, Terms, formula_terms, re
 from mathamr.posts.post import Formula
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.search.asked import Asked
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fusion import by_top
+from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query, QueryError
-from mathamr.search.ranked import Demand
+from mathamr.search.querycontext import QueryContext
 from mathamr.systems.formulagraph.plainnodes import nodes_of
 from mathamr.systems.mathamrplus.system import ALIGNED_POOL, MathAMRPlusSystem
 from mathamr.systems.modelfolder import load_system
@@ -499,10 +499,10 @@ def _visuals(topic: Topic, ranking: Ranking, table: Table, lexicon: LexicalPart)
 
 
 def _ranked(query: Query, ranking: Ranking, table: Table, lexicon: LexicalPart) -> list[str]:
-    asked = Asked(query, cast(Any, None), formula=query.target()[0])
+    asked = QueryContext(query, cast(Any, None), formula=query.target()[0])
     payloads: Callable[..., dict[str, Any]] = lambda _kind, _ids: {}  # noqa: E731
     ranker = FormulaRanker(asked, cast(Any, None), lambda: lexicon, table, payloads)
-    return [each.visual for each in ranker.rank(ranking, Demand(DEPTH), "it") if each.visual]
+    return [each.visual for each in ranker.rank(ranking, SearchOptions(DEPTH), "it") if each.visual]
 
 
 def _report(rows: Mapping[str, Values], topics: Sequence[str], baseline: str) -> None:

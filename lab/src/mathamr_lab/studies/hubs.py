@@ -13,18 +13,18 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mathamr.evaluation.measures import measures
-from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.runs import Run, read_run, write_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.significance import paired_t_test
 from mathamr.evaluation.table import aligned
+from mathamr.evaluation.topicsearch import retrieve
 from mathamr.index.engines.engine import FieldReader
 from mathamr.index.scored import Scored
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.search.hubs import hubness, less_for_hubs
-from mathamr.search.library import Index
+from mathamr.search.hubness import hubness, penalise_hubs
 from mathamr.search.ranker import followed
+from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Promote, Unhub
 from mathamr_lab.data import data_folder
@@ -91,7 +91,7 @@ def taken_off(run: Run, field: FieldReader, pool: int, neighbours: int, share: f
         if share and len(hits) >= pool:
             rows = field.fetch([hit.id for hit in hits[:pool]])
             near = hubness({name: own.vectors[0] for name, own in rows.items() if len(own)}, neighbours)
-            hits = followed(less_for_hubs(hits[:pool], near, share), hits[pool:])
+            hits = followed(penalise_hubs(hits[:pool], near, share), hits[pool:])
         rankings[topic] = [(hit.id, hit.score) for hit in hits]
     return Run.of(run.name, rankings)
 

@@ -26,11 +26,11 @@ from mathamr.core.arrays import DoubleArray
 from mathamr.evaluation import baselines
 from mathamr.evaluation.fusedruns import fuse_runs
 from mathamr.evaluation.measures import measures
-from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.runs import DEPTH, Run, read_run, write_run
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.table import aligned
 from mathamr.evaluation.topics import Topic
+from mathamr.evaluation.topicsearch import retrieve
 from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 from mathamr.index.lexical.terms import Terms, formula_terms, post_terms
@@ -39,7 +39,7 @@ from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.fusion import FUSIONS, NORMALISATIONS
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Fuse, Promote, Ranking, Task, Unhub
 from mathamr_lab.data import data_folder

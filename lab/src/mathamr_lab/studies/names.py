@@ -14,15 +14,15 @@ from pathlib import Path
 from mathamr.evaluation import baselines
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
-from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.runs import Run
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.table import aligned
 from mathamr.evaluation.topics import Topic
+from mathamr.evaluation.topicsearch import retrieve
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.modelfolder import boxed
 from mathamr_lab.data import data_folder
 from mathamr_lab.studies.testsets import KNOWN, mean_and_error, p_value

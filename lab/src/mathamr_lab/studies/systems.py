@@ -29,13 +29,13 @@ from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.baselines import run as baseline_run
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
-from mathamr.evaluation.retrieval import retrieve
 from mathamr.evaluation.runs import DEPTH, Run, read_run, run_lines
 from mathamr.evaluation.scores import evaluate
 from mathamr.evaluation.significance import bootstrap_interval
+from mathamr.evaluation.topicsearch import retrieve
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.modelfolder import boxed, described, model_folder
 from mathamr.systems.ranking import Task
 from mathamr_lab.data import data_folder

@@ -10,11 +10,11 @@ from pathlib import Path
 from urllib.parse import quote
 
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.assessment import Assessment, skipped_lines
 from mathamr.evaluation.comparison import Comparison
 from mathamr.evaluation.report.case import Case, Texts, case, differing, find_texts, hardest
 from mathamr.evaluation.report.chart import Bar, bars, difference_bars
 from mathamr.evaluation.report.rendering import body_html, formula_html, title_html
+from mathamr.evaluation.runevaluation import RunEvaluation, skipped_lines
 from mathamr.evaluation.runs import Run, RunHit
 from mathamr.evaluation.scores import Scores
 from mathamr.evaluation.significance import LEVEL, mean_interval
@@ -27,7 +27,7 @@ from mathamr.posts.report import Report
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'"
 
 
-def write_page(assessment: Assessment, path: Path, posts: Path | None = None) -> list[str]:
+def write_page(assessment: RunEvaluation, path: Path, posts: Path | None = None) -> list[str]:
     """Write the page to a file; `posts` is where the texts of hits are found, unless they were read before.
 
     What was skipped while reading them is returned, a line a cause.
@@ -44,7 +44,7 @@ def write_page(assessment: Assessment, path: Path, posts: Path | None = None) ->
     return skipped_lines(report)
 
 
-def page(subject: Assessment, posts: Iterable[Post] = ()) -> str:
+def page(subject: RunEvaluation, posts: Iterable[Post] = ()) -> str:
     """The page; `posts` are read once, and only those that it shows are kept."""
     pairs = [(run, base, _cases(subject, run, base)) for run, base in _pairs(subject)]
     items = {item for _, _, cases in pairs for each in cases for item in each.items}
@@ -63,12 +63,12 @@ def page(subject: Assessment, posts: Iterable[Post] = ()) -> str:
     )
 
 
-def _first(subject: Assessment) -> str:
+def _first(subject: RunEvaluation) -> str:
     """The measure by which topics are chosen: the first."""
     return subject.comparison.measures[0]
 
 
-def _pairs(subject: Assessment) -> list[tuple[Run, Run | None]]:
+def _pairs(subject: RunEvaluation) -> list[tuple[Run, Run | None]]:
     """What to look into: each run with the baseline, or runs that stand alone."""
     by_name = {run.name: run for run in subject.runs}
     baseline = subject.comparison.baseline
@@ -77,7 +77,7 @@ def _pairs(subject: Assessment) -> list[tuple[Run, Run | None]]:
     return [(run, by_name[baseline]) for run in subject.runs if run.name != baseline]
 
 
-def _cases(subject: Assessment, run: Run, base: Run | None) -> list[Case]:
+def _cases(subject: RunEvaluation, run: Run, base: Run | None) -> list[Case]:
     values = subject.comparison.of(run.name).values[_first(subject)]
     if base is None:
         topics, runs = hardest(values), [run]
@@ -87,7 +87,7 @@ def _cases(subject: Assessment, run: Run, base: Run | None) -> list[Case]:
     return [case(topic, subject.comparison, runs, subject.qrels, _first(subject)) for topic in topics]
 
 
-def _head(subject: Assessment) -> str:
+def _head(subject: RunEvaluation) -> str:
     comparison = subject.comparison
     words = [f"{len(comparison.topics)} judged topics", f"{subject.qrels.judgments:,} judgments"]
     if comparison.baseline:
@@ -96,7 +96,7 @@ def _head(subject: Assessment) -> str:
     return f'<h1>Evaluation</h1>\n<p class="faint">{" · ".join(words)}</p>'
 
 
-def _means(subject: Assessment) -> str:
+def _means(subject: RunEvaluation) -> str:
     comparison = subject.comparison
     best = {name: max(each.mean(name) for each in comparison.scores) for name in comparison.measures}
     rows = []
@@ -156,7 +156,7 @@ def _tests(comparison: Comparison) -> str:
     )
 
 
-def _pair(subject: Assessment, run: Run, base: Run | None, cases: Sequence[Case], texts: Texts) -> str:
+def _pair(subject: RunEvaluation, run: Run, base: Run | None, cases: Sequence[Case], texts: Texts) -> str:
     comparison = subject.comparison
     links = {each.topic: f"#{_anchor(run.name, each.topic)}" for each in cases}
     charts = []
@@ -199,7 +199,7 @@ def _folded(summary: str, inside: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{inside}</details>"
 
 
-def _case(subject: Assessment, each: Case, runs: Sequence[Run], texts: Texts) -> str:
+def _case(subject: RunEvaluation, each: Case, runs: Sequence[Run], texts: Texts) -> str:
     topic = subject.topics.get(each.topic)
     values = ", ".join(
         f"{escape(run.name)} {value:.3f}" for run, value in zip(runs, each.values, strict=True)
@@ -269,7 +269,7 @@ def _standings(each: Case, runs: Sequence[Run]) -> str:
     )
 
 
-def _every_value(subject: Assessment) -> str:
+def _every_value(subject: RunEvaluation) -> str:
     comparison = subject.comparison
     header = "".join(f"<th>{escape(scores.run)}</th>" for scores in comparison.scores)
     rows = "".join(

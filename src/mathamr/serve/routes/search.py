@@ -14,9 +14,9 @@ from mathamr.index.engines.entry import Filter
 from mathamr.posts.markup import pieces
 from mathamr.posts.post import Formula, Post
 from mathamr.posts.postkind import PostKind
-from mathamr.search.library import UnknownPostError
 from mathamr.search.query import EmptyQueryError
 from mathamr.search.query import Query as SearchQuery
+from mathamr.search.searcher import UnknownPostError
 from mathamr.serve.answers import WrittenAnswer
 from mathamr.serve.errors import ApiError
 from mathamr.serve.rendering import (

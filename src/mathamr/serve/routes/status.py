@@ -9,8 +9,8 @@ from typing import Any
 from fastapi import APIRouter, Response
 
 from mathamr import __version__
-from mathamr.search.examples import examples
-from mathamr.search.places import shelves
+from mathamr.search.examplequeries import examples
+from mathamr.search.locations import folder_counts
 from mathamr.serve.metrics import CONTENT_TYPE
 from mathamr.serve.schemas import HealthAnswer, IndexAnswer, ReadyAnswer
 from mathamr.serve.service import Reader, Service, ServiceOf, of_index
@@ -68,7 +68,7 @@ def _about(service: Service) -> dict[str, Any]:
         "formulas": catalogue.count_formulas(),
         "kinds": dict(catalogue.kinds().most_common()),
         "tags": dict(catalogue.tags().most_common(TAGS_SHOWN)),
-        "folders": dict(islice(shelves(catalogue.sources()).items(), TAGS_SHOWN)),
+        "folders": dict(islice(folder_counts(catalogue.sources()).items(), TAGS_SHOWN)),
         "examples": [
             asdict(example) for example in examples(catalogue) if example.task in service.index.tasks
         ],

@@ -8,7 +8,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mathamr.cli.console import Console
+from mathamr.cli.safeconsole import SafeConsole
 from mathamr.posts.passage import PLACEHOLDER, Sentence, passage
 from mathamr.posts.post import Post
 from mathamr.posts.postcounts import PostCounts
@@ -21,9 +21,9 @@ TEXT_SHOWN = 400
 TAGS_SHOWN = 12
 
 
-def show_reading(summary: PostCounts, report: Report, console: Console | None = None) -> None:
+def show_posts_read(summary: PostCounts, report: Report, console: SafeConsole | None = None) -> None:
     """Print a summary, what was wrong, and the samples."""
-    console = console or Console()
+    console = console or SafeConsole()
     console.print(_counts(summary, report))
     for verb, style, counts in (
         ("skipped", "red", report.skipped),
@@ -39,7 +39,7 @@ def show_reading(summary: PostCounts, report: Report, console: Console | None = 
         show_post(post, console)
 
 
-def show_post(post: Post, console: Console) -> None:
+def show_post(post: Post, console: SafeConsole) -> None:
     """Print a post as people read it: its title, then its first sentences with their formulas."""
     facts = [post.kind, post.id]
     if post.place is not None:
@@ -117,7 +117,7 @@ def _counts(summary: PostCounts, report: Report) -> Table:
     return table
 
 
-def _show_problems(console: Console, verb: str, style: str, counts: Counter[str], report: Report) -> None:
+def _show_problems(console: SafeConsole, verb: str, style: str, counts: Counter[str], report: Report) -> None:
     if not counts:
         return
     console.print(f"\n[{style}]{counts.total():,} {verb}[/]")

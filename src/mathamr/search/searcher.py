@@ -28,20 +28,21 @@ from mathamr.index.scored import Scored
 from mathamr.posts.post import Post
 from mathamr.posts.postkind import KINDS
 from mathamr.search.alignment import Alignment, align
-from mathamr.search.analysis import QueryAnalyser
-from mathamr.search.asked import Asked
 from mathamr.search.formulamatch import ALIGNMENT, FormulaMatch, aligned_views
 from mathamr.search.formularanker import FormulaRanker
 from mathamr.search.fragment import plain
-from mathamr.search.hitmaker import HitMaker, aligned_field, titled
+from mathamr.search.hitbuilder import HitBuilder, aligned_field, titled
 from mathamr.search.hits import Hits
-from mathamr.search.places import labelled_first, within
+from mathamr.search.locations import labelled_first, within
+from mathamr.search.options import POOL, SearchOptions
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query
-from mathamr.search.ranked import PLACES, POOL, Demand, Placed, Ranked
+from mathamr.search.querycontext import QueryContext
+from mathamr.search.queryencoder import QueryEncoder
 from mathamr.search.ranker import Ranker
+from mathamr.search.results import PLACES, Placement, RankedResult
 from mathamr.search.snippet import Wanted, title
-from mathamr.search.stopwatch import Stopwatch
+from mathamr.search.timing import StageTimer
 from mathamr.search.visuals import CatalogueVisuals
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import (
@@ -86,7 +87,7 @@ class Index(Closing):
         self.archive = archive
         self._loading = threading.Lock()
         self._loaded_parser: AmrParser | None = None
-        self._analyser = QueryAnalyser(self._parser, lambda: archive.system)
+        self._encoder = QueryEncoder(self._parser, lambda: archive.system)
 
     @classmethod
     def open(cls, path: Path | str, *, device: str = "auto", model: Path | str | None = None) -> Index:
@@ -157,7 +158,7 @@ class Index(Closing):
             raise failures[0]
         if not self.archive.words_only:
             self.archive.engine.warm()
-        self._analyser.reading = partial(going, way_for(POSTS))
+        self._encoder.reading = partial(going, way_for(POSTS))
         for task in self.tasks:
             self.search("$x$", task, k=1)
         # What was loaded stays: Python need not look through it for rubbish, which takes a tenth of a query's time.
@@ -190,42 +191,42 @@ class Index(Closing):
         if offset < 0:
             raise MathAMRError(f"results begin at offset 0, not {offset}")
         _check(task, where)
-        watch = Stopwatch()
-        with watch("parse"):
-            asked, notes = self._asked(query, task, watch)
+        timer = StageTimer()
+        with timer("parse"):
+            context, notes = self._context(query, task, timer)
         name, ranking = self._possible(*self.ranking(task, strategy))
         if self.archive.words_only:
             notes.append(f"{self.archive.vectors_made()}; found by words until the rest is there")
-        skims = exact is None
+        approximate_candidates = exact is None
         if exact is None:
             exact = not ENGINES[self.archive.manifest.engine.name].capabilities.remote
-        demand = Demand(offset + k + 1, where or None, exact, pool, skims)
-        ranked, ranker = self._ranked(asked, task, (name, ranking), demand)
+        options = SearchOptions(offset + k + 1, where or None, exact, pool, approximate_candidates)
+        ranked, ranker = self._ranked(context, task, (name, ranking), options)
         by_words = uses_words(ranking)
-        notes += self._analyser.notes(asked.query)
+        notes += self._encoder.notes(context.query)
         notes += ranker.notes if by_words else []
         if task == "answers":
             ranked = labelled_first(
-                self.archive.catalogue, asked.query.text, ranked, demand.where, demand.depth
+                self.archive.catalogue, context.query.text, ranked, options.where, options.depth
             )
         notes += _remarks(ranked, ranking, where, empty=not ranked and not len(self))
         page = ranked[offset : offset + k]
-        with watch("snippet"):
-            wanted = Wanted(asked.query, ranker.corrections if by_words else ())
+        with timer("snippet"):
+            wanted = Wanted(context.query, ranker.corrections if by_words else ())
             if wanted.is_empty:
                 notes.append("the query has only common words; add some that say what it is about")
             near = any(True for _ in fields_of(ranking))
-            maker = HitMaker(self.archive, asked, wanted)
+            maker = HitBuilder(self.archive, context, wanted)
             hits = (maker.posts if task == "answers" else maker.formulas)(page, offset, near=near)
         return Hits(
-            query=asked.query,
+            query=context.query,
             task=task,
             strategy=name,
             hits=hits,
             offset=offset,
             more=len(ranked) > offset + k,
-            seconds=watch.seconds,
-            notes=(*asked.query.notes, *notes),
+            seconds=timer.seconds,
+            notes=(*context.query.notes, *notes),
         )
 
     @_of_one_state
@@ -244,16 +245,16 @@ class Index(Closing):
         exact: bool = True,
         where: Filter | None = None,
         pool: int = POOL,
-    ) -> tuple[list[Ranked], list[str]]:
+    ) -> tuple[list[RankedResult], list[str]]:
         """Only ids and scores, best first, and notes: what an evaluation needs of a search.
 
         Nothing is left out silently: while vectors are being made, a ranking that takes some is refused.
         """
         _check(task, where)
         chosen = self.ranking(task, strategy)
-        asked, notes = self._asked(query, task, Stopwatch())
-        found, ranker = self._ranked(asked, task, chosen, Demand(depth, where or None, exact, pool))
-        more = [*self._analyser.notes(asked.query), *(ranker.notes if uses_words(chosen[1]) else [])]
+        context, notes = self._context(query, task, StageTimer())
+        found, ranker = self._ranked(context, task, chosen, SearchOptions(depth, where or None, exact, pool))
+        more = [*self._encoder.notes(context.query), *(ranker.notes if uses_words(chosen[1]) else [])]
         return found, notes + more + _remarks(found, chosen[1], where, empty=not found and not len(self))
 
     @_of_one_state
@@ -268,17 +269,19 @@ class Index(Closing):
         _, ranking = self.ranking(task, strategy)
         if any(True for _ in fields_of(ranking)):
             _ = self.archive.engine  # tells where there is none yet
-        asked, _ = self._asked(query, task, Stopwatch())
-        return self._ranker(asked, task).score(ranking, ids)
+        context, _ = self._context(query, task, StageTimer())
+        return self._ranker(context, task).score(ranking, ids)
 
-    def _asked(self, query: Query | Post | str, task: Task, watch: Stopwatch) -> tuple[Asked, list[str]]:
+    def _context(
+        self, query: Query | Post | str, task: Task, timer: StageTimer
+    ) -> tuple[QueryContext, list[str]]:
         """The query on its way, and what should be known about what is looked for."""
         if isinstance(query, str):
             query = Query.of_text(query, task)
         elif isinstance(query, Post):
             query = Query.of_post(query)
         formula, note = query.target() if task == "formulas" else (None, None)
-        return Asked(query, self._analyser, formula=formula, watch=watch), [note] if note else []
+        return QueryContext(query, self._encoder, formula=formula, timer=timer), [note] if note else []
 
     def _possible(self, name: str, ranking: Ranking) -> tuple[str, Ranking]:
         """A ranking, or what is left of it while vectors are being made."""
@@ -293,28 +296,28 @@ class Index(Closing):
         return BY_WORDS, left
 
     def _ranked(
-        self, asked: Asked, task: Task, chosen: tuple[str, Ranking], demand: Demand
-    ) -> tuple[list[Ranked], Ranker]:
+        self, context: QueryContext, task: Task, chosen: tuple[str, Ranking], options: SearchOptions
+    ) -> tuple[list[RankedResult], Ranker]:
         """What a ranking finds, and who found it."""
         name, ranking = chosen
-        with asked.watch("load"):
-            ranker = self._ranker(asked, task)
+        with context.timer("load"):
+            ranker = self._ranker(context, task)
             fields = [self.archive.engine[each].field for each in fields_of(ranking)]
             if uses_words(ranking):
                 _ = self.archive.lexical
         for field in fields:
-            asked.rows(field)
-        return ranker.rank(ranking, demand, name), ranker
+            context.rows(field)
+        return ranker.rank(ranking, options, name), ranker
 
-    def _ranker(self, asked: Asked, task: Task) -> Ranker:
+    def _ranker(self, context: QueryContext, task: Task) -> Ranker:
         archive = self.archive
         engine = None if archive.words_only else archive.engine
         if task == "answers":
             return PostRanker(
-                asked, engine, lambda: archive.lexical.posts, archive.payloads, archive.catalogue.posts
+                context, engine, lambda: archive.lexical.posts, archive.payloads, archive.catalogue.posts
             )
         visuals = CatalogueVisuals(archive.catalogue)
-        return FormulaRanker(asked, engine, lambda: archive.lexical.formulas, visuals, archive.payloads)
+        return FormulaRanker(context, engine, lambda: archive.lexical.formulas, visuals, archive.payloads)
 
     @_of_one_state
     def explain(self, query: Query | Post | str, identifier: str) -> Alignment:
@@ -336,7 +339,7 @@ class Index(Closing):
                 f"the index {self.archive.folder} was made by {self.archive.system_type.kind}, whose vectors do not"
                 " stand for parts of posts: there is nothing to align"
             )
-        asked, _ = self._asked(query, "formulas" if formula else "answers", Stopwatch())
+        context, _ = self._context(query, "formulas" if formula else "answers", StageTimer())
         shown = titled(post, catalogue.posts([post.parent]) if post.parent else {})
         formula_id = formula.formula.id if formula else None
         try:
@@ -345,17 +348,17 @@ class Index(Closing):
             if post.id not in catalogue:  # deleted between the first look and now
                 raise self._unknown(identifier) from error
             raise
-        return align(asked.query.post, asked.rows(field), post, stored, plain(title(shown)), formula_id)
+        return align(context.query.post, context.rows(field), post, stored, plain(title(shown)), formula_id)
 
     def placed(
         self, query: Query | Post | str, identifier: str, strategy: str | Ranking | None = None
-    ) -> Placed | None:
+    ) -> Placement | None:
         """Where a strategy has a post, and what each component gave it; nothing if that is beyond the first places."""
         name, ranking = self.ranking("answers", strategy)
         found, _ = self.rank(query, "answers", ranking, PLACES)
         return next(
             (
-                Placed(place, name, each.score, each.evidence)
+                Placement(place, name, each.score, each.evidence)
                 for place, each in enumerate(found, 1)
                 if each.id == identifier
             ),
@@ -382,22 +385,24 @@ class Index(Closing):
         entry = self.archive.catalogue.formulas([identifier]).get(identifier)
         if entry is None:
             raise self._unknown(identifier)
-        asked, _ = self._asked(query, "formulas", Stopwatch())
-        assert asked.formula is not None
+        context, _ = self._context(query, "formulas", StageTimer())
+        assert context.formula is not None
         by = ALIGNMENT
-        ours, theirs = asked.meant, trees_of(entry.formula, entry.macros, reading_in_force())[0]
+        ours, theirs = context.lexical_trees, trees_of(entry.formula, entry.macros, reading_in_force())[0]
         if not hasattr(self.archive.system_type, "match_nodes"):
             views = aligned_views(ours, theirs)
         else:
-            ours, theirs = asked.trees, trees_of(entry.formula, entry.macros)[0]
+            ours, theirs = context.trees, trees_of(entry.formula, entry.macros)[0]
             system = self.archive.system
             assert isinstance(system, MatchesNodes)
-            query_visual = VisualFormula(key=asked.visual, formula=asked.formula, opt=ours[0], slt=ours[1])
+            query_visual = VisualFormula(
+                key=context.visual, formula=context.formula, opt=ours[0], slt=ours[1]
+            )
             found_visual = VisualFormula(
                 key=entry.visual, formula=entry.formula, opt=theirs[0], slt=theirs[1]
             )
             by, views = self.archive.system_type.kind, tuple(system.match_nodes(query_visual, found_visual))
-        return FormulaMatch(entry.post, entry.id, by, asked.formula, entry.formula, ours, theirs, views)
+        return FormulaMatch(entry.post, entry.id, by, context.formula, entry.formula, ours, theirs, views)
 
     def _unknown(self, identifier: str) -> UnknownPostError:
         return UnknownPostError(
@@ -438,7 +443,9 @@ def _check(task: str, where: Filter | None) -> None:
         raise MathAMRError(f"nothing is dated from {where.after} on and earlier than {where.before}")
 
 
-def _remarks(found: Sequence[Ranked], ranking: Ranking, where: Filter | None, *, empty: bool) -> list[str]:
+def _remarks(
+    found: Sequence[RankedResult], ranking: Ranking, where: Filter | None, *, empty: bool
+) -> list[str]:
     """What a person should know who wonders about the hits."""
     if empty:
         return ["the index is empty"]

@@ -10,9 +10,9 @@ import pytest
 from mathamr.index.lexical.terms import stems, words
 from mathamr.index.scored import Scored
 from mathamr.posts.post import Place, Post
-from mathamr.search.barename import BareName, _asked
-from mathamr.search.library import Index
+from mathamr.search.namequery import NameQuery, _asked
 from mathamr.search.query import Query
+from mathamr.search.searcher import Index
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Promote
 from tests.index.small import build
@@ -87,7 +87,7 @@ def test_what_was_corrected_is_said(index: Index) -> None:
 )
 def test_what_says_more_than_a_name_or_nothing_known_is_ranked_as_ever(index: Index, query: str) -> None:
     archive = index.archive
-    assert BareName.of(Query.of_text(query), archive.lexical.posts, archive.catalogue.posts) is None
+    assert NameQuery.of(Query.of_text(query), archive.lexical.posts, archive.catalogue.posts) is None
     hybrid = MathAMRPlusSystem.rankings["answers"]["hybrid"]
     assert isinstance(hybrid, Promote)
     plain, _ = index.rank(query, strategy=hybrid.ranking)
@@ -119,10 +119,10 @@ def worth(body: str, name: str = "nowhere dense", **more: object) -> float:
     given: dict[str, object] = {"title": "", "markup": "latex"} | more
     post = Post("p", "note", body, **given)  # type: ignore[arg-type]
     rarity = dict.fromkeys(stems(words(name)), 2.0)
-    return _worth(BareName(tuple(words(name)), rarity, frozenset(), {}), post)
+    return _worth(NameQuery(tuple(words(name)), rarity, frozenset(), {}), post)
 
 
-def _worth(name: BareName, post: Post) -> float:
+def _worth(name: NameQuery, post: Post) -> float:
     """By how many deviations a post with a score of 0 is raised, the scores of others being 1 and -1."""
     others = {each: Post(each, "note", "Quite another thing.", markup="text") for each in ("up", "down")}
     hits = [Scored("up", 1.5**0.5), Scored(post.id, 0.0), Scored("down", -(1.5**0.5))]
@@ -161,7 +161,7 @@ def test_plurals_hyphens_and_letters_make_no_difference(name: str, body: str) ->
     found = _asked(query)
     rarity = dict.fromkeys(stems(list(found)), 2.0)
     post = Post("p", "note", body, markup="latex")
-    assert _worth(BareName(found, rarity, frozenset(), {}), post) == pytest.approx(4.0)
+    assert _worth(NameQuery(found, rarity, frozenset(), {}), post) == pytest.approx(4.0)
 
 
 def test_a_name_that_is_the_beginning_of_another_comes_first_by_itself(index: Index) -> None:
@@ -171,7 +171,7 @@ def test_a_name_that_is_the_beginning_of_another_comes_first_by_itself(index: In
         "short": named("short", "Jordan curve", "A closed curve that does not meet itself."),
         "other": named("other", "Curves", "A curve is a map."),
     }
-    name = BareName(("jordan", "curve"), {"jordan": 3.0, "curv": 1.0}, frozenset(), {})
+    name = NameQuery(("jordan", "curve"), {"jordan": 3.0, "curv": 1.0}, frozenset(), {})
     found, shown = name.first(hits, lambda ids: {each: posts[each] for each in ids})
     assert [hit.id for hit in found] == ["short", "long", "other"]
     assert shown["short"] > shown["long"] > shown["other"] > 0

@@ -1,4 +1,4 @@
-"""`Assessment`: run files and baselines measured against judgments; what `mathamr evaluate` does."""
+"""`RunEvaluation`: run files and baselines measured against judgments; what `mathamr evaluate` does."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from mathamr.systems.ranking import Task
 
 
 @dataclass(frozen=True)
-class AssessmentSources:
+class EvaluationInputs:
     """Where an assessment finds what it needs.
 
     `runs` and `baseline` are run files or names of baselines, which are then run over `posts` for `topics`.
@@ -40,7 +40,7 @@ class AssessmentSources:
 
 
 @dataclass(frozen=True)
-class Assessment:
+class RunEvaluation:
     """Runs, judgments, topics and the comparison; `remarks` say what a reader of the figures must know.
 
     `posts` is the collection where it had to be read for a baseline.
@@ -59,7 +59,7 @@ class Assessment:
 class _Inputs:
     """What is read along the way: each file once."""
 
-    sources: AssessmentSources
+    sources: EvaluationInputs
     remarks: list[str] = field(default_factory=list)
     topics: list[Topic] = field(default_factory=list)
     posts: list[Post] | None = None
@@ -98,13 +98,13 @@ class _Inputs:
         return read_run(spec)
 
 
-def assess(
-    sources: AssessmentSources,
+def evaluate_runs(
+    sources: EvaluationInputs,
     measures: Sequence[Measure],
     relevant: int | None = None,
     only_with_relevant: bool = False,
     has_floors: bool = False,
-) -> Assessment:
+) -> RunEvaluation:
     """Measure all runs on the judged topics and compare them with the baseline.
 
     `only_with_relevant` leaves out the topics that have no relevant item. `has_floors` adds random orders.
@@ -127,7 +127,7 @@ def assess(
     inputs.remarks.extend(_remarks(runs, scores))
     baseline = None if sources.baseline is None else runs[specs.index(sources.baseline)].name
     tested = [str(measure) for measure in measures if measure.is_tested]
-    return Assessment(
+    return RunEvaluation(
         compare(scores, baseline, tested),
         tuple(runs),
         qrels,
@@ -175,7 +175,7 @@ def _judgments(path: Path, threshold: int, only_with_relevant: bool, remarks: li
     return chosen
 
 
-def _specs(sources: AssessmentSources) -> list[str]:
+def _specs(sources: EvaluationInputs) -> list[str]:
     """The runs in order, the baseline first where it is not among them; each once."""
     first = () if sources.baseline is None or sources.baseline in sources.runs else (sources.baseline,)
     specs = [*first, *sources.runs]

@@ -10,13 +10,13 @@ import typer
 _BEHEADED = re.compile(r"(?:^|[\s(])[\^_](?=[\w{])")
 
 
-def check_order(folder: Path, query: str) -> None:
+def check_argument_order(folder: Path, query: str) -> None:
     """Complains where the index was given as the query and the query as the index."""
     if not folder.exists() and query and len(query) < 4096 and "\0" not in query and Path(query).is_dir():
         raise typer.BadParameter(f"the index comes first, then the query: mathamr search {query} '{folder}'")
 
 
-def eaten_by_shell(query: str) -> str:
+def shell_quoting_hint(query: str) -> str:
     """A hint where a query looks as if the shell had replaced `$x` in it by nothing.
 
     >>> eaten_by_shell("^2$"), eaten_by_shell("solve $x^2$")

@@ -8,14 +8,14 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from mathamr.cli.console import Console
+from mathamr.cli.safeconsole import SafeConsole
 from mathamr.search.alignment import AlignedPart, Alignment
 from mathamr.search.editors import address_in
 from mathamr.search.formulamatch import VIEWS, FormulaMatch
 from mathamr.search.fragment import Fragment
 from mathamr.search.hits import FormulaHit, Hit, Hits
-from mathamr.search.hubs import HUBNESS
-from mathamr.search.ranked import PLACES, Placed
+from mathamr.search.hubness import HUBNESS
+from mathamr.search.results import PLACES, Placement
 
 _LEVELS = {"document": "magenta", "sentence": "blue", "formula": "yellow"}
 LABEL = 58
@@ -23,12 +23,12 @@ DEEPEST = 12
 """Levels of a tree that are indented."""
 
 
-def show_hits(hits: Hits, console: Console | None = None, editor: str | None = None) -> None:
+def show_hits(hits: Hits, console: SafeConsole | None = None, editor: str | None = None) -> None:
     """Print hits: number, title, what is known, and the snippet with what matched in bold.
 
     With an `editor` the place of each is a link that opens it there.
     """
-    console = console or Console()
+    console = console or SafeConsole()
     for note in hits.notes:
         console.print(Text(f"note: {note}", style="yellow"))
     if not hits.hits:
@@ -43,7 +43,7 @@ def show_hits(hits: Hits, console: Console | None = None, editor: str | None = N
     )
 
 
-def _show_hit(hit: Hit, console: Console, editor: str | None = None) -> None:
+def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None) -> None:
     head = Text(f"{hit.rank:>3}  ", style="dim")
     head.append_text(_styled(hit.title, "bold") if hit.title else Text(hit.id, style="bold"))
     console.print(head)
@@ -98,9 +98,9 @@ def _styled(fragments: Iterable[Fragment], base: str = "") -> Text:
     return text
 
 
-def show_alignment(alignment: Alignment, console: Console | None = None) -> None:
+def show_alignment(alignment: Alignment, console: SafeConsole | None = None) -> None:
     """Print for each part of the query the part of the post that met it best."""
-    console = console or Console()
+    console = console or SafeConsole()
     console.print(
         Text(
             f"{alignment.post_id}: {alignment.title}" if alignment.title else alignment.post_id, style="bold"
@@ -116,9 +116,9 @@ def show_alignment(alignment: Alignment, console: Console | None = None) -> None
     console.print(table)
 
 
-def show_place(placed: Placed | None, console: Console | None = None) -> None:
+def show_place(placed: Placement | None, console: SafeConsole | None = None) -> None:
     """Print where a post is ranked and what each component gave it."""
-    console = console or Console()
+    console = console or SafeConsole()
     if placed is None:
         console.print(f"\nnot among the first {PLACES} places")
         return
@@ -134,9 +134,9 @@ def _part(part: AlignedPart) -> Text:
     return Text(part.label(LABEL), style=_LEVELS[part.level])
 
 
-def show_formula_match(match: FormulaMatch, console: Console | None = None) -> None:
+def show_formula_match(match: FormulaMatch, console: SafeConsole | None = None) -> None:
     """Print both trees node by node: what of the query met what of the found formula, and what met nothing."""
-    console = console or Console()
+    console = console or SafeConsole()
     console.print(Text(f"{match.formula_id} in {match.post_id}, by {match.by}", style="bold"))
     console.print(Text(f"query  ${match.query.latex}$"))
     console.print(Text(f"found  ${match.found.latex}$\n"))

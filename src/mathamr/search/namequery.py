@@ -1,4 +1,4 @@
-"""`BareName`: a query that only names something, as "Zippel lemma" or "nowhere dense": what has that name comes first.
+"""`NameQuery`: a query that only names something, as "Zippel lemma" or "nowhere dense": what has that name comes first.
 
 Vectors say what is alike in meaning. Whoever types a name wants what is called so, or what defines it: the name as a title,
 its words side by side, set off as where a thing is defined. How much each counts was chosen on names of an encyclopedia
@@ -18,7 +18,7 @@ from mathamr.index.scored import Scored
 from mathamr.posts.markup import pieces, title_pieces
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Post
-from mathamr.search.definiendum import set_off
+from mathamr.search.definedterms import emphasised_terms
 from mathamr.search.query import Query
 from mathamr.search.stopwords import STOP_WORDS
 
@@ -42,7 +42,7 @@ Posts = Callable[[Sequence[str]], Mapping[str, Post]]
 
 
 @dataclass(frozen=True, slots=True)
-class BareName:
+class NameQuery:
     """The words of a name as the index spells them, how rare each is, and which posts have the rarest."""
 
     words: tuple[str, ...]
@@ -54,7 +54,7 @@ class BareName:
     """Words that no post has, and those they were taken for."""
 
     @classmethod
-    def of(cls, query: Query, lexicon: LexicalPart, posts: Posts) -> BareName | None:
+    def of(cls, query: Query, lexicon: LexicalPart, posts: Posts) -> NameQuery | None:
         """What a query names; `None` where it says more than a name, or nothing that any post has."""
         asked = _asked(query)
         if not asked:
@@ -128,7 +128,7 @@ class BareName:
         whole = math.fsum(self.rarity.values()) or 1.0
         worth = _WORDS * math.fsum(value for stem, value in self.rarity.items() if stem in held) / whole
         worth += _TOGETHER * together
-        if any(stems(words(each)) == name for each in set_off(post.body, post.markup)):
+        if any(stems(words(each)) == name for each in emphasised_terms(post.body, post.markup)):
             worth += _DEFINED
         return worth + (_RARE * (1 + together) if post.id in self.rare else 0.0)
 

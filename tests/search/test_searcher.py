@@ -24,10 +24,10 @@ from mathamr.index.scored import Scored, best
 from mathamr.posts.level import Level
 from mathamr.search.fragment import plain
 from mathamr.search.fusion import FUSIONS
-from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs
-from mathamr.search.library import UnknownPostError
+from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
 from mathamr.search.query import EmptyQueryError
-from mathamr.search.stopwatch import Stopwatch
+from mathamr.search.searcher import UnknownPostError
+from mathamr.search.timing import StageTimer
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import Fuse, Promote
 from mathamr.systems.vectors import Vectors
@@ -44,7 +44,7 @@ def index(sample_index: Path) -> Iterator[Index]:
 
 
 def query_vectors(index: Index, query: Query) -> Vectors:
-    return index._analyser.analyse(query, Stopwatch()).encoded.post["parts"]
+    return index._encoder.analyse(query, StageTimer()).encoded.post["parts"]
 
 
 def naive_maxsim(query: np.ndarray, post: np.ndarray) -> float:
@@ -143,7 +143,7 @@ def test_hybrid_fuses_its_components_by_their_weights(index: Index) -> None:
     same_order(ranked(index, query, "fused", 20), fused[:20])
     documents = index.archive.engine["document"].fetch([hit.id for hit in fused[:50]])
     near = hubness({each: found.vectors[0] for each, found in documents.items()}, 10)
-    same_order(ranked(index, query, "hybrid", 50), less_for_hubs(fused[:50], near, 0.2))
+    same_order(ranked(index, query, "hybrid", 50), penalise_hubs(fused[:50], near, 0.2))
     hits = index.search(query, k=3)
     for hit in hits:
         assert set(hit.evidence) <= {*weights, HUBNESS}

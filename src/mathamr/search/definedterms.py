@@ -24,7 +24,7 @@ _SET_OFF: dict[Markup, re.Pattern[str]] = {
 }
 
 
-def set_off(body: str, markup: Markup) -> Iterator[str]:
+def emphasised_terms(body: str, markup: Markup) -> Iterator[str]:
     r"""The stretches of a text that are emphasised, as they are written.
 
     >>> list(set_off(r"A set is \emph{nowhere dense} or {\bf meagre}.", "latex"))

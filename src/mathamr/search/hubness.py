@@ -36,7 +36,7 @@ def hubness(vectors: Mapping[str, FloatArray], neighbours: int) -> dict[str, flo
     return dict(zip(vectors, means.tolist(), strict=True))
 
 
-def less_for_hubs(hits: Sequence[Scored], near: Mapping[str, float], share: float) -> Sequence[Scored]:
+def penalise_hubs(hits: Sequence[Scored], near: Mapping[str, float], share: float) -> Sequence[Scored]:
     """Hits with a share of their hubness taken off, both in standard deviations, best first.
 
     A hit whose hubness is unknown keeps its score.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from mathamr.evaluation.retrieval import MOST_NOTES, retrieve
 from mathamr.evaluation.topics import Topic
+from mathamr.evaluation.topicsearch import MOST_NOTES, retrieve
 from mathamr.posts.post import Post
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 
 
 def topic(number: int, body: str) -> Topic:

@@ -8,8 +8,8 @@ import pytest
 
 from mathamr import sample
 from mathamr.core.errors import MathAMRError
-from mathamr.evaluation.assessment import AssessmentSources, assess
 from mathamr.evaluation.measures import measures
+from mathamr.evaluation.runevaluation import EvaluationInputs, evaluate_runs
 
 FOLDER = sample.folder()
 QRELS = FOLDER / "qrels" / "task1.qrels"
@@ -27,8 +27,8 @@ def run_file(folder: Path, name: str, lines: str) -> str:
 
 def test_files_and_baselines_are_compared_with_the_baseline_which_comes_first(tmp_path: Path) -> None:
     mine = run_file(tmp_path, "mine.run", "A.1 Q0 1001 1 2 x\nA.1 Q0 1010 2 1 x\n")
-    assessment = assess(
-        AssessmentSources(QRELS, (mine, "bm25"), "random", TOPICS, POSTS), SUITE, has_floors=True
+    assessment = evaluate_runs(
+        EvaluationInputs(QRELS, (mine, "bm25"), "random", TOPICS, POSTS), SUITE, has_floors=True
     )
     comparison = assessment.comparison
     assert [scores.run for scores in comparison.scores] == ["random", "mine", "bm25"]
@@ -47,7 +47,8 @@ def test_runs_of_the_same_name_are_called_by_their_paths(tmp_path: Path) -> None
     first = run_file(tmp_path, "a/x.run", "A.1 Q0 1001 1 2 x\n")
     second = run_file(tmp_path, "b/x.run", "A.1 Q0 1002 1 2 x\n")
     assert [
-        scores.run for scores in assess(AssessmentSources(QRELS, (first, second)), SUITE).comparison.scores
+        scores.run
+        for scores in evaluate_runs(EvaluationInputs(QRELS, (first, second)), SUITE).comparison.scores
     ] == [
         first,
         second,
@@ -58,17 +59,17 @@ def test_topics_without_relevant_items_count_unless_they_are_left_out(tmp_path: 
     qrels = tmp_path / "q"
     qrels.write_text("A.1 0 7 3\nA.2 0 7 1\n", encoding="utf-8")
     mine = run_file(tmp_path, "mine.run", "A.1 Q0 7 1 2 x\nA.2 Q0 7 1 2 x\nA.3 Q0 7 1 2 x\n")
-    kept = assess(AssessmentSources(qrels, (mine,)), SUITE)
+    kept = evaluate_runs(EvaluationInputs(qrels, (mine,)), SUITE)
     assert kept.comparison.scores[0].mean("MAP'") == 0.5
     assert any(
         "1 of 2 judged topics have no item of grade 2 or more; they count as zero" in r for r in kept.remarks
     )
     assert any("mine: 1 of its topics do not count: no judgments (A.3)" in remark for remark in kept.remarks)
-    chosen = assess(AssessmentSources(qrels, (mine,)), SUITE, only_with_relevant=True)
+    chosen = evaluate_runs(EvaluationInputs(qrels, (mine,)), SUITE, only_with_relevant=True)
     assert chosen.comparison.scores[0].mean("MAP'") == 1
     assert chosen.comparison.topics == ("A.1",)
     with pytest.raises(MathAMRError, match="no topic has an item of grade 4"):
-        assess(AssessmentSources(qrels, (mine,)), SUITE, relevant=4, only_with_relevant=True)
+        evaluate_runs(EvaluationInputs(qrels, (mine,)), SUITE, relevant=4, only_with_relevant=True)
 
 
 def test_formula_runs_are_judged_by_visual(tmp_path: Path) -> None:
@@ -81,48 +82,48 @@ def test_formula_runs_are_judged_by_visual(tmp_path: Path) -> None:
         "mine.tsv",
         "B.1\t1\t5\t1\t9\t0\nB.1\t2\t5\t2\t8\t0\nB.1\t3\t6\t3\t7\t0\nB.1\t4\t6\t4\t6\t0\n",
     )
-    assessment = assess(AssessmentSources(qrels, (mine,), formulas=table), measures(["MRR"]))
+    assessment = evaluate_runs(EvaluationInputs(qrels, (mine,), formulas=table), measures(["MRR"]))
     assert assessment.runs[0].ids("B.1") == ["91", "92"]
     assert assessment.comparison.scores[0].mean("MRR") == 0.5
     assert "mine: 4 formulas, 2 after removing those that look the same" in assessment.remarks
     assert "mine: 1 formulas have no visual id and were left out" in assessment.remarks
     wrong = run_file(tmp_path, "looks.run", "B.1 Q0 91 1 9 x\nB.1 Q0 92 2 8 x\n")
     with pytest.raises(MathAMRError, match="none of its 2 ids is in the table of formulas"):
-        assess(AssessmentSources(qrels, (wrong,), formulas=table), measures(["MRR"]))
+        evaluate_runs(EvaluationInputs(qrels, (wrong,), formulas=table), measures(["MRR"]))
 
 
 def test_a_baseline_of_formulas_needs_no_table_of_visuals() -> None:
-    sources = AssessmentSources(
+    sources = EvaluationInputs(
         FOLDER / "qrels" / "task2.qrels",
         ("latex-ngrams",),
         topics=FOLDER / "topics" / "task2.xml",
         posts=POSTS,
         formulas=FOLDER / "formulas.tsv",
     )
-    assert assess(sources, SUITE).comparison.scores[0].mean("Bpref") > 0.5
+    assert evaluate_runs(sources, SUITE).comparison.scores[0].mean("Bpref") > 0.5
 
 
 @pytest.mark.parametrize(
     ("sources", "message"),
     [
         (
-            AssessmentSources(QRELS, ("nowhere.run",)),
+            EvaluationInputs(QRELS, ("nowhere.run",)),
             "nowhere.run: no such file, and no baseline of that name; known: random",
         ),
-        (AssessmentSources(QRELS, ("x" * 5000,)), "no such file"),
-        (AssessmentSources(QRELS, ("x\0y",)), "no such file"),
-        (AssessmentSources(QRELS, ("bm25",)), "the baseline 'bm25' needs --topics and --posts"),
-        (AssessmentSources(QRELS, ("bm25", "bm25"), None, TOPICS, POSTS), "the run bm25 is given twice"),
-        (AssessmentSources(QRELS, ()), "no run to evaluate"),
+        (EvaluationInputs(QRELS, ("x" * 5000,)), "no such file"),
+        (EvaluationInputs(QRELS, ("x\0y",)), "no such file"),
+        (EvaluationInputs(QRELS, ("bm25",)), "the baseline 'bm25' needs --topics and --posts"),
+        (EvaluationInputs(QRELS, ("bm25", "bm25"), None, TOPICS, POSTS), "the run bm25 is given twice"),
+        (EvaluationInputs(QRELS, ()), "no run to evaluate"),
         (
-            AssessmentSources(QRELS, ("bm25",), None, FOLDER / "topics" / "task2.xml", POSTS),
+            EvaluationInputs(QRELS, ("bm25",), None, FOLDER / "topics" / "task2.xml", POSTS),
             "none of its topics is judged",
         ),
     ],
 )
-def test_what_cannot_be_assessed_is_a_clear_error(sources: AssessmentSources, message: str) -> None:
+def test_what_cannot_be_assessed_is_a_clear_error(sources: EvaluationInputs, message: str) -> None:
     with pytest.raises(MathAMRError, match=message):
-        assess(sources, SUITE)
+        evaluate_runs(sources, SUITE)
 
 
 def test_negative_grades_and_contradicting_ranks_are_remarked(tmp_path: Path) -> None:
@@ -130,7 +131,7 @@ def test_negative_grades_and_contradicting_ranks_are_remarked(tmp_path: Path) ->
     qrels.write_text("A.1 0 7 3\nA.1 0 8 -1\n", encoding="utf-8")
     mine = run_file(tmp_path, "mine.run", "A.1 Q0 7 1 1 x\nA.1 Q0 8 2 2 x\n")
     assert [
-        remark.split(": ", 1)[1] for remark in assess(AssessmentSources(qrels, (mine,)), SUITE).remarks
+        remark.split(": ", 1)[1] for remark in evaluate_runs(EvaluationInputs(qrels, (mine,)), SUITE).remarks
     ] == [
         "1 negative grades count as unjudged",
         "the ranks contradict the scores in 1 topics; the scores count",

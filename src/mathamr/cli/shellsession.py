@@ -1,4 +1,4 @@
-"""`Asking`: a conversation with an open index, line by line."""
+"""`ShellSession`: a conversation with an open index, line by line."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ from dataclasses import replace
 
 from rich.text import Text
 
-from mathamr.cli.console import Console
-from mathamr.cli.found import show_hits
+from mathamr.cli.hitdisplay import show_hits
+from mathamr.cli.safeconsole import SafeConsole
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.postkind import KINDS
-from mathamr.search.library import Index
+from mathamr.search.searcher import Index
 from mathamr.systems.ranking import TASKS, Task
 
 HELP = """A line is a query: text with $latex$, a formula alone, or a label. Lines that begin with a colon:
@@ -26,12 +26,12 @@ HELP = """A line is a query: text with $latex$, a formula alone, or a label. Lin
 """
 
 
-class Asking:
+class ShellSession:
     """What has been said so far: filters, task, strategy, how many, and the last query for its next hits."""
 
-    def __init__(self, index: Index, editor: str | None = None, console: Console | None = None) -> None:
+    def __init__(self, index: Index, editor: str | None = None, console: SafeConsole | None = None) -> None:
         self._index, self._editor = index, editor
-        self._console = console or Console()
+        self._console = console or SafeConsole()
         self._where = Filter()
         self._folders: tuple[str, ...] = ()
         self._task: Task = index.tasks[0]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.posts.post import Post
-from mathamr.search.examples import ExampleQuery, examples
+from mathamr.search.examplequeries import ExampleQuery, examples
 from tests.index.small import note
 
 

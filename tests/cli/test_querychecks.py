@@ -9,7 +9,7 @@ import typer
 from typer.testing import CliRunner
 
 from mathamr.cli import app
-from mathamr.cli.mistakes import check_order, eaten_by_shell
+from mathamr.cli.querychecks import check_argument_order, shell_quoting_hint
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.index.build.builder import build_index
 
@@ -35,14 +35,14 @@ def test_a_misspelt_command_or_name_is_answered_with_the_nearest() -> None:
     ],
 )
 def test_a_query_that_the_shell_has_eaten_of_is_told_so(query: str, is_eaten: bool) -> None:
-    assert bool(eaten_by_shell(query)) is is_eaten
+    assert bool(shell_quoting_hint(query)) is is_eaten
 
 
 def test_swapped_arguments_are_told_so(tmp_path: Path) -> None:
     with pytest.raises(typer.BadParameter, match="the index comes first"):
-        check_order(Path("why is this so?"), str(tmp_path))
-    check_order(tmp_path, "why is this so?")
-    check_order(Path("not-there"), "why is this so?")
+        check_argument_order(Path("why is this so?"), str(tmp_path))
+    check_argument_order(tmp_path, "why is this so?")
+    check_argument_order(Path("not-there"), "why is this so?")
 
 
 def test_an_empty_folder_leaves_no_index_behind(tmp_path: Path) -> None:

@@ -14,12 +14,13 @@ from mathamr.index.engines.engine import Engine, create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.scored import Scored
 from mathamr.posts.level import Level
-from mathamr.search.asked import Asked
-from mathamr.search.hubs import HUBNESS, hubness, less_for_hubs
+from mathamr.search.hubness import HUBNESS, hubness, penalise_hubs
+from mathamr.search.options import SearchOptions
 from mathamr.search.postranker import PostRanker
 from mathamr.search.query import Query
-from mathamr.search.ranked import Demand, Ranked
-from mathamr.search.stopwatch import Stopwatch
+from mathamr.search.querycontext import QueryContext
+from mathamr.search.results import RankedResult
+from mathamr.search.timing import StageTimer
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.system import MathAMRPlusSystem
 from mathamr.systems.ranking import (
@@ -56,7 +57,7 @@ class Given:
     def __init__(self, vector: FloatArray) -> None:
         self._vectors = Vectors.one(vector, Level.DOCUMENT, "q")
 
-    def encoded(self, query: Query, watch: Stopwatch) -> Encoded:
+    def encoded(self, query: Query, timer: StageTimer) -> Encoded:
         return Encoded(id="q", post={"one": self._vectors})
 
     def visual(self, *given: object) -> dict[str, Vectors]:
@@ -74,7 +75,9 @@ def filled(folder: Path, name: str, rows: dict[str, FloatArray]) -> Engine:
 
 def ranker(engine: Engine, text: str = QUESTION) -> PostRanker:
     vector = unit(np.ones(SIZE, np.float32) + np.arange(SIZE) / 9)
-    return PostRanker(Asked(Query.of_text(text), Given(vector)), engine, lambda: pytest.fail("no words here"))
+    return PostRanker(
+        QueryContext(Query.of_text(text), Given(vector)), engine, lambda: pytest.fail("no words here")
+    )
 
 
 def test_hubness_is_the_mean_of_the_nearest_others(rows: dict[str, FloatArray]) -> None:
@@ -93,13 +96,13 @@ def test_a_share_of_the_hubness_is_taken_off_in_standard_deviations() -> None:
     near = {"a": 0.9, "b": 0.5, "c": 0.1, "d": 0.5}
     spread, deviation = np.std([4, 3, 2, 1]), np.std([*near.values()])
     expected = {hit.id: hit.score - 0.5 * spread * (near[hit.id] - 0.5) / deviation for hit in hits}
-    found = less_for_hubs(hits, near, 0.5)
+    found = penalise_hubs(hits, near, 0.5)
     assert dict(found) == pytest.approx(expected)
     assert [hit.id for hit in found] == sorted(expected, key=lambda each: -expected[each])
-    unknown = dict(less_for_hubs(hits, {"a": 0.9, "c": 0.1}, 0.5))
+    unknown = dict(penalise_hubs(hits, {"a": 0.9, "c": 0.1}, 0.5))
     assert (unknown["b"], unknown["d"]) == (3.0, 1.0)
-    assert less_for_hubs(hits, dict.fromkeys("abcd", 0.7), 0.5) == hits, "where all are alike nothing changes"
-    assert less_for_hubs([], {}, 0.5) == []
+    assert penalise_hubs(hits, dict.fromkeys("abcd", 0.7), 0.5) == hits, "where all are alike nothing changes"
+    assert penalise_hubs([], {}, 0.5) == []
 
 
 @pytest.fixture(params=["flat", "edge"])
@@ -109,7 +112,7 @@ def engine(request: pytest.FixtureRequest, tmp_path: Path, rows: dict[str, Float
     made.close()
 
 
-def pairs(found: Sequence[Ranked | Scored]) -> list[tuple[str, float]]:
+def pairs(found: Sequence[RankedResult | Scored]) -> list[tuple[str, float]]:
     return [(each.id, each.score) for each in found]
 
 
@@ -117,10 +120,10 @@ def test_the_first_are_ordered_by_what_is_left_of_their_scores(
     engine: Engine, rows: dict[str, FloatArray]
 ) -> None:
     ranking = Unhub(first=FIRST, field="one", share=0.8, neighbours=3, pool=12)
-    plain = ranker(engine).rank(FIRST, Demand(24), "one")
-    found = ranker(engine).rank(ranking, Demand(24), "one")
+    plain = ranker(engine).rank(FIRST, SearchOptions(24), "one")
+    found = ranker(engine).rank(ranking, SearchOptions(24), "one")
     near = hubness({each.id: rows[each.id] for each in plain[:12]}, 3)
-    expected = less_for_hubs([Scored(each.id, each.score) for each in plain[:12]], near, 0.8)
+    expected = penalise_hubs([Scored(each.id, each.score) for each in plain[:12]], near, 0.8)
     assert [each.id for each in found[:12]] == [hit.id for hit in expected]
     assert [each.score for each in found[:12]] == pytest.approx([hit.score for hit in expected], abs=1e-5)
     assert [each.id for each in found[:12]] != [each.id for each in plain[:12]], "the data has hubs"
@@ -132,7 +135,7 @@ def test_the_first_are_ordered_by_what_is_left_of_their_scores(
         HUBNESS: pytest.approx(near[found[0].id], abs=1e-5),
     }
     assert HUBNESS not in found[12].evidence
-    again = ranker(engine).rank(ranking, Demand(5), "one")
+    again = ranker(engine).rank(ranking, SearchOptions(5), "one")
     assert [each.id for each in again] == [each.id for each in found[:5]], (
         "a short page is the start of a long one"
     )
@@ -140,12 +143,12 @@ def test_the_first_are_ordered_by_what_is_left_of_their_scores(
 
 
 def test_what_is_not_asked_so_and_what_is_few_stays_exactly_as_it_was(engine: Engine) -> None:
-    plain = pairs(ranker(engine).rank(FIRST, Demand(24), "one"))
+    plain = pairs(ranker(engine).rank(FIRST, SearchOptions(24), "one"))
     only = Unhub(first=FIRST, field="one", neighbours=3, pool=12, kinds=("question",))
-    assert pairs(ranker(engine, "nowhere dense").rank(only, Demand(24), "one")) == plain
-    assert pairs(ranker(engine).rank(only, Demand(24), "one")) != plain
+    assert pairs(ranker(engine, "nowhere dense").rank(only, SearchOptions(24), "one")) == plain
+    assert pairs(ranker(engine).rank(only, SearchOptions(24), "one")) != plain
     few = Unhub(first=FIRST, field="one", pool=25)
-    assert pairs(ranker(engine).rank(few, Demand(24), "one")) == plain
+    assert pairs(ranker(engine).rank(few, SearchOptions(24), "one")) == plain
     assert pairs(ranker(engine).score(only, ["p03"])) == pairs(ranker(engine).score(FIRST, ["p03"]))
 
 

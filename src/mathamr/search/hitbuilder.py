@@ -1,4 +1,4 @@
-"""`HitMaker`: ranked ids of an index as hits that can be shown, each with its title, its snippet and where it matched."""
+"""`HitBuilder`: ranked ids of an index as hits that can be shown, each with its title, its snippet and where it matched."""
 
 from __future__ import annotations
 
@@ -11,30 +11,30 @@ from mathamr.index.archive import Archive
 from mathamr.index.catalogue.occurrences import FormulaEntry
 from mathamr.posts.level import Level
 from mathamr.posts.post import Post
-from mathamr.search.asked import Asked
 from mathamr.search.formulamatch import matched_nodes, matched_stretches
 from mathamr.search.hits import FormulaHit, Hit
-from mathamr.search.ranked import Ranked
+from mathamr.search.querycontext import QueryContext
+from mathamr.search.results import RankedResult
 from mathamr.search.snippet import Wanted, snippet, title
 from mathamr.systems.field import Field
 
 
-class HitMaker:
+class HitBuilder:
     """Makes the hits of one query out of what an archive knows about posts and formulas."""
 
-    def __init__(self, archive: Archive, asked: Asked, wanted: Wanted) -> None:
-        self._archive, self._asked, self._wanted = archive, asked, wanted
+    def __init__(self, archive: Archive, context: QueryContext, wanted: Wanted) -> None:
+        self._archive, self._context, self._wanted = archive, context, wanted
 
-    def posts(self, page: Sequence[Ranked], offset: int, *, near: bool) -> tuple[Hit, ...]:
+    def posts(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
         """Ranked posts as hits; places are counted from `offset`. With `near`, vectors tell which sentences are shown."""
         return self._made(page, {}, offset, near)
 
-    def formulas(self, page: Sequence[Ranked], offset: int, *, near: bool) -> tuple[Hit, ...]:
+    def formulas(self, page: Sequence[RankedResult], offset: int, *, near: bool) -> tuple[Hit, ...]:
         """Ranked formulas as hits, each in its post."""
         return self._made(page, self._archive.catalogue.formulas([each.id for each in page]), offset, near)
 
     def _made(
-        self, page: Sequence[Ranked], entries: Mapping[str, FormulaEntry], offset: int, near: bool
+        self, page: Sequence[RankedResult], entries: Mapping[str, FormulaEntry], offset: int, near: bool
     ) -> tuple[Hit, ...]:
         catalogue, wanted = self._archive.catalogue, self._wanted
         of_post = {each.id: entries[each.id].post if each.id in entries else each.id for each in page}
@@ -71,9 +71,9 @@ class HitMaker:
             )
         return tuple(hits)
 
-    def _formula_hit(self, entry: FormulaEntry, ranked: Ranked) -> FormulaHit:
+    def _formula_hit(self, entry: FormulaEntry, ranked: RankedResult) -> FormulaHit:
         (_, slt), _ = trees_of(entry.formula, entry.macros)
-        nodes = matched_nodes(self._asked.trees[1], slt)
+        nodes = matched_nodes(self._context.trees[1], slt)
         return FormulaHit(
             entry.id,
             entry.latex,
@@ -92,7 +92,7 @@ class HitMaker:
         field = aligned_field(self._archive)
         if field is None:
             return {}
-        query = self._asked.rows(field).vectors
+        query = self._context.rows(field).vectors
         found: dict[str, dict[int, float]] = {}
         for identifier, stored in self._archive.engine[field.name].fetch(ids).items():
             numbers, sentences = stored.at(Level.SENTENCE)

@@ -1,4 +1,4 @@
-"""`Stopwatch`: where the time of a search goes, by stage."""
+"""`StageTimer`: where the time of a search goes, by stage."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Stopwatch:
+class StageTimer:
     """Seconds by stage, in the order in which the stages began; a stage that comes again adds to its time."""
 
     def __init__(self) -> None:

@@ -1,4 +1,4 @@
-"""`Analysis`: a query on its way to vectors, through the same stages as the posts of the index."""
+"""`EncodedQuery`: a query on its way to vectors, through the same stages as the posts of the index."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.tensor import tensorise
 from mathamr.posts.post import Formula
 from mathamr.search.query import Query
-from mathamr.search.stopwatch import Stopwatch
+from mathamr.search.timing import StageTimer
 from mathamr.systems.system import Encoded, Item, System, VisualFormula
 from mathamr.systems.vectors import Vectors
 
@@ -27,7 +27,7 @@ REMEMBERED = 256
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Analysis:
+class EncodedQuery:
     """The vectors of a query, and its graph where the system needs one."""
 
     encoded: Encoded
@@ -36,28 +36,28 @@ class Analysis:
     """What the person should know: a parser that fails leaves a graph of words and formulas alone."""
 
 
-class QueryAnalyser:
+class QueryEncoder:
     """Makes analyses, one at a time; parser and system are loaded when the first query needs them."""
 
     def __init__(self, parser: Callable[[], AmrParser], system: Callable[[], System]) -> None:
         self._load_parser, self._load_system = parser, system
         self._maker: GraphMaker | None = None
-        self._posts: _Memory[Analysis] = _Memory()
+        self._posts: _Memory[EncodedQuery] = _Memory()
         self._visuals: _Memory[Mapping[str, Vectors]] = _Memory()
         self._working = threading.Lock()
         self.reading: Callable[[], AbstractContextManager[None]] = nullcontext
         """What texts are read within: a way of reading that is quicker, where it is ready."""
 
-    def encoded(self, query: Query, watch: Stopwatch) -> Encoded:
+    def encoded(self, query: Query, timer: StageTimer) -> Encoded:
         """The vectors of a query."""
-        return self.analyse(query, watch).encoded
+        return self.analyse(query, timer).encoded
 
-    def analyse(self, query: Query, watch: Stopwatch) -> Analysis:
+    def analyse(self, query: Query, timer: StageTimer) -> EncodedQuery:
         """The analysis of a query; the time goes to the stages load, amr and encode."""
 
-        def make() -> Analysis:
+        def make() -> EncodedQuery:
             with self._working:
-                return self._made(query, watch)
+                return self._made(query, timer)
 
         return self._posts.get(query.post.to_json(), make)
 
@@ -66,16 +66,16 @@ class QueryAnalyser:
         found = self._posts.known(query.post.to_json())
         return found.notes if found is not None else ()
 
-    def visual(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
+    def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
         """The vectors of one formula of a query by itself, for fields of looks."""
 
         def make() -> Mapping[str, Vectors]:
             opt, slt = query.trees[formula.id]
             key = visual_key(slt) if slt is not None else ""
             with self._working:
-                with watch("load"):
+                with timer("load"):
                     system = self._load_system()
-                with watch("encode"), _one_thread(), self.reading():
+                with timer("encode"), _one_thread(), self.reading():
                     (found,) = system.encode_visuals(
                         [VisualFormula(key=key, formula=formula, opt=opt, slt=slt)]
                     )
@@ -83,26 +83,26 @@ class QueryAnalyser:
 
         return self._visuals.get(f"{formula.id}\n{query.post.to_json()}", make)
 
-    def _made(self, query: Query, watch: Stopwatch) -> Analysis:
-        with watch("load"):
+    def _made(self, query: Query, timer: StageTimer) -> EncodedQuery:
+        with timer("load"):
             system = self._load_system()
         item, notes = Item(post=query.post), tuple[str, ...]()
         if {"graph", "tensor"} & system.needs:
-            item, notes = self._with_graph(query, system, watch)
-        with watch("encode"), _one_thread(), self.reading():
+            item, notes = self._with_graph(query, system, timer)
+        with timer("encode"), _one_thread(), self.reading():
             (encoded,) = system.encode([item])
-        return Analysis(encoded, item.graph, notes)
+        return EncodedQuery(encoded, item.graph, notes)
 
-    def _with_graph(self, query: Query, system: System, watch: Stopwatch) -> tuple[Item, tuple[str, ...]]:
-        with watch("load"):
+    def _with_graph(self, query: Query, system: System, timer: StageTimer) -> tuple[Item, tuple[str, ...]]:
+        with timer("load"):
             if self._maker is None:
                 self._maker = GraphMaker(self._load_parser())
-        with watch("amr"):
+        with timer("amr"):
             (made,) = self._maker.make([query.post])
         notes = _failed(made)
         if system.graphs is None:
             return Item(post=query.post, graph=made.graph), notes
-        with watch("encode"):
+        with timer("encode"):
             read = system.graphs
             configuration = GraphConfiguration.from_name(read.configuration)
             tensor = tensorise(made.graph, read.vocabulary, read.relations, configuration)

@@ -1,4 +1,4 @@
-"""`Asked`: one query on its way through a search: what was asked, its vectors and terms once needed, and the time."""
+"""`QueryContext`: one query on its way through a search: what was asked, its vectors and terms once needed, and the time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mathamr.formulas.visualkey import visual_key
 from mathamr.index.lexical.terms import Terms, formula_terms, post_terms, reading_in_force
 from mathamr.posts.post import Formula
 from mathamr.search.query import Query, QueryError
-from mathamr.search.stopwatch import Stopwatch
+from mathamr.search.timing import StageTimer
 from mathamr.systems.field import Field
 from mathamr.systems.system import Encoded
 from mathamr.systems.vectors import Vectors
@@ -20,16 +20,16 @@ from mathamr.systems.vectors import Vectors
 class QueryVectors(Protocol):
     """Where the vectors of queries come from: a system asked now, or vectors that were made before."""
 
-    def encoded(self, query: Query, watch: Stopwatch) -> Encoded:
+    def encoded(self, query: Query, timer: StageTimer) -> Encoded:
         """The vectors of the whole query."""
         ...
 
-    def visual(self, query: Query, formula: Formula, watch: Stopwatch) -> Mapping[str, Vectors]:
+    def visual(self, query: Query, formula: Formula, timer: StageTimer) -> Mapping[str, Vectors]:
         """The vectors of one of its formulas by itself."""
         ...
 
 
-class Asked:
+class QueryContext:
     """A query with everything that rankings need of it, each made once; `formula` is the one that is looked for."""
 
     def __init__(
@@ -38,16 +38,16 @@ class Asked:
         vectors: QueryVectors,
         *,
         formula: Formula | None = None,
-        watch: Stopwatch | None = None,
+        timer: StageTimer | None = None,
     ) -> None:
         self.query, self.formula = query, formula
-        self.watch = watch or Stopwatch()
+        self.timer = timer or StageTimer()
         self._vectors = vectors
 
     @cached_property
     def encoded(self) -> Encoded:
         """The vectors of the query."""
-        return self._vectors.encoded(self.query, self.watch)
+        return self._vectors.encoded(self.query, self.timer)
 
     @cached_property
     def terms(self) -> Terms:
@@ -62,7 +62,7 @@ class Asked:
         return (None, None) if self.formula is None else self.query.trees[self.formula.id]
 
     @cached_property
-    def meant(self) -> Trees:
+    def lexical_trees(self) -> Trees:
         """The same, the operators read as lexical terms are: what two formulas say is compared by these."""
         if self.formula is None:
             return (None, None)
@@ -88,7 +88,7 @@ class Asked:
                 (fields.get(field.name) for name, fields in self.encoded.formulas if name == wanted), None
             )
         else:
-            found = self._vectors.visual(self.query, self.formula, self.watch).get(field.name)
+            found = self._vectors.visual(self.query, self.formula, self.timer).get(field.name)
         if found is None or not len(found):
             what = f"formula {self.formula.id!r} of the query" if self.formula is not None else "query"
             raise QueryError(f"the model gives the {what} no vector")

@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.entry import Filter, Payload
 from mathamr.posts.post import Post
-from mathamr.search.ranked import Ranked
+from mathamr.search.results import RankedResult
 
 LABEL_MARK = "label:"
 """Before a label in a query, where it might be taken for a word."""
@@ -54,7 +54,7 @@ def within(catalogue: Catalogue, folders: Sequence[str], where: Filter) -> Filte
     return replace(where, sources=tuple(inside))
 
 
-def shelves(sources: Mapping[str, int]) -> dict[str, int]:
+def folder_counts(sources: Mapping[str, int]) -> dict[str, int]:
     """The folders beside each other that files lie in, as `within` knows them, and how many posts each has.
 
     >>> shelves({"/ada/vault/limits/a.md": 2, "/ada/vault/sums/b/c.md": 1, "/ada/vault/d.md": 1})
@@ -73,8 +73,8 @@ def shelves(sources: Mapping[str, int]) -> dict[str, int]:
 
 
 def labelled_first(
-    catalogue: Catalogue, text: str, found: list[Ranked], where: Filter | None, depth: int
-) -> list[Ranked]:
+    catalogue: Catalogue, text: str, found: list[RankedResult], where: Filter | None, depth: int
+) -> list[RankedResult]:
     """What was found, with the posts before all others that the query names by their label."""
     label = text.strip().removeprefix(LABEL_MARK).strip()
     if not label or len(label.split()) > 1:
@@ -84,7 +84,7 @@ def labelled_first(
     if where is not None:
         named = {name: post for name, post in named.items() if where.passes(_payload(post))}
     best = max((each.score for each in found), default=0.0)
-    first = [Ranked(name, best + 1.0, {"label": 1.0}) for name in order if name in named]
+    first = [RankedResult(name, best + 1.0, {"label": 1.0}) for name in order if name in named]
     return [*first, *(each for each in found if each.id not in named)][:depth]
 
 

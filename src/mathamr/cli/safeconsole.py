@@ -1,4 +1,4 @@
-"""`Console`: rich's, on which words of strangers are shown and never obeyed."""
+"""`SafeConsole`: rich's, on which words of strangers are shown and never obeyed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from rich.segment import Segment
 from mathamr.core.terminal import visible
 
 
-class Console(console.Console):
+class SafeConsole(console.Console):
     """A console that adds its own colours, and spells out every sign of the text that a terminal would obey."""
 
     def render(

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mathamr.evaluation.columnfile import FormatError, Row, read_rows
 from mathamr.evaluation.qrels import read_qrels
-from mathamr.evaluation.rows import FormatError, Row, read_rows
 from mathamr.evaluation.runs import read_run
 
 

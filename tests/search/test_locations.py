@@ -8,8 +8,8 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.entry import Filter
 from mathamr.posts.post import Place, Post
-from mathamr.search.places import labelled_first, within
-from mathamr.search.ranked import Ranked
+from mathamr.search.locations import labelled_first, within
+from mathamr.search.results import RankedResult
 
 POSTS = [
     Post("a", "theorem", "x", source="/n/limits/a.tex", place=Place("limits/a.tex", 3, "thm:a")),
@@ -44,7 +44,7 @@ def test_a_folder_without_posts_is_an_error_that_shows_what_there_is(catalogue):
 
 
 def test_a_label_brings_its_post_first_and_then_those_that_hold_it(catalogue):
-    found = [Ranked("c", 0.9), Ranked("b", 0.5)]
+    found = [RankedResult("c", 0.9), RankedResult("b", 0.5)]
     ranked = labelled_first(catalogue, " label:thm:a ", found, None, 10)
     assert [each.id for each in ranked] == ["a", "b", "c"]
     assert ranked[0].score > 0.9

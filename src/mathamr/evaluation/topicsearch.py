@@ -16,16 +16,17 @@ from mathamr.index.catalogue.catalogue import Catalogue
 from mathamr.index.engines.entry import Filter
 from mathamr.index.scored import Scored
 from mathamr.posts.postkind import ANSWERING
-from mathamr.search.library import Index
+from mathamr.search.options import POOL
 from mathamr.search.query import Query, QueryError
-from mathamr.search.ranked import POOL, Ranked
+from mathamr.search.results import RankedResult
+from mathamr.search.searcher import Index
 from mathamr.systems.ranking import Ranking, Task
 
 MOST_NOTES = 20
 """Things to know about queries that are told one by one."""
 
 
-class Found(NamedTuple):
+class TopicHit(NamedTuple):
     """One result of a topic: what is judged (a post, or a look), and for a look the formula and its post."""
 
     id: str
@@ -35,11 +36,11 @@ class Found(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Retrieval:
+class TopicResults:
     """The results of all topics, best first, and what should be known about them."""
 
     name: str
-    results: dict[str, list[Found]]
+    results: dict[str, list[TopicHit]]
     remarks: list[str] = field(default_factory=list)
 
     def run(self) -> Run:
@@ -70,7 +71,7 @@ def retrieve(
     exact: bool = True,
     pool: int = POOL,
     name: str = "",
-) -> Retrieval:
+) -> TopicResults:
     """The results of every topic: answers for whole questions, or formulas for the formula a topic names.
 
     In a collection that has answers only they are results of Task 1, as in ARQMath. A topic that cannot be searched
@@ -79,7 +80,7 @@ def retrieve(
     called, ranking = index.ranking(task, strategy)
     answers = tuple(sorted(ANSWERING & index.archive.catalogue.kinds().keys()))
     where = Filter(kinds=answers) if task == "answers" and answers else None
-    results: dict[str, list[Found]] = {}
+    results: dict[str, list[TopicHit]] = {}
     remarks: list[str] = []
     noted: dict[str, list[str]] = {}
     with Progress("searching", "topics", total=len(topics)) as progress:
@@ -95,9 +96,9 @@ def retrieve(
             results[topic.id] = (
                 _visuals(ranked, index.archive.catalogue, depth)
                 if task == "formulas"
-                else [Found(each.id, each.score) for each in ranked]
+                else [TopicHit(each.id, each.score) for each in ranked]
             )
-    return Retrieval(name or called, results, [*remarks, *_told(noted)])
+    return TopicResults(name or called, results, [*remarks, *_told(noted)])
 
 
 def _told(noted: Mapping[str, Sequence[str]]) -> list[str]:
@@ -120,7 +121,7 @@ def rerank_results(
     depth: int = DEPTH,
     pool: int = POOL,
     name: str = "",
-) -> Retrieval:
+) -> TopicResults:
     """The first `pool` results that a run, whoever made it, has for each topic, ranked again by a strategy.
 
     Formulas are named by the visual ids of the collection, as in a run of our own. What is not in the index stays behind the others, in its old order, and a remark counts them;
@@ -165,9 +166,9 @@ def rerank_results(
             f"{run.name}: {unknown:,} of {total:,} results are not in the index; they come after the others"
         )
     results = {
-        topic: [Found(hit.id, hit.score) for hit in hits[:depth]] for topic, hits in again.rankings.items()
+        topic: [TopicHit(hit.id, hit.score) for hit in hits[:depth]] for topic, hits in again.rankings.items()
     }
-    return Retrieval(name or f"{called}({run.name})", results, remarks)
+    return TopicResults(name or f"{called}({run.name})", results, remarks)
 
 
 def _left_out(run: Run, asked: Collection[str]) -> list[str]:
@@ -182,14 +183,14 @@ def _left_out(run: Run, asked: Collection[str]) -> list[str]:
     return remarks
 
 
-def _visuals(ranked: Sequence[Ranked], catalogue: Catalogue, depth: int) -> list[Found]:
+def _visuals(ranked: Sequence[RankedResult], catalogue: Catalogue, depth: int) -> list[TopicHit]:
     """Formulas by the visual ids of the collection, each once; by their own id where the collection has none."""
-    found: dict[str, Found] = {}
+    found: dict[str, TopicHit] = {}
     known = catalogue.visuals([each.visual for each in ranked])
     for each in ranked:
         for formula, post, visual_id in known.get(each.visual, ()):
             visual = visual_id or each.id
-            found.setdefault(visual, Found(visual, each.score, formula, post))
+            found.setdefault(visual, TopicHit(visual, each.score, formula, post))
     return list(found.values())[:depth]
 
 

@@ -5,12 +5,12 @@ import io
 from rich.table import Table
 from rich.text import Text
 
-from mathamr.cli.console import Console
+from mathamr.cli.safeconsole import SafeConsole
 
 
 def test_colours_are_ours_alone() -> None:
     written = io.StringIO()
-    console = Console(file=written, force_terminal=True, width=60, color_system="standard")
+    console = SafeConsole(file=written, force_terminal=True, width=60, color_system="standard")
     table = Table("a")
     table.add_row("in a table \x1b[2J")
     for each in ("a name\x1b]0;owned\x07", Text("bold \x9b1A", style="bold"), table):

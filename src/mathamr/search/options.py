@@ -1,0 +1,34 @@
+"""`SearchOptions`: how many results a search returns, from which entries, and how exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mathamr.core.errors import MathAMRError
+from mathamr.index.engines.entry import Filter
+
+MAX_DEPTH = 10_000
+"""The greatest depth of a ranking."""
+POOL = 1000
+"""Posts that `rerank` takes from the document vectors; the thesis uses 1000 and 5000."""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchOptions:
+    """The depth of a ranking, its filter, and how exact it is.
+
+    `pool` is the number of posts that `rerank` scores again. With `approximate_candidates`, the candidates may be
+    chosen by approximate scores; the scores of the results are still exact.
+    """
+
+    depth: int
+    where: Filter | None = None
+    exact: bool = True
+    pool: int = POOL
+    approximate_candidates: bool = False
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.depth <= MAX_DEPTH:
+            raise MathAMRError(f"the depth must be between 1 and {MAX_DEPTH:,}, got {self.depth:,}")
+        if self.pool < 1:
+            raise MathAMRError(f"pool must be at least 1, got {self.pool}")

@@ -1,0 +1,41 @@
+"""`RankedResult`: one line of a ranking; `Placement`: the rank of one post."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+PLACES = 100
+"""How many ranks are searched for a post whose rank is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class RankedResult:
+    """A post, or a formula at its best occurrence (`visual` is its visual class), with its score and evidence.
+
+    `exact` is True for a formula of the query's own visual class, or one that fits the query's wildcards.
+    """
+
+    id: str
+    score: float
+    evidence: Mapping[str, float] = field(default_factory=dict)
+    visual: str = ""
+    exact: bool = False
+    share: float = 1.0
+    """The score as a share of the best one, before exact matches were promoted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """The rank of a post under one strategy, counted from 1, and the score of each component."""
+
+    place: int
+    strategy: str
+    score: float
+    evidence: Mapping[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """The fields as JSON values, scores rounded."""
+        rounded = {name: round(score, 6) for name, score in self.evidence.items()}
+        return asdict(self) | {"score": round(self.score, 6), "evidence": rounded}
