@@ -329,3 +329,42 @@ def test_a_list_of_numbers_beside_a_dump_is_no_text(tmp_path):
     (tmp_path / "short.txt").write_text("Is $2$ odd?\n")
     assert detect(tmp_path / "questions.txt") is None
     assert detect(tmp_path / "short.txt") == "text"
+
+
+def test_a_package_can_add_a_format_behind_the_built_in_ones(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The package is one that Python itself finds: a module on the path, with the entry points that pip would write."""
+    site = tmp_path / "site"
+    installed = site / "typst_reader-1.0.dist-info"
+    installed.mkdir(parents=True)
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: typst-reader\nVersion: 1.0\n")
+    (installed / "entry_points.txt").write_text(
+        "[mathamr.readers]\ntypst = typst_reader:TypstReader\nmarkdown = typst_reader:TypstReader\n"
+        "broken = no_such_module:Reader\n"
+    )
+    (site / "typst_reader.py").write_text(
+        "from mathamr.posts.post import Post\n\n\n"
+        "class TypstReader:\n    description = 'Typst documents'\n\n    @classmethod\n"
+        "    def recognises(cls, head):\n        return head.suffix in ('.typ', '.md')\n\n"
+        "    def read(self, collection, report):\n        for file in collection.files:\n"
+        "            report.at(str(file))\n            yield Post(file.name, 'note', file.read_text(), markup='text')\n"
+    )
+    posts = tmp_path / "posts"
+    posts.mkdir()
+    (posts / "a.typ").write_text("Let $x$.")
+    (posts / "b.md").write_text("Let $y$.")
+    monkeypatch.syspath_prepend(str(site))
+    assert list(READERS)[-2:] == ["broken", "typst"]
+    assert READERS["markdown"].__module__.startswith("mathamr.")
+    with pytest.raises(MathAMRError, match="the format 'broken' of an installed package cannot be loaded"):
+        READERS["broken"]
+    (installed / "entry_points.txt").write_text("[mathamr.readers]\ntypst = typst_reader:TypstReader\n")
+    monkeypatch.syspath_prepend(str(site / "."))
+    assert detect(posts / "a.typ") == "typst"
+    assert {post.id: post.markup for post in read_posts(posts, Report())} == {
+        "b.md": "markdown",
+        "a.typ": "text",
+    }
+    monkeypatch.undo()
+    assert "typst" not in READERS

@@ -150,3 +150,12 @@ def test_references_of_html_lead_to_posts_and_others_nowhere() -> None:
         '<p><a href="?post=q%22%3C" class="reference">one</a> <a>two</a> '
         '<a href="?post=x%22y" class="reference">three</a> <a>four</a></p>'
     )
+
+
+@pytest.mark.parametrize("mark", ["\ufdd0", "&#xfdd0;", "&#64976;", "&#x0fdd0;"])
+def test_an_author_cannot_forge_the_place_of_a_formula(mark: str) -> None:
+    body = f'<p>{f"{mark}0{mark}" * 1000}</p><p>Let <span class="math-container">$x$</span>.</p>'
+    post = Post("1", "question", body, formulas=formulas_of("1", "", body, "html"))
+    written = body_html(post, 1 << 20)
+    assert written.count("data-formula") == 1
+    assert written.index("data-formula") > written.index("<p>Let ")

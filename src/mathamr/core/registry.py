@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
-from importlib import import_module
+from functools import lru_cache
+from importlib import import_module, metadata
 from typing import Any, Generic, TypeVar
 
-from mathamr.core.errors import UnknownNameError
+from mathamr.core.errors import MathAMRError, UnknownNameError
 
 T = TypeVar("T")
 
 
 class Registry(Generic[T]):
-    """Names of the implementations of one seam, imported only when one is asked for.
+    """Names of the implementations of one seam, imported only when one is used.
+
+    With a `group`, installed packages can add implementations as entry points of that group. Their names come after
+    the built-in ones, which they cannot replace.
 
     >>> readers: Registry[type] = Registry("number type", {"fraction": "fractions:Fraction"})
     >>> readers["fraction"].__name__
@@ -22,9 +27,19 @@ class Registry(Generic[T]):
     mathamr.core.errors.UnknownNameError: unknown number type 'surreal'; known: fraction
     """
 
-    def __init__(self, kind: str, entries: dict[str, str]) -> None:
+    def __init__(self, kind: str, entries: dict[str, str], group: str | None = None) -> None:
         self.kind = kind
-        self._entries = dict(entries)
+        self._built_in, self._group = dict(entries), group
+
+    @property
+    def _entries(self) -> dict[str, str]:
+        if self._group is None:
+            return self._built_in
+        return self._built_in | {
+            name: value
+            for name, value in _entry_points(self._group, tuple(sys.path)).items()
+            if name not in self._built_in
+        }
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._entries)
@@ -33,12 +48,27 @@ class Registry(Generic[T]):
         return name in self._entries
 
     def check(self, name: str) -> None:
-        """Complains about a name that is not known."""
+        """Raise `UnknownNameError` for a name that is not known."""
         if name not in self._entries:
             raise UnknownNameError(self.kind, name, list(self._entries))
 
     def __getitem__(self, name: str) -> T:
         self.check(name)
-        module, _, attribute = self._entries[name].partition(":")
-        loaded: Any = getattr(import_module(module), attribute)
+        entry = self._entries[name]
+        module, _, attribute = entry.partition(":")
+        try:
+            loaded: Any = getattr(import_module(module), attribute)
+        except (ImportError, AttributeError) as error:
+            if name in self._built_in:
+                raise
+            raise MathAMRError(
+                f"the {self.kind} {name!r} of an installed package cannot be loaded from {entry!r} ({error}); "
+                "repair or remove the package"
+            ) from error
         return loaded  # type: ignore[no-any-return]
+
+
+@lru_cache(maxsize=16)
+def _entry_points(group: str, path: tuple[str, ...]) -> dict[str, str]:
+    """The entry points of the packages on the module search path `path`, in the order of their names."""
+    return {point.name: point.value for point in sorted(metadata.entry_points(group=group))}

@@ -75,6 +75,7 @@ READERS: Registry[type[PostReader]] = Registry(
         "bibtex": "mathamr.posts.readers.bibtex:BibtexReader",
         "text": "mathamr.posts.readers.plaintext:PlainTextReader",
     },
+    group="mathamr.readers",
 )
 
 

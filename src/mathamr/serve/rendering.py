@@ -22,7 +22,7 @@ from mathamr.posts.markup.markdown import CITED_MARK
 from mathamr.posts.markup.piece import Piece
 from mathamr.posts.post import Formula, Place, Post
 from mathamr.search.fragment import Fragment
-from mathamr.serve.sanitiser import NestedTooDeeplyError, place, safe_link, sanitised_html, without_places
+from mathamr.serve.sanitiser import NestedTooDeeplyError, Places, safe_link, sanitised_html
 
 REMEMBERED = 4_000
 LONGEST_REMEMBERED = 200
@@ -231,20 +231,18 @@ def _block_body(body: str, post: Post, names: Sequence[str], references: Mapping
 
 def _html_body(body: str, post: Post, names: Sequence[str], references: Mapping[str, str]) -> str:
     """HTML with its own structure: formulas are cut out of the source, and come back as MathML."""
-    body, formulas = without_places(body), _Formulas.of_body(post, names)
+    formulas, places = _Formulas.of_body(post, names), Places()
     parts: list[str] = []
-    drawn: list[str] = []
     done = 0
     for piece in pieces(body, "html"):
         if piece.kind == "formula":
             formula = formulas.next(piece)
             if piece.start < done:
                 continue
-            parts += [body[done : piece.start], place(len(drawn))]
-            drawn.append(formula_html(formula, post.macros))
+            parts += [body[done : piece.start], places.add(formula_html(formula, post.macros))]
             done = piece.end
     parts.append(body[done:])
-    return sanitised_html(_with_references("".join(parts), references), drawn)
+    return sanitised_html(_with_references("".join(parts), references), places)
 
 
 def _with_references(body: str, references: Mapping[str, str]) -> str:

@@ -7,7 +7,8 @@ from the lists here, every text is escaped, every element is closed; MathML come
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+import secrets
+from collections.abc import Iterator
 from html import escape
 from itertools import chain
 from typing import Any
@@ -17,7 +18,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.posts.decoding import UNWANTED
 
 MARK = "\ufdd0"
-"""Stands around the number of a formula in the source: no character, so no text has it once it is replaced there."""
+"""Stands around the mark of a formula; a noncharacter, which Unicode reserves for internal use."""
 
 
 def _names(listing: str) -> frozenset[str]:
@@ -52,7 +53,6 @@ _NUMBER = re.compile(r"-?[0-9]{1,6}")
 _OWN_LINK = re.compile(r"\?post=[A-Za-z0-9%._~-]{1,3000}")
 """To another post on the same page."""
 _SPAN = re.compile(r"[1-9][0-9]?")
-_PLACE = re.compile(f"{MARK}([0-9]+){MARK}")
 _LINK_RELATION = "nofollow noopener noreferrer"
 
 
@@ -60,28 +60,49 @@ class NestedTooDeeplyError(MathAMRError):
     """HTML with so many elements within elements that its tree cannot be read whole."""
 
 
-def sanitised_html(source: str, formulas: Sequence[str] = ()) -> str:
-    """The source as safe HTML; the n-th of `formulas`, HTML of our own, stands where the source has `place(n)`.
+class Places:
+    """The formulas of one source, HTML of our own, and the marks that stand for them while the source is sanitised.
+
+    Each mark holds a key drawn for this source, because an author can write any character as a character reference.
+    """
+
+    def __init__(self) -> None:
+        key = secrets.token_hex(8)
+        self._prefix = f"{MARK}{key}:"
+        self._pattern = re.compile(f"{MARK}{key}:([0-9]{{1,9}}){MARK}")
+        self._formulas: list[str] = []
+
+    def add(self, html: str) -> str:
+        """The mark to write into the source for a formula."""
+        self._formulas.append(html)
+        return f"{self._prefix}{len(self._formulas) - 1}{MARK}"
+
+    def split(self, text: str) -> Iterator[tuple[str, str]]:
+        """The text between the marks, each with the formula that follows it; no formula is returned twice."""
+        parts = self._pattern.split(text)
+        for before, number in zip(parts[::2], [*map(int, parts[1::2]), -1], strict=True):
+            formula = self._formulas[number] if 0 <= number < len(self._formulas) else ""
+            yield before, formula
+            if formula:
+                self._formulas[number] = ""
+
+    def removed(self, text: str) -> str:
+        """The text without the marks."""
+        return self._pattern.sub("", text)
+
+
+def sanitised_html(source: str, places: Places | None = None) -> str:
+    """The source as safe HTML, with the formulas of `places` where their marks stand.
 
     Raises `NestedTooDeeplyError` rather than losing what stands too deep.
 
     >>> sanitised_html('<p onclick="evil()">Let <script>evil()</script><a href="javascript:evil()">x</a> be</p>')
     '<p>Let <a>x</a> be</p>'
     """
-    writer = _Writer(formulas)
+    writer = _Writer(places or Places())
     for root in _trees(UNWANTED.sub("\ufffd", source)):
         writer.write(root)
     return writer.html()
-
-
-def place(number: int) -> str:
-    """What stands in a source for a formula."""
-    return f"{MARK}{number}{MARK}"
-
-
-def without_places(source: str) -> str:
-    """A source in which nobody else has written a place; as long as before."""
-    return source.replace(MARK, "\ufffd")
 
 
 def safe_link(target: str) -> str | None:
@@ -119,8 +140,8 @@ def _trees(source: str) -> Iterator[Any]:
 class _Writer:
     """Writes trees, without recursion, so that no nesting is too deep."""
 
-    def __init__(self, formulas: Sequence[str]) -> None:
-        self._formulas = formulas
+    def __init__(self, places: Places) -> None:
+        self._places = places
         self._parts: list[str] = []
         self._depth = 0
 
@@ -153,14 +174,14 @@ class _Writer:
         elif tag in VOID:
             self._parts.append(f"<{tag}>")
         elif tag in KEPT and self._depth < DEEPEST:
-            self._parts.append(f"<{tag}{_attributes(tag, element)}>")
+            self._parts.append(f"<{tag}{self._attributes(tag, element)}>")
             self._depth += 1
             return str(tag)
         return None
 
     def _picture(self, element: Any) -> None:
         """A picture of elsewhere is not fetched: what it shows, and a way to it."""
-        shown = escape(_PLACE.sub("", element.get("alt") or "").strip()[:300]) or "no description"
+        shown = escape(self._places.removed(element.get("alt") or "").strip()[:300]) or "no description"
         target = safe_link(element.get("src") or "")
         label = f"[picture: {shown}]"
         if target and not target.lower().startswith("mailto:"):
@@ -168,27 +189,22 @@ class _Writer:
         self._parts.append(f'<span class="picture">{label}</span>')
 
     def _text(self, text: str) -> None:
-        done = 0
-        for match in _PLACE.finditer(text):
-            self._parts.append(escape(text[done : match.start()]))
-            number = int(match[1][:9])
-            if number < len(self._formulas):
-                self._parts.append(self._formulas[number])
-            done = match.end()
-        self._parts.append(escape(text[done:]))
+        for before, formula in self._places.split(text):
+            self._parts += (escape(before.replace(MARK, "\ufffd")), formula)
 
-
-def _attributes(tag: str, element: Any) -> str:
-    given = element.attrib
-    kept: dict[str, str] = {}
-    if tag == "a" and _OWN_LINK.fullmatch(given.get("href", "")):
-        kept = {"href": given["href"], "class": "reference"}
-    elif tag == "a" and (target := safe_link(given.get("href", ""))):
-        kept = {"href": target, "rel": _LINK_RELATION}
-    elif tag in ("td", "th"):
-        kept = {name: given[name] for name in ("colspan", "rowspan") if _SPAN.fullmatch(given.get(name, ""))}
-    elif tag == "ol" and _NUMBER.fullmatch(given.get("start", "")):
-        kept = {"start": given["start"]}
-    elif tag in ("abbr", "dfn") and given.get("title"):
-        kept = {"title": _PLACE.sub("", given["title"])[:300]}
-    return "".join(f' {name}="{escape(value)}"' for name, value in kept.items())
+    def _attributes(self, tag: str, element: Any) -> str:
+        given = element.attrib
+        kept: dict[str, str] = {}
+        if tag == "a" and _OWN_LINK.fullmatch(given.get("href", "")):
+            kept = {"href": given["href"], "class": "reference"}
+        elif tag == "a" and (target := safe_link(given.get("href", ""))):
+            kept = {"href": target, "rel": _LINK_RELATION}
+        elif tag in ("td", "th"):
+            kept = {
+                name: given[name] for name in ("colspan", "rowspan") if _SPAN.fullmatch(given.get(name, ""))
+            }
+        elif tag == "ol" and _NUMBER.fullmatch(given.get("start", "")):
+            kept = {"start": given["start"]}
+        elif tag in ("abbr", "dfn") and given.get("title"):
+            kept = {"title": self._places.removed(given["title"])[:300]}
+        return "".join(f' {name}="{escape(value)}"' for name, value in kept.items())

@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
+from markdown_it.parser_inline import ParserInline
+from markdown_it.rules_inline import StateInline
 
 from mathamr.posts.markup import pieces
 from mathamr.posts.passage import passage
@@ -123,3 +125,34 @@ def reference_text(source: str) -> str:
 @given(st.lists(BLOCK, min_size=1, max_size=5).map("\n\n".join))
 def test_text_is_what_markdown_it_reads(source: str) -> None:
     assert shown(source) == reference_text(source)
+
+
+@pytest.mark.parametrize("opening", ["[", "![", "![[", "[a"])
+def test_each_bracket_is_read_a_few_times_however_many_are_never_closed(
+    opening: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = 0
+    skip = ParserInline.skipToken
+
+    def counted(self: ParserInline, state: StateInline) -> None:
+        nonlocal calls
+        calls += 1
+        skip(self, state)
+
+    monkeypatch.setattr(ParserInline, "skipToken", counted)
+    source = opening * 2000
+    assert shown(source) == source
+    assert calls < 5 * len(source)
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "[a [b](c) d](e)", "![a [b](c) d](e)", "[a ![b](c) d](e)", "[[a](b)](c)", "[a [b] c](d)", "[a `]` b](c)",
+        "![[[a] b](c)", "[a [b ![c](d)](e)](f)", "[" * 50 + "a" + "](b)" * 50, "![" * 50 + "a" + "](b)" * 50,
+    ],
+)  # fmt: skip
+def test_links_within_links_are_those_of_commonmark(source: str) -> None:
+    tokens = MarkdownIt("commonmark", {"maxNesting": 40}).parseInline(source)[0].children or []
+    expected = [token.attrs["href"] for token in tokens if token.type == "link_open"]
+    assert [target for target in found(source, "link") if not target.startswith("[[")] == expected

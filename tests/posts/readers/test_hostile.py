@@ -62,3 +62,26 @@ def test_a_dump_with_entities_or_without_an_end_gives_what_comes_before(tmp_path
     posts, report = read_bounded(tmp_path, megabytes=600)
     assert [post[0] for post in posts] == ["A"]
     assert report["skipped_by_cause"] == {"truncated XML": 1}
+
+
+@pytest.mark.parametrize("number", [0, 99])
+def test_an_article_cannot_forge_the_mark_of_a_formula(tmp_path: Path, number: int) -> None:
+    forged = f"&amp;#xe000;{number}&amp;#xe001;" * 1000
+    text = f"&lt;math&gt;{'x+' * 1000}y&lt;/math&gt; and {forged}, \ue002theorem|A\n[[B|{forged}]]"
+    page = f"<page><title>A</title><revision><text>{text}</text></revision></page>"
+    (tmp_path / "dump.xml").write_text(f"<mediawiki>{page}</mediawiki>", encoding="utf-8")
+    (post,) = read_posts(tmp_path, Report())
+    assert len(post.formulas) == 1
+    assert len(post.body) < 3 * len(text)
+
+
+def test_joined_values_of_a_bibliography_are_measured_once(tmp_path: Path) -> None:
+    (tmp_path / "a.bib").write_text("@a{b, title=" + '"a"#' * 150_000 + "}")
+    assert read_bounded(tmp_path)[0] == [["a.bib#b", "reference", 0, 0]]
+
+
+def test_headings_that_are_never_closed_end_at_the_next_one(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text("<h2>" + "a " * 50 + "<p>" + "b " * 50, encoding="utf-8")
+    (tmp_path / "b.html").write_text(("<h2>" + "a " * 50) * 1000, encoding="utf-8")
+    posts = list(read_posts(tmp_path, Report()))
+    assert sum(len(post.title) + len(post.body) for post in posts) < 400_000

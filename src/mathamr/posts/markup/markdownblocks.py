@@ -18,7 +18,7 @@ from mdit_py_plugins.footnote.index import footnote_def
 
 from mathamr.posts.markup.delimiters import DISPLAY_ENVIRONMENTS
 from mathamr.posts.markup.directive import OPTION, Directive
-from mathamr.posts.markup.markdowninline import PlacedInline
+from mathamr.posts.markup.markdowninline import LinkHelpers, PlacedInline
 
 NESTING = 40
 """So many blocks inside each other are read; what lies deeper is left out, and said."""
@@ -46,6 +46,7 @@ class Parser(MarkdownIt):
     def __init__(self) -> None:
         super().__init__("commonmark", {"maxNesting": NESTING})
         self.inline = PlacedInline()
+        self.helpers = LinkHelpers  # type: ignore[assignment]
         self.enable(["table", "strikethrough"])
         ruler = self.block.ruler
         ruler.before("fence", "comment", _comment, _EVERYWHERE)

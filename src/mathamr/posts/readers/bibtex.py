@@ -164,6 +164,7 @@ def _fields(text: str, at: int, words: Mapping[str, str], report: Report) -> Ite
 def _value(text: str, at: int, words: Mapping[str, str], report: Report) -> tuple[str, int]:
     """A value, its parts put together, and where it ends."""
     parts: list[str] = []
+    length = counted = 0
     while at < len(text):
         if text[at] in '{"':
             end = _closed(text, at)
@@ -177,8 +178,10 @@ def _value(text: str, at: int, words: Mapping[str, str], report: Report) -> tupl
         elif (bare := _BARE.match(text, at)) is not None:
             parts.append(words.get(bare[0].lower(), bare[0]))
             at = bare.end()
+        length += sum(map(len, parts[counted:]))
+        counted = len(parts)
         joined = _JOIN.match(text, at)
-        if joined is None or sum(map(len, parts)) > LONGEST_VALUE:
+        if joined is None or length > LONGEST_VALUE:
             break
         at = joined.end()
     return "".join(parts)[:LONGEST_VALUE], at

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from html import unescape
+from itertools import pairwise
 
 from mathamr.posts.markup.html import TOKEN, Tag
 from mathamr.posts.postkind import PostKind
@@ -244,6 +245,8 @@ def _scan(page: str) -> _Found:
                     break
     for _, element in opened:
         element.outer = element.end = len(page)
+    for heading, following in pairwise(found.headings):  # a heading that is not closed ends at the next one
+        heading.outer, heading.end = min(heading.outer, following.start), min(heading.end, following.start)
     return found
 
 

@@ -18,6 +18,7 @@ _OPENING = re.compile(
     re.I,
 )
 _KEPT = frozenset(["math", "chem", "ce", "nowiki", "pre", "syntaxhighlight", "source", "code"])
+_RESERVED = re.compile("[\ue000-\ue003]")  # mark what is held out of the text, and statements
 _HOLD = re.compile("\ue000(\\d+)\ue001")
 _HEADING = re.compile(r"(={1,6})[ \t]*(\S.*?)[ \t]*\1[ \t]*")
 _MEDIA = re.compile(r"(?:file|image|category|datei|bild|kategorie|fichier|catégorie)\s*:", re.I)
@@ -63,7 +64,7 @@ class _Wikitext:
         self._first_line = document.line
 
     def write(self, source: str) -> None:
-        lines = source.replace("\ue000", "").replace("\ue001", "")
+        lines = _RESERVED.sub("", source)
         lines = self._without_templates("".join(self._without_elements(lines)))
         for number, line in enumerate(lines.split("\n")):
             self._line(line.strip(), self._first_line + number)
@@ -207,16 +208,18 @@ class _Wikitext:
         page = page.replace("_", " ").strip()
         page = page[:1].upper() + page[1:]
         address = f"{page}#{section}" if section else page
-        self._document.refer(address, plain(self._shown(said)))
+        self._document.refer(address, plain(said))
         return anchor(address, said)
 
     def _words(self, source: str) -> str:
-        """Words without quotes of emphasis and tags, with what was held out put back."""
-        bare = unescape(_TAG.sub(_script, _QUOTES.sub("", source)))
-        return self._shown(text(bare))
+        """Words without quotes of emphasis and tags, with what was held out put back.
 
-    def _shown(self, html: str) -> str:
-        return _HOLD.sub(lambda match: self._held[int(match[1])], html)
+        Character references are decoded between the marks only: an author may write a mark as one.
+        """
+        parts = _HOLD.split(_TAG.sub(_script, _QUOTES.sub("", source)))
+        parts[::2] = [text(unescape(words)) for words in parts[::2]]
+        parts[1::2] = [self._held[int(number)] for number in parts[1::2]]
+        return "".join(parts)
 
 
 def _script(match: re.Match[str]) -> str:
