@@ -9,10 +9,11 @@ from functools import cache
 from importlib.resources import files
 
 from mathamr.core.errors import MathAMRError
-from mathamr.formulas.latex.environments import ENVIRONMENTS, TRANSPARENT
+from mathamr.formulas.latex.environments import TRANSPARENT
+from mathamr.formulas.latex.groupreader import STRUCTURAL
 from mathamr.formulas.latex.lexer import tokenize
 from mathamr.formulas.latex.macros import DEFINING
-from mathamr.formulas.latex.reader import COMMANDS, STRUCTURAL
+from mathamr.formulas.latex.reader import COMMANDS, ENVIRONMENTS
 from mathamr.formulas.latex.symbols import ACCENTS, DELIMITERS, SYMBOLS, UNDER_ACCENTS
 from mathamr.formulas.latex.vocabulary import MODULES
 from mathamr_lab.data import data_folder

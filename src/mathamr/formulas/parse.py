@@ -11,11 +11,12 @@ from mathamr.core.errors import UnknownNameError
 from mathamr.formulas.budget import Budget, SpentError
 from mathamr.formulas.errors import FormulaError, Repair
 from mathamr.formulas.latex.content import mean
+from mathamr.formulas.latex.groupreader import NOTHING
 from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, unescaped, without_comment_signs
 from mathamr.formulas.latex.macros import Macros, expanded
 from mathamr.formulas.latex.node import Node
 from mathamr.formulas.latex.presentation import present
-from mathamr.formulas.latex.reader import NOTHING, Reader
+from mathamr.formulas.latex.reader import Reader
 from mathamr.formulas.mathml.content import opt
 from mathamr.formulas.mathml.element import Element, MathMLError
 from mathamr.formulas.mathml.presentation import slt

@@ -156,3 +156,9 @@ def test_brackets_behind_a_line_that_hold_no_length_are_kept_and_said() -> None:
     assert [(repair.message, repair.offset) for repair in formula.repairs] == [
         (r"the brackets behind \\ hold no length", 3)
     ]
+
+
+def test_mathchoice_follows_the_style_in_force() -> None:
+    latex = r"\mathchoice{D}{T}{S}{U}"
+    formula = rf"{latex}{{\textstyle{latex}}}{{\scriptstyle{latex}}}{{\scriptscriptstyle{latex}}}"
+    assert parse(formula).slt.labels == ("V!D", "V!T", "V!S", "V!U")

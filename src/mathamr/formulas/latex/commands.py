@@ -6,14 +6,13 @@ import re
 from collections.abc import Callable
 from functools import partial
 
+from mathamr.formulas.latex import styles
 from mathamr.formulas.latex.characters import character_by_number
 from mathamr.formulas.latex.construction import script_operator
 from mathamr.formulas.latex.fonts import (
     ALPHABETS,
     BOLD_COMMANDS,
     FONT_COMMANDS,
-    FONT_SWITCHES,
-    MATH,
     PLAIN,
     Font,
     chosen,
@@ -31,7 +30,8 @@ from mathamr.formulas.latex.node import (
     operator,
     row,
 )
-from mathamr.formulas.latex.reader import COMMANDS, SMALLER, Command, Reader, command, fraction, symbol
+from mathamr.formulas.latex.phrases import words
+from mathamr.formulas.latex.reader import COMMANDS, Command, Reader, command, fraction_node, symbol
 from mathamr.formulas.latex.symbols import (
     ACCENTS,
     DELIMITERS,
@@ -47,8 +47,6 @@ from mathamr.formulas.latex.text import (
     TEXT_FONTS,
     accented,
     composed,
-    text_node,
-    words,
 )
 
 # -- fractions and roots
@@ -57,10 +55,10 @@ from mathamr.formulas.latex.text import (
 @command("\\frac", "\\dfrac", "\\tfrac", "\\nicefrac", "\\sfrac", "\\flatfrac")
 def _frac(reader: Reader, nodes: list[Node]) -> None:
     style = reader.style
-    reader.set_style(SMALLER[style])
+    reader.set_style(styles.SMALLER[style])
     numerator, denominator = reader.parsed_argument("numerator"), reader.parsed_argument("denominator")
     reader.set_style(style)
-    nodes.append(fraction(numerator, denominator))
+    nodes.append(fraction_node(numerator, denominator))
 
 
 @command("\\cfrac")
@@ -73,10 +71,10 @@ def _continued(reader: Reader, nodes: list[Node]) -> None:
 @command("\\binom", "\\dbinom", "\\tbinom")
 def _binomial(reader: Reader, nodes: list[Node]) -> None:
     style = reader.style
-    reader.set_style(SMALLER[style])
+    reader.set_style(styles.SMALLER[style])
     above, below = reader.parsed_argument(), reader.parsed_argument()
     reader.set_style(style)
-    shown = row([Node(TOKEN, "OPEN", "("), fraction(above, below, "", False), Node(TOKEN, "CLOSE", ")")])
+    shown = row([Node(TOKEN, "OPEN", "("), fraction_node(above, below, "", False), Node(TOKEN, "CLOSE", ")")])
     nodes.append(dual(apply(operator("binomial"), above, below), shown))
 
 
@@ -87,7 +85,7 @@ def _general_fraction(reader: Reader, nodes: list[Node]) -> None:
     numerator, denominator = reader.parsed_argument("numerator"), reader.parsed_argument("denominator")
     line = not re.fullmatch(r"0*\.?0*\s*[a-z]{2}|0", thickness.strip())
     meaning = "divide" if line else ""
-    nodes.append(fraction(numerator, denominator, meaning, line, left, right))
+    nodes.append(fraction_node(numerator, denominator, meaning, line, left, right))
 
 
 def _raw_delimiter(reader: Reader, role: str) -> Node | None:
@@ -101,7 +99,7 @@ def _raw_delimiter(reader: Reader, role: str) -> Node | None:
 @command("\\sqrt")
 def _root(reader: Reader, nodes: list[Node]) -> None:
     style = reader.style
-    reader.set_style("script")
+    reader.set_style(styles.SCRIPT)
     degree = reader.optional()
     reader.set_style(style)
     radicand = reader.parsed_argument("radicand")
@@ -113,11 +111,7 @@ def _root(reader: Reader, nodes: list[Node]) -> None:
 
 @command("\\root")
 def _plain_root(reader: Reader, nodes: list[Node]) -> None:
-    degree = reader.read(frozenset(["\\of", "}", "\\right", "&", "\\\\", "\\end"]))
-    if reader.peek() == "\\of":
-        reader.i += 1
-    else:
-        reader.repair("\\root without \\of", reader.i)
+    degree = reader.read_up_to("\\of", "\\root")
     nodes.append(apply(operator("nth-root"), reader.expression(degree), reader.parsed_argument("radicand")))
 
 
@@ -174,11 +168,7 @@ def _stacked_relation(reader: Reader, nodes: list[Node]) -> None:
 
 @command("\\buildrel")
 def _built_relation(reader: Reader, nodes: list[Node]) -> None:
-    above = reader.read(frozenset(["\\over", "}", "\\right", "&", "\\\\", "\\end"]))
-    if reader.peek() == "\\over":
-        reader.i += 1
-    else:
-        reader.repair("\\buildrel without \\over", reader.i)
+    above = reader.read_up_to("\\over", "\\buildrel")
     _append_stacked(reader, nodes, reader.expression(above), reader.parsed_argument())
 
 
@@ -251,33 +241,23 @@ def _in_font(change: Callable[[Font], Font]) -> Command:
     return put
 
 
-def _switch(change: Callable[[Font], Font]) -> Command:
-    def put(reader: Reader, nodes: list[Node]) -> None:
-        reader.set_font(change(reader.font))
-
-    return put
-
-
 for _name, _alphabet in FONT_COMMANDS.items():
     COMMANDS[_name] = _in_font(partial(chosen, alphabet=ALPHABETS[_alphabet]))
-for _name, _alphabet in FONT_SWITCHES.items():
-    COMMANDS[_name] = _switch(partial(chosen, alphabet=ALPHABETS[_alphabet]))
 for _name in BOLD_COMMANDS:
     COMMANDS[_name] = _in_font(emboldened)
-COMMANDS["\\boldmath"] = _switch(emboldened)
-COMMANDS["\\unboldmath"] = _switch(lambda font: MATH)
 
 
-def _style(style: str) -> Command:
+def _style(style: int) -> Command:
     def put(reader: Reader, nodes: list[Node]) -> None:
         reader.set_style(style)
 
     return put
 
 
-COMMANDS["\\displaystyle"] = _style("display")
-COMMANDS["\\textstyle"] = _style("text")
-COMMANDS["\\scriptstyle"] = COMMANDS["\\scriptscriptstyle"] = _style("script")
+COMMANDS["\\displaystyle"] = _style(styles.DISPLAY)
+COMMANDS["\\textstyle"] = _style(styles.TEXT)
+COMMANDS["\\scriptstyle"] = _style(styles.SCRIPT)
+COMMANDS["\\scriptscriptstyle"] = _style(styles.SCRIPTSCRIPT)
 
 
 def _upright(letter: str) -> Command:
@@ -322,7 +302,7 @@ _CONCATENATED = frozenset(["OP", "BIGOP", "RELOP", "METARELOP", "ADDOP", "MULOP"
 
 def _classed(role: str) -> Command:
     def put(reader: Reader, nodes: list[Node]) -> None:
-        position = "mid" if role == "BIGOP" and reader.style == "display" else ""
+        position = "mid" if role == "BIGOP" and reader.style == styles.DISPLAY else ""
         content = [node for node in reader.argument() if node.kind != HINT or len(node.text) != 2]
         if not content:
             return
@@ -362,9 +342,9 @@ def _limits(position: str) -> Command:
 
 COMMANDS["\\limits"] = _limits("mid")
 COMMANDS["\\nolimits"] = _limits("post")
-COMMANDS["\\displaylimits"] = lambda reader, nodes: _limits("mid" if reader.style == "display" else "post")(
-    reader, nodes
-)
+COMMANDS["\\displaylimits"] = lambda reader, nodes: _limits(
+    "mid" if reader.style == styles.DISPLAY else "post"
+)(reader, nodes)
 
 
 def _under_or_over_limit(accent: str, role: str, meaning: str) -> Command:
@@ -445,7 +425,7 @@ def _textual(name: str, font: Font | None) -> Command:
                 reader.raw_argument()
             while reader.raw_optional() is not None:
                 pass
-        nodes.append(text_node(words(reader, font)))
+        nodes.append(words(reader, font))
 
     return put
 
@@ -473,7 +453,7 @@ def _dotted(text: str) -> Command:
     """`\\d` and `\\b`: words with a mark below."""
 
     def put(reader: Reader, nodes: list[Node]) -> None:
-        nodes.append(apply(Node(TOKEN, "UNDERACCENT", text), text_node(words(reader))))
+        nodes.append(apply(Node(TOKEN, "UNDERACCENT", text), words(reader)))
 
     return put
 
@@ -509,16 +489,6 @@ def _reference(reader: Reader, nodes: list[Node]) -> None:
 def _stray_alignment(reader: Reader, nodes: list[Node]) -> None:
     reader.repair("stray &")
     nodes.append(Node(TOKEN, "UNKNOWN", "&"))
-
-
-@command("$", "$$")
-def _stray_dollar(reader: Reader, nodes: list[Node]) -> None:
-    reader.repair("stray $")
-
-
-@command("#")
-def _stray_parameter(reader: Reader, nodes: list[Node]) -> None:
-    reader.repair("stray #")
 
 
 @command("\\qvar")

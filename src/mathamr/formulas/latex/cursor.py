@@ -74,6 +74,20 @@ class Cursor:
         self.i += 1
         return text
 
+    def raw_tokens(self) -> list[str]:
+        """The tokens of the next argument, unread."""
+        token = self.peek()
+        if token != "{":
+            if not token or token in ("}", "&", "\\\\", "\\end", "\\right"):
+                return []
+            self.i += 1
+            return [token]
+        start = self.i + 1
+        self.i = self.matching_brace()
+        tokens = self.tokens[start : self.i]
+        self.i += 1
+        return tokens
+
     def raw_optional(self) -> str | None:
         """The text of an argument in brackets, if there is one."""
         if self.peek() != "[":

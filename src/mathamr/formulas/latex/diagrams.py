@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from mathamr.formulas.latex.environments import ENVIRONMENTS, cells_of, finish, in_braces, table
+from mathamr.formulas.latex.arrays import braced, cells_of, put_table
+from mathamr.formulas.latex.environments import IN_ENVIRONMENT
 from mathamr.formulas.latex.node import Node
-from mathamr.formulas.latex.reader import CELL_ENDS, Reader, command
+from mathamr.formulas.latex.reader import ENVIRONMENTS, Reader, command
+from mathamr.formulas.latex.styles import TEXT
 
 _HORIZONTAL = {">": "\\xrightarrow", "<": "\\xleftarrow"}
 _VERTICAL = {"V": "\\downarrow", "A": "\\uparrow"}
@@ -17,41 +19,10 @@ def _xymatrix(reader: Reader, nodes: list[Node]) -> None:
     _OBJECTS(reader, nodes)
 
 
-_OBJECTS = in_braces(lambda reader, nodes, rows: nodes.append(table(reader, rows)) if rows else None, "text")
-
-
-@command("\\ar")
-def _arrow(reader: Reader, nodes: list[Node]) -> None:
-    """An arrow between the objects of `\\xymatrix`: where it goes and its labels are left out."""
-    reader.repair("an arrow of a diagram is left out")
-    while True:
-        token = reader.peek()
-        if token == "[":
-            reader.raw_optional()
-        elif token == "@":
-            reader.i += 1
-            _modifier(reader)
-        elif token in ("^", "_", "|"):
-            reader.i += 1
-            while reader.peek() in ("-", "<", ">"):
-                reader.i += 1
-            reader.raw_argument()
-        else:
-            return
-
-
-def _modifier(reader: Reader) -> None:
-    if reader.peek() != "/":
-        reader.raw_argument()
-        return
-    reader.i += 1
-    while reader.i < reader.count and reader.tokens[reader.i] != "/":
-        reader.i += 1
-    reader.i += 1
+_OBJECTS = braced(put_table, TEXT)
 
 
 def _commutative(reader: Reader, nodes: list[Node], name: str) -> None:
-    start = reader.i - 1
     end = reader.i
     while end < reader.count and reader.tokens[end] != "\\end":
         end += 1
@@ -59,10 +30,7 @@ def _commutative(reader: Reader, nodes: list[Node], name: str) -> None:
     reader.tokens = [*reader.tokens[: reader.i], *rewritten, *reader.tokens[end:]]
     reader.offsets = [*reader.offsets[: reader.i], *offsets, *reader.offsets[end:]]
     reader.count = len(reader.tokens)
-    rows = cells_of(reader, CELL_ENDS | {"\\end"}, "text")
-    finish(reader, name, start)
-    if rows:
-        nodes.append(table(reader, rows))
+    put_table(reader, nodes, cells_of(reader, IN_ENVIRONMENT, TEXT))
 
 
 def _with_arrows(tokens: list[str], offsets: list[int]) -> tuple[list[str], list[int]]:

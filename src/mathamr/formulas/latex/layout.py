@@ -6,6 +6,7 @@ from mathamr.formulas.latex.cursor import DIMENSION
 from mathamr.formulas.latex.node import HINT, SCRIPT, Node
 from mathamr.formulas.latex.reader import COMMANDS, Command, Reader, command
 from mathamr.formulas.latex.symbols import SPACES
+from mathamr.formulas.latex.transparent import second_shown, shown
 
 _POINTS = {
     "pt": 1.0, "em": 10.0, "ex": 4.3, "mu": 1 / 1.8, "cm": 28.45, "mm": 2.845, "in": 72.27, "pc": 12.0, "bp": 1.00375,
@@ -50,53 +51,28 @@ def _skip(reader: Reader, nodes: list[Node]) -> None:
     nodes.append(space(points_of(length) if name in ("\\mkern", "\\mskip") else 0.0, "skip"))
 
 
-@command("\\raise", "\\lower", "\\moveleft", "\\moveright")
-def _shift(reader: Reader, nodes: list[Node]) -> None:
-    """A box that is moved stays what it is."""
-    reader.dimension()
-
-
 @command("\\phantom", "\\hphantom", "\\vphantom")
 def _phantom(reader: Reader, nodes: list[Node]) -> None:
     content = reader.argument()
     nodes.append(space(5.0 * len(content), "phantom", phantom=True))
 
 
-@command("\\smash", "\\shoveleft", "\\shoveright", "\\mathclap", "\\mathllap", "\\mathrlap", "\\cramped", "\\crampedclap",
-         "\\crampedllap", "\\crampedrlap", "\\unit", "\\smashoperator", "\\bbox", "\\mathmakebox")  # fmt: skip
-def _transparent_with_options(reader: Reader, nodes: list[Node]) -> None:
-    while reader.raw_optional() is not None:
-        pass
-    nodes.extend(reader.argument())
-
-
-@command("\\hiderel", "\\clap", "\\ensuremath", "\\vcenter", "\\lefteqn", "\\mathsmaller", "\\mathlarger", "\\mathmbox",
-         "\\reflectbox", "\\mathreflectbox", "\\red", "\\blue", "\\green", "\\orange", "\\pink", "\\purple",
-         "\\gray")  # fmt: skip
-def _transparent(reader: Reader, nodes: list[Node]) -> None:
-    nodes.extend(reader.argument())
-
-
-@command("\\mathchoice")
-def _choice(reader: Reader, nodes: list[Node]) -> None:
-    choices = [reader.argument() for _ in range(4)]
-    nodes.extend(choices[("display", "text", "script").index(reader.style)])
-
-
-@command("\\color", "\\label", "\\tag", "\\vspace", "\\index", "\\leftroot", "\\uproot", "\\raisetag", "\\pagecolor",
-         "\\require", "\\thetag", "\\usepackage", "\\includegraphics", "\\vadjust", "\\mathversion", "\\footnote")  # fmt: skip
+@command("\\color", "\\tag")
 def _ignored_with_argument(reader: Reader, nodes: list[Node]) -> None:
     reader.star()
     reader.raw_optional()
     reader.raw_argument()
 
 
-@command("\\textcolor", "\\colorbox", "\\href", "\\style", "\\class", "\\cssId", "\\mathcolor", "\\hyperref",
-         "\\scalebox", "\\data", "\\htmlClass", "\\htmlId", "\\htmlStyle", "\\htmlData")  # fmt: skip
-def _second_argument(reader: Reader, nodes: list[Node]) -> None:
-    reader.raw_optional()
-    reader.raw_argument()
-    nodes.extend(reader.argument())
+@command("\\raise", "\\lower")
+def _shift(reader: Reader, nodes: list[Node]) -> None:
+    """A box that is moved stays what it is."""
+    reader.dimension()
+
+
+command("\\smash", "\\mathclap", "\\mathllap", "\\mathrlap", "\\crampedclap", "\\crampedllap", "\\crampedrlap", "\\bbox",
+        "\\clap", "\\lefteqn", "\\red", "\\blue", "\\green", "\\orange", "\\pink", "\\purple", "\\gray")(shown)  # fmt: skip
+command("\\textcolor", "\\colorbox", "\\mathcolor")(second_shown)
 
 
 @command("\\definecolor", "\\colorlet")
@@ -156,38 +132,10 @@ def _enclose(reader: Reader, nodes: list[Node]) -> None:
     nodes.append(_enclosed(reader.parsed_argument(), notation or "box"))
 
 
-TRACELESS = (
-    "\\nonumber", "\\notag", "\\relax", "\\protect", "\\allowbreak", "\\nobreak", "\\break", "\\noindent", "\\par",
-    "\\centering", "\\DOTSB", "\\DOTSI", "\\DOTSX", "\\tiny", "\\Tiny", "\\sixptsize", "\\scriptsize", "\\footnotesize", "\\small", "\\normalsize",
-    "\\large", "\\Large", "\\LARGE", "\\huge", "\\Huge", "\\ignorespaces", "\\unskip", "\\null", "\\/", "\\-", "\\@",
-    "\\hline", "\\hdashline", "\\toprule", "\\midrule", "\\bottomrule", "\\displaybreak", "\\allowdisplaybreaks", "\\nobreakdash",
-    "\\vline", "\\", "\\everymath", "\\singlespacing", "\\selectfont",
-    "\\goodbreak", "\\bigbreak", "\\medbreak", "\\smallbreak", "\\newpage", "\\adjustlimits", "\\mathsurround",
-    "\\[", "\\]", "\\(", "\\)", "\\cr", "\\crcr", "\\tabularnewline", "\\thinmuskip",
-)  # fmt: skip
-"""Commands that leave no trace in a formula."""
-
-
-def _nothing(reader: Reader, nodes: list[Node]) -> None:
-    """Commands that leave no trace in a formula."""
-
-
-for _name in TRACELESS:
-    COMMANDS[_name] = _nothing
-
-
 @command("\\\\", "\\newline")
 def _line_end(reader: Reader, nodes: list[Node]) -> None:
     """A line that ends outside a table leaves no trace, and neither do its options."""
     reader.skip_line_options()
-
-
-@command(
-    "\\cline", "\\cdashline", "\\noalign", "\\arrayrulecolor", "\\rowcolor", "\\cellcolor", "\\columncolor"
-)
-def _rule(reader: Reader, nodes: list[Node]) -> None:
-    reader.raw_optional()
-    reader.raw_argument()
 
 
 @command("\\rule")
@@ -195,8 +143,3 @@ def _black_box(reader: Reader, nodes: list[Node]) -> None:
     reader.raw_optional()
     reader.raw_argument()
     reader.raw_argument()
-
-
-@command("\\MoveEqLeft")
-def _outdented(reader: Reader, nodes: list[Node]) -> None:
-    reader.raw_optional()

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from mathamr.formulas.latex.fonts import ALPHABETS, PLAIN
 from mathamr.formulas.latex.node import SCRIPT, TEXT, TOKEN, Node
-from mathamr.formulas.latex.reader import COMMANDS, Command, Reader, fraction, symbol
-from mathamr.formulas.latex.text import text_node, words
+from mathamr.formulas.latex.phrases import words
+from mathamr.formulas.latex.reader import COMMANDS, Command, Reader, fraction_node, symbol
 
 _LEFT_ANGLE = Node(TOKEN, "OPEN", "⟨", key="langle")
 _RIGHT_ANGLE = Node(TOKEN, "CLOSE", "⟩", key="rangle")
@@ -114,7 +114,7 @@ def _derivative(sign: Node | str) -> Command:
             power = [_power(reader, order)] if order else []
             numerator = [head, *power, *above]
             denominator = [head, *below, *power]
-        nodes.append(fraction(reader.expression(numerator), reader.expression(denominator)))
+        nodes.append(fraction_node(reader.expression(numerator), reader.expression(denominator)))
 
     return put
 
@@ -160,7 +160,7 @@ def _phrase(word: str) -> Command:
     def put(reader: Reader, nodes: list[Node]) -> None:
         if not reader.star():
             COMMANDS["\\quad"](reader, nodes)
-        nodes.append(Node(TEXT, text=word) if word else text_node(words(reader)))
+        nodes.append(Node(TEXT, text=word) if word else words(reader))
         COMMANDS["\\quad"](reader, nodes)
 
     return put

@@ -1,15 +1,16 @@
-"""Words in formulas: `\\text{if $x$ is odd}`."""
+"""Words in formulas, `\\text{if $x$ is odd}`: their commands and characters, and how both back ends read them."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar, Generic, TypeVar
 
 from mathamr.formulas.latex.fonts import ALPHABETS, FONT_SWITCHES, MATH, PLAIN, Font, emboldened
-from mathamr.formulas.latex.layout import TRACELESS
-from mathamr.formulas.latex.node import TEXT, Node
-from mathamr.formulas.latex.reader import COMMANDS, DOLLAR, Reader, symbols_of
-from mathamr.formulas.latex.symbols import SPACES, SYMBOLS
+from mathamr.formulas.latex.groupreader import DOLLAR, GroupReader
+from mathamr.formulas.latex.styles import TEXT
 
 TEXT_FONTS = {
     "\\text": None, "\\mbox": None, "\\hbox": None, "\\textnormal": PLAIN, "\\textrm": ALPHABETS["rm"],
@@ -21,9 +22,6 @@ TEXT_FONTS = {
 }  # fmt: skip
 """Commands that set words, and the font they choose (None: the font around)."""
 
-_FONT_SWITCHES = {
-    name: ALPHABETS[alphabet] for name, alphabet in FONT_SWITCHES.items() if name not in ("\\cal", "\\mit")
-}
 BOXES = {"\\makebox": 0, "\\framebox": 0, "\\raisebox": 1, "\\parbox": 1}
 """Boxes of words that take options, and how many lengths stand before these."""
 
@@ -38,60 +36,24 @@ CHARACTERS = {
 }  # fmt: skip
 """Commands of text that stand for characters."""
 
-_CHARACTERS = {"|": "—", "<": "¡", ">": "¿"} | CHARACTERS
-"""What they are in the published trees, which have the characters of TeX's oldest fonts."""
-
 TEXT_ACCENTS = {
     "\\'": "\u0301", "\\`": "\u0300", "\\^": "\u0302", '\\"': "\u0308", "\\~": "\u0303", "\\=": "\u0304",
     "\\.": "\u0307", "\\c": "\u0327", "\\v": "\u030c", "\\u": "\u0306", "\\H": "\u030b", "\\r": "\u030a",
 }  # fmt: skip
 _DOTTED = {"\\i": "i", "\\j": "j"}
 LIGATURES = [("---", "—"), ("--", "–"), ("``", "“"), ("''", "”"), ("`", "‘"), ("'", "’")]
-_STYLES = frozenset(["\\displaystyle", "\\textstyle", "\\scriptstyle", "\\scriptscriptstyle"])
-_SHOWN_AS_THEY_ARE = frozenset(
-    [
-        "\\smash",
-        "\\clap",
-        "\\mathclap",
-        "\\mathllap",
-        "\\mathrlap",
-        "\\sout",
-        "\\pmb",
-        "\\reflectbox",
-        "\\boxed",
-    ]
-)
-"""Commands of formulas that leave their argument in the words as it is."""
 _LONGEST_WORD = 1_000
 _SPACE = re.compile(r"[ \t\r\n]+")
 
-
-def words(reader: Reader, font: Font | None = None) -> list[Node]:
-    """The argument of a text command: phrases, and the formulas between dollars in them."""
-    reader.skip_spaces()
-    if reader.i >= reader.count or reader.tokens[reader.i] != "{":
-        token = reader.raw_argument()
-        return [_phrase(_CHARACTERS.get(token, token), font or PLAIN)] if token else []
-    reader.descend()
-    end = reader.matching_brace()
-    reader.i += 1
-    parts = _TextReader(reader, end, font or PLAIN).read()
-    reader.i = end + 1
-    reader.depth -= 1
-    return parts
+Look = TypeVar("Look")
+Part = TypeVar("Part")
 
 
-def text_node(parts: list[Node]) -> Node:
-    """Phrases and formulas as one node; a formula alone is just that formula."""
-    if len(parts) == 1:
-        return parts[0]
-    return Node(TEXT, children=parts)
-
-
-def _phrase(text: str, font: Font) -> Node:
+def plain_text(text: str) -> str:
+    """Text with its ligatures and accents as single characters, and one blank for every run of space."""
     for written, meant in LIGATURES:
         text = text.replace(written, meant)
-    return Node(TEXT, text=composed(_SPACE.sub(" ", text)), font=font)
+    return composed(_SPACE.sub(" ", text))
 
 
 def accented(letter: str, mark: str) -> str:
@@ -107,108 +69,135 @@ def composed(text: str) -> str:
     )
 
 
-class _TextReader:
-    """The inside of one text argument, read without recursion."""
+class TextReader(ABC, Generic[Look, Part]):
+    """The inside of one text argument, read without recursion.
 
-    def __init__(self, reader: Reader, end: int, font: Font) -> None:
-        self.reader, self.end, self.font = reader, end, font
-        self.parts: list[Node] = []
+    A `Look` is the font in force, and for a page its colour; a `Part` is a phrase or a formula between dollars.
+    """
+
+    characters: ClassVar[Mapping[str, str]] = CHARACTERS
+    """What tokens stand for."""
+    switches: ClassVar[Mapping[str, str]] = FONT_SWITCHES
+
+    def __init__(self, reader: Any, end: int, look: Look) -> None:
+        self.reader: GroupReader[Any, Any] = reader
+        self.end, self.look = end, look
+        self.looks: list[Look] = []
+        """What is restored at the end of each open group."""
+        self.parts: list[Part] = []
         self.letters: list[str] = []
         self.math_font = MATH
 
+    @classmethod
+    def words(cls, reader: GroupReader[Any, Any], look: Look) -> list[Part]:
+        """The parts of the next argument."""
+        reader.skip_spaces()
+        if reader.i >= reader.count or reader.tokens[reader.i] != "{":
+            token = reader.raw_argument()
+            return [cls.phrase(cls.characters.get(token, token), look)]
+        reader.descend()
+        end = reader.matching_brace()
+        reader.i += 1
+        parts = cls(reader, end, look).read()
+        reader.i = end + 1
+        reader.depth -= 1
+        return parts
+
+    @classmethod
+    @abstractmethod
+    def phrase(cls, text: str, look: Look) -> Part:
+        """Words without formulas."""
+
+    @abstractmethod
+    def in_font(self, font: Font) -> Look:
+        """The look in force, in another font."""
+
+    @abstractmethod
+    def command(self, token: str) -> None:
+        """A command that only one of the back ends knows."""
+
+    @abstractmethod
+    def put_formula(self, items: list[Any]) -> None:
+        """Appends a formula."""
+
     def flush(self) -> None:
+        """Makes a phrase of the letters so far."""
         text = "".join(self.letters)
         self.letters.clear()
         if text:
-            self.parts.append(_phrase(text, self.font))
+            self.parts.append(self.phrase(text, self.look))
 
-    def switch(self, font: Font) -> None:
-        if font != self.font:
+    def switch(self, look: Look) -> None:
+        """Puts a look in force."""
+        if look != self.look:
             self.flush()
-            self.font = font
+            self.look = look
 
-    def read(self) -> list[Node]:
+    def open_group(self, look: Look) -> None:
+        """Reads the brace that stands here, if one does, and puts a look in force until it closes."""
+        if self.reader.peek() == "{":
+            self.reader.i += 1
+            self.looks.append(self.look)
+            self.switch(look)
+
+    def read(self) -> list[Part]:
+        """All parts up to the end."""
         reader = self.reader
-        fonts: list[Font] = []
         while reader.i < self.end:
             token = reader.tokens[reader.i]
             reader.i += 1
             if token == "$" or token == "\\(":
-                self.formula(token)
+                self._formula(DOLLAR if token == "$" else frozenset(["\\)"]))
             elif token == "{":
-                fonts.append(self.font)
+                self.looks.append(self.look)
             elif token == "}":
-                if fonts:
-                    self.switch(fonts.pop())
-            elif token[0] != "\\" or token in _CHARACTERS:
-                self.letters.append(_CHARACTERS.get(token, token))
+                if self.looks:
+                    self.switch(self.looks.pop())
+            elif token[0] != "\\" or token in self.characters:
+                self.letters.append(self.characters.get(token, token))
                 self._skip_space_after(token)
             else:
-                self.command(token, fonts)
+                self._skip_space_after(token)
+                self._command(token)
         self.flush()
         return self.parts
 
     def _skip_space_after(self, token: str) -> None:
         reader = self.reader
-        if (
-            token[0] == "\\"
-            and token[1:].isalpha()
-            and reader.i < self.end
-            and reader.tokens[reader.i].isspace()
-        ):
-            reader.i += 1
+        if token[0] == "\\" and token[1:].isalpha() and reader.i < self.end:
+            reader.i += reader.tokens[reader.i].isspace()
 
-    def command(self, token: str, fonts: list[Font]) -> None:
-        reader = self.reader
-        self._skip_space_after(token)
+    def _command(self, token: str) -> None:
         if token in ("\\boldmath", "\\unboldmath"):
             self.math_font = emboldened(MATH) if token == "\\boldmath" else MATH
-        elif token in ("\\hskip", "\\kern", "\\vskip"):
-            COMMANDS[token](reader, [])
-        elif token in _FONT_SWITCHES:
-            self.switch(_FONT_SWITCHES[token])
+        elif token in self.switches:
+            self.switch(self.in_font(ALPHABETS[self.switches[token]]))
         elif token in TEXT_FONTS:
-            if reader.peek() == "{":
-                reader.i += 1
-                fonts.append(self.font)
-                self.switch(TEXT_FONTS[token] or self.font)
+            font = TEXT_FONTS[token]
+            self.open_group(self.look if font is None else self.in_font(font))
         elif token in TEXT_ACCENTS:
-            self.letters.append(accented(reader.raw_argument(), TEXT_ACCENTS[token]))
-        elif token in ("\\textcolor", "\\colorbox", "\\href"):
-            reader.raw_optional()
-            reader.raw_argument()
-        elif token in ("\\phantom", "\\hphantom", "\\vphantom"):
-            reader.raw_argument()
-        elif token in ("\\label", "\\ref", "\\eqref", "\\cite", "\\color", "\\vspace", "\\hspace", "\\tag"):
-            reader.star()
-            reader.raw_argument()
-        elif token in SYMBOLS:
-            self.letters.append(SYMBOLS[token].text)
-        elif token in SPACES:
-            self.letters.append(" " if SPACES[token] > 0 else "")
-        elif token in _SHOWN_AS_THEY_ARE:
-            reader.raw_optional()
-        elif token not in _STYLES and token not in TRACELESS:
-            reader.repair(f"unknown command in text: {token}")
-            self.letters.append(token)
+            self.letters.append(accented(self.reader.raw_argument(), TEXT_ACCENTS[token]))
+        else:
+            self.command(token)
 
-    def formula(self, opening: str) -> None:
+    def unknown(self, token: str) -> None:
+        """Shows a command that nobody knows as it is written."""
+        self.reader.repair(f"unknown command in text: {token}")
+        self.letters.append(token)
+
+    def _formula(self, stops: frozenset[str]) -> None:
         reader = self.reader
         self.flush()
-        stops = DOLLAR if opening == "$" else frozenset(["\\)"])
         start = reader.i - 1
         font, style = reader.font, reader.style
-        reader.font, reader.style = self.math_font, "text"
-        reader.known = symbols_of(self.math_font, "text")
-        count = reader.count
-        reader.count = self.end
-        nodes = reader.read(stops)
+        reader.set_font_and_style(self.math_font, max(style, TEXT))
+        count, reader.count = reader.count, self.end
+        items = reader.read(stops)
         reader.count = count
+        reader.set_font_and_style(font, style)
         if reader.i < self.end:
             reader.i += 1
         else:
             reader.repair("unclosed formula in text", start)
-        reader.font, reader.style = font, style
-        reader.known = symbols_of(font, style)
-        if nodes:
-            self.parts.append(reader.expression(nodes, trailing=True))
+        if items:
+            self.put_formula(items)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from mathamr.formulas.latex import commands, diagrams, environments, layout, physics
-from mathamr.formulas.latex.reader import COMMANDS, STRUCTURAL
+from mathamr.formulas.latex import arrays, commands, diagrams, layout, physics
+from mathamr.formulas.latex.groupreader import STRUCTURAL
+from mathamr.formulas.latex.reader import COMMANDS
 from mathamr.formulas.latex.symbols import OF_PACKAGES, SYMBOLS
 
-MODULES = (commands, diagrams, environments, layout, physics)
+MODULES = (arrays, commands, diagrams, layout, physics)
 
 
 def is_predefined(name: str) -> bool:

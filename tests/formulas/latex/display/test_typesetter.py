@@ -3,10 +3,9 @@ from __future__ import annotations
 import pytest
 
 from mathamr.formulas.errors import FormulaError
-from mathamr.formulas.latex.display.environments import ENVIRONMENTS
-from mathamr.formulas.latex.display.typesetter import COMMANDS
-from mathamr.formulas.latex.environments import ENVIRONMENTS as READ_ENVIRONMENTS
+from mathamr.formulas.latex.display.typesetter import COMMANDS, ENVIRONMENTS
 from mathamr.formulas.latex.reader import COMMANDS as READ
+from mathamr.formulas.latex.reader import ENVIRONMENTS as READ_ENVIRONMENTS
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.parse import parse
 from tests.formulas.latex.display.drawing import drawn, first, shown, text_of

@@ -8,9 +8,6 @@ from mathamr.formulas.latex.display.atom import (
     OP,
     ORD,
     REL,
-    SCRIPT,
-    SCRIPTSCRIPT,
-    TEXT,
     Atom,
     arranged,
     in_row,
@@ -18,6 +15,7 @@ from mathamr.formulas.latex.display.atom import (
     operator,
 )
 from mathamr.formulas.latex.display.typesetter import COMMANDS, Command, Typesetter, command
+from mathamr.formulas.latex.styles import SCRIPTS
 from mathamr.formulas.latex.symbols import LONG_ARROWS
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
@@ -133,11 +131,6 @@ for _name, _text in _LINES.items():
 # -- one thing above or below another
 
 
-def smaller(style: int) -> int:
-    """The style of a script."""
-    return SCRIPT if style <= TEXT else SCRIPTSCRIPT
-
-
 def _placed(
     setter: Typesetter, above: Element | None, below: Element | None, kind: int | None = None
 ) -> Atom:
@@ -160,20 +153,20 @@ def stacked(base: Element, above: Element | None, below: Element | None, kind: i
 
 @command("\\overset")
 def _overset(setter: Typesetter, atoms: list[Atom]) -> None:
-    above = setter.element(style=smaller(setter.style))
+    above = setter.element(style=SCRIPTS[setter.style])
     atoms.append(_placed(setter, above, None))
 
 
 @command("\\underset")
 def _underset(setter: Typesetter, atoms: list[Atom]) -> None:
-    below = setter.element(style=smaller(setter.style))
+    below = setter.element(style=SCRIPTS[setter.style])
     atoms.append(_placed(setter, None, below))
 
 
 @command("\\overunderset", "\\underoverset")
 def _over_and_under(setter: Typesetter, atoms: list[Atom]) -> None:
     first = setter.tokens[setter.i - 1]
-    one, other = setter.element(style=smaller(setter.style)), setter.element(style=smaller(setter.style))
+    one, other = setter.element(style=SCRIPTS[setter.style]), setter.element(style=SCRIPTS[setter.style])
     above, below = (one, other) if first == "\\overunderset" else (other, one)
     atoms.append(_placed(setter, above, below))
 
@@ -181,20 +174,16 @@ def _over_and_under(setter: Typesetter, atoms: list[Atom]) -> None:
 @command("\\stackrel", "\\stackbin")
 def _stacked_relation(setter: Typesetter, atoms: list[Atom]) -> None:
     kind = BIN if setter.tokens[setter.i - 1] == "\\stackbin" else REL
-    below = setter.optional(smaller(setter.style))
-    above = setter.element(style=smaller(setter.style))
+    below = setter.optional_element(SCRIPTS[setter.style])
+    above = setter.element(style=SCRIPTS[setter.style])
     atoms.append(_placed(setter, above, below, kind))
 
 
 @command("\\buildrel")
 def _built_relation(setter: Typesetter, atoms: list[Atom]) -> None:
-    style, setter.style = setter.style, smaller(setter.style)
-    above = setter.row(frozenset(["\\over", "}", "\\right", "&", "\\\\", "\\end"]))
+    style, setter.style = setter.style, SCRIPTS[setter.style]
+    above = in_row(arranged(setter.read_up_to("\\over", "\\buildrel")))
     setter.style = style
-    if setter.peek() == "\\over":
-        setter.i += 1
-    else:
-        setter.repair("\\buildrel without \\over", setter.i)
     atoms.append(_placed(setter, above, None, REL))
 
 
@@ -226,8 +215,8 @@ def _label(element: Element | None, shortest: float) -> Element:
 
 def _arrow(sign: str) -> Command:
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        below = setter.optional(smaller(setter.style))
-        above = setter.element(style=smaller(setter.style))
+        below = setter.optional_element(SCRIPTS[setter.style])
+        above = setter.element(style=SCRIPTS[setter.style])
         atoms.append(Atom(long_arrow(sign, above, below), REL, setter.style))
 
     return put

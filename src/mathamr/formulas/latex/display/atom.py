@@ -10,17 +10,12 @@ from collections.abc import Mapping, Sequence
 
 from mathamr.formulas.latex.display.dictionary import STRETCHED, default_spaces
 from mathamr.formulas.latex.fonts import STICKY, Font
+from mathamr.formulas.latex.styles import DISPLAY, SCRIPT, TEXT
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
 
 ORD, OP, BIN, REL, OPEN, CLOSE, PUNCT, INNER, SPACE, SWITCH = range(10)
 """Classes of TeX; then space, which has none, and a change of style or colour for all that follows in the row."""
-
-DISPLAY, TEXT, SCRIPT, SCRIPTSCRIPT = range(4)
-"""Styles of TeX."""
-
-SMALLER = (TEXT, SCRIPT, SCRIPTSCRIPT, SCRIPTSCRIPT)
-"""Style of the parts of a fraction."""
 
 THIN, MEDIUM, THICK = 3 / 18, 4 / 18, 5 / 18
 _SPACES = (

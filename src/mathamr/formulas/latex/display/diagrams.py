@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from mathamr.formulas.latex.display.accents import long_arrow
-from mathamr.formulas.latex.display.atom import ORD, SCRIPT, TEXT, Atom, arranged, in_row, operator
-from mathamr.formulas.latex.display.environments import ENVIRONMENTS, in_braces, plain
+from mathamr.formulas.latex.display.atom import ORD, Atom, arranged, in_row, operator
+from mathamr.formulas.latex.display.environments import braced, plain
 from mathamr.formulas.latex.display.fractions import in_style
 from mathamr.formulas.latex.display.tables import DIAGRAM, MATRIX, Cell, TableLine, table
-from mathamr.formulas.latex.display.typesetter import Typesetter, command
+from mathamr.formulas.latex.display.typesetter import ENVIRONMENTS, Typesetter, command
+from mathamr.formulas.latex.styles import SCRIPT, TEXT
 from mathamr.formulas.mathml.element import Element
 
 _HORIZONTAL = {">": "→", "<": "←", ")": "→", "(": "←"}
@@ -112,34 +113,4 @@ def _xymatrix(setter: Typesetter, atoms: list[Atom]) -> None:
     _OBJECTS(setter, atoms)
 
 
-_OBJECTS = in_braces(plain(MATRIX), TEXT)
-
-
-@command("\\ar")
-def _left_out(setter: Typesetter, atoms: list[Atom]) -> None:
-    """An arrow of `\\xymatrix`: where it goes and its labels are left out."""
-    setter.repair("an arrow of a diagram is left out")
-    while True:
-        token = setter.peek()
-        if token == "[":
-            setter.raw_optional()
-        elif token == "@":
-            setter.i += 1
-            _skip_modifier(setter)
-        elif token in ("^", "_", "|"):
-            setter.i += 1
-            while setter.peek() in ("-", "<", ">"):
-                setter.i += 1
-            setter.raw_argument()
-        else:
-            return
-
-
-def _skip_modifier(setter: Typesetter) -> None:
-    if setter.peek() != "/":
-        setter.raw_argument()
-        return
-    setter.i += 1
-    while setter.i < setter.count and setter.tokens[setter.i] != "/":
-        setter.i += 1
-    setter.i += 1
+_OBJECTS = braced(plain(MATRIX), TEXT)

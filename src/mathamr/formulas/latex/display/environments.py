@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from mathamr.formulas.latex.display.atom import DISPLAY, INNER, ORD, SCRIPT, TEXT, Atom, operator
+from mathamr.formulas.latex.display.atom import INNER, ORD, Atom, operator
 from mathamr.formulas.latex.display.fences import fenced
 from mathamr.formulas.latex.display.lengths import line_gap
 from mathamr.formulas.latex.display.tables import (
@@ -14,8 +14,6 @@ from mathamr.formulas.latex.display.tables import (
     CASES,
     COLUMNS,
     EQUATION_ARRAY,
-    IN_BRACES,
-    IN_ENVIRONMENT,
     LINES,
     MATRIX,
     SMALL_MATRIX,
@@ -26,37 +24,21 @@ from mathamr.formulas.latex.display.tables import (
     lines_of,
     table,
 )
-from mathamr.formulas.latex.display.typesetter import COMMANDS, Typesetter
-from mathamr.formulas.latex.environments import ALIGNED, CHOICES, GATHERED, HEADED, MATRICES, TRANSPARENT
+from mathamr.formulas.latex.display.typesetter import COMMANDS, ENVIRONMENTS, Command, Typesetter
+from mathamr.formulas.latex.environments import (
+    ALIGNED,
+    CHOICES,
+    GATHERED,
+    HEADED,
+    IN_BRACES,
+    IN_ENVIRONMENT,
+    MATRICES,
+    in_braces,
+)
+from mathamr.formulas.latex.styles import DISPLAY, SCRIPT, TEXT
 from mathamr.formulas.mathml.element import Element
 
 _GAP = Element("mspace", "", (), {"width": "0.1em"})
-
-
-def _begin(setter: Typesetter, atoms: list[Atom]) -> None:
-    start = setter.i - 1
-    name = setter.raw_argument().strip()
-    if name in TRANSPARENT:
-        return
-    if name not in ENVIRONMENTS:
-        setter.repair(f"unknown environment {name}", start)
-        return
-    setter.descend()
-    ENVIRONMENTS[name](setter, atoms, name)
-    if setter.peek() == "\\end":
-        setter.i += 1
-        found = setter.raw_argument().strip()
-        if found != name:
-            setter.repair(f"\\begin{{{name}}} ended by \\end{{{found}}}")
-    else:
-        setter.repair(f"unclosed environment {name}", start)
-    setter.depth -= 1
-
-
-def _end(setter: Typesetter, atoms: list[Atom]) -> None:
-    name = setter.raw_argument().strip()
-    if name not in TRANSPARENT:
-        setter.repair(f"\\end{{{name}}} without its beginning")
 
 
 def _stray_break(setter: Typesetter, atoms: list[Atom]) -> None:
@@ -69,18 +51,8 @@ def _stray_alignment(setter: Typesetter, atoms: list[Atom]) -> None:
     atoms.append(Atom(operator("&"), ORD, setter.style))
 
 
-def _stray_cell(setter: Typesetter, atoms: list[Atom]) -> None:
-    """A cell over several columns where there are none."""
-    setter.raw_argument()
-    setter.raw_argument()
-    atoms.extend(setter.argument())
-
-
 COMMANDS["\\\\"] = COMMANDS["\\newline"] = _stray_break
-COMMANDS["\\multicolumn"] = _stray_cell
 COMMANDS["&"] = _stray_alignment
-COMMANDS["\\begin"] = _begin
-COMMANDS["\\end"] = _end
 
 _STARRED_SIDES = {"l": ("left",), "r": ("right",)}
 
@@ -161,8 +133,7 @@ def _gathered(setter: Typesetter, atoms: list[Atom], name: str) -> None:
     atoms.append(Atom(table(lines, layout), ORD, setter.style))
 
 
-Environment = Callable[[Typesetter, list[Atom], str], None]
-ENVIRONMENTS: dict[str, Environment] = {
+ENVIRONMENTS |= {
     **dict.fromkeys(["array", "tabular", "darray"], _array),
     "subarray": _stack,
     "smallmatrix": _matrix,
@@ -176,27 +147,15 @@ ENVIRONMENTS: dict[str, Environment] = {
 # -- tables in braces
 
 
-def in_braces(
+def braced(
     build: Callable[[Typesetter, Sequence[TableLine]], Atom], style: int, aligned: bool = False
-) -> Callable[[Typesetter, list[Atom]], None]:
-    """A table written as an argument: `\\substack{a\\\\b}`, `\\matrix{a&b\\cr c&d}`."""
+) -> Command:
+    """A table that is written as an argument."""
 
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        if setter.peek() != "{":
-            setter.repair("missing argument", setter.i)
-            return
-        start = setter.i
-        setter.i += 1
-        setter.descend()
-        lines = lines_of(setter, IN_BRACES, style, aligned)
-        setter.depth -= 1
-        if setter.peek() == "}":
-            setter.i += 1
-        else:
-            setter.repair("unclosed {", start)
-        atoms.append(build(setter, lines))
+        atoms.append(build(setter, lines_of(setter, IN_BRACES, style, aligned)))
 
-    return put
+    return in_braces(put)
 
 
 def plain(layout: Layout) -> Callable[[Typesetter, Sequence[TableLine]], Atom]:
@@ -204,14 +163,14 @@ def plain(layout: Layout) -> Callable[[Typesetter, Sequence[TableLine]], Atom]:
     return lambda setter, lines: Atom(table(lines, layout), ORD, setter.style)
 
 
-COMMANDS["\\substack"] = in_braces(plain(STACK), SCRIPT)
+COMMANDS["\\substack"] = braced(plain(STACK), SCRIPT)
 COMMANDS["\\crampedsubstack"] = COMMANDS["\\substack"]
-COMMANDS["\\matrix"] = in_braces(plain(MATRIX), TEXT)
-COMMANDS["\\cases"] = in_braces(lambda setter, lines: _chosen(setter, table(lines, CASES)), TEXT)
-COMMANDS["\\pmatrix"] = in_braces(
+COMMANDS["\\matrix"] = braced(plain(MATRIX), TEXT)
+COMMANDS["\\cases"] = braced(lambda setter, lines: _chosen(setter, table(lines, CASES)), TEXT)
+COMMANDS["\\pmatrix"] = braced(
     lambda setter, lines: _in_delimiters(setter, table(lines, MATRIX), "(", ")"), TEXT
 )
 COMMANDS["\\bordermatrix"] = COMMANDS["\\pmatrix"]
-COMMANDS["\\displaylines"] = in_braces(plain(LINES), DISPLAY)
+COMMANDS["\\displaylines"] = braced(plain(LINES), DISPLAY)
 for _name in ("\\eqalign", "\\eqalignno", "\\leqalignno"):
-    COMMANDS[_name] = in_braces(plain(ALIGNMENT), DISPLAY, aligned=True)
+    COMMANDS[_name] = braced(plain(ALIGNMENT), DISPLAY, aligned=True)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mathamr.formulas.budget import Budget
-from mathamr.formulas.latex.display.atom import DISPLAY, length, overhang
+from mathamr.formulas.latex.display.atom import length, overhang
+from mathamr.formulas.latex.styles import DISPLAY
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.mathml.element import Element
 

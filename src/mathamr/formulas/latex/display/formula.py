@@ -16,12 +16,12 @@ from mathamr.formulas.latex.display import (
     physics,
     text,
 )
-from mathamr.formulas.latex.display.atom import DISPLAY, TEXT
 from mathamr.formulas.latex.display.tables import TableLine, in_lines, lines_of
 from mathamr.formulas.latex.display.typesetter import Typesetter
+from mathamr.formulas.latex.groupreader import CELL_ENDS
 from mathamr.formulas.latex.lexer import MAX_LENGTH, tokenize, without_comment_signs
 from mathamr.formulas.latex.macros import Macros, expanded
-from mathamr.formulas.latex.reader import CELL_ENDS
+from mathamr.formulas.latex.styles import DISPLAY, TEXT
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import Styling
 from mathamr.formulas.mathml.writing import typeset_to_mathml

@@ -5,11 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mathamr.formulas.latex.display.atom import (
-    DISPLAY,
     ORD,
-    SCRIPT,
-    SMALLER,
-    TEXT,
     Atom,
     arranged,
     in_row,
@@ -19,6 +15,7 @@ from mathamr.formulas.latex.display.atom import (
 from mathamr.formulas.latex.display.fences import fenced, is_tall, sized
 from mathamr.formulas.latex.display.lengths import em_of
 from mathamr.formulas.latex.display.typesetter import Command, Typesetter, command
+from mathamr.formulas.latex.styles import DISPLAY, SCRIPT, SMALLER, TEXT
 from mathamr.formulas.latex.symbols import DELIMITERS
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
@@ -121,19 +118,15 @@ def _raw_delimiter(setter: Typesetter) -> Element | None:
 
 @command("\\sqrt")
 def _root(setter: Typesetter, atoms: list[Atom]) -> None:
-    degree = setter.optional(SCRIPT)
+    degree = setter.optional_element(SCRIPT)
     _append_root(setter, atoms, degree, setter.element("radicand"))
 
 
 @command("\\root")
 def _plain_root(setter: Typesetter, atoms: list[Atom]) -> None:
     style, setter.style = setter.style, SCRIPT
-    degree = setter.row(frozenset(["\\of", "}", "\\right", "&", "\\\\", "\\end"]))
+    degree = in_row(arranged(setter.read_up_to("\\of", "\\root")))
     setter.style = style
-    if setter.peek() == "\\of":
-        setter.i += 1
-    else:
-        setter.repair("\\root without \\of", setter.i)
     _append_root(setter, atoms, degree, setter.element("radicand"))
 
 

@@ -7,11 +7,7 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from mathamr.formulas.latex.display.atom import (
-    DISPLAY,
     ORD,
-    SCRIPT,
-    SCRIPTSCRIPT,
-    TEXT,
     Atom,
     arranged,
     in_row,
@@ -25,13 +21,11 @@ from mathamr.formulas.latex.fonts import (
     ALPHABETS,
     BOLD_COMMANDS,
     FONT_COMMANDS,
-    FONT_SWITCHES,
-    MATH,
     Font,
     chosen,
     emboldened,
 )
-from mathamr.formulas.latex.layout import TRACELESS
+from mathamr.formulas.latex.styles import DISPLAY, SCRIPT, SCRIPTSCRIPT, TEXT
 from mathamr.formulas.latex.symbols import SPACES
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
@@ -171,7 +165,7 @@ def _enclose(setter: Typesetter, atoms: list[Atom]) -> None:
 
 @command("\\cancelto")
 def _cancelled_to(setter: Typesetter, atoms: list[Atom]) -> None:
-    value = setter.script_argument()
+    value = setter.script_element()
     atom = Atom(Element("mrow", "", (setter.element(),), {STYLE: "cancelled"}), ORD, setter.style)
     atom.sup = value
     atoms.append(atom)
@@ -240,12 +234,6 @@ def _same_colour(setter: Typesetter, atoms: list[Atom]) -> None:
     setter.colours[name] = colour_of(setter)
 
 
-@command("\\moveleft", "\\moveright")
-def _moved_aside(setter: Typesetter, atoms: list[Atom]) -> None:
-    """A box that is moved aside stays where it is."""
-    bare_length(setter)
-
-
 @command("\\color")
 def _colour_switch(setter: Typesetter, atoms: list[Atom]) -> None:
     colour = colour_of(setter)
@@ -266,7 +254,7 @@ def _coloured(setter: Typesetter, atoms: list[Atom]) -> None:
 
 def _in_colour(colour: str) -> Command:
     return lambda setter, atoms: atoms.extend(
-        setter.drawn(rf"\textcolor{{{colour}}}{{#1}}", setter.raw_tokens())
+        setter.substituted(rf"\textcolor{{{colour}}}{{#1}}", setter.raw_tokens())
     )
 
 
@@ -308,70 +296,7 @@ def _in_font(change: Callable[[Font], Font]) -> Command:
     return put
 
 
-def _font_switch(change: Callable[[Font], Font]) -> Command:
-    def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        setter.font = change(setter.font)
-
-    return put
-
-
 for _name, _alphabet in FONT_COMMANDS.items():
     COMMANDS[_name] = _in_font(partial(chosen, alphabet=ALPHABETS[_alphabet]))
-for _name, _alphabet in FONT_SWITCHES.items():
-    COMMANDS[_name] = _font_switch(partial(chosen, alphabet=ALPHABETS[_alphabet]))
 for _name in BOLD_COMMANDS:
     COMMANDS[_name] = _in_font(emboldened)
-COMMANDS["\\boldmath"] = _font_switch(emboldened)
-COMMANDS["\\unboldmath"] = _font_switch(lambda font: MATH)
-
-
-# -- what a page does not follow
-
-
-def _content(skipped: int) -> Command:
-    """The last argument as it is; those before it are left out."""
-
-    def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        setter.raw_optional()
-        for _ in range(skipped):
-            setter.raw_argument()
-        atoms.extend(setter.argument())
-
-    return put
-
-
-for _name in ("\\hiderel", "\\shoveleft", "\\shoveright", "\\ensuremath", "\\cramped", "\\vcenter", "\\mathsmaller",
-              "\\mathlarger", "\\unit", "\\smashoperator", "\\mathmbox", "\\mathmakebox", "\\reflectbox",
-              "\\mathreflectbox"):  # fmt: skip
-    COMMANDS[_name] = _content(0)
-for _name in ("\\href", "\\style", "\\class", "\\cssId", "\\hyperref", "\\scalebox", "\\data", "\\htmlClass", "\\htmlId",
-              "\\htmlStyle", "\\htmlData"):  # fmt: skip
-    COMMANDS[_name] = _content(1)
-
-
-@command("\\mathchoice")
-def _choice(setter: Typesetter, atoms: list[Atom]) -> None:
-    choices = [setter.argument() for _ in range(4)]
-    atoms.extend(choices[setter.style])
-
-
-@command("\\label", "\\vspace", "\\index", "\\leftroot", "\\uproot", "\\raisetag", "\\pagecolor", "\\require",
-         "\\thetag", "\\usepackage", "\\includegraphics", "\\vadjust", "\\mathversion", "\\footnote", "\\noalign", "\\arrayrulecolor",
-         "\\rowcolor", "\\cellcolor", "\\columncolor", "\\cline", "\\cdashline")  # fmt: skip
-def _ignored_with_argument(setter: Typesetter, atoms: list[Atom]) -> None:
-    setter.star()
-    setter.raw_optional()
-    setter.raw_argument()
-
-
-def _nothing(setter: Typesetter, atoms: list[Atom]) -> None:
-    """Commands that leave no trace."""
-
-
-for _name in TRACELESS:
-    COMMANDS.setdefault(_name, _nothing)
-
-
-@command("\\MoveEqLeft")
-def _outdented(setter: Typesetter, atoms: list[Atom]) -> None:
-    setter.raw_optional()

@@ -10,7 +10,6 @@ from mathamr.formulas.latex.display.atom import (
     ALWAYS,
     BIN,
     CLOSE,
-    DISPLAY,
     INNER,
     MEDIUM,
     MOVABLE,
@@ -33,6 +32,7 @@ from mathamr.formulas.latex.display.fences import sized
 from mathamr.formulas.latex.display.symbols import class_of, letter, name, symbol_atom
 from mathamr.formulas.latex.display.typesetter import COMMANDS, Command, Typesetter, command
 from mathamr.formulas.latex.fonts import PLAIN, chosen
+from mathamr.formulas.latex.styles import DISPLAY
 from mathamr.formulas.latex.symbols import NEGATIONS, UPRIGHT_GREEK
 from mathamr.formulas.mathml.element import Element
 
@@ -64,7 +64,7 @@ def _operator_with_limits(setter: Typesetter, atoms: list[Atom]) -> None:
 
 def _limit_of(latex: str) -> Command:
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        atoms.append(Atom(in_row(arranged(setter.drawn(latex))), OP, setter.style, MOVABLE))
+        atoms.append(Atom(in_row(arranged(setter.substituted(latex))), OP, setter.style, MOVABLE))
 
     return put
 
@@ -78,7 +78,7 @@ COMMANDS["\\varprojlim"] = _limit_of(r"\underleftarrow{\mathrm{lim}}")
 def _modulo(latex: str, wide: float, narrow: float) -> Command:
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
         atoms.append(space(wide if setter.style == DISPLAY else narrow))
-        atoms.extend(setter.drawn(latex, setter.raw_tokens()))
+        atoms.extend(setter.substituted(latex, setter.raw_tokens()))
 
     return put
 
@@ -196,7 +196,7 @@ def _scripts_alone(corner: Sequence[Atom]) -> Atom | None:
 
 @command("\\prescript")
 def _prescript(setter: Typesetter, atoms: list[Atom]) -> None:
-    above, below, base = setter.script_argument(), setter.script_argument(), setter.element()
+    above, below, base = setter.script_element(), setter.script_element(), setter.element()
     parts = [base, Element("mprescripts"), below, above]
     atoms.append(Atom(Element("mmultiscripts", "", parts), ORD, setter.style))
 
@@ -215,7 +215,7 @@ def _sized(size: float, kind: int) -> Command:
         in_braces = setter.peek() == "{"
         if in_braces:
             setter.i += 1
-        fence = setter.delimiter()
+        fence = setter.delimiter(left=True)
         if fence is not None:
             atoms.append(Atom(sized(fence.text, size), kind, setter.style))
         if in_braces and setter.peek() == "}":
@@ -231,7 +231,7 @@ for _size, _height in _SIZES.items():
 
 @command("\\middle")
 def _middle(setter: Typesetter, atoms: list[Atom]) -> None:
-    fence = setter.delimiter()
+    fence = setter.delimiter(left=True)
     if fence is not None:
         attributes = {"stretchy": "true", "symmetric": "true", "fence": "true", "form": "infix"}
         atoms.append(Atom(Element("mo", fence.text, (), attributes), ORD, setter.style))
@@ -248,12 +248,7 @@ def _wildcard(setter: Typesetter, atoms: list[Atom]) -> None:
 
 @command("\\qvar@construct")
 def _question_and_next(setter: Typesetter, atoms: list[Atom]) -> None:
-    atoms.extend(setter.drawn("?#1", [setter.raw_argument()]))
-
-
-@command("$", "$$", "#")
-def _stray(setter: Typesetter, atoms: list[Atom]) -> None:
-    setter.repair(f"stray {setter.tokens[setter.i - 1]}")
+    atoms.extend(setter.substituted("?#1", [setter.raw_argument()]))
 
 
 @command("\\char", "\\symbol", "\\unicode")

@@ -15,7 +15,7 @@ def _written(latex: str, count: int = 1) -> Command:
 
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
         setter.star()
-        atoms.extend(setter.drawn(latex, *[setter.raw_tokens() for _ in range(count)]))
+        atoms.extend(setter.substituted(latex, *[setter.raw_tokens() for _ in range(count)]))
 
     return put
 
@@ -27,9 +27,9 @@ def _one_or_two(one: str, two: str) -> Command:
         setter.star()
         first = setter.raw_tokens()
         if setter.peek() == "{":
-            atoms.extend(setter.drawn(two, first, setter.raw_tokens()))
+            atoms.extend(setter.substituted(two, first, setter.raw_tokens()))
         else:
-            atoms.extend(setter.drawn(one, first))
+            atoms.extend(setter.substituted(one, first))
 
     return put
 
@@ -37,7 +37,7 @@ def _one_or_two(one: str, two: str) -> Command:
 def _differential(sign: str) -> Command:
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
         order = _order(setter)
-        atoms.extend(setter.drawn(sign if order is None else sign + "^{#1}", order or ()))
+        atoms.extend(setter.substituted(sign if order is None else sign + "^{#1}", order or ()))
         if setter.peek() == "{":
             atoms.extend(setter.argument())
 
@@ -72,7 +72,7 @@ def _derivative(sign: str, mixed: bool = False) -> Command:
         else:
             numerator, denominator = f"{sign} #1", f"{sign} #2"
         latex = f"{numerator} / {denominator}" if flat else rf"\frac{{{numerator}}}{{{denominator}}}"
-        atoms.extend(setter.drawn(latex, above, below, second or (), order or ()))
+        atoms.extend(setter.substituted(latex, above, below, second or (), order or ()))
 
     return put
 
@@ -81,13 +81,13 @@ def _quantity(setter: Typesetter, atoms: list[Atom]) -> None:
     """`\\qty(…)` lets the delimiters that follow grow; `\\qty{…}` sets braces."""
     setter.star()
     if setter.peek() == "{":
-        atoms.extend(setter.drawn(r"\left\{#1\right\}", setter.raw_tokens()))
+        atoms.extend(setter.substituted(r"\left\{#1\right\}", setter.raw_tokens()))
 
 
 def _starred(plain: str, starred: str) -> Command:
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
         latex = starred if setter.star() else plain
-        atoms.extend(setter.drawn(latex, setter.raw_tokens()))
+        atoms.extend(setter.substituted(latex, setter.raw_tokens()))
 
     return put
 
@@ -98,7 +98,7 @@ def _phrase(word: str) -> Command:
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
         before = "" if setter.star() else r"\quad"
         content = [word] if word else setter.raw_tokens()
-        atoms.extend(setter.drawn(before + r"\text{#1}\quad", content))
+        atoms.extend(setter.substituted(before + r"\text{#1}\quad", content))
 
     return put
 
@@ -109,9 +109,9 @@ def _calligraphic(letter: str, opening: str = "", closing: str = "") -> Command:
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
         alone = rf"\mathcal{{{letter}}}"
         if setter.peek() == "{":
-            atoms.extend(setter.drawn(f"{alone}{opening}#1{closing}", setter.raw_tokens()))
+            atoms.extend(setter.substituted(f"{alone}{opening}#1{closing}", setter.raw_tokens()))
         else:
-            atoms.extend(setter.drawn(alone))
+            atoms.extend(setter.substituted(alone))
 
     return put
 

@@ -14,12 +14,10 @@ from mathamr.formulas.latex.display.atom import (
 )
 from mathamr.formulas.latex.display.lengths import line_gap
 from mathamr.formulas.latex.display.typesetter import Typesetter
-from mathamr.formulas.latex.reader import CELL_ENDS
+from mathamr.formulas.latex.environments import read_cells
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
 
-IN_ENVIRONMENT = CELL_ENDS | {"\\end"}
-IN_BRACES = CELL_ENDS | {"}"}
 _RULES = {
     "\\hline": "above",
     "\\toprule": "above",
@@ -65,25 +63,23 @@ def lines_of(setter: Typesetter, stops: frozenset[str], style: int, aligned: boo
     In an alignment every second cell begins with an unseen operand, so that a relation is spaced as one. Short lines
     will be filled up, which is paid for here.
     """
-    font, outer_style, outer_tag = setter.font, setter.style, setter.tag
-    lines = [TableLine()]
-    _read_rules(setter, lines[-1])
-    while True:
-        setter.font, setter.style, setter.tag = font, style, None
-        line = lines[-1]
-        line.cells.append(_cell(setter, stops, ORD if aligned and len(line.cells) % 2 else None))
-        line.tag = setter.tag or line.tag
-        token = setter.peek()
-        if not token or token not in CELL_ENDS:
-            break
-        setter.i += 1
-        if token == "&":
-            continue
-        if token in ("\\\\", "\\newline"):
-            line.gap = line_gap(setter)
+    outer_tag = setter.tag
+    lines: list[TableLine] = []
+
+    def begin_line() -> None:
         lines.append(TableLine())
         _read_rules(setter, lines[-1])
-    setter.font, setter.style, setter.tag = font, outer_style, outer_tag
+
+    def read_cell() -> None:
+        line, setter.tag = lines[-1], None
+        line.cells.append(_cell(setter, stops, ORD if aligned and len(line.cells) % 2 else None))
+        line.tag = setter.tag or line.tag
+
+    def end_line() -> None:
+        lines[-1].gap = line_gap(setter)
+
+    read_cells(setter, style, begin_line, read_cell, end_line)
+    setter.tag = outer_tag
     setter.budget.spend(len(lines) * max(len(line.cells) for line in lines))
     return lines
 

@@ -2,136 +2,76 @@
 
 from __future__ import annotations
 
-import re
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
-from mathamr.formulas.latex.display.atom import ORD, TEXT, Atom, arranged, in_row, length
+from mathamr.formulas.latex.display.atom import ORD, Atom, arranged, in_row, length
 from mathamr.formulas.latex.display.layout import beside, colour_of
 from mathamr.formulas.latex.display.lengths import em_of
 from mathamr.formulas.latex.display.typesetter import COMMANDS, Command, Typesetter, command
-from mathamr.formulas.latex.fonts import ALPHABETS, FONT_SWITCHES, MATH, PLAIN, Font, emboldened, variant
-from mathamr.formulas.latex.reader import DOLLAR
+from mathamr.formulas.latex.fonts import PLAIN, Font, variant
 from mathamr.formulas.latex.symbols import SYMBOLS
 from mathamr.formulas.latex.text import (
     BOXES,
     CHARACTERS,
-    LIGATURES,
     LOGOS,
     TEXT_ACCENTS,
     TEXT_FONTS,
+    TextReader,
     accented,
-    composed,
+    plain_text,
 )
 from mathamr.formulas.mathml.alphabets import styled
 from mathamr.formulas.mathml.element import Element
 from mathamr.formulas.mathml.styles import STYLE
 
 _NO_BREAK_SPACE = "\u00a0"
-_SPACE = re.compile(r"[ \t\r\n]+")
-_IN_TEXT = {**CHARACTERS, "\\textless": "<", "\\textgreater": ">", "\\textbar": "|", "\\lq": "‘", "\\rq": "’"}
 
 
 @dataclass(frozen=True, slots=True)
-class _Visual:
+class _Look:
     font: Font = PLAIN
     colour: str = ""
 
 
 def words(setter: Typesetter, font: Font | None = None) -> Element:
     """The argument of a text command."""
-    setter.skip_spaces()
-    visual = _Visual(font or PLAIN)
-    if setter.i >= setter.count or setter.tokens[setter.i] != "{":
-        token = setter.raw_argument()
-        return _phrase(_IN_TEXT.get(token, token), visual)
-    setter.descend()
-    end = setter.matching_brace()
-    setter.i += 1
-    parts = _TextSetter(setter, end, visual).read()
-    setter.i = end + 1
-    setter.depth -= 1
-    return in_row(parts)
+    return in_row(_WordSetter.words(setter, _Look(font or PLAIN)))
 
 
-def _phrase(text: str, visual: _Visual) -> Element:
-    for written, meant in LIGATURES:
-        text = text.replace(written, meant)
-    text = composed(_SPACE.sub(" ", text))
-    bare = text.strip(" ")
-    if bare != text:
-        blank = len(text) - len(text.lstrip(" "))
-        text = _NO_BREAK_SPACE * blank + bare + _NO_BREAK_SPACE * (len(text) - len(bare) - blank)
-    alphabet = variant(visual.font)
-    attributes = {"mathcolor": visual.colour} if visual.colour else {}
-    return Element("mtext", styled(text, alphabet) if alphabet else text, (), attributes)
+class _WordSetter(TextReader[_Look, Element]):
+    characters: ClassVar[Mapping[str, str]] = {
+        **CHARACTERS, "\\textless": "<", "\\textgreater": ">", "\\textbar": "|", "\\lq": "‘", "\\rq": "’",
+    }  # fmt: skip
 
+    @classmethod
+    def phrase(cls, text: str, look: _Look) -> Element:
+        text = plain_text(text)
+        bare = text.strip(" ")
+        if bare != text:
+            blank = len(text) - len(text.lstrip(" "))
+            text = _NO_BREAK_SPACE * blank + bare + _NO_BREAK_SPACE * (len(text) - len(bare) - blank)
+        alphabet = variant(look.font)
+        attributes = {"mathcolor": look.colour} if look.colour else {}
+        return Element("mtext", styled(text, alphabet) if alphabet else text, (), attributes)
 
-class _TextSetter:
-    """The inside of one text argument, read without recursion."""
+    def in_font(self, font: Font) -> _Look:
+        return replace(self.look, font=font)
 
-    def __init__(self, setter: Typesetter, end: int, visual: _Visual) -> None:
-        self.setter, self.end, self.visual = setter, end, visual
-        self.parts: list[Element] = []
-        self.letters: list[str] = []
-        self.math_font = MATH
+    def put_formula(self, items: list[Atom]) -> None:
+        if elements := arranged(items):
+            self.parts.append(in_row(elements))
 
-    def flush(self) -> None:
-        text = "".join(self.letters)
-        self.letters.clear()
-        if text:
-            self.parts.append(_phrase(text, self.visual))
-
-    def switch(self, visual: _Visual) -> None:
-        if visual != self.visual:
-            self.flush()
-            self.visual = visual
-
-    def read(self) -> list[Element]:
-        setter = self.setter
-        visuals: list[_Visual] = []
-        while setter.i < self.end:
-            token = setter.tokens[setter.i]
-            setter.i += 1
-            if token in ("$", "\\("):
-                self.formula(DOLLAR if token == "$" else frozenset(["\\)"]))
-            elif token == "{":
-                visuals.append(self.visual)
-            elif token == "}":
-                if visuals:
-                    self.switch(visuals.pop())
-            elif token[0] != "\\" or token in _IN_TEXT:
-                self.letters.append(_IN_TEXT.get(token, token))
-                self._skip_space_after(token)
-            else:
-                self._skip_space_after(token)
-                self.command(token, visuals)
-        self.flush()
-        return self.parts
-
-    def _skip_space_after(self, token: str) -> None:
-        setter = self.setter
-        if token[0] == "\\" and token[1:].isalpha() and setter.i < self.end:
-            setter.i += setter.tokens[setter.i].isspace()
-
-    def command(self, token: str, visuals: list[_Visual]) -> None:
-        setter = self.setter
-        if token in ("\\boldmath", "\\unboldmath"):
-            self.math_font = emboldened(MATH) if token == "\\boldmath" else MATH
-        elif token in FONT_SWITCHES:
-            self.switch(replace(self.visual, font=ALPHABETS[FONT_SWITCHES[token]]))
-        elif token in ("\\color", "\\textcolor"):
-            visual = replace(self.visual, colour=colour_of(setter) or self.visual.colour)
+    def command(self, token: str) -> None:
+        setter = self.reader
+        assert isinstance(setter, Typesetter)
+        if token in ("\\color", "\\textcolor"):
+            look = replace(self.look, colour=colour_of(setter) or self.look.colour)
             if token == "\\textcolor" and setter.peek() == "{":
-                setter.i += 1
-                visuals.append(self.visual)
-            self.switch(visual)
-        elif token in TEXT_FONTS:
-            if setter.peek() == "{":
-                setter.i += 1
-                visuals.append(self.visual)
-                self.switch(replace(self.visual, font=TEXT_FONTS[token] or self.visual.font))
-        elif token in TEXT_ACCENTS:
-            self.letters.append(accented(setter.raw_argument(), TEXT_ACCENTS[token]))
+                self.open_group(look)
+            else:
+                self.switch(look)
         elif token in ("\\hspace", "\\hspace*"):
             setter.star()
             self.flush()
@@ -143,37 +83,18 @@ class _TextSetter:
         elif token in SYMBOLS:
             self.letters.append(SYMBOLS[token].text)
         elif token in COMMANDS:
-            self.mathematics(token)
+            self._mathematics(setter, token)
         else:
-            setter.repair(f"unknown command in text: {token}")
-            self.letters.append(token)
+            self.unknown(token)
 
-    def mathematics(self, token: str) -> None:
-        """A command of mathematics among words: its look, or nothing where it has none."""
-        setter = self.setter
+    def _mathematics(self, setter: Typesetter, token: str) -> None:
+        """A command of mathematics among words, as it is drawn in a formula."""
         self.flush()
         count, setter.count = setter.count, self.end
         found: list[Atom] = []
         COMMANDS[token](setter, found)
         setter.count = count
         self.parts.extend(arranged(found))
-
-    def formula(self, stops: frozenset[str]) -> None:
-        setter = self.setter
-        self.flush()
-        start = setter.i - 1
-        font, style = setter.font, setter.style
-        setter.font, setter.style = self.math_font, max(style, TEXT)
-        count, setter.count = setter.count, self.end
-        elements = arranged(setter.read(stops))
-        setter.count = count
-        setter.font, setter.style = font, style
-        if setter.i < self.end:
-            setter.i += 1
-        else:
-            setter.repair("unclosed formula in text", start)
-        if elements:
-            self.parts.append(in_row(elements))
 
 
 def _textual(name: str, font: Font | None) -> Command:
@@ -205,7 +126,9 @@ def _accented_letter(mark: str) -> Command:
     """Accents of text in a formula: `\\'e` is a word of one letter."""
 
     def put(setter: Typesetter, atoms: list[Atom]) -> None:
-        atoms.append(Atom(_phrase(accented(setter.raw_argument(), mark), _Visual()), ORD, setter.style))
+        atoms.append(
+            Atom(_WordSetter.phrase(accented(setter.raw_argument(), mark), _Look()), ORD, setter.style)
+        )
 
     return put
 
