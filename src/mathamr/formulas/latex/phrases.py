@@ -9,7 +9,7 @@ from mathamr.formulas.latex.fonts import FONT_SWITCHES, PLAIN, Font
 from mathamr.formulas.latex.node import TEXT, Node
 from mathamr.formulas.latex.reader import COMMANDS, Reader
 from mathamr.formulas.latex.symbols import SPACES, SYMBOLS
-from mathamr.formulas.latex.text import CHARACTERS, TextReader, plain_text
+from mathamr.formulas.latex.text import CHARACTERS, WordReader, plain_text
 from mathamr.formulas.latex.transparent import TRACELESS
 
 _STYLES = frozenset(["\\displaystyle", "\\textstyle", "\\scriptstyle", "\\scriptscriptstyle"])
@@ -24,7 +24,7 @@ def words(reader: Reader, font: Font | None = None) -> Node:
     return parts[0] if len(parts) == 1 else Node(TEXT, children=parts)
 
 
-class _PhraseReader(TextReader[Font, Node]):
+class _PhraseReader(WordReader[Font, Node]):
     characters: ClassVar[Mapping[str, str]] = {"|": "—", "<": "¡", ">": "¿"} | CHARACTERS
     """The published trees have the characters of TeX's oldest fonts."""
     switches: ClassVar[Mapping[str, str]] = {
