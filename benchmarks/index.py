@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.formulas.parse import FormulaError, parse
-from mathamr.index.build.parts import prepare_parts, reset_lexical
+from mathamr.index.build.outdated import reset_lexical, reset_outdated
 from mathamr.index.build.writer import IndexWriter
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
@@ -94,7 +94,7 @@ def _lexical(out: Path, posts: list[Post]) -> None:
     """The peer is parsing: there are no terms of formulas without their trees."""
     with IndexWriter.open(out, device="cpu") as archive:
         reset_lexical(archive)
-        prepare_parts(archive)
+        reset_outdated(archive)
         started = time.process_time()
         archive.settle()
         spent = time.process_time() - started

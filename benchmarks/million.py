@@ -24,8 +24,8 @@ import numpy as np
 
 from benchmarks.engines import DEPTH, SIZE, made_up, main_directions, of_index, unit
 from mathamr.core.arrays import FloatArray, IntArray
-from mathamr.core.storage.arrays import map_arrays, write_arrays
-from mathamr.core.storage.strings import RaggedArray, Strings
+from mathamr.core.storage.mappedarrays import map_arrays, write_arrays
+from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.engines.flat import kernel
 from mathamr.index.engines.flat.fieldrows import ManyRows
 from mathamr.index.engines.flat.quantised import Quantised

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.index.build.cluster.raycluster import RayCluster
-from mathamr.index.build.cluster.worktodo import WorkToDo
+from mathamr.index.build.cluster.workspec import WorkSpec
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr_lab.data import data_folder
@@ -106,7 +106,7 @@ def _wait(workers: int) -> str:
     """So many requests by so many workers, against the time that they would take if nothing else did."""
     root = str(Path(__file__).resolve().parent.parent)
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [root, os.environ.get("PYTHONPATH")]))
-    work = WorkToDo.of("benchmarks.ray:Waiting", (), None, {}).saying("waiting")
+    work = WorkSpec.of("benchmarks.ray:Waiting", (), None, {}).saying("waiting")
     with tempfile.TemporaryDirectory(prefix="mathamr-bench-") as name:
         started = time.perf_counter()
         with RayCluster("local", name, workers=workers) as cluster:

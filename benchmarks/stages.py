@@ -40,7 +40,7 @@ from benchmarks.engines import (
 )
 from mathamr.core.arrays import FloatArray, IntArray
 from mathamr.core.settings import POSTGRES_URL
-from mathamr.core.storage.strings import RaggedArray
+from mathamr.core.storage.raggedarrays import RaggedArray
 from mathamr.core.workers import processors
 from mathamr.index.engines.engine import Engine, Entry, create_engine, open_engine
 from mathamr.index.engines.firststage import FirstStage

@@ -46,7 +46,7 @@ PARTS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
     ("tensors", ((encoding, "made_tensor"), (GraphTensor, "to_bytes"))),
     (
         "sentences, wordings, pieces",
-        ((maker, "passage"), (wording, "wording"), (WordPieces, "cut"), (encoding, "kept_passage")),
+        ((maker, "passage"), (wording, "wording"), (WordPieces, "cut"), (encoding, "stored_passage")),
     ),
 )
 """What is told, and the functions whose time it is, less that of what they call and is told elsewhere."""

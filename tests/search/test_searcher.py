@@ -16,7 +16,7 @@ from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.visualkey import visual_key
-from mathamr.index.catalogue.pinned import PinnedCatalogue
+from mathamr.index.catalogue.cataloguesnapshot import CatalogueSnapshot
 from mathamr.index.engines.flat.engine import FlatEngine
 from mathamr.index.engines.flat.entries import FlatField
 from mathamr.index.lexical.terms import post_terms
@@ -393,7 +393,7 @@ def test_a_formula_whose_post_is_deleted_meanwhile_cannot_be_explained(
 ) -> None:
     hit = index.search("$x^2$", "formulas", k=1)[0]
     assert hit.formula is not None
-    monkeypatch.setattr(PinnedCatalogue, "posts", lambda self, ids: {})
+    monkeypatch.setattr(CatalogueSnapshot, "posts", lambda self, ids: {})
     with pytest.raises(UnknownPostError, match="no post or formula"):
         index.explain("$x^2$", hit.formula.id)
 

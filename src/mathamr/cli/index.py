@@ -16,7 +16,7 @@ from mathamr.posts.reader import READERS
 if TYPE_CHECKING:
     from mathamr.index.admin.inspection import CheckReport
     from mathamr.index.build.builder import BuildSummary
-    from mathamr.index.build.cluster.clustercrew import ClusterOptions
+    from mathamr.index.build.cluster.clusterpool import ClusterOptions
 
 
 def command(
@@ -160,7 +160,7 @@ def _cluster(
         if shards is not None:
             raise typer.BadParameter("--shards are of a build on a cluster: name it with --ray")
         return None
-    from mathamr.index.build.cluster.clustercrew import ClusterOptions
+    from mathamr.index.build.cluster.clusterpool import ClusterOptions
     from mathamr.index.build.cluster.raycluster import LOCAL
 
     if shards is None:

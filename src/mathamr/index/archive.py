@@ -21,8 +21,8 @@ from typing import ClassVar, Self
 from mathamr.amr.parser import check_recorded
 from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError, VectorsMissingError
-from mathamr.core.storage.lock import holder_of
 from mathamr.core.storage.plainfiles import check_plain
+from mathamr.core.storage.writerlock import holder_of
 from mathamr.graphs.guarded import GuardedGraphs
 from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore

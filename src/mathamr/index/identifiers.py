@@ -1,4 +1,4 @@
-"""What may be the id of a post, a formula or a look."""
+"""What may be the id of a post, a formula or a visual class."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
-from mathamr.index.catalogue.pinned import PinnedCatalogue
+from mathamr.index.catalogue.cataloguesnapshot import CatalogueSnapshot
 from mathamr.index.engines.engine import Engine
 from mathamr.index.lexical.lexicalindex import LexicalIndex
 
@@ -30,7 +30,7 @@ SHARE_WAITING = 0.1
 class Snapshot:
     """The parts of one revision, and how many read them just now."""
 
-    catalogue: PinnedCatalogue
+    catalogue: CatalogueSnapshot
     engine: Engine | None
     """`None` while vectors are being made."""
     lexical: LexicalIndex
@@ -67,7 +67,7 @@ def take_snapshot(
 ) -> Snapshot | None:
     """All parts at one revision; `None` while they are being changed and there is one `before`."""
     for _ in range(ATTEMPTS):
-        catalogue = PinnedCatalogue(folder / CATALOGUE)
+        catalogue = CatalogueSnapshot(folder / CATALOGUE)
         words = False
         try:
             whole = catalogue.settled

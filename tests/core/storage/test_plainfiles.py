@@ -10,8 +10,8 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import write_whole
-from mathamr.core.storage.lock import WriterLock
 from mathamr.core.storage.plainfiles import check_plain, sweep
+from mathamr.core.storage.writerlock import WriterLock
 from mathamr.index.admin.check import check_index
 from mathamr.index.archive import Archive
 from mathamr.index.build.builder import BuildOptions, build_index

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage import arrays, seen
-from mathamr.core.storage.arrays import map_arrays, write_arrays
+from mathamr.core.storage import mappedarrays, seen
+from mathamr.core.storage.mappedarrays import map_arrays, write_arrays
 from mathamr.core.storage.seen import SeenFiles
 
 
@@ -71,8 +71,8 @@ def test_what_changed_in_a_large_file_of_arrays_is_told_by_the_next_process(
     write_arrays(path, {"many": np.arange(seen.SMALLEST, dtype=np.int64)})
 
     def next_process() -> None:
-        monkeypatch.setattr(arrays, "_verified", type(arrays._verified)())
-        monkeypatch.setattr(arrays, "_seen", SeenFiles(tmp_path / "seen"))
+        monkeypatch.setattr(mappedarrays, "_verified", type(mappedarrays._verified)())
+        monkeypatch.setattr(mappedarrays, "_seen", SeenFiles(tmp_path / "seen"))
 
     next_process()
     map_arrays(path)

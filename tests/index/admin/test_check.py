@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.lock import InUseError, WriterLock
+from mathamr.core.storage.writerlock import InUseError, WriterLock
 from mathamr.index.admin.check import check_index
 from mathamr.index.admin.inspection import CheckReport
 from mathamr.index.archive import Archive
@@ -142,14 +142,14 @@ def test_lost_and_strange_lexical_entries_are_put_right(index: Path, whole: Path
     with IndexWriter.open(index, device="cpu") as archive:
         post, visual = sorted(archive.catalogue.ids())[0], sorted(archive.catalogue.visual_keys())[0]
         archive.lexical.posts.update([("stranger", {"words": ["x"]})], [post])
-        archive.lexical.formulas.update([("no look", {"latex": ["$x"]})], [visual])
+        archive.lexical.formulas.update([("no visual class", {"latex": ["$x"]})], [visual])
     mends(
         index,
         whole,
         "1 posts have no entry",
         "1 entries belong to no post",
-        "1 looks have no entry",
-        "1 entries belong to no look",
+        "1 visual classes have no entry",
+        "1 entries belong to no visual class",
     )
 
 
@@ -232,7 +232,7 @@ def test_a_damaged_post_is_lost_until_its_input_is_read_again(
 def test_an_interrupted_change_is_finished(index: Path, whole: Path) -> None:
     sql(index / "catalogue.db", "UPDATE posts SET graph = 0, vectors = 0, lexical = 0")
     sql(index / "catalogue.db", "UPDATE visuals SET lexical = 0")
-    mends(index, whole, "6 posts wait for their vectors", "looks wait for their lexical entry")
+    mends(index, whole, "6 posts wait for their vectors", "visual classes wait for their lexical entry")
 
 
 def test_a_folder_that_is_no_index_is_a_clear_error(tmp_path: Path) -> None:

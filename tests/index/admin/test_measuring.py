@@ -6,8 +6,8 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.admin import measuring
-from mathamr.index.admin.measuring import MeasuringCrew, measure
-from mathamr.index.build import crew, encoding
+from mathamr.index.admin.measuring import MeasuringPool, measure
+from mathamr.index.build import buildpool, encoding
 from mathamr.index.build.builder import BuildOptions, build_index
 from tests.index.small import PARSER, write_posts
 from tests.models import sample_posts
@@ -15,7 +15,7 @@ from tests.models import sample_posts
 
 @pytest.fixture
 def source(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    for module in (crew, encoding, measuring):
+    for module in (buildpool, encoding, measuring):
         monkeypatch.setattr(module, "FEW", 4)
     return write_posts(tmp_path / "posts.jsonl", sample_posts(12))
 
@@ -41,10 +41,10 @@ def test_a_handful_of_posts_is_not_measured(source: Path, tmp_path: Path) -> Non
 
 
 def test_the_second_build_asks_nobody_anything(source: Path, model_folder: Path, tmp_path: Path) -> None:
-    here = MeasuringCrew()
+    here = MeasuringPool()
     options = BuildOptions(model=model_folder, parser=PARSER, device="cpu")
-    build_index([source], tmp_path / "a", options, crew=here)
+    build_index([source], tmp_path / "a", options, pool=here)
     asked = dict(here.seconds)
-    assert {"CrewWork keys", "CrewWork posts", "EncodingWork new"} <= asked.keys()
-    build_index([source], tmp_path / "b", options, crew=here)
+    assert {"PostWork keys", "PostWork posts", "EncodingWork new"} <= asked.keys()
+    build_index([source], tmp_path / "b", options, pool=here)
     assert dict(here.seconds) == asked

@@ -47,7 +47,14 @@ def test_a_plan_is_the_sum_of_its_stages_as_counted_by_hand() -> None:
     plan = plan_build(KNOWN, posts=1e6, cores=100)
     hours = {stage.name: stage.clock_seconds for stage in plan.stages}
     assert hours == pytest.approx(
-        {"read": 1000, "looks of formulas": 20, "terms": 30, "graphs": 500, "vectors": 400, "write": 2000}
+        {
+            "read": 1000,
+            "visual classes of formulas": 20,
+            "terms": 30,
+            "graphs": 500,
+            "vectors": 400,
+            "write": 2000,
+        }
     )
     assert plan.seconds == pytest.approx(3950)
     assert plan.least_seconds == pytest.approx(3000)

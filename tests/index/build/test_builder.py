@@ -13,7 +13,7 @@ from mathamr.index.archive import Archive
 from mathamr.index.lexical.terms import post_terms
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.index.admin.check import check_index
-from mathamr.core.storage.lock import WriterLock
+from mathamr.core.storage.writerlock import WriterLock
 from mathamr.posts.post import Post
 from tests.index.small import build, note, options, write_posts
 from tests.models import sample_posts
@@ -298,7 +298,7 @@ def test_posts_whose_markup_is_read_otherwise_now_are_made_anew(
     posts = [note("plain", "Nothing to see."), replace(note("paper", body), markup="latex")]
     with monkeypatch.context() as before:
         before.setattr("mathamr.posts.markup.latex.label_words", lambda label: "")
-        before.setattr("mathamr.index.build.parts.passage_fingerprints", lambda: {"latex": "as it was"})
+        before.setattr("mathamr.index.build.outdated.passage_fingerprints", lambda: {"latex": "as it was"})
         build(tmp_path / "index", posts, model_folder)
     summary = build(tmp_path / "index", posts, model_folder)
     assert summary.intake.unchanged == 2

@@ -9,7 +9,7 @@ import torch
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.build import encoding
-from mathamr.index.build.crew import Crew
+from mathamr.index.build.buildpool import BuildPool
 from mathamr.index.build.encoding import Encoders, read_tensor
 from mathamr.text.configuration import TransformerConfiguration
 from mathamr.text.encoder import TextEncoder
@@ -59,9 +59,9 @@ def test_processes_give_what_is_made_here_in_the_same_order(
     with Archive.open(small_index) as archive:
         posts = list(archive.catalogue.posts(sorted(archive.catalogue.ids())).values())
         here = list(archive.system.encode(items(archive, posts)))
-        with Encoders(archive, Crew(1), 1000) as alone:
+        with Encoders(archive, BuildPool(1), 1000) as alone:
             assert same(list(alone.posts(posts, lambda chosen: items(archive, list(chosen)))), here)
-        with Encoders(archive, Crew(2), 1000) as encoders:
+        with Encoders(archive, BuildPool(2), 1000) as encoders:
             assert encoders._pool is not None
             assert same(list(encoders.posts(posts, lambda _: [])), here)
             # A worker that is lost over some posts costs nothing: they are encoded here.
@@ -79,5 +79,5 @@ def test_processes_give_what_is_made_here_in_the_same_order(
 
 
 def test_few_posts_are_not_worth_processes(small_index: Path) -> None:
-    with Archive.open(small_index) as archive, Encoders(archive, Crew(2), encoding.FEW) as encoders:
+    with Archive.open(small_index) as archive, Encoders(archive, BuildPool(2), encoding.FEW) as encoders:
         assert encoders._pool is None

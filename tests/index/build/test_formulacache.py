@@ -13,7 +13,7 @@ from mathamr.formulas.trees import remember_trees, trees_of
 from mathamr.index.lexical import bags
 from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.build import visualkeys
-from mathamr.index.build.formulacache import FormulaCache, KeptVisuals
+from mathamr.index.build.formulacache import ParsedPost, ParsedPost
 from mathamr.index.build.visualkeys import visual_keys
 from mathamr.posts.post import Formula, Post
 from tests.models import sample_posts
@@ -38,18 +38,18 @@ def _memory(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_first_visual_has_the_keys_and_terms_of_a_post_and_survives_the_way_to_another_process() -> None:
     for post in (POST, *sample_posts(5)):
-        visual = FormulaCache.of(post, with_trees=True)
+        visual = ParsedPost.of(post, with_trees=True)
         assert visual.keys == visual_keys(post)
         assert visual.bags.whole() == post_bag(post)
         assert list(visual.bags.formulas) == [formula_bag(formula, post.macros) for formula in post.formulas]
-        assert FormulaCache.from_json(json.loads(json.dumps(visual.to_json()))) == visual
-    assert FormulaCache.of(POST, with_trees=False).trees == ""
+        assert ParsedPost.from_json(json.loads(json.dumps(visual.to_json()))) == visual
+    assert ParsedPost.of(POST, with_trees=False).trees == ""
 
 
 def test_trees_that_came_with_a_post_are_those_of_its_formulas_and_are_not_parsed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    line = FormulaCache.of(POST, with_trees=True).trees
+    line = ParsedPost.of(POST, with_trees=True).trees
     expected = [trees_of(formula, POST.macros) for formula in POST.formulas]
     monkeypatch.setattr(trees, "REMEMBERED", TreeMemory(1 << 20))
     remember_trees(line, POST.macros)
@@ -61,7 +61,7 @@ def test_trees_that_came_with_a_post_are_those_of_its_formulas_and_are_not_parse
 
 
 def test_what_is_kept_is_taken_once_and_only_by_the_same_post() -> None:
-    kept, visual = KeptVisuals(), FormulaCache.of(POST, with_trees=True)
+    kept, visual = ParsedPost(), ParsedPost.of(POST, with_trees=True)
     room = kept.room
     kept.put(POST, visual)
     assert kept.room < room
@@ -76,8 +76,8 @@ def test_what_is_kept_is_taken_once_and_only_by_the_same_post() -> None:
 
 def test_no_more_is_kept_than_there_is_room_for() -> None:
     posts = sample_posts(12)
-    visuals = [FormulaCache.of(post, with_trees=True) for post in posts]
-    kept = KeptVisuals(3 * visuals[0].bags.size)
+    visuals = [ParsedPost.of(post, with_trees=True) for post in posts]
+    kept = ParsedPost(3 * visuals[0].bags.size)
     for _ in range(2):  # what was taken makes room again
         for post, visual in zip(posts, visuals, strict=True):
             kept.put(post, visual)

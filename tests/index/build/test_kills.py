@@ -20,7 +20,7 @@ def test_whatever_is_killed_nothing_acknowledged_is_lost_and_nothing_doubled(
 ) -> None:
     """Some twenty kills of builds, updates and single changes; `python -m benchmarks kills` does many more.
 
-    MathAMR+ has graphs and vectors of posts and formulas, the other system vectors of looks.
+    MathAMR+ has graphs and vectors of posts and formulas, the other system vectors of visual classes.
     """
     if system == "tiny-nodes":
         model_folder = tmp_path / "model"

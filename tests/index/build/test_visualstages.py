@@ -1,4 +1,4 @@
-"""An index of a system that keeps vectors of looks: made once a look, followed, checked and mended; no graphs, no parser."""
+"""An index of a system that keeps vectors of visual classes: made once a visual class, followed, checked and mended; no graphs, no parser."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def _tiny_systems(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The looks that were encoded, in order."""
+    """The visual classes that were encoded, in order."""
     names: list[str] = []
     encode = NodeSystem.encode_visuals
 
@@ -136,9 +136,9 @@ def test_lost_wrong_and_strange_visuals_are_put_right(tmp_path: Path) -> None:
             "visual", [Entry(key(r"\sin z"), {"nodes": rows}), Entry("strange", {"nodes": rows})]
         )
     told = "\n".join(check_index(tmp_path / "index", repair=False).lines())
-    assert "1 looks have no vectors" in told
-    assert "1 looks have other vectors than were made for them" in told
-    assert "1 vectors belong to none of the looks" in told
+    assert "1 visual classes have no vectors" in told
+    assert "1 visual classes have other vectors than were made for them" in told
+    assert "1 vectors belong to none of the visual classes" in told
     assert check_index(tmp_path / "index").sound
     assert not differences(content(tmp_path / "index"), before)
     shutil.rmtree(tmp_path / "index" / "vectors")

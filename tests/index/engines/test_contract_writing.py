@@ -82,7 +82,7 @@ def test_a_deleted_entry_is_gone_from_every_field_and_can_come_back(engine: Engi
 
 @each_exact
 def test_kinds_do_not_know_each_other(engine: Engine) -> None:
-    """A post, a formula and a look may have one id."""
+    """A post, a formula and a visual class may have one id."""
     rows = units(np.random.default_rng(2), 2)
     engine.upsert("posts", [post("same", rows)])
     engine.upsert("formulas", [Entry("same", {"formula": vectors_of(rows[:1], "same")})])
@@ -296,7 +296,7 @@ def test_an_engine_has_the_kinds_of_its_fields_only(variant: str, tmp_path: Path
     assert list(engine.ids("formulas")) == []
     assert engine.payloads("posts", ["p1"]) == {}
     engine.delete("posts", ["p1"])
-    with pytest.raises(MathAMRError, match="no field of posts; its fields are of looks"):
+    with pytest.raises(MathAMRError, match="no field of posts; its fields are of visual classes"):
         engine.upsert("posts", some_posts(1, 1))
     engine.close()
 

@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.core.storage import arrays, durable
+from mathamr.core.storage import durable, mappedarrays
 from mathamr.index.lexical import lexicalindex as lexical
 from mathamr.index.lexical import segments
 from mathamr.index.lexical.bags import bag_of, term_number
@@ -244,7 +244,7 @@ def test_a_crash_at_any_write_leaves_the_old_state_or_the_new(
     class CrashError(Exception):
         pass
 
-    write_whole, write_arrays = durable.write_whole, arrays.write_arrays
+    write_whole, write_arrays = durable.write_whole, mappedarrays.write_arrays
     write, merge = Segment.write, Segment.merge
     outcomes = set()
     for moment in range(12):

@@ -177,7 +177,7 @@ def test_a_training_that_fails_ends_the_run_though_others_wait(
 
 
 def test_two_experiments_at_once_in_one_folder_are_refused(corner: Path, out: Path) -> None:
-    from mathamr.core.storage.lock import WriterLock
+    from mathamr.core.storage.writerlock import WriterLock
 
     with WriterLock(out, "a test"), pytest.raises(MathAMRError, match="is being changed by"):
         run([setting(corner, out, "retrieval-strategies")])

@@ -11,7 +11,7 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.progress import duration
-from mathamr.core.storage.lock import WriterLock
+from mathamr.core.storage.writerlock import WriterLock
 from mathamr_lab.experiments.child import stop_children, stopping_children
 from mathamr_lab.experiments.measuring import measure_apart
 from mathamr_lab.experiments.plan import Plan, planned

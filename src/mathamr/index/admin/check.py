@@ -13,18 +13,18 @@ from mathamr.amr.parser import check_recorded, vouch_for_parser
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import check_room
-from mathamr.core.storage.lock import WriterLock
 from mathamr.core.storage.plainfiles import check_plain
+from mathamr.core.storage.writerlock import WriterLock
 from mathamr.graphs.store import GraphStore
 from mathamr.index.admin.inspection import CheckReport, Damage, inspect
 from mathamr.index.admin.inventory import size_on_disk, take_stock
 from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.build.builder import BuildOptions
 from mathamr.index.build.buildlog import BuildLog
-from mathamr.index.build.crew import Crew
+from mathamr.index.build.buildpool import BuildPool
 from mathamr.index.build.graphstages import make_tensors
 from mathamr.index.build.intake import IntakeCounts, take_in
-from mathamr.index.build.parts import prepare_parts, remove, reset_lexical, reset_vectors
+from mathamr.index.build.outdated import remove, reset_lexical, reset_outdated, reset_vectors
 from mathamr.index.build.writer import OWN_INPUT, IndexWriter
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.catalogue.salvage import salvage
@@ -124,9 +124,9 @@ def _catalogue(
 def _save(catalogue: Catalogue, aside: Path, options: BuildOptions) -> Counter[str]:
     """Takes over the posts of a damaged catalogue that are whole; how many of each input."""
     saved: Counter[str] = Counter()
-    with Crew(options.workers) as crew:
+    with BuildPool(options.workers) as pool:
         for batch in batches(salvage(aside), BATCH):
-            keys = list(crew.visual_keys([post for post, _ in batch]))
+            keys = list(pool.visual_keys([post for post, _ in batch]))
             with catalogue.transaction():
                 for (post, source), visuals in zip(batch, keys, strict=True):
                     catalogue.put(post, source, visuals)
@@ -142,7 +142,7 @@ def _read_again(
     saved: Counter[str],
 ) -> None:
     """Fills a new catalogue from the inputs of the old one; says what cannot be read again."""
-    log, crew = BuildLog(show=options.show_progress), Crew(options.workers)
+    log, pool = BuildLog(show=options.show_progress), BuildPool(options.workers)
     for record in manifest.inputs:
         path = Path(record.path)
         if not path.exists():
@@ -152,8 +152,8 @@ def _read_again(
             )
             continue
         read = Report()
-        with crew, log.stage("read", share=read.share) as progress:
-            take_in(catalogue, path, record, IntakeCounts(), read, crew, progress)
+        with pool, log.stage("read", share=read.share) as progress:
+            take_in(catalogue, path, record, IntakeCounts(), read, pool, progress)
 
 
 def _mend(archive: IndexWriter, damage: Damage, report: CheckReport, options: BuildOptions) -> None:
@@ -166,9 +166,9 @@ def _mend(archive: IndexWriter, damage: Damage, report: CheckReport, options: Bu
     _mend_graphs(archive, damage)
     _mend_vectors(archive, damage)
     _mend_lexical(archive, damage)
-    prepare_parts(archive)
-    with Crew(options.workers) as crew:
-        log = archive.settle(crew=crew, log=BuildLog(show=options.show_progress))
+    reset_outdated(archive)
+    with BuildPool(options.workers) as pool:
+        log = archive.settle(pool=pool, log=BuildLog(show=options.show_progress))
     remade = damage.tensors or damage.vocabularies or damage.graphs or damage.whole_graphs
     if remade and "tensor" in archive.needs:
         make_tensors(archive, options.workers, log)

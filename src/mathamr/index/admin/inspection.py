@@ -10,7 +10,7 @@ from typing import Any, Literal
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import file_hash
-from mathamr.core.storage.lock import InUseError
+from mathamr.core.storage.writerlock import InUseError
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.admin.inventory import FIXED_FILES
@@ -128,10 +128,10 @@ def inspect(archive: Archive, report: CheckReport) -> Damage:
     return damage
 
 
-def _fails(part: str, report: CheckReport, visual: Callable[[], None]) -> bool:
+def _fails(part: str, report: CheckReport, inspect_part: Callable[[], None]) -> bool:
     """Whether a part cannot be read and has to be made anew; one that is only busy or far away is an error."""
     try:
-        visual()
+        inspect_part()
     except (InUseError, _OutOfReachError):
         raise
     except MathAMRError as error:
@@ -155,7 +155,10 @@ def _inspect_posts(archive: Archive, report: CheckReport, damage: Damage) -> Non
         count = archive.catalogue.count_stale_visuals(visual_stage)
         if count:
             what = "vectors" if visual_stage == "vectors" else "lexical entry"
-            report.add(CATALOGUE, f"{count:,} looks wait for their {what}: a build or change was interrupted")
+            report.add(
+                CATALOGUE,
+                f"{count:,} visual classes wait for their {what}: a build or change was interrupted",
+            )
 
 
 def _inspect_graphs(archive: Archive, report: CheckReport, damage: Damage) -> None:
@@ -213,9 +216,10 @@ def _inspect_vectors(archive: Archive, report: CheckReport, damage: Damage) -> N
     )
     for entries in (posts, formulas, visuals):
         damage.extra_entries[entries.of] = entries.extra
-        report.add_each(VECTORS, f"{entries.of} have no vectors", entries.missing)
-        report.add_each(VECTORS, f"{entries.of} have other vectors than were made for them", entries.wrong)
-        report.add_each(VECTORS, f"vectors belong to none of the {entries.of}", entries.extra)
+        what = "visual classes" if entries.of == "visual" else entries.of
+        report.add_each(VECTORS, f"{what} have no vectors", entries.missing)
+        report.add_each(VECTORS, f"{what} have other vectors than were made for them", entries.wrong)
+        report.add_each(VECTORS, f"vectors belong to none of the {what}", entries.extra)
     lost = sorted(formulas.missing | formulas.wrong)
     damage.vectors = posts.missing | posts.wrong | catalogue.posts_of_formulas(lost)
     damage.visual_vectors = visuals.missing | visuals.wrong
@@ -265,8 +269,8 @@ def _inspect_lexical(archive: Archive, report: CheckReport, damage: Damage) -> N
     damage.visuals, damage.extra_visuals = visuals - known - stale, known - visuals - stale
     report.add_each(LEXICAL, "posts have no entry", damage.lexical)
     report.add_each(LEXICAL, "entries belong to no post", damage.extra_lexical)
-    report.add_each(LEXICAL, "looks have no entry", damage.visuals)
-    report.add_each(LEXICAL, "entries belong to no look", damage.extra_visuals)
+    report.add_each(LEXICAL, "visual classes have no entry", damage.visuals)
+    report.add_each(LEXICAL, "entries belong to no visual class", damage.extra_visuals)
 
 
 def _inspect_manifest(archive: Archive, report: CheckReport, damage: Damage) -> None:

@@ -24,7 +24,7 @@ from mathamr.index.admin.constants import BuildConstants, EncodingConstants
 from mathamr.index.admin.inventory import size_on_disk
 from mathamr.index.archive import Archive
 from mathamr.index.build.builder import BuildOptions, BuildSummary, build_index, peak_memory
-from mathamr.index.build.crew import FEW, Crew
+from mathamr.index.build.buildpool import FEW, BuildPool
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -37,7 +37,7 @@ READ = 10_000
 """Posts that are read: tables beside a dump are read with its first post."""
 
 
-class MeasuringCrew(Crew):
+class MeasuringPool(BuildPool):
     """Does all work in this process, times it by what is asked for, and knows the answers when they are asked for again."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class MeasuringCrew(Crew):
         """Not alone: what workers would do goes through `pool`."""
         return False
 
-    def pool(
+    def workers_for(
         self,
         factory: str,
         arguments: Sequence[Any] = (),
@@ -84,13 +84,13 @@ class MeasuringCrew(Crew):
 
 
 class _MeasuredPool:
-    def __init__(self, crew: MeasuringCrew, factory: str, work: Work) -> None:
-        self._crew, self._factory, self._work = crew, factory, work
+    def __init__(self, pool: MeasuringPool, factory: str, work: Work) -> None:
+        self._pool, self._factory, self._work = pool, factory, work
         self.hello = work.hello
 
     def map(self, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
         for request in requests:
-            yield request, self._crew.answer(self._factory, self._work, request)
+            yield request, self._pool.answer(self._factory, self._work, request)
 
     def close(self) -> None:
         """The work stays for the second time."""
@@ -116,14 +116,14 @@ def measure(
         path = folder / "posts.jsonl"
         path.write_text("".join(post.to_json() + "\n" for post in chosen), encoding="utf-8")
         _, reading_again = _read(path)
-        crew = MeasuringCrew()
+        pool = MeasuringPool()
         options = BuildOptions(model=model, engine=engine, parser=parser, device="cpu")
-        build_index([path], folder / "first", options, crew=crew)
-        seconds = crew.seconds.copy()
-        summary, writing, sizes = _again(path, folder / "whole", options, crew)
+        build_index([path], folder / "first", options, pool=pool)
+        seconds = pool.seconds.copy()
+        summary, writing, sizes = _again(path, folder / "whole", options, pool)
         fewer = chosen[: max(FEW + 1, len(chosen) // 2)]
         path.write_text("".join(post.to_json() + "\n" for post in fewer), encoding="utf-8")
-        _, start, small = _again(path, folder / "part", options, crew)
+        _, start, small = _again(path, folder / "part", options, pool)
         more = max(1, len(chosen) - len(fewer))
         counts = summary.manifest.counts
         encoding, rows, numbers = _encoding(folder / "whole", chosen, device)
@@ -136,8 +136,8 @@ def measure(
             letters_per_post=letters / len(chosen),
             formulas_per_post=counts["formulas"] / len(chosen),
             read_seconds=reading,
-            keys_seconds=seconds["CrewWork keys"] / len(chosen),
-            terms_seconds=(seconds["CrewWork posts"] + seconds["CrewWork looks"]) / len(chosen),
+            keys_seconds=seconds["PostWork keys"] / len(chosen),
+            terms_seconds=(seconds["PostWork posts"] + seconds["PostWork visual"]) / len(chosen),
             graphs_seconds=max(0.0, seconds["EncodingWork new"] / len(chosen) - (encoding.processor or 0.0)),
             encoding=encoding,
             write_seconds=max(0.0, (writing - start) / more - reading_again),
@@ -156,12 +156,12 @@ def _read(source: Path) -> tuple[list[Post], float]:
 
 
 def _again(
-    path: Path, out: Path, options: BuildOptions, crew: MeasuringCrew
+    path: Path, out: Path, options: BuildOptions, pool: MeasuringPool
 ) -> tuple[BuildSummary, float, dict[str, int]]:
     """A build whose answers are known: what it did, the seconds that are not the workers', and the bytes it leaves."""
-    asked, before = sum(crew.seconds.values()), time.process_time()
-    summary = build_index([path], out, options, crew=crew)
-    spent = time.process_time() - before - (sum(crew.seconds.values()) - asked)
+    asked, before = sum(pool.seconds.values()), time.process_time()
+    summary = build_index([path], out, options, pool=pool)
+    spent = time.process_time() - before - (sum(pool.seconds.values()) - asked)
     return summary, spent, {part: size_on_disk(out / part) for part in summary.sizes}
 
 

@@ -2,7 +2,7 @@
 
 Everything grows with the posts and with their letters. What workers do is divided among the processors, or among the
 accelerators; reading and writing are done by one process, whoever works beside it. A build takes as long as both together
-at most, and as long as the longer of them at least: graphs and vectors are written while others are made, words and looks
+at most, and as long as the longer of them at least: graphs and vectors are written while others are made, words and visual classes
 are not. `docs/scale.md` has the formula and what it was checked against.
 """
 
@@ -138,7 +138,7 @@ def _stages(build: BuildConstants, amount: float, cores: int, gpus: int) -> tupl
         )
     seconds: list[tuple[str, By, float]] = [
         ("read", "one process", build.read_seconds),
-        ("looks of formulas", "processors", build.keys_seconds),
+        ("visual classes of formulas", "processors", build.keys_seconds),
         ("terms", "processors", build.terms_seconds),
         ("graphs", "processors", build.graphs_seconds),
     ]

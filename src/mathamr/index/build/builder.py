@@ -25,12 +25,12 @@ from mathamr.index.archive import (
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.engines.engine import DEFAULT
 from mathamr.index.build.buildlog import BuildLog
-from mathamr.index.build.cluster.clustercrew import ClusterCrew, ClusterOptions
+from mathamr.index.build.cluster.clusterpool import ClusterPool, ClusterOptions
 from mathamr.index.build.cluster.raycluster import ClusterCounts
-from mathamr.index.build.crew import Crew
+from mathamr.index.build.buildpool import BuildPool
 from mathamr.index.build.intake import IntakeCounts, forget, input_record, take_in
 from mathamr.index.admin.inventory import size_on_disk, take_stock
-from mathamr.index.build.parts import prepare_parts
+from mathamr.index.build.outdated import reset_outdated
 from mathamr.index.build.writer import IndexWriter
 from mathamr.index.manifest import (
     MANIFEST,
@@ -40,7 +40,7 @@ from mathamr.index.manifest import (
     ModelRecord,
     ParserRecord,
 )
-from mathamr.core.storage.lock import LOCK, WriterLock
+from mathamr.core.storage.writerlock import LOCK, WriterLock
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
@@ -123,13 +123,13 @@ def build_index(
     *,
     without: Sequence[Path] = (),
     again: bool = False,
-    crew: Crew | None = None,
+    pool: BuildPool | None = None,
 ) -> BuildSummary:
     """Builds the index of all posts in these files and folders, or brings an existing one up to date with them.
 
     Killed at any moment, the same call finishes it. Posts of other inputs stay as they are; those of `without` go.
     Without any path, what was left undone is finished; with `again` the inputs that the index knows are read again, as
-    far as they are there. `crew` does the work, if not the one that the options ask for.
+    far as they are there. `pool` does the work, if not the one that the options ask for.
     """
     options = options or BuildOptions()
     started = time.perf_counter()
@@ -141,15 +141,15 @@ def build_index(
         for path, record in inputs:  # what holds no posts is told before a folder is made for them
             read_posts(path, Report(), record.format, options.beside)
     log, counts = BuildLog(show=options.show_progress), IntakeCounts()
-    with crew or _crew(options) as crew, _opened(out, options, bool(inputs), crew) as archive:
-        crew.keeps_trees = archive.has_graphs
+    with pool or _pool(options) as pool, _opened(out, options, bool(inputs), pool) as archive:
+        pool.keeps_trees = archive.has_graphs
         for path, record in inputs:
             report = Report()
             with log.stage("read", share=report.share) as progress:
-                take_in(archive.catalogue, path, record, counts, report, crew, progress)
+                take_in(archive.catalogue, path, record, counts, report, pool, progress)
         for path in without:
             counts.deleted += forget(archive.catalogue, _remembered(path, archive.manifest))
-        archive.settle(crew=crew, log=log)
+        archive.settle(pool=pool, log=log)
         with log.stage("sentences") as progress:
             archive.catalogue.keep_passages(progress.advance if progress else lambda count: None)
         if not archive.manifest.finished or log.posts["vectors"] + log.posts["visual"] >= MANY:
@@ -166,13 +166,13 @@ def build_index(
             seconds=time.perf_counter() - started,
             sizes=sizes,
             memory=peak_memory(),
-            cluster=crew.cluster.counts if isinstance(crew, ClusterCrew) else None,
+            cluster=pool.cluster.counts if isinstance(pool, ClusterPool) else None,
         )
 
 
-def _crew(options: BuildOptions) -> Crew:
+def _pool(options: BuildOptions) -> BuildPool:
     """Those who build: processes of this machine, or a cluster."""
-    return Crew(options.workers) if options.cluster is None else ClusterCrew(options.cluster)
+    return BuildPool(options.workers) if options.cluster is None else ClusterPool(options.cluster)
 
 
 def known_inputs(out: Path) -> list[InputRecord]:
@@ -182,7 +182,7 @@ def known_inputs(out: Path) -> list[InputRecord]:
     return [record for record in Manifest.read(out).inputs if Path(record.path).exists()]
 
 
-def _opened(out: Path, options: BuildOptions, has_inputs: bool, crew: Crew) -> IndexWriter:
+def _opened(out: Path, options: BuildOptions, has_inputs: bool, pool: BuildPool) -> IndexWriter:
     """The index in the folder, open for writing, with the model, engine and parser that the options ask for."""
     if not (out / MANIFEST).exists():
         if not has_inputs:
@@ -214,7 +214,7 @@ def _opened(out: Path, options: BuildOptions, has_inputs: bool, crew: Crew) -> I
         if before is None or manifest != before:
             archive.manifest = manifest.write(out)
         archive.use_system(system)
-        prepare_parts(archive)
+        reset_outdated(archive)
     except BaseException:
         archive.close()
         raise

@@ -1,4 +1,4 @@
-"""`Encoders`: the vectors of many posts or looks, made by processes side by side; few are made here and now.
+"""`Encoders`: the vectors of many posts or visual classes, made by processes side by side; few are made here and now.
 
 One thread a process: for networks as small as these, threads of one process wait for each other most of the time. A post
 that has no graph yet gets it from the same process, which encodes it without asking for it again; of other posts
@@ -28,8 +28,8 @@ from mathamr.graphs.mathgraph import MathGraph
 from mathamr.graphs.store import GraphStore, StoredPost
 from mathamr.graphs.tensor import GraphTensor, tensorise
 from mathamr.index.archive import GRAPHS, Archive, needs_graphs, recorded_model
-from mathamr.index.catalogue.keptpassages import KeptPassage, kept_passage
-from mathamr.index.build.crew import FEW, Crew, understood
+from mathamr.index.catalogue.storedpassages import StoredPassage, stored_passage
+from mathamr.index.build.buildpool import FEW, BuildPool, understood
 from mathamr.text.reading import computes_on_processor
 from mathamr.text.ways import ONNX, going, way_for
 from mathamr.posts.post import Formula, Post
@@ -51,7 +51,7 @@ ReadFormula = tuple[Formula, tuple[str, ...]]
 class NewPost:
     """What was made of a post that had nothing yet: its sentences, its graph, its tensor where one is read, and its vectors."""
 
-    passage: KeptPassage
+    passage: StoredPassage
     graph: StoredPost
     tensor: bytes | None
     encoded: Encoded
@@ -60,28 +60,28 @@ class NewPost:
 class Encoders(Closing):
     """Makes vectors for an index that is being built; a context manager."""
 
-    def __init__(self, archive: Archive, crew: Crew, count: int) -> None:
-        self._archive, self._crew = archive, crew
-        self._pool: Pool | None = None
+    def __init__(self, archive: Archive, pool: BuildPool, count: int) -> None:
+        self._archive, self._pool = archive, pool
+        self._workers: Pool | None = None
         self._leaving = ExitStack()
         wanted = count and computes_on_processor(archive.device)
         self._way = way_for(len(archive.catalogue)) if wanted else ONNX
         model = archive.model_source or recorded_model(archive.manifest.model)
-        here = crew.has_index and not computes_on_processor(archive.device)
-        if crew.is_alone or count <= FEW or model is None or here:
+        here = pool.has_index and not computes_on_processor(archive.device)
+        if pool.is_alone or count <= FEW or model is None or here:
             return
         parser = archive.manifest.parser
         read_with = (parser.name, parser.model) if parser else (None, None)
-        pool = crew.pool(
+        workers = pool.workers_for(
             "mathamr.index.build.encoding:EncodingWork",
-            (str(archive.folder), str(model), *read_with, crew.device, self._way),
+            (str(archive.folder), str(model), *read_with, pool.device, self._way),
             allowance=ALLOWANCE if parser else None,
-            made_with=f"{parser.fingerprint if parser else ''} on {crew.device}{self._unusual}",
+            made_with=f"{parser.fingerprint if parser else ''} on {pool.device}{self._unusual}",
         )
-        if pool.hello == archive.system.fingerprint:
-            self._pool = pool
+        if workers.hello == archive.system.fingerprint:
+            self._workers = workers
         else:
-            pool.close()  # the system was given, and is not the one of that folder
+            workers.close()  # the system was given, and is not the one of that folder
 
     @property
     def _unusual(self) -> str:
@@ -91,32 +91,32 @@ class Encoders(Closing):
     @property
     def are_apart(self) -> bool:
         """Whether processes of their own do the work, which can also make graphs."""
-        return self._pool is not None
+        return self._workers is not None
 
     @property
     def scale(self) -> int:
         """How many times more posts are taken at a time than two processes need."""
-        return self._crew.scale
+        return self._pool.scale
 
     def new(self, posts: Iterable[Post]) -> Iterator[NewPost | Lost]:
         """What is made of posts that have nothing yet, in order; `Lost` for one over which every process was lost."""
-        if self._pool is None:
+        if self._workers is None:
             raise AssertionError("graphs are made by processes of their own")
-        for request, answer in self._pool.map(
-            ["new", *chunk] for chunk in portions(posts, self._crew.portion, self._crew.kept.trees)
+        for request, answer in self._workers.map(
+            ["new", *chunk] for chunk in portions(posts, self._pool.portion, self._pool.kept.trees)
         ):
             if isinstance(answer, Lost):
                 for line in request[1:]:
-                    yield self._alone(self._pool, line)
+                    yield self._alone(self._workers, line)
             else:
                 yield from understood(_new_post, request, answer)
 
-    def _alone(self, pool: Pool, line: str) -> NewPost | Lost:
+    def _alone(self, workers: Pool, line: str) -> NewPost | Lost:
         """One post of a chunk over which a process was lost: with its own graph, a minimal one, or none."""
-        ((_, answer),) = pool.map([["new", line]])
+        ((_, answer),) = workers.map([["new", line]])
         if not isinstance(answer, Lost):
             return next(understood(_new_post, ["new", line], answer))
-        ((_, minimal),) = pool.map([["new", MINIMAL + line]])
+        ((_, minimal),) = workers.map([["new", MINIMAL + line]])
         if isinstance(minimal, Lost):
             return minimal
         made = next(understood(_new_post, ["new", line], minimal))
@@ -127,13 +127,13 @@ class Encoders(Closing):
         self, posts: Sequence[Post], here: Callable[[Sequence[Post]], Iterable[Item]]
     ) -> Iterator[Encoded]:
         """The vectors of posts, in order; `here` gives the items of posts that are encoded in this process."""
-        if self._pool is None:
+        if self._workers is None:
             yield from self._archive.system.encode(here(posts))
             return
         requests: Iterable[list[Any]] = (["posts", *chunk] for chunk in portions(posts))
-        if not self._crew.has_index:
+        if not self._pool.has_index:
             requests = (["items", *chunk] for chunk in batches(map(_item_row, here(posts)), CHUNK))
-        for request, answer in self._pool.map(requests):
+        for request, answer in self._workers.map(requests):
             if not isinstance(answer, Lost):
                 yield from understood(_encoded, request, answer)
             elif request[0] == "items":
@@ -142,13 +142,13 @@ class Encoders(Closing):
                 yield from self._archive.system.encode(here([*map(Post.from_json, request[1:])]))
 
     def visuals(self, visuals: Sequence[tuple[str, ReadFormula]]) -> Iterator[Mapping[str, Vectors]]:
-        """The vectors of looks, in order."""
+        """The vectors of visual classes, in order."""
         needs_trees = "trees" in self._archive.needs
-        if self._pool is None:
+        if self._workers is None:
             yield from self._archive.system.encode_visuals(_visual(*each, needs_trees) for each in visuals)
             return
         rows = ((key, asdict(formula), macros) for key, (formula, macros) in visuals)
-        for request, answer in self._pool.map(["visual", *chunk] for chunk in batches(rows, VISUALS)):
+        for request, answer in self._workers.map(["visual", *chunk] for chunk in batches(rows, VISUALS)):
             if isinstance(answer, Lost):
                 again = (_visual(key, (Formula(**row), tuple(m)), needs_trees) for key, row, m in request[1:])
                 yield from self._archive.system.encode_visuals(again)
@@ -162,8 +162,8 @@ class Encoders(Closing):
     def close(self) -> None:
         """Ends the processes, if there are any."""
         self._leaving.close()
-        if self._pool is not None:
-            self._pool.close()
+        if self._workers is not None:
+            self._workers.close()
 
 
 def portions(
@@ -197,7 +197,7 @@ def _is_end(line: str, seconds: int) -> bool:
 
 
 class EncodingWork:
-    """What a worker does: posts or looks as JSON become their vectors, new posts also their graphs."""
+    """What a worker does: posts or visual classes as JSON become their vectors, new posts also their graphs."""
 
     def __init__(
         self,
@@ -245,7 +245,7 @@ class EncodingWork:
         rows, items = [], []
         needs, graphs = self._system.needs, self._system.graphs
         for row, made in self._graphs.made(lines):
-            rows.append((_passage_row(kept_passage(made.post, made.passage)), row))
+            rows.append((_passage_row(stored_passage(made.post, made.passage)), row))
             items.append(
                 Item(
                     post=made.post,
@@ -315,13 +315,13 @@ def _row(encoded: Encoded) -> list[Any]:
     ]
 
 
-def _passage_row(kept: KeptPassage) -> tuple[str, str]:
+def _passage_row(kept: StoredPassage) -> tuple[str, str]:
     return kept.rules, base64.b64encode(kept.packed).decode()
 
 
 def _new_post(row: list[Any]) -> NewPost:
     (rules, passage), graph, tensor, encoded = row
-    kept = KeptPassage(str(rules), base64.b64decode(passage))
+    kept = StoredPassage(str(rules), base64.b64decode(passage))
     return NewPost(kept, stored_post(graph), base64.b64decode(tensor) if tensor else None, _encoded(encoded))
 
 

@@ -1,4 +1,4 @@
-"""What goes into an engine for a post, its formulas and looks: their entries, and sketches to check them by."""
+"""What goes into an engine for a post, its formulas and visual classes: their entries, and sketches to check them by."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def _formula_entries(
 
 
 def visual_entry(visual: str, rows: Mapping[str, Vectors]) -> Entry | None:
-    """The entry of a look, given its vectors; `None` where it has none."""
+    """The entry of a visual class, given its vectors; `None` where it has none."""
     own = _filled(rows)
     return Entry(visual, own, Payload(visual=visual)) if own else None
 

@@ -1,6 +1,6 @@
-"""`FormulaCache`: all that is made of a post's formulas when it is taken in, of one parse each, and kept for later stages.
+"""`ParsedPost`: all that is made of a post's formulas when it is taken in, of one parse each, and kept for later stages.
 
-The looks of formulas are asked for at once, their terms when words are written, their trees when graphs are made, by
+The visual classes of formulas are asked for at once, their terms when words are written, their trees when graphs are made, by
 other processes. What is not kept, or of another content of the post, these stages make themselves.
 """
 
@@ -23,8 +23,8 @@ REFUSED = 5
 
 
 @dataclass(frozen=True, slots=True)
-class FormulaCache:
-    """The keys of the looks of a post's formulas, its terms, and the trees of its formulas as text."""
+class ParsedPost:
+    """The keys of the visual classes of a post's formulas, its terms, and the trees of its formulas as text."""
 
     keys: list[str]
     bags: PostBags
@@ -48,8 +48,8 @@ class FormulaCache:
         return cls([*map(str, keys)], PostBags.from_json(bags), str(trees))
 
 
-class KeptVisuals:
-    """First looks that later stages take, each once; there is room for so many bytes, and what comes then is not kept."""
+class ParsedPost:
+    """First visual classes that later stages take, each once; there is room for so many bytes, and what comes then is not kept."""
 
     def __init__(self, size: int = KEPT) -> None:
         self.room = size
@@ -58,7 +58,7 @@ class KeptVisuals:
         self._trees: dict[str, tuple[int, str]] = {}
         # by the post's id, with a hash of the post as it was read
 
-    def put(self, post: Post, visual: FormulaCache) -> None:
+    def put(self, post: Post, visual: ParsedPost) -> None:
         """Keeps what fits; a post that comes again was changed, and is made anew."""
         size = visual.bags.size + len(visual.trees)
         if size > self.room:

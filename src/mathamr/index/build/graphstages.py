@@ -15,7 +15,7 @@ from mathamr.graphs.tensor import GraphTensor
 from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.journal import PendingPost
 from mathamr.index.build.buildlog import BuildLog
-from mathamr.index.build.crew import FEW
+from mathamr.index.build.buildpool import FEW
 from mathamr.index.build.encoding import made_tensor
 from mathamr.index.manifest import ParserRecord
 from mathamr.systems.system import GraphInput

@@ -16,8 +16,8 @@ from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.catalogue import Catalogue, digest_of
 from mathamr.index.identifiers import LONGEST_ID, check_id
-from mathamr.index.build.crew import Crew
-from mathamr.index.build.naming import Naming
+from mathamr.index.build.buildpool import BuildPool
+from mathamr.index.build.uniqueids import UniqueIds
 from mathamr.index.manifest import InputRecord
 from mathamr.posts.inputs import STDIN
 from mathamr.posts.post import Post
@@ -69,7 +69,7 @@ def take_in(
     record: InputRecord,
     counts: IntakeCounts,
     report: Report,
-    crew: Crew,
+    pool: BuildPool,
     progress: Progress | None = None,
 ) -> None:
     """Brings the catalogue to what the input holds now; a kill leaves it somewhere between then and now."""
@@ -83,16 +83,16 @@ def take_in(
         report.on_bytes = lambda: shown.advance(0)
     intake = _Intake(catalogue, record.path, counts, report)
     if path != STDIN:
-        naming = Naming(
+        naming = UniqueIds(
             catalogue,
             record.path,
             intake.is_another,
             lambda: read_posts(full, Report(), record.format, beside),
         )
         posts = map(naming.named, posts)
-    for batch in batches(_usable(posts, report), BATCH * crew.scale):
+    for batch in batches(_usable(posts, report), BATCH * pool.scale):
         wanted = [post for post in batch if intake.wants(post)]
-        keys = list(crew.taken_in(wanted))
+        keys = list(pool.taken_in(wanted))
         with catalogue.transaction():
             intake.take(wanted, keys)
         if progress is not None:
@@ -149,7 +149,7 @@ class _Intake:
         return True
 
     def take(self, posts: Sequence[Post], keys: Sequence[list[str]]) -> None:
-        """Writes posts, with the looks of their formulas."""
+        """Writes posts, with the visual classes of their formulas."""
         for post, visuals in zip(posts, keys, strict=True):
             self._see(self._catalogue.put(post, self._source, visuals))
 

@@ -1,7 +1,7 @@
 """The stages that derive an index from its catalogue: lexical entries first, then graphs, tensors, vectors.
 
 Words are made in moments, and from then on they are searched while the rest is made.
-What the system of the index does not need is not made. Each stage takes the posts or looks that its part does not
+What the system of the index does not need is not made. Each stage takes the posts or visual classes that its part does not
 follow yet, some at a time, writes and flushes them, and only then marks them in the catalogue. Doing some of it twice
 changes nothing, so a kill at any moment costs no more than the work on what was not marked yet.
 """
@@ -22,7 +22,7 @@ from mathamr.index.archive import GRAPHS, Archive
 from mathamr.index.catalogue.journal import PendingPost, Sketch
 from mathamr.index.engines.entry import Entry
 from mathamr.index.build.buildlog import BuildLog
-from mathamr.index.build.crew import FEW, Crew
+from mathamr.index.build.buildpool import FEW, BuildPool
 from mathamr.index.build.encoding import Encoders, NewPost
 from mathamr.index.build.entries import (
     PostEntries,
@@ -39,7 +39,7 @@ from mathamr.index.build.graphstages import (
     quarantine,
     tensor_of,
 )
-from mathamr.index.build.twins import fetched, take_over
+from mathamr.index.build.duplicates import fetched, take_over
 from mathamr.index.payloads import is_tagged_by_question
 from mathamr.posts.post import Formula, Post
 from mathamr.systems.field import FieldTarget
@@ -47,7 +47,7 @@ from mathamr.systems.system import Encoded, Item
 from mathamr.core.workers import Lost
 
 BATCH = 1024
-"""Posts or looks that are taken from the catalogue at a time."""
+"""Posts or visual classes that are taken from the catalogue at a time."""
 SECONDS = 2.0
 """What was made in this time is written, flushed and marked together."""
 LEXICAL_BATCH = 1024
@@ -62,25 +62,25 @@ class IndexStages:
         self._has_vocabularies = False
         """Whether the graph store is known to have the model's vocabularies: single changes need not look again."""
 
-    def settle(self, *, crew: Crew | None = None, log: BuildLog | None = None) -> BuildLog:
+    def settle(self, *, pool: BuildPool | None = None, log: BuildLog | None = None) -> BuildLog:
         """Lets all parts follow the catalogue; nothing to do is done at once."""
-        log, crew = log or BuildLog(), crew or Crew()
+        log, pool = log or BuildLog(), pool or BuildPool()
         archive, catalogue = self._archive, self._archive.catalogue
         self._skip_needless()
-        self._follow_words(crew, log)
+        self._follow_words(pool, log)
         take_over(archive)
         count = max(catalogue.count_pending("vectors"), catalogue.count_stale_visuals("vectors"))
         if count > FEW:
-            crew.dismiss()  # those who encode take their places
-        with Encoders(archive, crew, count) as encoders:
+            pool.dismiss()  # those who encode take their places
+        with Encoders(archive, pool, count) as encoders:
             if encoders.are_apart and catalogue.count_pending("graph"):
                 self.make_new(encoders, log)
             if catalogue.count_pending("graph"):
-                make_graphs(archive, crew.workers, log)
-            self._follow_words(crew, log)  # posts without a graph were taken out
+                make_graphs(archive, pool.workers, log)
+            self._follow_words(pool, log)  # posts without a graph were taken out
             if count := catalogue.count_pending("vectors"):
                 if count > FEW and "tensor" in archive.needs and not encoders.are_apart:
-                    make_tensors(archive, crew.workers, log)
+                    make_tensors(archive, pool.workers, log)
                 self.make_vectors(encoders, log)
             if catalogue.stale_visuals("vectors", 1):
                 self.make_visual_vectors(encoders, log)
@@ -88,9 +88,9 @@ class IndexStages:
             catalogue.purge()
         return log
 
-    def _follow_words(self, crew: Crew, log: BuildLog) -> None:
+    def _follow_words(self, pool: BuildPool, log: BuildLog) -> None:
         if not self._archive.catalogue.has_words:
-            self.make_lexical(crew, log)
+            self.make_lexical(pool, log)
 
     def _skip_needless(self) -> None:
         """What the system does not need, no post waits for."""
@@ -290,7 +290,7 @@ class IndexStages:
         )
 
     def make_visual_vectors(self, encoders: Encoders, log: BuildLog) -> None:
-        """The entries of new looks, and of those that another formula represents now; those that went go."""
+        """The entries of new visual classes, and of those that another formula represents now; those that went go."""
         catalogue, engine = self._archive.catalogue, self._archive.engine
         with log.stage("visual", "visual", catalogue.count_stale_visuals("vectors")) as progress:
             catalogue.choose_representatives("vectors")
@@ -314,15 +314,15 @@ class IndexStages:
                 if progress:
                     progress.advance(len(visuals))
 
-    def make_lexical(self, crew: Crew, log: BuildLog) -> None:
-        """The terms of new and changed posts, and of looks."""
+    def make_lexical(self, pool: BuildPool, log: BuildLog) -> None:
+        """The terms of new and changed posts, and of visual classes."""
         catalogue, lexical = self._archive.catalogue, self._archive.lexical
         total = catalogue.count_pending("lexical") + catalogue.count_stale_visuals("lexical")
         with log.stage("lexical", "entries", total) as progress:
             catalogue.choose_representatives("lexical")
             for batch in batches(catalogue.pending("lexical"), LEXICAL_BATCH):
                 chosen = self._with_represented(batch)
-                made = list(crew.post_bags([(post, list(places.values())) for post, places in chosen]))
+                made = list(pool.post_bags([(post, list(places.values())) for post, places in chosen]))
                 lexical.posts.update_bags(
                     ((post.id, bag) for (post, _), (bag, _) in zip(chosen, made, strict=True)),
                     [each.id for each in batch if each.post is None],
@@ -341,7 +341,7 @@ class IndexStages:
                 found = catalogue.representatives(visuals)
                 gone = [visual for visual in visuals if visual not in found]
                 lexical.formulas.update_bags(
-                    zip(found, crew.formula_bags(list(found.values())), strict=True), gone
+                    zip(found, pool.formula_bags(list(found.values())), strict=True), gone
                 )
                 with catalogue.transaction():
                     catalogue.mark_visuals("lexical", found, gone)
@@ -349,7 +349,7 @@ class IndexStages:
                     progress.advance(len(visuals))
 
     def _with_represented(self, batch: list[PendingPost]) -> list[tuple[Post, dict[str, int]]]:
-        """The living posts of a batch, each with the stale looks it represents and the places of their formulas.
+        """The living posts of a batch, each with the stale visual classes it represents and the places of their formulas.
 
         What a post and its formulas need is made together: then no formula is parsed twice.
         """
@@ -367,6 +367,6 @@ class IndexStages:
 
 
 def _digest(formula: Formula, macros: tuple[str, ...]) -> bytes:
-    """What the vectors of a look are made of."""
+    """What the vectors of a visual class are made of."""
     said = (formula.latex, formula.presentation_mathml or "", formula.content_mathml or "", *macros)
     return blake2b("\0".join(said).encode("utf-8", "surrogatepass"), digest_size=16).digest()

@@ -1,4 +1,4 @@
-"""The keys of looks: formulas with the same key look the same, whatever their source."""
+"""The keys of visual classes: formulas with the same key look the same, whatever their source."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mathamr.posts.post import Formula, Post
 
 
 def visual_keys(post: Post) -> list[str]:
-    """The looks of a post's formulas, in order."""
+    """The visual classes of a post's formulas, in order."""
     return [_visual_key(formula, post.macros) for formula in post.formulas]
 
 

@@ -15,16 +15,16 @@ from mathamr.core.errors import MathAMRError
 from mathamr.index.archive import Archive, check_finished
 from mathamr.index.catalogue.catalogue import CATALOGUE, Catalogue
 from mathamr.index.build.buildlog import BuildLog
-from mathamr.index.build.crew import Crew
+from mathamr.index.build.buildpool import BuildPool
 from mathamr.index.build.intake import check_usable
 from mathamr.index.admin.inventory import take_stock
 from mathamr.index.build.visualkeys import visual_keys
 from mathamr.index.build.stages import IndexStages
 from mathamr.index.manifest import Manifest
 from mathamr.core.storage.durable import check_room
-from mathamr.core.storage.lock import WriterLock
+from mathamr.core.storage.writerlock import WriterLock
 from mathamr.core.storage.plainfiles import check_plain, sweep
-from mathamr.core.storage.sharing import SharedLock
+from mathamr.core.storage.sharedlock import SharedLock
 from mathamr.posts.post import Post
 
 OWN_INPUT = ""
@@ -153,10 +153,10 @@ class IndexWriter(Archive):
                 failure.add_note(f"what was written before could not be brought back at once: {error}")
             raise
 
-    def settle(self, *, crew: Crew | None = None, log: BuildLog | None = None) -> BuildLog:
+    def settle(self, *, pool: BuildPool | None = None, log: BuildLog | None = None) -> BuildLog:
         """Lets all parts follow the catalogue; nothing to do is done at once."""
         with self._writing:
-            return self.stages.settle(crew=crew, log=log)
+            return self.stages.settle(pool=pool, log=log)
 
     def close(self) -> None:
         """Brings the manifest up to date and lets the next writer in; closing twice is no error."""

@@ -14,8 +14,8 @@ from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.catalogue.journal import Journal, packed, unpacked, unpacked_with_content
-from mathamr.index.catalogue.keptpassages import PASSAGES_SCHEMA, KeptPassages
 from mathamr.index.catalogue.occurrences import Occurrences
+from mathamr.index.catalogue.storedpassages import PASSAGES_SCHEMA, StoredPassages
 from mathamr.index.identifiers import LONGEST_ID
 from mathamr.posts.post import Formula, Post
 from mathamr.posts.postkind import ANSWERING
@@ -65,7 +65,7 @@ CREATE INDEX IF NOT EXISTS visuals_gone ON visuals (visual) WHERE gone = 1;
 """
 
 
-class Catalogue(Journal, Occurrences, KeptPassages):
+class Catalogue(Journal, Occurrences, StoredPassages):
     """Posts and formulas by id. Any thread may read; writing is one thread's at a time, inside `transaction`."""
 
     def __init__(self, path: Path, *, create: bool = False, read_only: bool = False) -> None:
@@ -205,7 +205,7 @@ class Catalogue(Journal, Occurrences, KeptPassages):
         )
 
     def put(self, post: Post, source: str, visuals: Sequence[str]) -> int:
-        """Adds or replaces a post of an input, given the looks of its formulas; its number."""
+        """Adds or replaces a post of an input, given the visual classes of its formulas; its number."""
         self._count_change()
         parent = None if post.parent is None else _text(post.parent)
         row = (_text(post.kind), parent, source, _text(post.source), digest_of(post), packed(post))
@@ -265,7 +265,7 @@ class Catalogue(Journal, Occurrences, KeptPassages):
         )
 
     def _unmark_visuals_of(self, number: int) -> None:
-        """What is made of the looks of a post may be another's from now on."""
+        """What is made of the visual classes of a post may be another's from now on."""
         self._db.execute(
             "INSERT INTO visuals (visual) SELECT visual FROM formulas WHERE post = ? AND gone = 0"
             " ON CONFLICT (visual) DO UPDATE SET gone = 0, lexical = 0, vectors = 0",

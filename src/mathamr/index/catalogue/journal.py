@@ -1,4 +1,4 @@
-"""`Journal`: which derived parts (graph, vectors, lexical entry) follow the posts and looks of a catalogue already.
+"""`Journal`: which derived parts (graph, vectors, lexical entry) follow the posts and visual classes of a catalogue already.
 
 A post's row is unmarked together with the change of the post, in one transaction, and marked again only after the part
 was flushed: so whatever moment a process is killed at, the rows tell what has still to be made. A deleted post keeps
@@ -30,7 +30,7 @@ _AT_A_TIME = 500
 class PendingPost:
     """A post that a derived part has still to follow: the post as it is now, or `None` when it was deleted.
 
-    `formulas` are the ids its formulas have in the index, in the order of `post.formulas`, with their looks;
+    `formulas` are the ids its formulas have in the index, in the order of `post.formulas`, with their visual classes;
     `gone` the ids of formulas it had before.
     """
 
@@ -51,7 +51,7 @@ class Sketch:
 
 
 @dataclass(frozen=True, slots=True)
-class Twin:
+class Duplicate:
     """A post that says or said the same as another: its id, and what its vectors in the engine are like."""
 
     id: str
@@ -69,14 +69,14 @@ class Journal(Database):
 
     @property
     def settled(self) -> bool:
-        """Whether all parts follow all posts and looks."""
+        """Whether all parts follow all posts and visual classes."""
         return not any(map(self.count_pending, STAGES)) and not any(
             self.stale_visuals(stage, 1) for stage in VISUAL_STAGES
         )
 
     @property
     def has_words(self) -> bool:
-        """Whether the lexical entries follow all posts and looks: there is something to search, though not by vectors."""
+        """Whether the lexical entries follow all posts and visual classes: there is something to search, though not by vectors."""
         return not self.count_pending("lexical") and not self.stale_visuals("lexical", 1)
 
     def vectors_made(self) -> tuple[int, int]:
@@ -86,12 +86,12 @@ class Journal(Database):
         return total - waiting, total
 
     def stale_visuals(self, stage: VisualStage, most: int) -> list[str]:
-        """Some of the looks that part does not follow yet."""
+        """Some of the visual classes that part does not follow yet."""
         sql = f"SELECT visual FROM visuals WHERE {stage} = 0 ORDER BY visual LIMIT ?"
         return [visual for (visual,) in self._rows(sql, (most,))]
 
     def count_stale_visuals(self, stage: VisualStage) -> int:
-        """How many looks that part does not follow yet."""
+        """How many visual classes that part does not follow yet."""
         return int(self._value(f"SELECT count(*) FROM visuals WHERE {stage} = 0"))
 
     def pending(self, stage: Stage) -> Iterator[PendingPost]:
@@ -141,7 +141,7 @@ class Journal(Database):
             yield formula_id, Sketch(rows, value)
 
     def visual_sketches(self) -> Iterator[tuple[str, Sketch]]:
-        """The sketch of every look whose vectors are up to date."""
+        """The sketch of every visual class whose vectors are up to date."""
         last = ""
         sql = (
             "SELECT visual, rows, sketch FROM visuals WHERE vectors = 1 AND gone = 0 AND visual > ?"
@@ -153,7 +153,7 @@ class Journal(Database):
                 yield visual, Sketch(count, value)
 
     def visuals_made_of(self, visuals: Sequence[str]) -> dict[str, bytes]:
-        """Of which formula the vectors of looks were made, where there are any."""
+        """Of which formula the vectors of visual classes were made, where there are any."""
         return dict(
             self._chosen("SELECT visual, made_of FROM visuals WHERE made_of NOT NULL AND visual IN ", visuals)
         )
@@ -196,7 +196,7 @@ class Journal(Database):
             if (post := named[number].post) is not None and meaning == meaning_of(post)
         }
 
-    def twins(self, pending: Iterable[PendingPost]) -> dict[str, Twin]:
+    def duplicates(self, pending: Iterable[PendingPost]) -> dict[str, Duplicate]:
         """For posts whose own vectors do not say what they say: another whose vectors in the engine do."""
         living = [each for each in pending if each.post is not None]
         own = self.encoded(living)
@@ -206,7 +206,7 @@ class Journal(Database):
             " JOIN posts p ON p.number = e.post WHERE e.meaning IN "
         )
         known = {
-            meaning: Twin(name, Sketch(rows, value), formulas)
+            meaning: Duplicate(name, Sketch(rows, value), formulas)
             for meaning, name, rows, value, formulas in self._chosen(sql, list(set(wanted.values())))
         }
         return {name: known[meaning] for name, meaning in wanted.items() if meaning in known}
@@ -217,7 +217,7 @@ class Journal(Database):
         return bool(self._rows("SELECT 1 FROM encoded LIMIT 1"))
 
     def mark_visuals(self, stage: VisualStage, visuals: Iterable[str], gone: Iterable[str] = ()) -> None:
-        """That part now follows these looks, and has let go of those that no formula has any more."""
+        """That part now follows these visual classes, and has let go of those that no formula has any more."""
         self._db.executemany(
             f"UPDATE visuals SET {stage} = 1 WHERE visual = ?", ((each,) for each in visuals)
         )
@@ -226,14 +226,14 @@ class Journal(Database):
         )
 
     def mark_visual_vectors(self, visual: str, made_of: bytes, sketch: Sketch) -> None:
-        """The engine now has the vectors of this look, made of that formula."""
+        """The engine now has the vectors of this visual class, made of that formula."""
         self._db.execute(
             "UPDATE visuals SET vectors = 1, made_of = ?, rows = ?, sketch = ? WHERE visual = ?",
             (made_of, sketch.rows, sketch.value, visual),
         )
 
     def unmark_visuals(self, stage: VisualStage, visuals: Iterable[str] | None = None) -> None:
-        """That part has lost these looks, or all of them."""
+        """That part has lost these visual classes, or all of them."""
         lost = f"{stage} = 0" + (", made_of = NULL, rows = 0, sketch = 0" if stage == "vectors" else "")
         if visuals is None:
             self._db.execute(f"UPDATE visuals SET {lost}")
@@ -245,7 +245,7 @@ class Journal(Database):
         self._db.execute(f"UPDATE posts SET {stage} = 1 WHERE {stage} = 0")
 
     def skip_visuals(self, stage: VisualStage) -> None:
-        """Nothing is derived there: no look waits for it."""
+        """Nothing is derived there: no visual class waits for it."""
         self._db.execute(f"UPDATE visuals SET {stage} = 1 WHERE {stage} = 0")
 
     def unmark(self, stage: Stage, ids: Iterable[str] | None = None) -> None:
@@ -262,7 +262,7 @@ class Journal(Database):
                 self._db.execute(lost, (each,))
 
     def purge(self) -> None:
-        """Forgets deleted posts, and formulas and looks that no post has any more, once all parts have let go of them."""
+        """Forgets deleted posts, and formulas and visual classes that no post has any more, once all parts have let go of them."""
         gone = "SELECT number FROM posts WHERE deleted = 1 AND graph = 1 AND vectors = 1 AND lexical = 1"
         self._db.execute(f"DELETE FROM formulas WHERE post IN ({gone})")
         self._db.execute(f"DELETE FROM tags WHERE post IN ({gone})")

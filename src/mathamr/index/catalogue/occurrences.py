@@ -100,11 +100,11 @@ class Occurrences(Database):
         return int(self._value(f"SELECT count(*) {_LIVING}"))
 
     def visuals_of(self, ids: Sequence[str]) -> dict[str, str]:
-        """The looks of formulas by id."""
+        """The visual classes of formulas by id."""
         return dict(self._chosen(f"SELECT f.id, visual {_LIVING} AND f.id IN ", ids))
 
     def visual_keys(self) -> Iterator[str]:
-        """All looks that a formula has, in order."""
+        """All visual classes that a formula has, in order."""
         last = ""
         sql = f"SELECT DISTINCT visual {_LIVING} AND visual > ? ORDER BY visual LIMIT 2000"
         while rows := self._rows(sql, (last,)):
@@ -126,7 +126,7 @@ class Occurrences(Database):
     def visuals(self, keys: Sequence[str]) -> dict[str, list[tuple[str, str, str | None]]]:
         """Looks by their keys: for each visual id of the input, the first formula, its post, and that id.
 
-        Nearly every look has one visual id at most.
+        Nearly every visual class has one visual id at most.
         """
         found: dict[str, list[tuple[str, str, str | None]]] = {}
         sql = f"SELECT visual, f.id, p.id, visual_id, min(f.number) {_LIVING} AND visual IN "
@@ -137,9 +137,9 @@ class Occurrences(Database):
         return found
 
     def choose_representatives(self, stage: VisualStage) -> None:
-        """Finds for each stale look the post whose formula represents it, always the same one: the first by id.
+        """Finds for each stale visual class the post whose formula represents it, always the same one: the first by id.
 
-        The looks stay stale; `represented_by` and `representatives` go by what was found last.
+        The visual classes stay stale; `represented_by` and `representatives` go by what was found last.
         """
         for sql in (
             "CREATE TEMP TABLE IF NOT EXISTS chosen (visual TEXT PRIMARY KEY, post INTEGER) WITHOUT ROWID",
@@ -152,14 +152,14 @@ class Occurrences(Database):
             self._rows(sql)
 
     def represented_by(self, numbers: Sequence[int]) -> dict[int, set[str]]:
-        """The stale looks that posts represent, by the posts' numbers."""
+        """The stale visual classes that posts represent, by the posts' numbers."""
         found: dict[int, set[str]] = {}
         for number, visual in self._chosen("SELECT post, visual FROM temp.chosen WHERE post IN ", numbers):
             found.setdefault(number, set()).add(visual)
         return found
 
     def representatives(self, visuals: Sequence[str]) -> dict[str, tuple[Formula, tuple[str, ...]]]:
-        """The formula, with the macros it is read with, that represents each stale look that a living post has."""
+        """The formula, with the macros it is read with, that represents each stale visual class that a living post has."""
         once = cache(unpacked)  # several may be of one post
         sql = (
             "SELECT c.visual, p.post, (SELECT min(position) FROM formulas f WHERE f.post = c.post"

@@ -1,4 +1,4 @@
-"""The engine seam: where the vectors of posts, formulas and looks are kept and searched (thesis, 3.5).
+"""The engine seam: where the vectors of posts, formulas and visual classes are kept and searched (thesis, 3.5).
 
 An engine holds entries of the kinds that its fields are of: each with a payload and, by field, one row or many. It
 lives in a folder, whose `engine.json` says which engine it is, its fields and how it was made; a remote engine keeps

@@ -47,7 +47,7 @@ class Payload:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Entry:
-    """A post, a formula or a look with its vectors by field; some fields of its kind may be missing, but not all."""
+    """A post, a formula or a visual class with its vectors by field; some fields of its kind may be missing, but not all."""
 
     id: str
     rows: Mapping[str, Vectors]

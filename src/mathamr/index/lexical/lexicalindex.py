@@ -208,7 +208,7 @@ class LexicalPart:
 
 
 class LexicalIndex(Closing):
-    """A folder with the terms of posts, and those of formulas: one entry for each look."""
+    """A folder with the terms of posts, and those of formulas: one entry for each visual class."""
 
     def __init__(self, folder: Path, *, read_only: bool = False) -> None:
         self.posts = LexicalPart(folder / "posts", POSTS, read_only=read_only)

@@ -17,8 +17,8 @@ import numpy as np
 
 from mathamr.core.arrays import AnyArray, BoolArray, IntArray
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.arrays import intact, map_arrays, write_arrays
-from mathamr.core.storage.strings import RaggedArray, Strings
+from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
+from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.lexical.bags import NUMBER, Bag
 from mathamr.index.lexical.terms import FIELDS
 

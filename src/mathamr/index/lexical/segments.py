@@ -19,8 +19,8 @@ import numpy as np
 
 from mathamr.core.arrays import BoolArray, IndexArray
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.arrays import map_arrays, write_arrays
 from mathamr.core.storage.durable import write_whole
+from mathamr.core.storage.mappedarrays import map_arrays, write_arrays
 from mathamr.index.lexical.bags import Bag
 from mathamr.index.lexical.segment import Segment
 from mathamr.index.lexical.terms import FIELDS

@@ -5,13 +5,13 @@ from __future__ import annotations
 import sys
 
 from mathamr.index.build.cluster.raycluster import RayCluster
-from mathamr.index.build.cluster.worktodo import WorkToDo
+from mathamr.index.build.cluster.workspec import WorkSpec
 
 
 def main(address: str, url: str, count: str) -> None:
     """Doubles so many numbers, slowly."""
     with RayCluster(address, url, workers=2) as cluster:
-        work = WorkToDo.of("tests.works:Doubling", ("hello",), None, {}).saying("hello")
+        work = WorkSpec.of("tests.works:Doubling", ("hello",), None, {}).saying("hello")
         for _, answer in cluster.map(work, (0.3 + number / 1000 for number in range(int(count)))):
             print(answer, flush=True)
 

@@ -16,14 +16,14 @@ from typing import Any
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.index.build import crew as crews
+from mathamr.index.build import buildpool
 from mathamr.index.build import encoding
 from mathamr.index.build.builder import build_index
 from mathamr.index.build.cluster import raycluster
-from mathamr.index.build.cluster.clustercrew import ClusterOptions
+from mathamr.index.build.cluster.clusterpool import ClusterOptions
 from mathamr.index.build.cluster.raycluster import RayCluster
 from mathamr.index.build.cluster.shardstore import ShardStore
-from mathamr.index.build.cluster.worktodo import WorkToDo
+from mathamr.index.build.cluster.workspec import WorkSpec
 from mathamr.core.workers import Lost
 from tests.index.small import options, write_posts
 from tests.models import sample_posts
@@ -38,7 +38,7 @@ SETTINGS = {
     # Nor is one whose memory others fill: Ray would end workers there.
     "RAY_memory_monitor_refresh_ms": "0",
 }
-WORK = WorkToDo.of("tests.works:Doubling", ("hello",), None, {}).saying("hello")
+WORK = WorkSpec.of("tests.works:Doubling", ("hello",), None, {}).saying("hello")
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +79,7 @@ def _begun(node: Callable[[], Any]) -> Any:
 def test_an_index_built_on_several_nodes_is_byte_for_byte_that_of_one_machine(
     nodes: Any, model_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(crews, "FEW", 4)
+    monkeypatch.setattr(buildpool, "FEW", 4)
     monkeypatch.setattr(encoding, "FEW", 4)
     monkeypatch.setenv("SOURCE_DATE_EPOCH", "1700000000")
     path = write_posts(tmp_path / "posts.jsonl", sample_posts(24))

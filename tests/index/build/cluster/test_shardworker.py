@@ -7,11 +7,11 @@ import pytest
 from mathamr import __version__
 from mathamr.index.build.cluster.shardstore import ShardName, ShardStore
 from mathamr.index.build.cluster.shardworker import ShardWorker
-from mathamr.index.build.cluster.worktodo import WorkToDo
+from mathamr.index.build.cluster.workspec import WorkSpec
 from mathamr.core.workers import Allowance
 
 pytest.importorskip("fsspec", reason="shards are kept with fsspec: pip install 'mathamr[ray]'")
-DOUBLING = WorkToDo.of("tests.works:Doubling", ("hello",), Allowance(timeout=20.0), {"made with": "x"})
+DOUBLING = WorkSpec.of("tests.works:Doubling", ("hello",), Allowance(timeout=20.0), {"made with": "x"})
 
 
 def test_a_worker_keeps_what_it_makes_and_survives_what_kills_its_process(tmp_path: Path) -> None:
@@ -32,14 +32,14 @@ def test_a_worker_with_another_model_does_nothing(tmp_path: Path) -> None:
     kind, said = worker.make(DOUBLING.saying("another"), "aa11", 21)
     assert kind == "error"
     assert "others say 'another'" in said
-    failing = WorkToDo.of("tests.works:Doubling", ("fail",), None, {})
+    failing = WorkSpec.of("tests.works:Doubling", ("fail",), None, {})
     assert worker.said(failing)[0] == "error"
     assert ShardStore(str(tmp_path)).keys(DOUBLING.name) == set()
 
 
 def test_a_shard_is_named_after_everything_its_answer_depends_on() -> None:
     ready = DOUBLING.saying("hello")
-    other = WorkToDo.of("tests.works:Doubling", ("hello",), None, {"made with": "y"}).saying("hello")
+    other = WorkSpec.of("tests.works:Doubling", ("hello",), None, {"made with": "y"}).saying("hello")
     assert len({ready.key(1), ready.key(2), other.key(1), ready.saying("b").key(1)}) == 4
-    moved = WorkToDo.of("tests.works:Doubling", ("/elsewhere",), None, {"made with": "x"}).saying("hello")
+    moved = WorkSpec.of("tests.works:Doubling", ("/elsewhere",), None, {"made with": "x"}).saying("hello")
     assert moved.key(1) == ready.key(1)

@@ -244,7 +244,7 @@ def test_damage_is_told(tmp_path: Path, harm: str) -> None:
         path.unlink()
     elif harm == "other list":
         (folder / "flat.json").write_text(
-            '{"number": 1, "posts": [{"dead": null}], "formulas": [], "looks": []}'
+            '{"number": 1, "posts": [{"dead": null}], "formulas": [], "visual": []}'
         )
     else:
         path.write_bytes({"cut": content[: len(content) // 2], "header": b"\xff" * 99, "emptied": b""}[harm])

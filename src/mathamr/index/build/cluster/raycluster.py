@@ -27,7 +27,7 @@ from mathamr.index.build.cluster.shardstore import (
     ShardStore,
 )
 from mathamr.index.build.cluster.shardworker import ShardWorker
-from mathamr.index.build.cluster.worktodo import WorkToDo
+from mathamr.index.build.cluster.workspec import WorkSpec
 from mathamr.core.workers import Lost, processors
 
 LOCAL = "local"
@@ -39,7 +39,7 @@ ATTEMPTS = 3
 """Workers that may be lost over a request before it counts as the request's fault."""
 PATIENCE = 300.0
 """Seconds without a single worker before we give up."""
-VISUAL_AROUND = 5.0
+SECONDS_BETWEEN_SCANS = 5.0
 """Seconds between two looks for machines that have joined."""
 _OBJECTS = 100 << 20
 """Memory for Ray's own objects on a machine that we start: requests are small, answers are files."""
@@ -67,7 +67,7 @@ class ClusterCounts:
 class _Asked:
     """A request on its way; its answer is a shard, or `lost`."""
 
-    work: WorkToDo
+    work: WorkSpec
     request: Any
     key: str
     attempts: int = 0
@@ -100,7 +100,7 @@ class RayCluster(Closing):
         self._waiting: deque[_Asked] = deque()
         self._known: dict[str, set[str]] = {}
         """By work, the shards that were there when we first looked."""
-        self._looked = -VISUAL_AROUND
+        self._looked = -SECONDS_BETWEEN_SCANS
         self._alone_since = time.monotonic()
 
     @property
@@ -116,7 +116,7 @@ class RayCluster(Closing):
             return self._workers
         return max(1, int(self._ray.cluster_resources().get("CPU", 1)))
 
-    def hello(self, work: WorkToDo) -> Any:
+    def hello(self, work: WorkSpec) -> Any:
         """What the work says on the first machine that is ready."""
         while True:
             while not self._actors:
@@ -131,7 +131,7 @@ class RayCluster(Closing):
                 raise MathAMRError(f"a worker cannot begin: {said}")
             return said
 
-    def map(self, work: WorkToDo, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
+    def map(self, work: WorkSpec, requests: Iterable[Any]) -> Iterator[tuple[Any, Any | Lost]]:
         """(request, answer) in the order of the requests, which are read a bounded number ahead.
 
         Another `map` may run between two answers of one.
@@ -248,14 +248,14 @@ class RayCluster(Closing):
                 # One that only cannot be reached would keep its place from the next.
                 self._ray.kill(actor.handle)
         self._alone_since = time.monotonic()
-        self._looked = -VISUAL_AROUND
+        self._looked = -SECONDS_BETWEEN_SCANS
         asked, actor.asked = list(actor.asked.values()), {}
         return asked
 
     def _tend(self, patience: float) -> None:
         """Starts workers where some are missing, and lets those work that are ready."""
         now = time.monotonic()
-        if now - self._looked >= VISUAL_AROUND:
+        if now - self._looked >= SECONDS_BETWEEN_SCANS:
             self._looked = now
             for _ in range(self.wanted - len(self._actors) - len(self._starting)):
                 self._start()

@@ -13,7 +13,7 @@ from typing import Any
 from mathamr import __version__
 from mathamr.core.errors import MathAMRError
 from mathamr.index.build.cluster.shardstore import ShardName, ShardStore
-from mathamr.index.build.cluster.worktodo import WorkToDo
+from mathamr.index.build.cluster.workspec import WorkSpec
 from mathamr.core.workers import Allowance, Lost, WorkerPool
 
 Answer = tuple[str, Any]
@@ -31,14 +31,14 @@ class ShardWorker:
         """Where this is, and of which version: machines of several versions would make an index of pieces."""
         return {"version": __version__, "machine": platform.machine(), "node": platform.node()}
 
-    def said(self, work: WorkToDo) -> Answer:
+    def said(self, work: WorkSpec) -> Answer:
         """What the work says once it is ready, as ("hello", …)."""
         try:
             return "hello", self._pool(work).hello
         except MathAMRError as error:
             return "error", f"{platform.node()}: {error}"
 
-    def make(self, work: WorkToDo, key: str, request: Any) -> Answer:
+    def make(self, work: WorkSpec, key: str, request: Any) -> Answer:
         """Does what is asked and keeps the answer as a shard."""
         try:
             pool = self._pool(work)
@@ -56,7 +56,7 @@ class ShardWorker:
         except MathAMRError as error:
             return "error", f"{platform.node()}: {error}"
 
-    def _pool(self, work: WorkToDo) -> WorkerPool:
+    def _pool(self, work: WorkSpec) -> WorkerPool:
         """The process that does this work; another one ends when the work changes, so that memory is of one."""
         wanted = (work.factory, work.arguments)
         if self._pool_of is None or self._pool_of[0] != wanted:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mathamr.core.arrays import AnyArray, BoolArray, IntArray
-from mathamr.core.storage.strings import RaggedArray, Strings
+from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.engines.entry import Filter, Payload
 
 _NO_SCORE = np.iinfo(np.int64).min

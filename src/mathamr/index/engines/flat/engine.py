@@ -17,15 +17,15 @@ from typing import Any, ClassVar
 import numpy as np
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.arrays import intact, map_arrays, write_arrays
 from mathamr.core.storage.durable import write_whole
-from mathamr.core.storage.lock import WriterLock
+from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
+from mathamr.core.storage.writerlock import WriterLock
+from mathamr.index.engines.base import EngineBase
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.flat.entries import FlatEntries, FlatField, StoredSegment
 from mathamr.index.engines.flat.kernel import expect_many
 from mathamr.index.engines.flat.options import FlatOptions
 from mathamr.index.engines.flat.segment import FlatSegment
-from mathamr.index.engines.kinds import EngineOfKinds
 from mathamr.systems.field import Field, FieldTarget
 
 _LIST = "flat.json"
@@ -36,7 +36,7 @@ _SPARSE = 0.25
 Stored = tuple[StoredSegment, ...]
 
 
-class FlatEngine(EngineOfKinds[FlatEntries, FlatField]):
+class FlatEngine(EngineBase[FlatEntries, FlatField]):
     """Entries in flat files; see `Engine`."""
 
     name: ClassVar[str] = "flat"

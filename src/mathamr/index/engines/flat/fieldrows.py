@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mathamr.core.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from mathamr.core.storage.strings import RaggedArray, Strings
+from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.fixedencoding import FixedEncoding
 from mathamr.index.engines.flat.kernel import pays

@@ -11,8 +11,8 @@ import numpy as np
 
 from mathamr.core.arrays import IntArray
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.arrays import map_arrays, write_arrays
-from mathamr.core.storage.strings import RaggedArray, Strings
+from mathamr.core.storage.mappedarrays import map_arrays, write_arrays
+from mathamr.core.storage.raggedarrays import RaggedArray, Strings
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.flat.columns import PayloadColumns
 from mathamr.index.engines.flat.fieldrows import FieldRows, read_rows, rows_of

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import POSTGRES_URL
-from mathamr.index.engines.library import Library
+from mathamr.index.engines.clientlibrary import ClientLibrary
 
 if TYPE_CHECKING:
     import psycopg
 
     Connection = psycopg.Connection[Any]
 
-LIBRARY = Library("psycopg", "Postgres", "the Postgres client", 'pip install "mathamr[postgres]"')
+LIBRARY = ClientLibrary("psycopg", "Postgres", "the Postgres client", 'pip install "mathamr[postgres]"')
 DELAYS = (0.1, 0.5, 2.0)
 """Seconds to wait before a read whose connection was lost is asked again: a server that starts anew takes about as long."""
 _IDLE = 8

@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from mathamr.core.errors import MathAMRError
+from mathamr.index.engines.base import EngineBase
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.firststage import FirstStage, check_number
-from mathamr.index.engines.kinds import EngineOfKinds
 from mathamr.index.engines.postgres.connections import LIBRARY, Connections
 from mathamr.index.engines.postgres.field import PostgresField
 from mathamr.index.engines.postgres.table import PostgresTable
@@ -83,7 +83,7 @@ class PostgresOptions(FirstStage):
             )
 
 
-class PostgresEngine(EngineOfKinds[PostgresTable, PostgresField]):
+class PostgresEngine(EngineBase[PostgresTable, PostgresField]):
     """A table of a schema for every kind of entry; see `Engine`."""
 
     name: ClassVar[str] = "postgres"

@@ -10,10 +10,10 @@ from typing import Any, ClassVar, NamedTuple
 from mathamr.core.arrays import FloatArray
 from mathamr.core.batches import batches
 from mathamr.core.errors import MathAMRError
+from mathamr.index.engines.clientlibrary import ClientLibrary
 from mathamr.index.engines.entry import Entry, Filter, Payload, checked
 from mathamr.index.engines.firststage import FirstStage
 from mathamr.index.engines.fixedencoding import FixedEncoding
-from mathamr.index.engines.library import Library
 from mathamr.index.engines.qdrant.record import (
     FIELDS,
     ROWS,
@@ -83,7 +83,7 @@ def check_numbers(entry: Entry) -> None:
 class QdrantCollection(ABC):
     """The entries of one kind, over the few calls in which the engines differ; see `EntryStore`."""
 
-    library: ClassVar[Library]
+    library: ClassVar[ClientLibrary]
 
     def __init__(
         self,

@@ -15,12 +15,12 @@ from typing import Any, ClassVar
 from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.storage.durable import check_room
-from mathamr.core.storage.lock import WriterLock
+from mathamr.core.storage.writerlock import WriterLock
+from mathamr.index.engines.base import EngineBase
+from mathamr.index.engines.clientlibrary import ClientLibrary
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.firststage import FirstStage, check_number
-from mathamr.index.engines.kinds import EngineOfKinds
-from mathamr.index.engines.library import Library
 from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.qdrant.collection import (
     MOST_NEIGHBOURS,
@@ -34,7 +34,7 @@ from mathamr.index.engines.qdrant.collection import (
 from mathamr.index.engines.qdrant.record import encoded_name, named_vectors, payload_row, point_uuid
 from mathamr.systems.field import Field, FieldTarget
 
-LIBRARY = Library("qdrant_edge", "Qdrant Edge", "Qdrant Edge", "pip install qdrant-edge-py")
+LIBRARY = ClientLibrary("qdrant_edge", "Qdrant Edge", "Qdrant Edge", "pip install qdrant-edge-py")
 MOST_SCANNED = 20_000
 """Points that pass a filter and are still looked at one by one, some milliseconds' work."""
 _RESERVE = 128 << 20
@@ -145,7 +145,7 @@ class EdgeCollection(QdrantCollection):
             raise MathAMRError(f"{self.of}: {counted} points, but {listed} can be listed")
 
 
-class EdgeEngine(EngineOfKinds[EdgeCollection, NearestField]):
+class EdgeEngine(EngineBase[EdgeCollection, NearestField]):
     """A shard a kind in a folder; see `Engine`."""
 
     name: ClassVar[str] = "edge"

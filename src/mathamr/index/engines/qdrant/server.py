@@ -20,11 +20,11 @@ from urllib.parse import urlsplit
 from mathamr.core.arrays import FloatArray
 from mathamr.core.errors import MathAMRError
 from mathamr.core.settings import QDRANT_API_KEY, QDRANT_URL
+from mathamr.index.engines.base import EngineBase
+from mathamr.index.engines.clientlibrary import ClientLibrary
 from mathamr.index.engines.engine import Capabilities, EngineHead, by_kind, read_options
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.firststage import FirstStage, check_number
-from mathamr.index.engines.kinds import EngineOfKinds
-from mathamr.index.engines.library import Library
 from mathamr.index.engines.nearestfield import NearestField
 from mathamr.index.engines.qdrant.collection import (
     MOST_NEIGHBOURS,
@@ -39,7 +39,7 @@ from mathamr.index.engines.qdrant.collection import (
 from mathamr.index.engines.qdrant.record import FIELDS, encoded_name, named_vectors, payload_row, point_uuid
 from mathamr.systems.field import Field, FieldTarget
 
-LIBRARY = Library("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')
+LIBRARY = ClientLibrary("qdrant_client", "Qdrant", "the Qdrant client", 'pip install "mathamr[qdrant]"')
 LOCAL = "local"
 PORT = 6333
 QUANTISED = ("none", "int8")
@@ -274,7 +274,7 @@ class ServerCollection(QdrantCollection):
         return ask()
 
 
-class ServerEngine(EngineOfKinds[ServerCollection, NearestField]):
+class ServerEngine(EngineBase[ServerCollection, NearestField]):
     """A collection of a server for every kind of entry; see `Engine`."""
 
     name: ClassVar[str] = "qdrant"

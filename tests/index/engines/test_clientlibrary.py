@@ -3,9 +3,9 @@ from __future__ import annotations
 import pytest
 
 from mathamr.core.errors import MathAMRError, MissingExtraError
-from mathamr.index.engines.library import Library
+from mathamr.index.engines.clientlibrary import ClientLibrary
 
-LIBRARY = Library("no_such_module", "The dancer", "a dancer", "pip install dancer")
+LIBRARY = ClientLibrary("no_such_module", "The dancer", "a dancer", "pip install dancer")
 
 
 class PanicException(BaseException):

@@ -19,7 +19,7 @@ _READ_OTHERWISE: frozenset[Markup] = frozenset({"latex"})
 """Of an index that does not say how its posts were read: what is read otherwise since (references have their labels' words)."""
 
 
-def prepare_parts(archive: IndexWriter) -> None:
+def reset_outdated(archive: IndexWriter) -> None:
     """Empties the parts that were made by another model, engine, parser or version than the manifest's, or are not there."""
     catalogue, manifest = archive.catalogue, archive.manifest
     _unmark_read_otherwise(archive)
@@ -67,7 +67,7 @@ def _unmark_read_otherwise(archive: IndexWriter) -> None:
 
 
 def reset_vectors(archive: IndexWriter) -> None:
-    """Forgets all vectors; `prepare_parts` then makes an empty engine."""
+    """Forgets all vectors; `reset_outdated` then makes an empty engine."""
     with archive.catalogue.transaction():
         archive.catalogue.unmark("vectors")
         archive.catalogue.unmark_visuals("vectors")

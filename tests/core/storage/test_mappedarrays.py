@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.arrays import intact, map_arrays, write_arrays
+from mathamr.core.storage.mappedarrays import intact, map_arrays, write_arrays
 
 ARRAYS = {
     "vectors": np.arange(600, dtype=np.float32).reshape(20, 30),

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from mathamr.core.errors import MathAMRError
-from mathamr.core.storage.lock import WriterLock
+from mathamr.core.storage.writerlock import WriterLock
 
 HOLD = """
 import sys, time
 from pathlib import Path
-from mathamr.core.storage.lock import WriterLock
+from mathamr.core.storage.writerlock import WriterLock
 lock = WriterLock(Path(sys.argv[1]), "holding on")
 print("held", flush=True)
 sys.stdin.read()

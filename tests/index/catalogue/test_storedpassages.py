@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from mathamr.index.build.visualkeys import visual_keys
-from mathamr.index.catalogue import keptpassages
+from mathamr.index.catalogue import storedpassages
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.index.catalogue.keptpassages import MARKUPS, in_force, rules_of
+from mathamr.index.catalogue.storedpassages import MARKUPS, in_force, rules_of
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Markup, Post
 from tests.models import sample_posts
@@ -66,7 +66,7 @@ def test_other_rules_of_cutting_make_what_is_kept_void(
     catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     catalogue.keep_passages()
-    monkeypatch.setattr(keptpassages, "passage_fingerprint", lambda markup: f"new {markup}")
+    monkeypatch.setattr(storedpassages, "passage_fingerprint", lambda markup: f"new {markup}")
     assert catalogue.passages(list(catalogue.ids())) == {}
     assert catalogue.keep_passages() == len(catalogue)
     assert len(catalogue.passages(list(catalogue.ids()))) == len(catalogue)

@@ -1,4 +1,4 @@
-"""`WorkToDo`: some work by name, as a machine elsewhere can be told of it."""
+"""`WorkSpec`: some work by name, as a machine elsewhere can be told of it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mathamr.core.workers import Allowance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WorkToDo:
+class WorkSpec:
     """A factory of `Work` and its arguments, what it may cost, and who it is: shards are named after that."""
 
     factory: str
@@ -25,7 +25,7 @@ class WorkToDo:
     @classmethod
     def of(
         cls, factory: str, arguments: tuple[Any, ...], allowance: Allowance | None, identity: dict[str, str]
-    ) -> WorkToDo:
+    ) -> WorkSpec:
         """Work as a pool of processes would get it."""
         cost = None if allowance is None else (allowance.timeout, allowance.processor, allowance.memory)
         return cls(factory=factory, arguments=arguments, allowance=cost, identity=identity)
@@ -34,12 +34,12 @@ class WorkToDo:
     def name(self) -> str:
         """A short name, under which its shards are kept.
 
-        >>> WorkToDo(factory="mathamr.index.build.crew:CrewWork").name
-        'crewwork'
+        >>> WorkSpec(factory="mathamr.index.build.buildpool:PostWork").name
+        'postwork'
         """
         return self.factory.rpartition(":")[2].lower()
 
-    def saying(self, hello: Any) -> WorkToDo:
+    def saying(self, hello: Any) -> WorkSpec:
         """The same, after the first machine was ready."""
         return replace(self, hello=hello)
 

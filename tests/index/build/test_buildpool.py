@@ -8,10 +8,10 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.index.lexical.bags import formula_bag, post_bag
-from mathamr.index.build import crew
-from mathamr.index.build.crew import FEW, Crew, understood
+from mathamr.index.build import buildpool
+from mathamr.index.build.buildpool import FEW, BuildPool, understood
 from mathamr.index.build.encoding import _encoded, _fields, _new_post
-from mathamr.index.build.formulacache import REFUSED, FormulaCache, KeptVisuals
+from mathamr.index.build.formulacache import REFUSED, ParsedPost, ParsedPost
 from mathamr.index.build.visualkeys import visual_keys
 from tests.models import sample_posts
 
@@ -20,7 +20,7 @@ def test_workers_give_what_is_made_here_in_the_same_order() -> None:
     posts = sample_posts(FEW + 10)
     visuals = [(formula, post.macros) for post in posts for formula in post.formulas][: FEW + 40]
     chosen = [(post, list(range(len(post.formulas)))[::2]) for post in posts]
-    with Crew(2) as own:
+    with BuildPool(2) as own:
         assert list(own.visual_keys(posts)) == [visual_keys(post) for post in posts]
         assert list(own.formula_bags(visuals)) == [formula_bag(*visual) for visual in visuals]
         expected = [
@@ -41,12 +41,12 @@ def test_what_was_taken_in_is_not_made_again(workers: int, monkeypatch: pytest.M
         (post_bag(post), [formula_bag(post.formulas[place], post.macros) for place in places])
         for post, places in chosen
     ]
-    with Crew(workers) as own:
+    with BuildPool(workers) as own:
         own.keeps_trees = True
         assert list(own.taken_in(posts)) == [visual_keys(post) for post in posts]
         assert bool(own.kept.trees(posts[0])) == (workers > 1)
         known, changed = chosen[:-1], replace(posts[-1], body=posts[-1].body + " More words.")
-        monkeypatch.setattr(crew, "_bags", None)  # nothing is left to be made
+        monkeypatch.setattr(buildpool, "_bags", None)  # nothing is left to be made
         assert list(own.post_bags(known)) == expected[:-1]
         monkeypatch.undo()
         assert list(own.post_bags([(changed, [])])) == [(post_bag(changed), [])]
@@ -57,16 +57,16 @@ def test_terms_that_cannot_be_kept_are_not_made_when_posts_are_taken_in(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     posts = sample_posts(REFUSED)
-    with Crew() as own:
-        own.kept = KeptVisuals(1)
+    with BuildPool() as own:
+        own.kept = ParsedPost(1)
         assert list(own.taken_in(posts)) == [visual_keys(post) for post in posts]
-        monkeypatch.setattr(FormulaCache, "of", None)
+        monkeypatch.setattr(ParsedPost, "of", None)
         assert list(own.taken_in(posts)) == [visual_keys(post) for post in posts]
         assert list(own.post_bags([(posts[0], [])])) == [(post_bag(posts[0]), [])]
 
 
 def test_a_few_posts_start_no_worker() -> None:
-    with Crew(8) as own:
+    with BuildPool(8) as own:
         posts = sample_posts(3)
         assert list(own.visual_keys(posts)) == [visual_keys(post) for post in posts]
         assert list(own.post_bags([(post, [0]) for post in posts])) == [

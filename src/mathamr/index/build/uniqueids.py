@@ -1,4 +1,4 @@
-"""`Naming`: ids for the posts of an input of which another input has some already: nothing is lost to a `README.md`."""
+"""`UniqueIds`: ids for the posts of an input of which another input has some already: nothing is lost to a `README.md`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from mathamr.posts.post import Link, Post
 from mathamr.posts.identifiers import with_id
 
 
-class Naming:
+class UniqueIds:
     """Gives the input's name to those ids of its posts that posts of other inputs have, and to references to them.
 
     A post that another input has with the same content keeps its id: it is the same post. `again` reads the ids of the

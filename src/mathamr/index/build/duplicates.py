@@ -13,7 +13,7 @@ from mathamr.core.batches import batches
 from mathamr.graphs.maker import digest
 from mathamr.graphs.store import GraphStore
 from mathamr.index.archive import GRAPHS, Archive
-from mathamr.index.catalogue.journal import PendingPost, Sketch, Twin
+from mathamr.index.catalogue.journal import PendingPost, Sketch, Duplicate
 from mathamr.index.build.entries import PostEntries, agree, entries_of, says_nothing, sketch
 from mathamr.index.payloads import is_tagged_by_question
 from mathamr.posts.post import Post
@@ -28,11 +28,11 @@ BATCH = 1024
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """A post that takes over from its twin, and what it gets."""
+    """A post that takes over from its duplicate, and what it gets."""
 
     pending: PendingPost
     post: Post
-    twin: Twin
+    duplicate: Duplicate
     entries: PostEntries
 
 
@@ -69,37 +69,37 @@ def take_over(archive: Archive) -> int:
 
 
 def _taken(archive: Archive, batch: list[PendingPost]) -> list[_Taken]:
-    """The posts of a batch whose twins' vectors are in the engine, whole and as they were made."""
+    """The posts of a batch whose duplicates' vectors are in the engine, whole and as they were made."""
     catalogue = archive.catalogue
-    twins = catalogue.twins(batch)
-    chosen = [(each, each.post, twins[each.id]) for each in batch if each.post and each.id in twins]
-    posts = fetched(archive, "posts", [twin.id for _, _, twin in chosen])
+    duplicates = catalogue.duplicates(batch)
+    chosen = [(each, each.post, duplicates[each.id]) for each in batch if each.post and each.id in duplicates]
+    posts = fetched(archive, "posts", [duplicate.id for _, _, duplicate in chosen])
     formulas = fetched(
         archive,
         "formulas",
-        [renamed(name, each.id, twin.id) for each, _, twin in chosen for name, _ in each.formulas],
+        [renamed(name, each.id, duplicate.id) for each, _, duplicate in chosen for name, _ in each.formulas],
     )
     questions = catalogue.posts(
         sorted({post.parent for _, post, _ in chosen if post.parent and is_tagged_by_question(post)})
     )
     taken = []
-    for each, post, twin in chosen:
-        own = {name: rows.renamed(twin.id, post.id) for name, rows in posts.get(twin.id, {}).items()}
+    for each, post, duplicate in chosen:
+        own = {name: rows.renamed(duplicate.id, post.id) for name, rows in posts.get(duplicate.id, {}).items()}
         parts = tuple(
-            (formula.id, _renamed(formulas.get(renamed(name, each.id, twin.id), {}), twin.id, post.id))
+            (formula.id, _renamed(formulas.get(renamed(name, each.id, duplicate.id), {}), duplicate.id, post.id))
             for formula, (name, _) in zip(post.formulas, each.formulas, strict=True)
         )
         rows = sum(len(found) for _, by in parts for found in by.values())
         if (
             says_nothing(post)
-            or rows != twin.formulas
-            or not agree(_sketch(archive, "posts", own), twin.post)
+            or rows != duplicate.formulas
+            or not agree(_sketch(archive, "posts", own), duplicate.post)
         ):
             continue
         question = questions.get(post.parent or "") if is_tagged_by_question(post) else None
         encoded = Encoded(id=post.id, post=own, formulas=parts)
         entries = entries_of(each, post, encoded, question.tags if question else None)
-        taken.append(_Taken(each, post, twin, entries))
+        taken.append(_Taken(each, post, duplicate, entries))
     return taken
 
 
@@ -122,7 +122,7 @@ def _sketch(archive: Archive, of: FieldTarget, rows: Mapping[str, Vectors]) -> S
 
 
 def _with_graphs(archive: Archive, taken: list[_Taken]) -> list[_Taken]:
-    """Those whose twins' graphs were made of the same text by the same parser, which are their own from now on."""
+    """Those whose duplicates' graphs were made of the same text by the same parser, which are their own from now on."""
     parser = archive.manifest.parser
     if parser is None or not taken:
         return taken
@@ -130,11 +130,11 @@ def _with_graphs(archive: Archive, taken: list[_Taken]) -> list[_Taken]:
         kept = [
             each
             for each in taken
-            if store.digest(each.twin.id) == digest(with_id(each.post, each.twin.id), parser.fingerprint)
+            if store.digest(each.duplicate.id) == digest(with_id(each.post, each.duplicate.id), parser.fingerprint)
         ]
         # All are read before one is written: names may have moved on in a circle.
         copies = store.copies(
-            (each.twin.id, each.post, digest(each.post, parser.fingerprint)) for each in kept
+            (each.duplicate.id, each.post, digest(each.post, parser.fingerprint)) for each in kept
         )
         with store.transaction():
             store.put_copies(copies)

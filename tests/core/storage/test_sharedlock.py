@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import threading
 
-from mathamr.core.storage.sharing import SharedLock
+from mathamr.core.storage.sharedlock import SharedLock
 
 
 def test_nobody_reads_while_one_changes() -> None:

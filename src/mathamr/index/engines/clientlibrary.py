@@ -11,7 +11,7 @@ from mathamr.core.errors import MathAMRError, MissingExtraError
 
 
 @dataclass(frozen=True, slots=True)
-class Library:
+class ClientLibrary:
     """A library that an engine needs; it is imported when the engine is made or opened."""
 
     module: str

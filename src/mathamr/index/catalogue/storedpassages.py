@@ -1,4 +1,4 @@
-"""`KeptPassages`: the sentences of posts, kept beside them, so that a search does not cut its hits into sentences again.
+"""`StoredPassages`: the sentences of posts, kept beside them, so that a search does not cut its hits into sentences again.
 
 They are made when an index is built and follow from the post alone: where there are none (an index of an earlier version,
 a post that was put since), or those that are there belong to another content of the post or to other rules of cutting,
@@ -34,17 +34,17 @@ _INSERT = "INSERT OR REPLACE INTO passages VALUES (?, ?, ?, ?)"
 
 
 @dataclass(frozen=True, slots=True)
-class KeptPassage:
+class StoredPassage:
     """The sentences of a post as they are kept: by which rules they were cut, and packed."""
 
     rules: str
     packed: bytes
 
 
-class KeptPassages(Database):
+class StoredPassages(Database):
     """Passages of posts by the posts' ids."""
 
-    def put_passages(self, made: Iterable[tuple[PendingPost, KeptPassage]]) -> None:
+    def put_passages(self, made: Iterable[tuple[PendingPost, StoredPassage]]) -> None:
         """Keeps passages that somebody made of posts as they were then; the next keeping finds those that have changed since."""
         self._db.executemany(
             _INSERT, ((each.number, each.digest, kept.rules, kept.packed) for each, kept in made)
@@ -99,17 +99,17 @@ def in_force(rules: str) -> bool:
     return any(rules.startswith(f"{markup}:") and rules == rules_of(markup) for markup in MARKUPS)
 
 
-def kept_passage(post: Post, read: Passage) -> KeptPassage:
+def stored_passage(post: Post, read: Passage) -> StoredPassage:
     """The passage of a post, to be kept."""
     content = read.to_json().encode("utf-8", "surrogatepass")
-    return KeptPassage(rules_of(post.markup), zlib.compress(content, 6))
+    return StoredPassage(rules_of(post.markup), zlib.compress(content, 6))
 
 
 def _kept(number: int, digest: bytes, blob: bytes) -> Iterator[tuple[int, bytes, str, bytes]]:
     """The row of a post; none of one that cannot be read, which a check of the index tells."""
     with suppress(MathAMRError):
         post = unpacked(blob)
-        kept = kept_passage(post, passage(post))
+        kept = stored_passage(post, passage(post))
         yield number, digest, kept.rules, kept.packed
 
 

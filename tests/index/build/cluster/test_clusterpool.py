@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from mathamr.index.build.cluster.clustercrew import identity
-from mathamr.index.build.cluster.worktodo import WorkToDo
+from mathamr.index.build.cluster.clusterpool import identity
+from mathamr.index.build.cluster.workspec import WorkSpec
 
 
 def test_vectors_that_are_read_otherwise_or_were_made_ahead_have_shards_of_their_own(
@@ -16,7 +16,7 @@ def test_vectors_that_are_read_otherwise_or_were_made_ahead_have_shards_of_their
                 environment.delenv(name, raising=False)
             for name, value in settings.items():
                 environment.setenv(name, value)
-            keys.add(WorkToDo.of("a:B", (), None, identity("a model")).key("a post"))
+            keys.add(WorkSpec.of("a:B", (), None, identity("a model")).key("a post"))
     assert len(keys) == 3
-    usual = WorkToDo.of("a:B", (), None, {"made with": "a model"}).key("a post")
+    usual = WorkSpec.of("a:B", (), None, {"made with": "a model"}).key("a post")
     assert usual in keys, "shards of before are still found"

@@ -1,4 +1,4 @@
-"""`ClusterCrew`: the crew of a build that is spread over the machines of a Ray cluster."""
+"""`ClusterPool`: the pool of a build that is spread over the machines of a Ray cluster."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.index.build.cluster.raycluster import RayCluster
-from mathamr.index.build.cluster.worktodo import WorkToDo
-from mathamr.index.build.crew import Crew
+from mathamr.index.build.cluster.workspec import WorkSpec
+from mathamr.index.build.buildpool import BuildPool
 from mathamr.text.reading import computes_on_processor
 from mathamr.core.settings import TEXT, VECTORS
 from mathamr.systems.modelfolder import box
@@ -28,7 +28,7 @@ class ClusterOptions:
     device: str = "cpu"
 
 
-class ClusterCrew(Crew):
+class ClusterPool(BuildPool):
     """Workers on many machines, which do not see the index: what they need comes with the requests."""
 
     portion = 8
@@ -51,7 +51,7 @@ class ClusterCrew(Crew):
         """Enough posts at a time that nobody waits for the last of them."""
         return max(1, self.cluster.wanted)
 
-    def pool(
+    def workers_for(
         self,
         factory: str,
         arguments: Sequence[Any] = (),
@@ -63,8 +63,8 @@ class ClusterCrew(Crew):
         if self.device != "cpu" and allowance is not None:
             # A graphics processor's memory is mapped: no limit of addresses can hold it.
             allowance = Allowance(allowance.timeout, allowance.processor)
-        work = WorkToDo.of(factory, tuple(map(_told, arguments)), allowance, identity(made_with))
-        return _ClusterPool(self.cluster, work)
+        work = WorkSpec.of(factory, tuple(map(_told, arguments)), allowance, identity(made_with))
+        return _WorkPool(self.cluster, work)
 
     def close(self) -> None:
         """Ends the workers and lets go of the cluster."""
@@ -72,10 +72,10 @@ class ClusterCrew(Crew):
         self.cluster.close()
 
 
-class _ClusterPool:
+class _WorkPool:
     """One kind of work, done by the workers of a cluster."""
 
-    def __init__(self, cluster: RayCluster, work: WorkToDo) -> None:
+    def __init__(self, cluster: RayCluster, work: WorkSpec) -> None:
         self._cluster = cluster
         self.hello = cluster.hello(work)
         self._work = work.saying(self.hello)

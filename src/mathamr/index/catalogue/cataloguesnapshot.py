@@ -1,4 +1,4 @@
-"""`PinnedCatalogue`: the catalogue as it was at one moment, for any number of threads, whatever is written since."""
+"""`CatalogueSnapshot`: the catalogue as it was at one moment, for any number of threads, whatever is written since."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from mathamr.index.catalogue.catalogue import Catalogue
 
 
-class PinnedCatalogue(Catalogue):
+class CatalogueSnapshot(Catalogue):
     """One connection inside one transaction, which SQLite shows one state; threads take turns.
 
     While it is open, the file beside the database that writers add to grows with what they write.

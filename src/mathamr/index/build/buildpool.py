@@ -1,4 +1,4 @@
-"""`Crew`: looks and terms of many posts, in several processes; few posts are done here and now."""
+"""`BuildPool`: visual classes and terms of many posts, in several processes; few posts are done here and now."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.index.lexical.bags import Bag, PostBags, formula_bag, from_json, to_json
 from mathamr.index.lexical.terms import terms_fingerprint
-from mathamr.index.build.formulacache import KEPT, MOST_KEPT, FormulaCache, KeptVisuals
+from mathamr.index.build.formulacache import KEPT, MOST_KEPT, ParsedPost, ParsedPost
 from mathamr.index.build.visualkeys import visual_keys
 from mathamr.posts.post import Formula, Post
 from mathamr.core.workers import Allowance, Lost, Pool, WorkerPool
@@ -27,7 +27,7 @@ Chosen = tuple[Post, Sequence[int]]
 """A post, and the places of some of its formulas."""
 
 
-class CrewWork:
+class PostWork:
     """What a worker does: a list of posts or formulas as JSON becomes a list of their keys or terms."""
 
     @property
@@ -44,12 +44,12 @@ class CrewWork:
             return [visual_keys(Post.from_json(line)) for line in items]
         if wanted in ("intake", "intake and trees"):
             with_trees = wanted != "intake"
-            return [FormulaCache.of(Post.from_json(line), with_trees).to_json() for line in items]
+            return [ParsedPost.of(Post.from_json(line), with_trees).to_json() for line in items]
         made = (_bags((Post.from_json(line), places)) for line, places in items)
         return [(to_json(bag), [*map(to_json, bags)]) for bag, bags in made]
 
 
-class Crew(Closing):
+class BuildPool(Closing):
     """Who does the work of a build: processes of this machine, started when there is enough to do; a context manager."""
 
     scale = 1
@@ -74,7 +74,7 @@ class Crew(Closing):
         """Whether there is nobody but this process."""
         return self.workers < 2
 
-    def pool(
+    def workers_for(
         self,
         factory: str,
         arguments: Sequence[Any] = (),
@@ -86,13 +86,13 @@ class Crew(Closing):
         return WorkerPool(factory, arguments, workers=self.workers, allowance=allowance)
 
     def visual_keys(self, posts: Sequence[Post]) -> Iterator[list[str]]:
-        """The looks of the formulas of each post."""
+        """The visual classes of the formulas of each post."""
         yield from self._made("keys", posts, Post.to_json, visual_keys, list)
 
     def taken_in(self, posts: Sequence[Post]) -> Iterator[list[str]]:
-        """The looks of the formulas of each post; what else is made of the same parse is kept for the stages to come.
+        """The visual classes of the formulas of each post; what else is made of the same parse is kept for the stages to come.
 
-        Where no more can be kept, looks alone are made.
+        Where no more can be kept, visual classes alone are made.
         """
         if self.kept.is_full:
             yield from self.visual_keys(posts)
@@ -102,8 +102,8 @@ class Crew(Closing):
             "intake and trees" if with_trees else "intake",
             posts,
             Post.to_json,
-            lambda post: FormulaCache.of(post, with_trees),
-            FormulaCache.from_json,
+            lambda post: ParsedPost.of(post, with_trees),
+            ParsedPost.from_json,
         )
         for post, visual in zip(posts, made, strict=True):
             self.kept.put(post, visual)
@@ -153,15 +153,15 @@ class Crew(Closing):
 
     @cached_property
     def _pool(self) -> Pool:
-        return self.pool("mathamr.index.build.crew:CrewWork")
+        return self.workers_for("mathamr.index.build.buildpool:PostWork")
 
     def close(self) -> None:
         """Ends the workers and whatever they ran on, and forgets what was kept."""
         self.kept = self._nothing_kept()
         self.dismiss()
 
-    def _nothing_kept(self) -> KeptVisuals:
-        return KeptVisuals(min(KEPT * self.workers, MOST_KEPT))
+    def _nothing_kept(self) -> ParsedPost:
+        return ParsedPost(min(KEPT * self.workers, MOST_KEPT))
 
     def dismiss(self) -> None:
         """Ends the workers; others may be called for."""

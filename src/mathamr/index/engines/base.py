@@ -1,4 +1,4 @@
-"""`EngineOfKinds`: what every engine does alike: a kind of entry leads to its store, a field to its reader."""
+"""`EngineBase`: what every engine does alike: a kind of entry leads to its store, a field to its reader."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class EntryStore(Protocol):
 Store = TypeVar("Store", bound=EntryStore)
 
 
-class EngineOfKinds(Generic[Store, Reader]):
+class EngineBase(Generic[Store, Reader]):
     """Stores by kind and readers by field; of a kind without fields there is nothing, and nothing can be stored."""
 
     def __init__(
