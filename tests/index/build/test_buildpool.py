@@ -11,7 +11,7 @@ from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.build import buildpool
 from mathamr.index.build.buildpool import FEW, BuildPool, understood
 from mathamr.index.build.encoding import _encoded, _fields, _new_post
-from mathamr.index.build.formulacache import REFUSED, ParsedPost, ParsedPost
+from mathamr.index.build.formulacache import REFUSED, ParsedPost, FormulaCache
 from mathamr.index.build.visualkeys import visual_keys
 from tests.models import sample_posts
 
@@ -58,7 +58,7 @@ def test_terms_that_cannot_be_kept_are_not_made_when_posts_are_taken_in(
 ) -> None:
     posts = sample_posts(REFUSED)
     with BuildPool() as own:
-        own.kept = ParsedPost(1)
+        own.kept = FormulaCache(1)
         assert list(own.taken_in(posts)) == [visual_keys(post) for post in posts]
         monkeypatch.setattr(ParsedPost, "of", None)
         assert list(own.taken_in(posts)) == [visual_keys(post) for post in posts]

@@ -62,12 +62,12 @@ def test_processes_give_what_is_made_here_in_the_same_order(
         with Encoders(archive, BuildPool(1), 1000) as alone:
             assert same(list(alone.posts(posts, lambda chosen: items(archive, list(chosen)))), here)
         with Encoders(archive, BuildPool(2), 1000) as encoders:
-            assert encoders._pool is not None
+            assert encoders._workers is not None
             assert same(list(encoders.posts(posts, lambda _: [])), here)
             # A worker that is lost over some posts costs nothing: they are encoded here.
-            pool = encoders._pool.map
+            pool = encoders._workers.map
             monkeypatch.setattr(
-                encoders._pool,
+                encoders._workers,
                 "map",
                 lambda requests: (
                     (request, Lost("worker died", "gone") if number == 1 else answer)
@@ -80,4 +80,4 @@ def test_processes_give_what_is_made_here_in_the_same_order(
 
 def test_few_posts_are_not_worth_processes(small_index: Path) -> None:
     with Archive.open(small_index) as archive, Encoders(archive, BuildPool(2), encoding.FEW) as encoders:
-        assert encoders._pool is None
+        assert encoders._workers is None

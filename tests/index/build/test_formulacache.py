@@ -13,7 +13,7 @@ from mathamr.formulas.trees import remember_trees, trees_of
 from mathamr.index.lexical import bags
 from mathamr.index.lexical.bags import formula_bag, post_bag
 from mathamr.index.build import visualkeys
-from mathamr.index.build.formulacache import ParsedPost, ParsedPost
+from mathamr.index.build.formulacache import ParsedPost, FormulaCache
 from mathamr.index.build.visualkeys import visual_keys
 from mathamr.posts.post import Formula, Post
 from tests.models import sample_posts
@@ -61,7 +61,7 @@ def test_trees_that_came_with_a_post_are_those_of_its_formulas_and_are_not_parse
 
 
 def test_what_is_kept_is_taken_once_and_only_by_the_same_post() -> None:
-    kept, visual = ParsedPost(), ParsedPost.of(POST, with_trees=True)
+    kept, visual = FormulaCache(), ParsedPost.of(POST, with_trees=True)
     room = kept.room
     kept.put(POST, visual)
     assert kept.room < room
@@ -77,7 +77,7 @@ def test_what_is_kept_is_taken_once_and_only_by_the_same_post() -> None:
 def test_no_more_is_kept_than_there_is_room_for() -> None:
     posts = sample_posts(12)
     visuals = [ParsedPost.of(post, with_trees=True) for post in posts]
-    kept = ParsedPost(3 * visuals[0].bags.size)
+    kept = FormulaCache(3 * visuals[0].bags.size)
     for _ in range(2):  # what was taken makes room again
         for post, visual in zip(posts, visuals, strict=True):
             kept.put(post, visual)

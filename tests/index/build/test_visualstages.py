@@ -51,7 +51,7 @@ def encoded(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return encode(self, each())
 
-    monkeypatch.setattr(NodeSystem, "encode_looks", counting)
+    monkeypatch.setattr(NodeSystem, "encode_visuals", counting)
     return names
 
 

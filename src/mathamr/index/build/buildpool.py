@@ -12,7 +12,7 @@ from mathamr.core.closing import Closing
 from mathamr.core.errors import MathAMRError
 from mathamr.index.lexical.bags import Bag, PostBags, formula_bag, from_json, to_json
 from mathamr.index.lexical.terms import terms_fingerprint
-from mathamr.index.build.formulacache import KEPT, MOST_KEPT, ParsedPost, ParsedPost
+from mathamr.index.build.formulacache import KEPT, MOST_KEPT, ParsedPost, FormulaCache
 from mathamr.index.build.visualkeys import visual_keys
 from mathamr.posts.post import Formula, Post
 from mathamr.core.workers import Allowance, Lost, Pool, WorkerPool
@@ -160,8 +160,8 @@ class BuildPool(Closing):
         self.kept = self._nothing_kept()
         self.dismiss()
 
-    def _nothing_kept(self) -> ParsedPost:
-        return ParsedPost(min(KEPT * self.workers, MOST_KEPT))
+    def _nothing_kept(self) -> FormulaCache:
+        return FormulaCache(min(KEPT * self.workers, MOST_KEPT))
 
     def dismiss(self) -> None:
         """Ends the workers; others may be called for."""

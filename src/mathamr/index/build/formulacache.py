@@ -48,7 +48,7 @@ class ParsedPost:
         return cls([*map(str, keys)], PostBags.from_json(bags), str(trees))
 
 
-class ParsedPost:
+class FormulaCache:
     """First visual classes that later stages take, each once; there is room for so many bytes, and what comes then is not kept."""
 
     def __init__(self, size: int = KEPT) -> None:
