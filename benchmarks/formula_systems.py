@@ -22,7 +22,7 @@ from mathamr.index.engines.engine import create_engine
 from mathamr.index.engines.entry import Entry
 from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.posts.post import Formula
-from mathamr.systems.modelfolder import boxed, load_system
+from mathamr.systems.models import boxed, load_system
 from mathamr.systems.system import System, VisualFormula
 from mathamr_lab.data import data_folder
 from mathamr_lab.experiments.judgedpool import JudgedPool

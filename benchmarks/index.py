@@ -127,11 +127,11 @@ def _single(out: Path, posts: list[Post]) -> None:
 
 
 def _model(folder: Path, posts: list[Post]) -> Path | None:
-    from mathamr.systems.modelfolder import CONFIG, box, default_model
+    from mathamr.systems.models import DEFAULT, boxed_folder
 
     if MODEL:
         return Path(MODEL)
-    if (box() / default_model() / CONFIG).is_file():
+    if boxed_folder(DEFAULT) is not None:
         return None
     from tests.models import graph_store, tiny_model
 

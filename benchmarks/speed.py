@@ -35,7 +35,7 @@ from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.systems.modelfolder import TEXT, box
+from mathamr.systems.models import TEXT, box
 from mathamr.text.files import load_text_encoder
 from mathamr.text.reading import load_quantised
 from mathamr.text.ways import ONNX, going, quickest_here
@@ -95,7 +95,7 @@ def _ways(folder: Path, first: Path | None) -> Ways:
 
 def _text(posts: list[Post]) -> None:
     """Torch in 32 bits and each way in eight over the same posts, some at a time in turns; how near their vectors are."""
-    folder = box() / "mathamr-1" / TEXT
+    folder = box() / "mathamr-2" / TEXT
     exact, ours = load_text_encoder(folder, "cpu"), load_quantised(folder)
     step = max(1, len(posts) // SAMPLE)
     cut = [each.cut(WINDOW * WINDOWS) for each in exact.pieces.cut([*map(_worded, posts[::step][:SAMPLE])])]

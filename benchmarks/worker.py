@@ -26,10 +26,10 @@ from mathamr.index.build.encoding import EncodingWork, portions
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.systems.layers.stack import GraphStack
-from mathamr.systems.mathamrplus import plainnetwork
-from mathamr.systems.mathamrplus.plainnetwork import PlainNetwork
+from mathamr.systems.mathamrplus import numpynetwork
+from mathamr.systems.mathamrplus.numpynetwork import NumpyNetwork
 from mathamr.systems.mathamrplus.refinement import Refinement
-from mathamr.systems.modelfolder import model_folder
+from mathamr.systems.models import model_folder
 from mathamr.text import wording
 from mathamr.text.quantised import QuantisedText
 from mathamr.text.ways import quickest_here
@@ -40,7 +40,7 @@ POSTS = int(os.environ.get("MATHAMR_BENCH_POSTS", "150"))
 PARTS: tuple[tuple[str, tuple[tuple[Any, str], ...]], ...] = (
     ("text encoder", ((QuantisedText, "encode_pieces"),)),
     ("AMR", ((document, "parse_each"), (document, "_document"))),
-    ("graph network", ((PlainNetwork, "__call__"),)),
+    ("graph network", ((NumpyNetwork, "__call__"),)),
     ("formulas", ((maker, "trees_of"),)),
     ("graphs written", ((corpus.notation, "write_and_read"), (StoredPost, "packed"), (corpus, "_row"))),
     ("tensors", ((encoding, "made_tensor"), (GraphTensor, "to_bytes"))),
@@ -92,8 +92,8 @@ def run() -> None:
             found = clock.timed(part, getattr(owner, name))
             setattr(owner, name, staticmethod(found) if isinstance(kept[-1][2], classmethod) else found)
     seen = Counter[str]()
-    kept.append((plainnetwork, "refined", plainnetwork.refined))
-    plainnetwork.refined = _counting(plainnetwork.refined, seen)
+    kept.append((numpynetwork, "refined", numpynetwork.refined))
+    numpynetwork.refined = _counting(numpynetwork.refined, seen)
     try:
         started = process_time()
         for portion in others:

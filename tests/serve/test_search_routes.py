@@ -15,7 +15,7 @@ from mathamr.search.searcher import Index
 from mathamr.serve.access import Keys
 from mathamr.serve.limits import Limits
 from mathamr.serve.service import Service
-from mathamr.systems.modelfolder import box
+from mathamr.systems.models import box
 from tests.models import sample_posts
 from tests.serve.conftest import READ_KEY, WRITE_KEY, Serving
 from tests.serve.test_sanitiser import inspected

@@ -17,7 +17,7 @@ from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.tensor import tensorise
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
-from mathamr.systems.modelfolder import load_system, system_of
+from mathamr.systems.models import load_system, system_of
 from mathamr.systems.ranking import TASKS, fields_of
 from mathamr.systems.system import SYSTEMS, Encoded, Item, System, VisualFormula
 from mathamr.systems.text.system import TextSystem

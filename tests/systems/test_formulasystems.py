@@ -15,7 +15,7 @@ from mathamr.index.engines.maxsim import mutual_maxsim
 from mathamr.posts.post import Formula
 from mathamr.search.hits import Hit
 from mathamr.search.searcher import Index
-from mathamr.systems.modelfolder import load_system, model_folder
+from mathamr.systems.models import load_system, model_folder
 from mathamr.systems.nodematch import MatchesNodes
 from mathamr.systems.ranking import MaxSim, Mutual, Nearest, NearestRows, Rerank
 from mathamr.systems.system import System, VisualFormula
@@ -148,7 +148,7 @@ def test_rows_of_a_visual_stand_for_its_nodes() -> None:
 def test_a_system_without_a_model_says_how_to_get_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("mathamr.systems.modelfolder.box", lambda: tmp_path)
+    monkeypatch.setattr("mathamr.systems.models.box", lambda: tmp_path)
     with pytest.raises(MathAMRError, match="mathamr train formula-graph"):
         model_folder("formula-graph")
 

@@ -14,11 +14,11 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.search.searcher import Index
+from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.marf.system import REPRESENTATIONS, MarfSystem
 from mathamr.systems.mathamr.system import MathAMRSystem
-from mathamr.systems.modelfolder import model_folder
+from mathamr.systems.models import model_folder
 from mathamr.systems.ranking import MeanMaxSim, Promote
-from mathamr.systems.textbase import load_base
 from mathamr.text.transformer import Transformer, TransformerConfiguration
 from tests.index.small import note, write_posts
 from tests.systems.tinytext import PIECES, tiny_base, tiny_marf, tiny_mathamr
@@ -136,7 +136,7 @@ def test_formulas_of_one_sentence_have_one_score(mathamr: Index) -> None:
 def test_a_system_whose_model_is_not_in_the_box_says_how_to_get_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("mathamr.systems.modelfolder.box", lambda: tmp_path)
+    monkeypatch.setattr("mathamr.systems.models.box", lambda: tmp_path)
     with pytest.raises(MathAMRError, match="mathamr train marf"):
         model_folder("marf")
 
@@ -174,9 +174,9 @@ def test_any_encoder_of_berts_kind_is_a_base_by_its_folder(tmp_path: Path) -> No
     row = {"model_type": "bert", "vocab_size": len(PIECES), "hidden_size": 8, "num_hidden_layers": 2}
     row |= {"num_attention_heads": 2, "intermediate_size": 12, "max_position_embeddings": 20}
     (tmp_path / "config.json").write_text(json.dumps(row), encoding="utf-8")
-    found = load_base(str(tmp_path))
+    found = load_base_encoder(str(tmp_path))
     numbers, lengths = torch.tensor([[2, 6, 7, 3]]), torch.tensor([4])
     torch.testing.assert_close(found.model(numbers, lengths), ours(numbers, lengths), atol=1e-5, rtol=1e-5)
     (tmp_path / "config.json").write_text(json.dumps(row | {"model_type": "mamba"}), encoding="utf-8")
     with pytest.raises(MathAMRError, match="'mamba'"):
-        load_base(str(tmp_path))
+        load_base_encoder(str(tmp_path))

@@ -12,7 +12,7 @@ from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import file_hash
 from mathamr.graphs.shard import Shard
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
-from mathamr.systems.weights import read_head
+from mathamr.systems.mathamrplus.graphfolder import read_graph_folder
 from tests.systems.mathamrplus.test_graphencoder import encoder_of
 
 
@@ -61,7 +61,7 @@ def test_a_pickle_is_never_loaded(folder: Path) -> None:
     path.write_bytes(pickle.dumps(Trap()))
     hashes = json.loads((folder / "config.json").read_text())["sha256"]
     change_config(folder, sha256=hashes | {"weights.safetensors": file_hash(path)})
-    with pytest.raises(MathAMRError, match="no safetensors file"):
+    with pytest.raises(MathAMRError, match="not a safetensors file"):
         GraphEncoder.load(folder, "cpu")
 
 
@@ -106,7 +106,7 @@ def test_a_configuration_cannot_ask_for_more_memory_than_the_weights_have(folder
 def test_a_foreign_configuration_is_refused(folder: Path, content: str, message: str) -> None:
     (folder / "config.json").write_text(content)
     with pytest.raises(MathAMRError, match=message):
-        read_head(folder)
+        read_graph_folder(folder)
 
 
 def test_missing_files_and_unknown_encoders_are_named(folder: Path, tmp_path: Path) -> None:

@@ -7,16 +7,17 @@ from pathlib import Path
 
 import torch
 
+from mathamr.core.tensorfile import halved
 from mathamr.systems.layers.lowrank import add_changes, changes_of
 from mathamr.systems.marf.configuration import CONFIGURATIONS
-from mathamr.systems.marf.files import MarfVocabularies, fresh_network, made_model, stored_weights
 from mathamr.systems.marf.mathtokens import MathTokens
+from mathamr.systems.marf.model import MarfVocabularies, fresh_network, made_model, stored_weights
 from mathamr.systems.marf.postinput import PAD as LATEX_PAD
 from mathamr.systems.marf.postinput import UNKNOWN as LATEX_UNKNOWN
 from mathamr.systems.marf.postinput import LatexVocabulary
 from mathamr.systems.marf.system import MarfSystem
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
-from mathamr.systems.mathamr.system import MathAMRSystem, halved
+from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.files import load_text_encoder, save_text_encoder
 from mathamr.text.transformer import Transformer, TransformerConfiguration

@@ -93,7 +93,7 @@ def _models() -> list[Finding]:
 
 def _box(again: str) -> Finding:
     """The encoder in the box: its name and size, and whether all of its files are as they should be."""
-    from mathamr.systems.modelfolder import checked_model
+    from mathamr.systems.models import checked_model
 
     try:
         found = checked_model()

@@ -24,7 +24,7 @@ def command(
     from rich.console import Console
     from rich.table import Table
 
-    from mathamr.systems.modelfolder import boxed, checked_model
+    from mathamr.systems.models import boxed, checked_model
 
     found = []
     for name in models or boxed():

@@ -1,51 +1,86 @@
-"""Tensors in a file, by name, in the format of safetensors: a header in JSON, then plain numbers, nothing that runs.
+"""Safetensors files: a header in JSON, then plain numbers; nothing in them can run code.
 
-Written and read here in a few lines, so that a machine that only trains needs nothing but torch and numpy.
-https://huggingface.co/docs/safetensors describes the format.
+`read_arrays` maps a file into memory with numpy alone; `read_tensors` and `tensor_bytes` are for torch, which is imported
+only there. The format (https://huggingface.co/docs/safetensors) takes so few lines that a machine that trains needs nothing
+but torch and numpy.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import math
+import mmap
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import torch
-from torch import Tensor, nn
+import numpy as np
+import numpy.typing as npt
 
-from mathamr.core.arrayfile import METADATA, check_header, read_header
+from mathamr.core.arrays import AnyArray
 from mathamr.core.errors import MathAMRError
 
-_KINDS = {
-    "I64": torch.int64,
-    "F64": torch.float64,
-    "F32": torch.float32,
-    "I32": torch.int32,
-    "BF16": torch.bfloat16,
-    "F16": torch.float16,
-    "I16": torch.int16,
-    "I8": torch.int8,
-    "U8": torch.uint8,
-    "BOOL": torch.bool,
+if TYPE_CHECKING:
+    import torch
+    from torch import Tensor, nn
+
+METADATA = "__metadata__"
+LONGEST_HEADER = 100_000_000
+_DTYPES: dict[str, npt.DTypeLike | None] = {
+    "I64": np.int64,
+    "F64": np.float64,
+    "F32": np.float32,
+    "I32": np.int32,
+    "BF16": None,  # numpy has no such type
+    "F16": np.float16,
+    "I16": np.int16,
+    "I8": np.int8,
+    "U8": np.uint8,
+    "BOOL": np.bool_,
 }
-"""Kinds of numbers by their names in the header; those of more bytes come first in a file, so that all are aligned."""
-_NAMES = {kind: name for name, kind in _KINDS.items()}
+"""Types by their names in the header. Wider ones come first in a file, so that every tensor is aligned."""
+
+
+def read_arrays(path: Path) -> dict[str, AnyArray]:
+    """The arrays of a file, mapped read-only into memory."""
+    with _refusing(path):
+        return {name: _array(row, data) for name, row, data in _rows(path)}
+
+
+def read_tensors(path: Path) -> dict[str, Tensor]:
+    """The tensors of a file, each with memory of its own."""
+    with _refusing(path):
+        return {name: _tensor(row, data) for name, row, data in _rows(path)}
+
+
+def read_metadata(path: Path) -> dict[str, str]:
+    """The metadata of a file; no tensor is read."""
+    with _refusing(path):
+        header, _ = _header(path)
+        return {str(name): str(value) for name, value in dict(header.get(METADATA) or {}).items()}
 
 
 def tensor_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | None = None) -> bytes:
-    """The content of a file with these tensors, the same for the same tensors whatever their order."""
-    order = list(_KINDS)
-    chosen = sorted(tensors, key=lambda name: (order.index(_name(name, tensors[name])), name))
+    """The content of a file with these tensors; equal tensors give equal bytes, whatever their order."""
+    import torch
+
+    names = {dtype: name for name, dtype in _torch_types().items()}
+    for name, tensor in tensors.items():
+        if tensor.dtype not in names:
+            raise MathAMRError(
+                f"the tensor {name} holds {tensor.dtype}, which safetensors files cannot store"
+            )
+    order = list(_DTYPES)
     header: dict[str, Any] = {METADATA: dict(sorted(metadata.items()))} if metadata else {}
     parts: list[bytes] = []
     at = 0
-    for name in chosen:
+    for name in sorted(tensors, key=lambda name: (order.index(names[tensors[name].dtype]), name)):
         tensor = tensors[name].detach().cpu().contiguous()
         parts.append(tensor.reshape(-1).view(torch.uint8).numpy().tobytes())
         end = at + len(parts[-1])
         header[name] = {
-            "dtype": _NAMES[tensor.dtype],
+            "dtype": names[tensor.dtype],
             "shape": list(tensor.shape),
             "data_offsets": [at, end],
         }
@@ -55,55 +90,25 @@ def tensor_bytes(tensors: Mapping[str, Tensor], metadata: Mapping[str, str] | No
     return b"".join([len(head).to_bytes(8, "little"), head, *parts])
 
 
-def _name(name: str, tensor: Tensor) -> str:
-    if tensor.dtype not in _NAMES:
-        raise MathAMRError(f"the tensor {name} holds {tensor.dtype}, which is not stored")
-    return _NAMES[tensor.dtype]
+def halved(tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Tensors as most models store them: on the processor, in sixteen bits."""
+    return {name: tensor.detach().cpu().half().contiguous() for name, tensor in tensors.items()}
 
 
-def read_tensors(path: Path) -> dict[str, Tensor]:
-    """The tensors of a file; anything but safetensors is refused."""
-    try:
-        with path.open("rb") as file:
-            header = read_header(file.read(8), file.read)
-            data = bytearray(file.read())
-        check_header(header, len(data))
-        return {name: _tensor(row, data) for name, row in header.items() if name != METADATA}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise MathAMRError(f"{path} is no safetensors file, or it is damaged: {error}") from error
-
-
-def read_metadata(path: Path) -> dict[str, str]:
-    """What a file says about itself; no tensor is read."""
-    try:
-        with path.open("rb") as file:
-            header = read_header(file.read(8), file.read)
-        return {str(name): str(value) for name, value in dict(header.get(METADATA) or {}).items()}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise MathAMRError(f"{path} is no safetensors file, or it is damaged: {error}") from error
-
-
-def _tensor(row: dict[str, Any], data: bytearray) -> Tensor:
-    kind, (begin, end) = _KINDS[row["dtype"]], row["data_offsets"]
-    if begin == end:
-        return torch.empty(row["shape"], dtype=kind)
-    # A copy of its own: in a foreign file a tensor may begin at any byte.
-    whole = torch.frombuffer(data, dtype=torch.uint8, count=end - begin, offset=begin).clone()
-    return whole.view(kind).view(row["shape"])
-
-
-def under(state: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:
-    """The part of a state whose names begin so, without that beginning."""
+def under(state: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
+    """The entries of a state whose names begin with a prefix, without that prefix."""
     return {name.removeprefix(prefix): value for name, value in state.items() if name.startswith(prefix)}
 
 
-def use_weights(module: nn.Module, weights: dict[str, Tensor], source: Path) -> None:
+def use_weights(module: nn.Module, weights: Mapping[str, Tensor], source: Path) -> None:
     """Puts weights into a module; names and shapes must agree, and every number must be finite."""
+    import torch
+
     expected = module.state_dict()
-    missing, foreign = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
-    if missing or foreign:
+    missing, unknown = sorted(expected.keys() - weights.keys()), sorted(weights.keys() - expected.keys())
+    if missing or unknown:
         raise MathAMRError(
-            f"{source} holds weights of another model: missing {_few(missing)}, not known here {_few(foreign)}"
+            f"{source} holds weights of another model: missing {_few(missing)}, not known here {_few(unknown)}"
         )
     for name, tensor in weights.items():
         if tensor.shape != expected[name].shape:
@@ -113,6 +118,88 @@ def use_weights(module: nn.Module, weights: dict[str, Tensor], source: Path) -> 
         if not bool(torch.isfinite(tensor).all()):
             raise MathAMRError(f"{source}: {name} holds numbers that are not finite; the file is damaged")
     module.load_state_dict({name: tensor.float() for name, tensor in weights.items()}, assign=True)
+
+
+@contextmanager
+def _refusing(path: Path) -> Iterator[None]:
+    """Turns whatever is wrong with a file into one clear error."""
+    try:
+        yield
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise MathAMRError(f"{path} is not a safetensors file, or it is damaged: {error}") from error
+
+
+def _header(path: Path) -> tuple[dict[str, Any], int]:
+    """The header of a file, and where the numbers begin."""
+    with path.open("rb") as file:
+        length = file.read(8)
+        size = int.from_bytes(length, "little")
+        if len(length) < 8 or size > LONGEST_HEADER:
+            raise ValueError("it has no header")
+        text = file.read(size)
+    if len(text) < size:
+        raise ValueError("its header is cut off")
+    header = json.loads(text)
+    if not isinstance(header, dict):
+        raise ValueError("its header is not an object")
+    return header, 8 + size
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any], AnyArray]]:
+    """Every tensor's name, its row of the header, and its bytes, which stay in the file until they are read."""
+    header, begin = _header(path)
+    with path.open("rb") as file:
+        data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+    rows = {name: row for name, row in header.items() if name != METADATA}
+    _check(list(rows.values()), len(data) - begin)
+    for name, row in rows.items():
+        first, end = row["data_offsets"]
+        content = np.frombuffer(data, np.uint8, end - first, begin + first) if end > first else np.empty(0)
+        yield name, row, content
+
+
+def _check(rows: list[dict[str, Any]], size: int) -> None:
+    """The tensors fill the file without a gap, each with as many bytes as its shape needs."""
+    at = 0
+    for row in sorted(rows, key=lambda row: tuple(row["data_offsets"])):
+        begin, end = row["data_offsets"]
+        if not all(isinstance(number, int) and number >= 0 for number in (begin, end, *row["shape"])):
+            raise ValueError("a shape or an offset is not a number")
+        if begin != at or end - begin != math.prod(row["shape"]) * _bytes(row["dtype"]):
+            raise ValueError("its tensors do not lie end to end")
+        at = end
+    if at != size:
+        raise ValueError(f"it holds {size} bytes of numbers, its header describes {at}")
+
+
+def _bytes(name: str) -> int:
+    dtype = _DTYPES[name]
+    return 2 if dtype is None else np.dtype(dtype).itemsize
+
+
+def _array(row: dict[str, Any], content: AnyArray) -> AnyArray:
+    dtype = _DTYPES[row["dtype"]]
+    if dtype is None:
+        raise ValueError(f"numpy cannot read the type {row['dtype']}")
+    return content.view(dtype).reshape(row["shape"]) if len(content) else np.zeros(row["shape"], dtype)
+
+
+def _tensor(row: dict[str, Any], content: AnyArray) -> Tensor:
+    import torch
+
+    dtype = _torch_types()[row["dtype"]]
+    if not len(content):
+        return torch.empty(row["shape"], dtype=dtype)
+    return torch.from_numpy(content.copy()).view(dtype).view(row["shape"])
+
+
+def _torch_types() -> dict[str, torch.dtype]:
+    import torch
+
+    return {
+        name: torch.bfloat16 if dtype is None else torch.from_numpy(np.empty(0, dtype)).dtype
+        for name, dtype in _DTYPES.items()
+    }
 
 
 def _few(names: list[str]) -> str:

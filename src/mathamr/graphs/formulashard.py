@@ -84,13 +84,13 @@ class FormulaLabels:
             [kinds.get(label[0], 0) if label[1:2] == "!" else 0 for label in self.labels], np.int64
         )
 
-    def save(self, path: Path) -> None:
-        """One label a line."""
-        path.write_text("".join(f"{label}\n" for label in self.labels), encoding="utf-8")
+    def to_text(self) -> str:
+        """The content of a file: one label a line."""
+        return "".join(f"{label}\n" for label in self.labels)
 
     @classmethod
     def load(cls, path: Path) -> FormulaLabels:
-        """The inverse of `save`."""
+        """The labels in a file."""
         try:
             return cls(path.read_text(encoding="utf-8").split("\n")[:-1])
         except (OSError, UnicodeDecodeError) as error:

@@ -197,13 +197,17 @@ class Vocabulary:
         kind = number_class(normal)
         return self._number[kind] if kind else 0
 
+    def to_text(self) -> str:
+        """The content of a file: one label a line."""
+        return _written(self.labels)
+
     def save(self, path: Path) -> None:
-        """One label a line."""
-        _write_lines(path, self.labels)
+        """Writes the file that `load` reads."""
+        path.write_text(self.to_text(), encoding="utf-8", newline="\n")
 
     @classmethod
     def load(cls, path: Path) -> Vocabulary:
-        """The inverse of `save`."""
+        """The vocabulary in a file."""
         return cls(tuple(_read_lines(path)))
 
 
@@ -236,21 +240,24 @@ class RelationVocabulary:
         """The name of a relation, with ``*`` when it is an inverse one."""
         return self.relations[number // 2] + (INVERSE if number % 2 else "")
 
+    def to_text(self) -> str:
+        """The content of a file: one forward relation a line."""
+        return _written(self.relations)
+
     def save(self, path: Path) -> None:
-        """One forward relation a line."""
-        _write_lines(path, self.relations)
+        """Writes the file that `load` reads."""
+        path.write_text(self.to_text(), encoding="utf-8", newline="\n")
 
     @classmethod
     def load(cls, path: Path) -> RelationVocabulary:
-        """The inverse of `save`."""
+        """The vocabulary in a file."""
         return cls(tuple(_read_lines(path)))
 
 
-def _write_lines(path: Path, lines: Iterable[str]) -> None:
-    text = "".join(
+def _written(lines: Iterable[str]) -> str:
+    return "".join(
         line.replace("\\", "\\\\").replace("\n", "\\n").replace("\r", "\\r") + "\n" for line in lines
     )
-    path.write_text(text, encoding="utf-8", newline="\n")
 
 
 def _read_lines(path: Path) -> list[str]:

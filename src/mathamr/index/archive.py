@@ -33,7 +33,7 @@ from mathamr.index.lexical.terms import terms_fingerprint
 from mathamr.index.manifest import Manifest, ModelRecord
 from mathamr.index.payloads import formula_payloads, post_payloads
 from mathamr.index.snapshot import Snapshot, take_snapshot
-from mathamr.systems.modelfolder import boxed_folder, load_system
+from mathamr.systems.models import boxed_folder, load_system
 from mathamr.systems.system import SYSTEMS, Need, System
 from mathamr.systems.vectors import Vectors
 

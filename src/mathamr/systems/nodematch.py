@@ -13,10 +13,11 @@ from typing import Literal, Protocol, runtime_checkable
 import numpy as np
 
 from mathamr.core.arrays import FloatArray
+from mathamr.core.modelfolder import read_config
 from mathamr.core.registry import Registry
 from mathamr.formulas.alignment import NodePair
 from mathamr.formulas.trees import Trees
-from mathamr.systems.modelfolder import described, model_folder
+from mathamr.systems.models import model_folder
 from mathamr.systems.system import VisualFormula
 
 View = Literal["opt", "slt"]
@@ -56,14 +57,14 @@ class NodeComparer(Protocol):
 
 
 NODE_COMPARERS: Registry[Callable[[str], NodeComparer]] = Registry(
-    "node comparer", {"formula-graph": "mathamr.systems.formulagraph.plainnodes:nodes_of"}
+    "node comparer", {"formula-graph": "mathamr.systems.formulagraph.numpynodes:nodes_of"}
 )
 """For each system that can compare nodes without torch, the function that loads its comparer from a model."""
 
 
 def node_comparer(model: str) -> NodeComparer:
     """The node comparer of a model, by the model's name or folder."""
-    return NODE_COMPARERS[str(described(model_folder(model)).get("system"))](model)
+    return NODE_COMPARERS[str(read_config(model_folder(model)).get("system"))](model)
 
 
 def most_similar(similar: FloatArray) -> tuple[NodePair, ...]:

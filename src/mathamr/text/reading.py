@@ -13,11 +13,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from mathamr.core.arrayfile import read_arrays
 from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import checked_file
 from mathamr.core.settings import TEXT, VECTORS
+from mathamr.core.tensorfile import read_arrays
 from mathamr.text.configuration import TransformerConfiguration
 from mathamr.text.quantised import QuantisedText, is_available
 from mathamr.text.ways import AUTO, FLOAT, ONNX

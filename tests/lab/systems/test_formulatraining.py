@@ -15,7 +15,7 @@ from mathamr.formulas.parse import parse
 from mathamr.formulas.tree import Opt, Slt
 from mathamr.graphs.formulashard import FormulaShard
 from mathamr.posts.post import Formula
-from mathamr.systems.modelfolder import load_system
+from mathamr.systems.models import load_system
 from mathamr.systems.system import VisualFormula
 from mathamr_lab.recipes.formulaorders import OrderSettings, SharedParts, make_orders
 from mathamr_lab.recipes.prepared import prepare, train_prepared

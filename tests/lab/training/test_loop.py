@@ -95,7 +95,7 @@ def test_a_damaged_checkpoint_is_refused(shard: Shard, tmp_path: Path) -> None:
     run(shard, tmp_path, replace(SMALL, epochs=1))
     path = tmp_path / "checkpoint.safetensors"
     path.write_bytes(path.read_bytes()[:500])
-    with pytest.raises(MathAMRError, match="no safetensors file, or it is damaged"):
+    with pytest.raises(MathAMRError, match="not a safetensors file, or it is damaged"):
         run(shard, tmp_path, replace(SMALL, epochs=1))
 
 

@@ -69,7 +69,8 @@ def test_a_folder_without_its_base_says_what_is_missing(system: MarfSystem, tmp_
     system.save(tmp_path / "model")
     path = tmp_path / "model" / "config.json"
     path.write_text(
-        path.read_text(encoding="utf-8").replace(system.model.base, str(tmp_path / "gone")), encoding="utf-8"
+        path.read_text(encoding="utf-8").replace(system.model.configuration.base, str(tmp_path / "gone")),
+        encoding="utf-8",
     )
     with pytest.raises(Exception, match="no text encoder"):
         MarfSystem.load(tmp_path / "model")

@@ -13,7 +13,7 @@ import numpy as np
 
 from mathamr.core.arrays import FloatArray
 from mathamr.core.device import chosen_device
-from mathamr.systems.modelfolder import load_system
+from mathamr.systems.models import load_system
 from mathamr_lab.experiments.child import as_child, run_child
 from mathamr_lab.experiments.formulacollection import FormulaCollection
 from mathamr_lab.experiments.formulascores import collection_scores

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.weights import read_head, read_weights
+from mathamr.core.tensorfile import read_arrays
+from mathamr.systems.mathamrplus.graphfolder import read_graph_folder
 from mathamr_lab.experiments.child import run_child
 from mathamr_lab.experiments.stage import Figures
 from mathamr_lab.training.checkpoint import CHECKPOINT, TrainingProgress, read_progress
@@ -34,14 +35,14 @@ def train_model(
         raise MathAMRError(
             f"training in {folder} was stopped; the same command goes on from its last checkpoint"
         )
-    head = read_head(folder)
+    model = read_graph_folder(folder)
     figures: Figures = {
-        "output": head.fingerprint,
+        "output": model.fingerprint,
         "epochs": len(progress.history),
         "best epoch": progress.best_epoch,
         "seconds an epoch": _mean([row["training_seconds"] for row in progress.history]),
         "memory": max(row["memory"] for row in progress.history),
-        "parameters": sum(tensor.numel() for tensor in read_weights(folder, head).values()),
+        "parameters": sum(array.size for array in read_arrays(model.weights).values()),
         "history": [
             {
                 "step": row["step"],

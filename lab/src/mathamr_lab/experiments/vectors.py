@@ -21,7 +21,7 @@ from mathamr.posts.post import Formula, Post
 from mathamr.search.query import Query
 from mathamr.search.timing import StageTimer
 from mathamr.systems.field import Field
-from mathamr.systems.modelfolder import load_system
+from mathamr.systems.models import load_system
 from mathamr.systems.system import Encoded, Item, System
 from mathamr.systems.vectors import Vectors
 from mathamr_lab.experiments.collection import TestCollection

@@ -5,8 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from mathamr.systems.modelfolder import described
-from mathamr.systems.weights import CONFIG
+from mathamr.core.modelfolder import CONFIG, read_config
 
 
 def copy_model(stage: Path, model: Path) -> None:
@@ -14,5 +13,5 @@ def copy_model(stage: Path, model: Path) -> None:
     if not (stage / CONFIG).exists():
         return
     model.mkdir(parents=True, exist_ok=True)
-    for name in (*described(stage)["sha256"], CONFIG):
+    for name in (*read_config(stage)["sha256"], CONFIG):
         shutil.copyfile(stage / name, model / name)

@@ -28,7 +28,7 @@ from mathamr.evaluation.randomorder import random_scores
 from mathamr.evaluation.runs import Run, read_run
 from mathamr.evaluation.scores import Scores, evaluate
 from mathamr.evaluation.table import aligned, means_table, shown_p
-from mathamr.systems.modelfolder import load_system
+from mathamr.systems.models import load_system
 from mathamr_lab.data import data_folder
 from mathamr_lab.experiments.formulacollection import FormulaCollection
 from mathamr_lab.experiments.formulaothers import OTHERS, other_scores

@@ -56,9 +56,9 @@ from mathamr.search.fusion import by_top
 from mathamr.search.options import SearchOptions
 from mathamr.search.query import Query, QueryError
 from mathamr.search.querycontext import QueryContext
-from mathamr.systems.formulagraph.plainnodes import nodes_of
+from mathamr.systems.formulagraph.numpynodes import nodes_of
 from mathamr.systems.mathamrplus.system import ALIGNED_POOL, MathAMRPlusSystem
-from mathamr.systems.modelfolder import load_system
+from mathamr.systems.models import load_system
 from mathamr.systems.ranking import Aligned, Component, Fuse, Lexical, Promote, Ranking, Rerank, fields_of
 from mathamr_lab.data import data_folder
 from mathamr_lab.experiments.formulacollection import FormulaCollection

@@ -23,7 +23,7 @@ from mathamr.index.build.builder import BuildOptions, build_index
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.search.searcher import Index
-from mathamr.systems.modelfolder import boxed
+from mathamr.systems.models import boxed
 from mathamr_lab.data import data_folder
 from mathamr_lab.studies.testsets import KNOWN, mean_and_error, p_value
 from mathamr_lab.systems.text.materials import encyclopedia, entry_post, held_names, names_of

@@ -29,7 +29,7 @@ from mathamr.posts.level import Level
 from mathamr.posts.post import Formula
 from mathamr.systems.field import Field
 from mathamr.systems.formulagraph.system import ROWS, VIEW_OF, FormulaGraphSystem
-from mathamr.systems.modelfolder import load_system
+from mathamr.systems.models import load_system
 from mathamr.systems.system import VisualFormula
 from mathamr.systems.vectors import Vectors
 from mathamr_lab.data import data_folder

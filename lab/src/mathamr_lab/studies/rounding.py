@@ -21,7 +21,7 @@ from mathamr.evaluation.topics import read_topics
 from mathamr.posts.post import Post
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.systems.modelfolder import TEXT, box
+from mathamr.systems.models import TEXT, box
 from mathamr.text.files import load_text_encoder
 from mathamr.text.reading import TextReader, load_quantised
 from mathamr.text.ways import ONNX, going, quickest_here

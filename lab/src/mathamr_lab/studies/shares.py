@@ -38,9 +38,9 @@ from mathamr.graphs.maker import GraphMaker
 from mathamr.graphs.store import GraphStore
 from mathamr.graphs.tensor import tensorise
 from mathamr.index.catalogue.catalogue import Catalogue
-from mathamr.systems.mathamrplus.graphreading import load_graph_reader
+from mathamr.systems.mathamrplus.graphbackend import load_graph_backend
 from mathamr.systems.mathamrplus.postencoder import PostEncoder, Shares
-from mathamr.systems.modelfolder import FIRST, GRAPH, box, part_of
+from mathamr.systems.models import GRAPH, model_folder, part_of
 from mathamr.systems.vectors import Vectors
 from mathamr.text.reading import load_text_reader
 from mathamr.text.textvectors import TextVectors
@@ -110,7 +110,7 @@ def _judged(given: str) -> tuple[str, SharesTest]:
         dict(
             zip(
                 tensors,
-                load_graph_reader(part_of(box() / FIRST, GRAPH)).encode(tensors.values()),
+                load_graph_backend(part_of(model_folder("mathamr-2"), GRAPH)).encode(tensors.values()),
                 strict=True,
             )
         ),

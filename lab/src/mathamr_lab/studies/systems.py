@@ -26,6 +26,7 @@ from itertools import islice
 from pathlib import Path
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.modelfolder import read_config
 from mathamr.evaluation.baselines import run as baseline_run
 from mathamr.evaluation.measures import measures
 from mathamr.evaluation.qrels import Qrels
@@ -36,7 +37,7 @@ from mathamr.evaluation.topicsearch import retrieve
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
 from mathamr.search.searcher import Index
-from mathamr.systems.modelfolder import boxed, described, model_folder
+from mathamr.systems.models import boxed, model_folder
 from mathamr.systems.ranking import Task
 from mathamr_lab.data import data_folder
 from mathamr_lab.studies.costs import costs
@@ -267,6 +268,6 @@ def _costs(name: str, folder: Path) -> list[str]:
 
 def _training(model: str) -> float:
     """Seconds of a model's training, where its folder tells; else 0."""
-    training = described(model_folder(model)).get("training")
+    training = read_config(model_folder(model)).get("training")
     told = training.get("seconds", 0) if isinstance(training, dict) else 0
     return float(sum(told.values()) if isinstance(told, dict) else told)

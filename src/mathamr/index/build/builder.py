@@ -44,7 +44,7 @@ from mathamr.core.storage.writerlock import LOCK, WriterLock
 from mathamr.core.storage.plainfiles import check_plain, sweep
 from mathamr.posts.reader import read_posts
 from mathamr.posts.report import Report
-from mathamr.systems.modelfolder import boxed_folder, load_system, model_folder
+from mathamr.systems.models import boxed_folder, load_system, model_folder
 from mathamr.systems.system import System
 
 MANY = 1000

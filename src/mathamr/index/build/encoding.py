@@ -33,7 +33,7 @@ from mathamr.index.build.buildpool import FEW, BuildPool, understood
 from mathamr.text.reading import computes_on_processor
 from mathamr.text.ways import ONNX, going, way_for
 from mathamr.posts.post import Formula, Post
-from mathamr.systems.modelfolder import load_system
+from mathamr.systems.models import load_system
 from mathamr.systems.system import Encoded, GraphInput, Item, VisualFormula
 from mathamr.systems.vectors import Vectors
 from mathamr.core.workers import Lost, Pool

@@ -16,10 +16,14 @@ from mathamr.formulas.tree import Tree
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 from mathamr.posts.level import Level
 from mathamr.systems.field import Field
-from mathamr.systems.formulafolder import fingerprint, read_network, save_formula_model
+from mathamr.systems.formulafolder import (
+    formula_fingerprint,
+    read_formula_folder,
+    read_network,
+    save_formula_model,
+)
 from mathamr.systems.formulagraph.batch import batch_of, whole
 from mathamr.systems.formulagraph.network import FormulaGraphConfiguration, FormulaGraphNetwork
-from mathamr.systems.formulahead import LABELS, FormulaModelHead, read_formula_head
 from mathamr.systems.nodematch import TreeMatch, View, most_similar
 from mathamr.systems.ranking import (
     Aligned,
@@ -129,7 +133,7 @@ class FormulaGraphSystem:
     @property
     def fingerprint(self) -> str:
         """That of the weights and labels."""
-        return fingerprint(self._head, self.network, self.labels)
+        return formula_fingerprint(self._config, self.network, self.labels)
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -193,23 +197,25 @@ class FormulaGraphSystem:
         return matches
 
     @property
-    def _head(self) -> FormulaModelHead:
-        model = self.network.configuration.to_json()
-        return FormulaModelHead(system=self.kind, name=self._name, model=model, about=self.about)
+    def _config(self) -> dict[str, Any]:
+        return {"system": self.kind, "name": self._name, "model": self.network.configuration.to_json()}
 
     def save(self, folder: Path) -> None:
         """Writes the model folder."""
-        save_formula_model(folder, self._head, self.network, self.labels)
+        save_formula_model(folder, self._config, self.network, self.labels, self.about)
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
         """The system in a folder."""
-        head = read_formula_head(folder, cls.kind)
-        labels, place = FormulaLabels.load(folder / LABELS), chosen_device(device)
+        read, labels = read_formula_folder(folder, cls.kind)
+        with read.parsing():
+            name, model = str(read.config["name"]), dict(read.config["model"])
         with unfilled():
-            network = FormulaGraphNetwork(FormulaGraphConfiguration.from_json(head.model), labels)
-        read_network(folder, network)
-        return cls(network.to(place), labels, name=head.name, about=head.about, device=place)
+            network = FormulaGraphNetwork(FormulaGraphConfiguration.from_json(model), labels)
+        read_network(read, network)
+        place = chosen_device(device)
+        about = read.about("system", "name", "model")
+        return cls(network.to(place), labels, name=name, about=about, device=place)
 
 
 def _within(sizes: np.ndarray[Any, Any], budget: int) -> Iterator[np.ndarray[Any, Any]]:

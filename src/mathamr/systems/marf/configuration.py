@@ -24,7 +24,7 @@ class MarfConfiguration:
     representation has there: neighbouring tokens are pooled.
     """
 
-    base: str = "box"
+    base: str = "mathamr-2"
     rank: int = 16
     size: int = 128
     length: int = 254

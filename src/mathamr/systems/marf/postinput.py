@@ -66,13 +66,13 @@ class LatexVocabulary:
         kept = [token for token, count in ranked if count >= least and token not in (PAD, UNKNOWN)]
         return cls([PAD, UNKNOWN, *kept[: most - 2]])
 
-    def save(self, path: Path) -> None:
-        """One token a line."""
-        path.write_text("\n".join(self.tokens) + "\n", encoding="utf-8")
+    def to_text(self) -> str:
+        """The content of a file: one token a line."""
+        return "\n".join(self.tokens) + "\n"
 
     @classmethod
     def load(cls, path: Path) -> LatexVocabulary:
-        """The inverse of `save`."""
+        """The vocabulary in a file."""
         try:
             return cls(path.read_text(encoding="utf-8").removesuffix("\n").split("\n"))
         except (OSError, UnicodeDecodeError) as error:

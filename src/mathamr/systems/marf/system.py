@@ -16,8 +16,8 @@ from mathamr.core.device import chosen_device
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr.posts.level import Level
 from mathamr.systems.field import Field
-from mathamr.systems.marf.files import MarfModel, load_marf, save_marf
 from mathamr.systems.marf.inference import fused_vectors, pooled_into, stored
+from mathamr.systems.marf.model import MarfModel, load_marf, save_marf
 from mathamr.systems.marf.postinput import PostInput
 from mathamr.systems.ranking import (
     Component,
@@ -91,8 +91,9 @@ class MarfSystem:
     def fingerprint(self) -> str:
         """That of the base, of what was learned, and of the sizes."""
         hashed = hashlib.sha256(tensor_bytes(self.model.weights)).hexdigest()
-        read = [*self.model.vocabularies.mathematics.commands, *self.model.vocabularies.latex.tokens]
-        content = [self.model.base_fingerprint, hashed, self.model.configuration.to_json(), read]
+        words = [*self.model.vocabularies.mathematics.commands, *self.model.vocabularies.latex.tokens]
+        configuration = self.model.configuration.to_json() | {"base": self.model.base_fingerprint}
+        content = [hashed, configuration, words]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     @property

@@ -17,7 +17,7 @@ class MathAMRConfiguration:
     """
 
     context: str = "amr-opt"
-    base: str = "box"
+    base: str = "mathamr-2"
     rank: int = 16
     length: int = 128
 

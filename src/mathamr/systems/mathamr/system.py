@@ -9,28 +9,23 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Self, cast
 
-import torch
 from torch import Tensor
 
-from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
-from mathamr.core.integrity import checked_file, file_hash
+from mathamr.core.modelfolder import WEIGHTS, ModelFolder, write_model_folder
 from mathamr.core.tensorfile import read_tensors, tensor_bytes
 from mathamr.posts.level import Level
+from mathamr.systems.baseencoder import checked_base_encoder
 from mathamr.systems.field import Field
 from mathamr.systems.layers.lowrank import merge
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.context import ContextName, contexts
 from mathamr.systems.mathamr.sentenceencoder import SentenceEncoder
-from mathamr.systems.modelfolder import described
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, Rankings, Rerank, Task
 from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormula
-from mathamr.systems.textbase import checked_base
 from mathamr.systems.vectors import Vectors
-from mathamr.systems.weights import CONFIG, WEIGHTS
 from mathamr.text.encoder import TextEncoder
 
-FORMAT = 1
 SENTENCE = "sentence"
 AT_A_TIME = 16
 """Posts whose lines are sorted by length and encoded together: seconds of one core, so that progress is seen."""
@@ -85,7 +80,8 @@ class MathAMRSystem:
     def fingerprint(self) -> str:
         """That of the base, of the changes to it, and of what is read."""
         hashed = hashlib.sha256(tensor_bytes(self._changes)).hexdigest()
-        content = [self._base_fingerprint, hashed, self.configuration.to_json()]
+        read = self.configuration.to_json() | {"base": self._base_fingerprint}
+        content = [hashed, read]
         return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()[:16]
 
     @property
@@ -124,43 +120,26 @@ class MathAMRSystem:
 
     def save(self, folder: Path) -> None:
         """Writes the model folder: the changes in sixteen bits, and which text encoder they change."""
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / WEIGHTS).write_bytes(tensor_bytes(self._changes))
-            row = {
-                "format": FORMAT,
+        write_model_folder(
+            folder,
+            {
                 "system": self.kind,
                 "name": self.name,
                 "configuration": self.configuration.to_json(),
                 "base": {"name": self.configuration.base, "fingerprint": self._base_fingerprint},
-                "sha256": {WEIGHTS: file_hash(folder / WEIGHTS)},
-                **self._about,
-            }
-            (folder / CONFIG).write_text(
-                json.dumps(row, indent=2, ensure_ascii=False) + "\n", encoding="utf-8"
-            )
-        except OSError as error:
-            raise MathAMRError(f"cannot write the model folder {folder}: {error}") from error
+            },
+            {WEIGHTS: tensor_bytes(self._changes)},
+            self._about,
+        )
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
         """The system in a model folder; the text encoder that it changes must be there, the same as then."""
-        row = described(folder)
-        if row.get("format") != FORMAT:
-            raise MathAMRError(
-                f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}"
-            )
-        with describing(folder / CONFIG, "MathAMR model"):
-            configuration = MathAMRConfiguration.from_json(dict(row["configuration"]))
-            hashes = {str(name): str(value) for name, value in row["sha256"].items()}
-            base, fingerprint = str(row["base"]["name"]), str(row["base"]["fingerprint"])
-            name = str(row["name"])
-        checked_file(folder / WEIGHTS, hashes)
-        encoder = checked_base(base, fingerprint, device, str(folder))
-        about: dict[str, Any] = {key: row[key] for key in ("measured", "license", "training") if key in row}
-        return cls(encoder, configuration, read_tensors(folder / WEIGHTS), name=name, about=about)
-
-
-def halved(changes: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """Changes as they are stored, in sixteen bits."""
-    return {name: each.detach().to("cpu", torch.float16).contiguous() for name, each in changes.items()}
+        read = ModelFolder.read(folder, "MathAMR model")
+        with read.parsing():
+            configuration = MathAMRConfiguration.from_json(dict(read.config["configuration"]))
+            fingerprint, name = str(read.config["base"]["fingerprint"]), str(read.config["name"])
+        changes = read_tensors(read.file(WEIGHTS))
+        base = checked_base_encoder(configuration.base, fingerprint, device, str(folder))
+        about = read.about("system", "name", "configuration", "base")
+        return cls(base, configuration, changes, name=name, about=about)

@@ -1,4 +1,4 @@
-"""`GraphEncoder`: a trained MathAMR+ network on its way from graphs to vectors."""
+"""`GraphEncoder`: turns graphs into vectors with a trained MathAMR+ network, in torch."""
 
 from __future__ import annotations
 
@@ -12,16 +12,15 @@ import torch
 
 from mathamr.core.device import chosen_device
 from mathamr.core.errors import MathAMRError
-from mathamr.core.tensorfile import use_weights
+from mathamr.core.tensorfile import read_tensors, use_weights
 from mathamr.core.unfilled import unfilled
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.layers.stack import GraphStack, check_numbers, cost, packed
-from mathamr.systems.mathamrplus.configuration import ModelConfiguration
+from mathamr.systems.mathamrplus.graphfolder import ENCODER, read_graph_folder, save_graph_folder
 from mathamr.systems.mathamrplus.network import MathAMRPlus
 from mathamr.systems.vectors import Vectors
-from mathamr.systems.weights import ModelHead, read_head, read_vocabularies, read_weights, save_model
 from mathamr.text.textvectors import TextVectors
 
 BUDGET = 200_000
@@ -29,9 +28,9 @@ BUDGET = 200_000
 
 
 class GraphEncoder:
-    """Encodes graphs with a MathAMR+ network: batched, in order, with bounded memory, always the same numbers."""
+    """Encodes graphs in batches, in order, in bounded memory; the same graph always gives the same numbers."""
 
-    name = "mathamrplus"
+    name = ENCODER
 
     def __init__(
         self,
@@ -55,29 +54,32 @@ class GraphEncoder:
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> GraphEncoder:
         """The encoder in a model folder."""
-        head = read_head(folder)
-        if head.encoder != cls.name:
-            raise MathAMRError(f"{folder} holds a model of the encoder {head.encoder!r}, not {cls.name!r}")
-        vocabulary, relations = read_vocabularies(folder, head)
+        read = read_graph_folder(folder)
         with unfilled():
-            model = MathAMRPlus(ModelConfiguration.from_json(head.model), len(vocabulary), len(relations))
-        use_weights(model, read_weights(folder, head), folder / "weights.safetensors")
+            model = MathAMRPlus(read.configuration, len(read.vocabulary), len(read.relations))
+        use_weights(model, read_tensors(read.weights), read.weights)
         return cls(
             model,
-            vocabulary,
-            relations,
-            head.graphs,
+            read.vocabulary,
+            read.relations,
+            read.graphs,
             device=device,
-            fingerprint=head.fingerprint,
-            about=head.about,
+            fingerprint=read.fingerprint,
+            about=read.about,
         )
 
-    def save(self, folder: Path, about: dict[str, Any] | None = None, *, half: bool = False) -> ModelHead:
+    def save(self, folder: Path, about: dict[str, Any] | None = None, *, half: bool = False) -> None:
         """Writes the model folder that `load` reads."""
-        head = ModelHead(
-            self.name, self.model.configuration.to_json(), self.graphs, about=about or self.about
+        save_graph_folder(
+            folder,
+            self.model.configuration,
+            self.model.state_dict(),
+            self.graphs,
+            self.vocabulary,
+            self.relations,
+            about or self.about,
+            half=half,
         )
-        return save_model(folder, head, self.model.state_dict(), self.vocabulary, self.relations, half=half)
 
     def encode(
         self, tensors: Iterable[GraphTensor], texts: Iterable[TextVectors | None] | None = None

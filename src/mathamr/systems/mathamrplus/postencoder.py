@@ -1,9 +1,9 @@
 """`PostEncoder`: the vectors of a post from its graph and, where the model reads text, from its wording.
 
-A model folder is that of a graph encoder, or holds one in `graph/`, a text encoder in `text/`, and a
-`config.json` that says how their vectors are joined; it may name the model of the box that it takes a part from. A graph encoder with a slot for text takes the text vectors
-in; otherwise both vectors of a representative stand side by side, each with the share of its level, so that the
-cosine of two joined vectors is the weighted mean of the two cosines.
+A model folder is that of a graph encoder, or holds one in `graph/` and a text encoder in `text/`; its `config.json` may name
+another model to take a part from. A graph encoder with a slot for text takes the text vectors in. Otherwise both vectors of a
+representative stand side by side, weighted by level, so that the cosine of two joined vectors is the weighted mean of the
+two cosines.
 """
 
 from __future__ import annotations
@@ -20,20 +20,20 @@ import numpy as np
 
 from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.errors import MathAMRError
+from mathamr.core.modelfolder import CONFIG, ModelFolder, read_config, write_model_folder
 from mathamr.graphs.tensor import GraphTensor
 from mathamr.graphs.vocabulary import RelationVocabulary, Vocabulary
 from mathamr.posts.level import Level
 from mathamr.posts.passage import Passage
 from mathamr.posts.post import Post
-from mathamr.systems.mathamrplus.graphreading import GraphReader, exact_graph_encoder, load_graph_reader
-from mathamr.systems.modelfolder import CONFIG, GRAPH, TEXT, described, part_of
+from mathamr.systems.mathamrplus.graphbackend import GraphBackend, load_graph_backend, torch_graph_encoder
+from mathamr.systems.models import GRAPH, TEXT, part_of
 from mathamr.systems.vectors import Vectors
 from mathamr.text.textvectors import TextVectors
 
 if TYPE_CHECKING:
     from mathamr.text.reading import TextReader
 
-FORMAT = 1
 JOINED = "joined"
 AT_A_TIME = 256
 
@@ -68,7 +68,7 @@ class PostEncoder:
 
     def __init__(
         self,
-        graph: GraphReader,
+        graph: GraphBackend,
         text: TextReader | None = None,
         shares: Shares | None = None,
         name: str = "",
@@ -127,18 +127,16 @@ class PostEncoder:
 
 def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
     """The encoder in a model folder."""
-    row = described(folder)
-    if row.get("encoder") != JOINED:
-        return PostEncoder(load_graph_reader(folder, device))
-    if row.get("format") != FORMAT:
-        raise MathAMRError(f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}")
+    if read_config(folder).get("encoder") != JOINED:
+        return PostEncoder(load_graph_backend(folder, device))
+    row = ModelFolder.read(folder).config
     try:
         shares = Shares(**row["shares"])
     except (KeyError, TypeError) as error:
         raise MathAMRError(f"{folder / CONFIG} does not say how vectors are joined: {error}") from error
     from mathamr.text.reading import load_text_reader
 
-    graph = load_graph_reader(part_of(folder, GRAPH), device)
+    graph = load_graph_backend(part_of(folder, GRAPH), device)
     text = load_text_reader(part_of(folder, TEXT), device)
     return PostEncoder(graph, text, shares, str(row.get("name", "")))
 
@@ -146,20 +144,16 @@ def load_post_encoder(folder: Path, device: str = "auto") -> PostEncoder:
 def save_post_encoder(folder: Path, encoder: PostEncoder) -> None:
     """Writes the folder that `load_post_encoder` reads."""
     if encoder.text is None:
-        exact_graph_encoder(encoder.graph).save(folder)
+        torch_graph_encoder(encoder.graph).save(folder)
         return
     from mathamr.text.files import save_text_encoder
     from mathamr.text.reading import exact_encoder
 
-    exact_graph_encoder(encoder.graph).save(folder / GRAPH)
+    torch_graph_encoder(encoder.graph).save(folder / GRAPH)
     save_text_encoder(folder / TEXT, exact_encoder(encoder.text))
     save_joined(folder, encoder.name, encoder.shares)
 
 
 def save_joined(folder: Path, name: str, shares: Shares) -> None:
     """Writes the configuration of a folder whose parts stand in `graph/` and `text/` already."""
-    row = {"format": FORMAT, "encoder": JOINED, "name": name, "shares": shares.to_json()}
-    try:
-        (folder / CONFIG).write_text(json.dumps(row, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MathAMRError(f"cannot write the model folder {folder}: {error}") from error
+    write_model_folder(folder, {"encoder": JOINED, "name": name, "shares": shares.to_json()})

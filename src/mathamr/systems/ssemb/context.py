@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mathamr.core.errors import MathAMRError
+from mathamr.core.modelfolder import CONFIG
 from mathamr.posts.level import Level
 from mathamr.posts.passage import passage
 from mathamr.posts.post import Post
-from mathamr.systems.modelfolder import boxed, boxed_folder
+from mathamr.systems.models import boxed, boxed_folder
 from mathamr.systems.vectors import Vectors
-from mathamr.systems.weights import CONFIG
 from mathamr.text.wording import Span, Wording, written
 
 if TYPE_CHECKING:

@@ -20,8 +20,12 @@ from mathamr.formulas.tree import Opt
 from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
 from mathamr.posts.level import Level
 from mathamr.systems.field import Field
-from mathamr.systems.formulafolder import fingerprint, read_network, save_formula_model
-from mathamr.systems.formulahead import LABELS, FormulaModelHead, read_formula_head
+from mathamr.systems.formulafolder import (
+    formula_fingerprint,
+    read_formula_folder,
+    read_network,
+    save_formula_model,
+)
 from mathamr.systems.nodematch import TreeMatch, most_similar
 from mathamr.systems.ranking import Component, Fuse, Lexical, Nearest, QueryKind, Rankings, Rerank, Task
 from mathamr.systems.ssemb.context import OWN, TEXT, ContextReader
@@ -31,7 +35,7 @@ from mathamr.systems.system import Encoded, GraphInput, Item, Need, VisualFormul
 from mathamr.systems.vectors import Vectors
 
 STRUCTURE, CONTEXT = "structure", "context"
-READER = "mathamr-1"
+READER = "mathamr-2"
 """The model in the box whose text encoder reads the context, unless another is named."""
 LAMBDA = 0.6
 """How much structure counts beside context (equation 3); the paper has 0.5."""
@@ -102,7 +106,8 @@ class SsembSystem:
     @property
     def fingerprint(self) -> str:
         """That of the weights and labels, and the text encoder's."""
-        return f"{fingerprint(self._head, self.network, self.labels)}-{self.context.encoder.fingerprint}"
+        own = formula_fingerprint(self._config, self.network, self.labels)
+        return f"{own}-{self.context.encoder.fingerprint}"
 
     @property
     def fields(self) -> tuple[Field, ...]:
@@ -165,35 +170,33 @@ class SsembSystem:
         return [TreeMatch("opt", float(ours @ theirs), most_similar(rows @ others.T))]
 
     @property
-    def _head(self) -> FormulaModelHead:
-        return FormulaModelHead(
-            system=self.kind,
-            name=self._name,
-            model=self.network.configuration.to_json(),
-            extra={"reader": self.reader},
-            about=self.about,
-        )
+    def _config(self) -> dict[str, Any]:
+        model = self.network.configuration.to_json()
+        return {"system": self.kind, "name": self._name, "model": model, "reader": self.reader}
 
     def save(self, folder: Path) -> None:
-        """Writes the model folder; a text encoder of the box is named, one of its own copied."""
+        """Writes the model folder; it names a text encoder of the box, and copies one of its own."""
         if self._own_text is not None and self._own_text != folder / TEXT:
             shutil.copytree(self._own_text, folder / TEXT, dirs_exist_ok=True)
-        save_formula_model(folder, self._head, self.network, self.labels)
+        save_formula_model(folder, self._config, self.network, self.labels, self.about)
 
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
         """The system in a folder."""
-        head = read_formula_head(folder, cls.kind, extra=("reader",))
-        labels, place = FormulaLabels.load(folder / LABELS), chosen_device(device)
+        read, labels = read_formula_folder(folder, cls.kind)
+        with read.parsing():
+            name, model = str(read.config["name"]), dict(read.config["model"])
+            reader = str(read.config["reader"])
         with unfilled():
-            network = StructEmb(StructEmbConfiguration.from_json(head.model), len(labels))
-        read_network(folder, network)
+            network = StructEmb(StructEmbConfiguration.from_json(model), len(labels))
+        read_network(read, network)
+        place = chosen_device(device)
         return cls(
             network.to(place),
             labels,
-            reader=str(head.extra["reader"]),
-            name=head.name,
-            about=head.about,
+            reader=reader,
+            name=name,
+            about=read.about("system", "name", "model", "reader"),
             device=place,
-            own_text=folder / TEXT if head.extra["reader"] == OWN else None,
+            own_text=folder / TEXT if reader == OWN else None,
         )

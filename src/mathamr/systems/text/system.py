@@ -7,7 +7,6 @@ whose text encoder it takes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
@@ -15,10 +14,10 @@ from typing import TYPE_CHECKING, ClassVar, Self
 
 import numpy as np
 
-from mathamr.core.errors import MathAMRError
+from mathamr.core.modelfolder import ModelFolder, write_model_folder
 from mathamr.systems.field import Field
 from mathamr.systems.mathamrplus.system import DOCUMENT, FORMULA, PARTS, MathAMRPlusSystem, encoded
-from mathamr.systems.modelfolder import CONFIG, TEXT, described, part_of
+from mathamr.systems.models import TEXT, part_of
 from mathamr.systems.ranking import Rankings, Task
 from mathamr.systems.system import Encoded, Item, Need, VisualFormula
 from mathamr.systems.vectors import Vectors
@@ -26,7 +25,6 @@ from mathamr.systems.vectors import Vectors
 if TYPE_CHECKING:
     from mathamr.text.reading import TextReader
 
-FORMAT = 1
 AT_A_TIME = 256
 
 
@@ -100,11 +98,7 @@ class TextSystem:
     @classmethod
     def load(cls, folder: Path, device: str = "auto") -> Self:
         """The system in a folder."""
-        row = described(folder)
-        if row.get("format") != FORMAT:
-            raise MathAMRError(
-                f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}"
-            )
+        row = ModelFolder.read(folder).config
         from mathamr.text.reading import load_text_reader
 
         return cls(load_text_reader(part_of(folder, TEXT), device), str(row.get("name") or folder.name))
@@ -112,9 +106,4 @@ class TextSystem:
 
 def save_text_system(folder: Path, name: str) -> None:
     """Writes the configuration of a folder whose text encoder stands in `text/` already."""
-    row = {"format": FORMAT, "system": TextSystem.kind, "name": name}
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / CONFIG).write_text(json.dumps(row, indent=2) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MathAMRError(f"cannot write the model folder {folder}: {error}") from error
+    write_model_folder(folder, {"system": TextSystem.kind, "name": name})

@@ -10,7 +10,7 @@ import torch
 from mathamr.posts.markup import formulas_of
 from mathamr.posts.post import Post
 from mathamr.systems.marf.configuration import CONFIGURATIONS
-from mathamr.systems.marf.files import fresh_network
+from mathamr.systems.marf.model import fresh_network
 from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.system import MarfSystem
 from mathamr.systems.system import Item

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.modelfolder import load_system
+from mathamr.systems.models import load_system
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.files import load_text_encoder, save_text_encoder
 from mathamr_lab.recipes.prepared import prepare, train_prepared

@@ -21,7 +21,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--device", default="auto")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
-    parser.add_argument("--base", default="box", help="text encoder to start from: box, minilm or a folder")
+    parser.add_argument(
+        "--base", default="mathamr-2", help="text encoder to start from: a model's name, minilm or a folder"
+    )
     parser.add_argument("--base-name", help="what the base is called in names of runs")
     parser.add_argument("--contexts", nargs="+", help="only these contexts")
     parser.add_argument("--config", default="small", help="sizes of MaRF")
@@ -43,9 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
 def _contexts(given: argparse.Namespace) -> None:
     from mathamr.core.configured import changed
     from mathamr.core.device import chosen_device
+    from mathamr.systems.baseencoder import BASE
     from mathamr.systems.mathamr.configuration import MathAMRConfiguration
     from mathamr.systems.mathamr.context import CONTEXTS
-    from mathamr.systems.textbase import BOX
     from mathamr_lab.experiments.formulaplaces import read_places
     from mathamr_lab.experiments.trials.contexts import (
         ContextMaterials,
@@ -73,7 +75,7 @@ def _contexts(given: argparse.Namespace) -> None:
     }
     changes = [each.partition(".")[2] for each in given.set]
     wide = given.prepared / "places-all.jsonl.gz"
-    everything = read_places(wide) if wide.exists() and given.base == BOX else []
+    everything = read_places(wide) if wide.exists() and given.base == BASE else []
     for context, configuration in configurations.items():
         known = f"{name}/untrained/{context}"
         if not (given.out / f"{known}.json").exists():

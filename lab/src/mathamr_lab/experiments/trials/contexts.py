@@ -17,10 +17,10 @@ import numpy as np
 import torch
 
 from mathamr.evaluation.qrels import Qrels
+from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.layers.lowrank import add_changes
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
 from mathamr.systems.mathamr.sentenceencoder import SentenceEncoder
-from mathamr.systems.textbase import load_base
 from mathamr.text.encoder import TextEncoder
 from mathamr_lab.experiments.formulaplaces import FormulaPlace
 from mathamr_lab.experiments.trials.scoretable import ScoreTable
@@ -72,7 +72,7 @@ def trained(
     device: torch.device,
 ) -> TextEncoder:
     """A text encoder with changes that learned from judged lines, one way after the other."""
-    encoder = load_base(configuration.base, "cpu")
+    encoder = load_base_encoder(configuration.base, "cpu")
     torch.manual_seed(ways[0].seed if ways else 0)
     add_changes(encoder.model, configuration.rank)
     encoder.model.to(device)
@@ -139,7 +139,7 @@ def untrained(
     wider: Sequence[FormulaPlace] = (),
 ) -> tuple[dict[str, dict[str, float]], dict[str, dict[str, float]]]:
     """The looks of every topic by the text encoder as it is; and those of a wider collection, if one is given."""
-    encoder = load_base(configuration.base, str(device))
+    encoder = load_base_encoder(configuration.base, str(device))
     known = [place for place in materials.topics if place.topic in materials.qrels.grades]
     found = ranked(encoder, configuration.length, configuration.context, known, materials.places)
     if not wider:

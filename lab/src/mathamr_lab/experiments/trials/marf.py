@@ -13,8 +13,8 @@ from torch import Tensor
 
 from mathamr.core.tensorfile import tensor_bytes
 from mathamr.evaluation.qrels import Qrels
+from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.marf.configuration import MarfConfiguration
-from mathamr.systems.marf.files import MarfVocabularies, fresh_network
 from mathamr.systems.marf.inference import (
     context_vectors,
     formula_vectors,
@@ -22,8 +22,8 @@ from mathamr.systems.marf.inference import (
     neighbours_pooled,
     principal_components,
 )
+from mathamr.systems.marf.model import MarfVocabularies, fresh_network
 from mathamr.systems.marf.network import FormulaEncoder, MarfNetwork
-from mathamr.systems.textbase import load_base
 from mathamr_lab.experiments.trials.trial import JUDGED, KNOWN, judgments, keep_run, say
 from mathamr_lab.systems.marf.configuration import MarfTraining, PartTraining
 from mathamr_lab.systems.marf.postshard import PostShard
@@ -272,7 +272,7 @@ class MarfTrial:
         """A network with a trained context encoder; its other parts are new."""
         torch.manual_seed(self.seed)
         model = self.training.model
-        base = load_base(model.base, "cpu")
+        base = load_base_encoder(model.base, "cpu")
         mask = base.pieces.mask
         network = fresh_network(base, self.vocabularies, model).to(self.device)
         say(f"seed {self.seed}: words")

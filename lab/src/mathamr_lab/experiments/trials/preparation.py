@@ -10,9 +10,9 @@ from mathamr.amr.parser import load_parser
 from mathamr.core.errors import MathAMRError
 from mathamr.evaluation.qrels import Qrels
 from mathamr.posts.post import Formula, Post
+from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.postinput import InputReader
-from mathamr.systems.textbase import load_base
 from mathamr_lab.experiments.collection import TestCollection, TestSet
 from mathamr_lab.experiments.formulaplaces import collection_places, topic_places, write_places
 from mathamr_lab.experiments.trials.mathshare import math_share
@@ -83,7 +83,7 @@ def prepare_marf(
     vocabularies = vocabularies_of(learned)
     folder.mkdir(parents=True, exist_ok=True)
     vocabularies.save(folder)
-    reader = vocabularies.reader(load_base(configuration.base).pieces, configuration)
+    reader = vocabularies.reader(load_base_encoder(configuration.base).pieces, configuration)
     _shard(folder, "posts", reader, learned, pairs=[(str(q), a) for q, a in pairs])
     say(f"{len(pairs):,} pairs of {len(learned):,} posts to learn from")
     answers = [post for post in searched if post.role == "answer"] or searched

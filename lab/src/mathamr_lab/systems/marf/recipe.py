@@ -14,8 +14,11 @@ from torch import nn
 from mathamr.core.errors import MathAMRError
 from mathamr.core.tensorfile import read_tensors
 from mathamr.posts.post import Post
+from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.marf.configuration import CONFIGURATIONS, MarfConfiguration
-from mathamr.systems.marf.files import (
+from mathamr.systems.marf.inference import fused_vectors, principal_components
+from mathamr.systems.marf.mathtokens import MathTokens
+from mathamr.systems.marf.model import (
     LATEX_TOKENS,
     MATH_TOKENS,
     MarfVocabularies,
@@ -24,11 +27,8 @@ from mathamr.systems.marf.files import (
     save_marf,
     stored_weights,
 )
-from mathamr.systems.marf.inference import fused_vectors, principal_components
-from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.systems.marf.network import MarfNetwork
 from mathamr.systems.marf.postinput import LatexVocabulary
-from mathamr.systems.textbase import load_base
 from mathamr_lab.recipes.recipe import (
     StageResult,
     StageWork,
@@ -96,7 +96,7 @@ class MarfRecipe:
         chosen = [post for post in posts.values() if post.id in used]
         vocabularies = vocabularies_of(chosen)
         vocabularies.save(folder)
-        reader = vocabularies.reader(load_base(model.base).pieces, model)
+        reader = vocabularies.reader(load_base_encoder(model.base).pieces, model)
         read = chain.from_iterable(
             reader.posts(chosen[start : start + _AT_A_TIME]) for start in range(0, len(chosen), _AT_A_TIME)
         )
@@ -146,7 +146,7 @@ def _network(work: StageWork, before: Sequence[str], seed: int) -> tuple[MarfNet
     """A fresh network as the stages before left it, and the number of the mask among its pieces."""
     model, vocabularies = _prepared(work)
     torch.manual_seed(seed)
-    base = load_base(model.base, "cpu")
+    base = load_base_encoder(model.base, "cpu")
     mask = base.pieces.mask
     network = fresh_network(base, vocabularies, model)
     for stage in before:
@@ -201,5 +201,5 @@ def _join(work: StageWork) -> StageResult:
         if not name.startswith("context.transformer.") or name.endswith((".down", ".up", "pieces.added"))
     }
     weights = stored_weights(learned, principal_components(rows, model.stored))
-    save_marf(work.model, made_model(load_base(model.base, "cpu"), vocabularies, model, weights))
+    save_marf(work.model, made_model(load_base_encoder(model.base, "cpu"), vocabularies, model, weights))
     return StageResult([{"model": str(work.model)}])

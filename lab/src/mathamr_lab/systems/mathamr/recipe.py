@@ -11,11 +11,11 @@ import torch
 
 from mathamr.core.configured import changed
 from mathamr.core.errors import MathAMRError, UnknownNameError
-from mathamr.core.tensorfile import read_tensors
+from mathamr.core.tensorfile import halved, read_tensors
+from mathamr.systems.baseencoder import load_base_encoder
 from mathamr.systems.layers.lowrank import add_changes, changes_of
 from mathamr.systems.mathamr.configuration import MathAMRConfiguration
-from mathamr.systems.mathamr.system import MathAMRSystem, halved
-from mathamr.systems.textbase import load_base
+from mathamr.systems.mathamr.system import MathAMRSystem
 from mathamr.text.encoder import TextEncoder
 from mathamr_lab.recipes.recipe import (
     StageResult,
@@ -63,7 +63,7 @@ class MathAMRRecipe:
             raise MathAMRError(
                 f"{sources.path} is no file: MathAMR learns from JSON lines with topic, query, candidate and grade"
             )
-        judged = JudgedLines.read(sources.path, load_base(model.base).pieces, model.length)
+        judged = JudgedLines.read(sources.path, load_base_encoder(model.base).pieces, model.length)
         judged.save(folder / JUDGED)
         (folder / MODEL).write_text(json.dumps(model.to_json()) + "\n", encoding="utf-8")
         say(
@@ -109,7 +109,7 @@ def _prepared_model(work: StageWork) -> MathAMRConfiguration:
 
 def _changed(work: StageWork, model: MathAMRConfiguration, before: str | None, seed: int) -> TextEncoder:
     """The base with changes beside its layers, as a stage before left them."""
-    encoder = load_base(model.base, "cpu")
+    encoder = load_base_encoder(model.base, "cpu")
     torch.manual_seed(seed)
     add_changes(encoder.model, model.rank)
     if before is not None and (work.folder(before) / CHANGES).exists():
@@ -137,5 +137,7 @@ def _join(work: StageWork) -> StageResult:
     judged = JudgedLines.load(work.prepared / JUDGED)
     # What it was measured on must not be what it learned from: so the folder says how many judgments that were.
     learned = {"judgments": len(judged), "topics": len(set(judged.topics.tolist()))}
-    MathAMRSystem(load_base(model.base, "cpu"), model, changes, about={"training": learned}).save(work.model)
+    MathAMRSystem(load_base_encoder(model.base, "cpu"), model, changes, about={"training": learned}).save(
+        work.model
+    )
     return StageResult([{"model": str(work.model)}])

@@ -11,11 +11,12 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError
 from mathamr.core.integrity import file_hash
+from mathamr.core.modelfolder import CONFIG, WEIGHTS
 from mathamr.graphs import shard as shards
 from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
+from mathamr.systems.mathamrplus.graphfolder import RELATIONS, VOCABULARY
 from mathamr.systems.mathamrplus.postencoder import Shares, save_joined
-from mathamr.systems.modelfolder import GRAPH, TEXT
-from mathamr.systems.weights import CONFIG, RELATIONS, VOCABULARY, WEIGHTS
+from mathamr.systems.models import GRAPH, TEXT
 from mathamr.text.files import PIECES, load_text_encoder, save_text_encoder
 from mathamr_lab.recipes.recipe import (
     StageResult,

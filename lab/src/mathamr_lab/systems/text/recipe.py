@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from mathamr.core.errors import MathAMRError
-from mathamr.systems.modelfolder import TEXT, boxed, model_folder, part_of
+from mathamr.core.modelfolder import CONFIG
+from mathamr.systems.models import TEXT, boxed, model_folder, part_of
 from mathamr.systems.text.system import save_text_system
-from mathamr.systems.weights import CONFIG
 from mathamr.text.encoder import BUDGET, TextEncoder
 from mathamr.text.files import load_text_encoder, save_difference, save_text_encoder
 from mathamr.text.windows import WINDOW

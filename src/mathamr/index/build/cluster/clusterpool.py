@@ -13,7 +13,7 @@ from mathamr.index.build.cluster.workspec import WorkSpec
 from mathamr.index.build.buildpool import BuildPool
 from mathamr.text.reading import computes_on_processor
 from mathamr.core.settings import TEXT, VECTORS
-from mathamr.systems.modelfolder import box
+from mathamr.systems.models import box
 from mathamr.core.workers import Allowance, Lost, Pool, processors
 
 

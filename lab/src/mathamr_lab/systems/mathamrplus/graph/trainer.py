@@ -13,8 +13,8 @@ from mathamr.core.arrays import IntArray
 from mathamr.core.errors import MathAMRError
 from mathamr.systems.layers.batch import GraphBatch
 from mathamr.systems.mathamrplus.configuration import ModelConfiguration
+from mathamr.systems.mathamrplus.graphfolder import save_graph_folder
 from mathamr.systems.mathamrplus.network import MathAMRPlus
-from mathamr.systems.weights import ModelHead, save_model
 from mathamr_lab.systems.mathamrplus.graph.configuration import GraphTraining
 from mathamr_lab.systems.mathamrplus.graph.materials import GraphMaterials
 from mathamr_lab.systems.mathamrplus.graph.pairs import GraphPairs
@@ -137,10 +137,16 @@ class GraphTrainer:
         """Writes a model folder of the graph network."""
         shard = self.materials.shard
         about = {"training": self.configuration.to_json(), "pairs": len(self.pairs.train), **about}
-        head = ModelHead(
-            "mathamrplus", self.network.configuration.to_json(), shard.configuration, about=about
+        save_graph_folder(
+            folder,
+            self.network.configuration,
+            self.network.state_dict(),
+            shard.configuration,
+            shard.vocabulary,
+            shard.relations,
+            about,
+            half=self.half,
         )
-        save_model(folder, head, self.network.state_dict(), shard.vocabulary, shard.relations, half=self.half)
 
     def subject(self) -> TrainingSubject:
         """The graphs, the pairs, and both configurations."""

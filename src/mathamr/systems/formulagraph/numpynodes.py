@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mathamr.core.arrayfile import read_arrays
 from mathamr.core.arrays import AnyArray, FloatArray
 from mathamr.core.errors import MathAMRError
+from mathamr.core.modelfolder import WEIGHTS
+from mathamr.core.tensorfile import read_arrays
 from mathamr.formulas.tree import Tree
 from mathamr.formulas.trees import Trees
-from mathamr.graphs.formulashard import FormulaLabels, FormulaTrees
-from mathamr.systems.formulahead import LABELS, read_formula_head
-from mathamr.systems.modelfolder import model_folder
-from mathamr.systems.modelhead import WEIGHTS
+from mathamr.graphs.formulashard import FormulaTrees
+from mathamr.systems.formulafolder import read_formula_folder
+from mathamr.systems.models import model_folder
 
 KIND = "formula-graph"
 VIEWS = ("opt", "slt")
@@ -29,12 +29,11 @@ EPSILON = 1e-5
 """Of the normalisations: torch's own default."""
 
 
-class PlainNodes:
+class NumpyNodes:
     """Both networks of a model folder, for reading."""
 
     def __init__(self, folder: Path) -> None:
-        read_formula_head(folder, KIND)
-        self._labels = FormulaLabels.load(folder / LABELS)
+        _, self._labels = read_formula_folder(folder, KIND)
         weights, kinds = read_arrays(folder / WEIGHTS), self._labels.types()
         try:
             self._views = {view: _View(_below(weights, f"views.{view}."), kinds) for view in VIEWS}
@@ -70,9 +69,9 @@ class PlainNodes:
 
 
 @lru_cache(maxsize=4)
-def nodes_of(model: str) -> PlainNodes:
+def nodes_of(model: str) -> NumpyNodes:
     """The networks of a model by its name, read once."""
-    return PlainNodes(model_folder(model))
+    return NumpyNodes(model_folder(model))
 
 
 class _Edges(NamedTuple):

@@ -35,7 +35,7 @@ ERF_BELOW = (
 """erf(x) is x times a polynomial of x² divided by another, to six digits, without an exponential (Eigen, TensorFlow and XLA have the same)."""
 
 
-def is_plain(configuration: ModelConfiguration) -> bool:
+def runs_in_numpy(configuration: ModelConfiguration) -> bool:
     """Whether a network of this shape is computed here; the rarer kinds are torch's alone."""
     starts = ("zero-embedding", "random-embedding")
     return (
@@ -45,7 +45,7 @@ def is_plain(configuration: ModelConfiguration) -> bool:
     )
 
 
-class PlainNetwork:
+class NumpyNetwork:
     """Embeddings, pre-norm residual relational layers, and a projection head for the representatives."""
 
     def __init__(

@@ -1,11 +1,7 @@
-"""Model folders: which system a folder holds, whether its files are whole, and which models there are by name.
-
-A folder has a `config.json` that says what it is and the hashes of its files; nothing in it can run code.
-"""
+"""Models by name: those in the box, those that packages bring, and any model folder; which system each is of."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,13 +9,13 @@ from typing import Any
 
 from mathamr.core.errors import MathAMRError, UnknownNameError
 from mathamr.core.integrity import checked_file
+from mathamr.core.modelfolder import CONFIG, read_config
 from mathamr.systems.system import SYSTEMS, System
 
-CONFIG, TEXT, GRAPH = "config.json", "text", "graph"
-FIRST = "mathamr-1"
-"""The model of the first release, whose parts others are made of."""
-PREFERRED = ("mathamr-2", FIRST)
-"""The models that are used unless another is named: the first of them that is in the box."""
+TEXT, GRAPH = "text", "graph"
+"""The folders of a model's encoders."""
+DEFAULT = "mathamr-2"
+"""The model that is used unless another is named."""
 PACKAGES = "mathamr.models"
 """Entry points of other packages that bring models: each names a package that holds a folder a model."""
 _OF_ENCODER = {"joined": "mathamrplus", "mathamrplus": "mathamrplus"}
@@ -80,19 +76,13 @@ def boxed_folder(name: str) -> Path | None:
 def boxed() -> list[str]:
     """The names of the models in the box, the default first."""
     names = sorted({path.parent.name for folder in boxes() for path in folder.glob(f"*/{CONFIG}")})
-    first = default_model()
-    return sorted(names, key=lambda name: name != first)
-
-
-def default_model() -> str:
-    """The name of the model that is used unless another is named."""
-    return next((name for name in PREFERRED if (box() / name / CONFIG).is_file()), FIRST)
+    return sorted(names, key=lambda name: name != DEFAULT)
 
 
 def model_folder(model: Path | str | None) -> Path:
     """The folder of a model: a folder's path, or the name of a model in the box; without either the default."""
     if model is None:
-        folder = boxed_folder(default_model())
+        folder = boxed_folder(DEFAULT)
         if folder is None:
             raise MathAMRError(
                 "this installation has no model in the box; train one with `mathamr train` and name its folder"
@@ -114,7 +104,7 @@ def model_folder(model: Path | str | None) -> Path:
 
 def system_of(folder: Path) -> type[System]:
     """The class of the system in a model folder; no weights are loaded."""
-    row = described(folder)
+    row = read_config(folder)
     kind = row.get("system") or _OF_ENCODER.get(str(row.get("encoder")))
     if kind is None:
         raise UnknownNameError("encoder", str(row.get("encoder")), sorted(_OF_ENCODER))
@@ -127,24 +117,10 @@ def load_system(model: Path | str | None = None, device: str = "auto") -> System
     return system_of(folder).load(folder, device)
 
 
-def described(folder: Path) -> dict[str, Any]:
-    """What a model folder says about itself."""
-    path = folder / CONFIG
-    try:
-        row = json.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError as error:
-        raise MathAMRError(f"no model in {folder}: it has no {CONFIG}") from error
-    except (OSError, ValueError, RecursionError) as error:
-        raise MathAMRError(f"{path} does not describe a model, or it is damaged: {error}") from error
-    if not isinstance(row, dict):
-        raise MathAMRError(f"{path} does not describe a model: expected an object")
-    return row
-
-
 def checked_model(model: Path | str | None = None) -> Model:
     """A model, after the hashes of its files were checked; nothing is loaded."""
     folder = model_folder(model)
-    row = described(folder)
+    row = read_config(folder)
     about: dict[str, Any] = {name: row[name] for name in ("measured", "license") if name in row}
     return Model(
         name=str(row.get("name") or folder.name),
@@ -164,16 +140,16 @@ def _elsewhere(row: Mapping[str, Any]) -> Iterator[Path]:
 
 def part_of(folder: Path, part: str) -> Path:
     """The folder of a model's text encoder or graph encoder: its own, or that of the model it names for it."""
-    named = described(folder).get(part)
+    named = read_config(folder).get(part)
     return folder / part if named is None else model_folder(str(named)) / part
 
 
 def _checked(folder: Path) -> Iterator[int]:
     """The sizes of all files that the folder and those in it say they have, each after its hash was checked."""
     parts = [path.parent for path in sorted(folder.rglob(CONFIG))]
-    found = any(True for _ in _elsewhere(described(folder)))
+    found = any(True for _ in _elsewhere(read_config(folder)))
     for part in parts:
-        hashes = described(part).get("sha256")
+        hashes = read_config(part).get("sha256")
         if not isinstance(hashes, dict):
             continue
         for name in hashes:

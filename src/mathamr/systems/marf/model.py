@@ -8,7 +8,6 @@ latextokens.txt       one normalised LaTeX token a line
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,23 +16,19 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from mathamr.core.configured import describing
 from mathamr.core.errors import MathAMRError
-from mathamr.core.integrity import checked_file, file_hash
-from mathamr.core.tensorfile import read_tensors, tensor_bytes, under, use_weights
+from mathamr.core.modelfolder import WEIGHTS, ModelFolder, write_model_folder
+from mathamr.core.tensorfile import halved, read_tensors, tensor_bytes, under, use_weights
 from mathamr.core.unfilled import unfilled
+from mathamr.systems.baseencoder import checked_base_encoder
 from mathamr.systems.layers.lowrank import add_changes, merge
 from mathamr.systems.marf.configuration import MarfConfiguration
 from mathamr.systems.marf.mathtokens import MathTokens
 from mathamr.systems.marf.network import ContextEncoder, FormulaEncoder, MarfNetwork, with_added_pieces
 from mathamr.systems.marf.postinput import InputReader, LatexVocabulary
-from mathamr.systems.modelfolder import described
-from mathamr.systems.textbase import checked_base
-from mathamr.systems.weights import CONFIG, WEIGHTS
 from mathamr.text.encoder import TextEncoder
 from mathamr.text.wordpieces import UNKNOWN, WordPieces
 
-FORMAT = 1
 MATH_TOKENS, LATEX_TOKENS = "mathtokens.txt", "latextokens.txt"
 _TRANSFORMER, _ADDED, _COMPONENTS = "context.transformer.", "context.transformer.pieces.added", "components"
 
@@ -55,15 +50,19 @@ class MarfVocabularies:
             formula_length=configuration.formula_length,
         )
 
+    def files(self) -> dict[str, bytes]:
+        """The two files of a folder by their names."""
+        commands = "".join(f"{command}\n" for command in self.mathematics.commands)
+        return {MATH_TOKENS: commands.encode(), LATEX_TOKENS: self.latex.to_text().encode()}
+
     def save(self, folder: Path) -> None:
-        """Two files."""
-        text = "".join(f"{command}\n" for command in self.mathematics.commands)
-        (folder / MATH_TOKENS).write_text(text, encoding="utf-8")
-        self.latex.save(folder / LATEX_TOKENS)
+        """Writes both files."""
+        for name, content in self.files().items():
+            (folder / name).write_bytes(content)
 
     @classmethod
     def load(cls, folder: Path) -> MarfVocabularies:
-        """The inverse of `save`."""
+        """The vocabularies in a folder."""
         path = folder / MATH_TOKENS
         try:
             commands = path.read_text(encoding="utf-8").split()
@@ -98,8 +97,7 @@ def _extended(base: TextEncoder, vocabularies: MarfVocabularies) -> Any:
 
 def stored_weights(learned: Mapping[str, Tensor], components: Tensor) -> dict[str, Tensor]:
     """What a folder holds, in sixteen bits."""
-    every = {**learned, _COMPONENTS: components}
-    return {name: each.detach().to("cpu", torch.float16).contiguous() for name, each in every.items()}
+    return halved({**learned, _COMPONENTS: components})
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -108,7 +106,6 @@ class MarfModel:
 
     name: str
     configuration: MarfConfiguration
-    base: str
     base_fingerprint: str
     vocabularies: MarfVocabularies
     network: MarfNetwork
@@ -165,7 +162,6 @@ def made_model(
     return MarfModel(
         name=name,
         configuration=configuration,
-        base=configuration.base,
         base_fingerprint=fingerprint,
         vocabularies=vocabularies,
         network=empty.eval(),
@@ -177,43 +173,35 @@ def made_model(
 
 
 def save_marf(folder: Path, model: MarfModel) -> None:
-    """Writes the folder that `load_marf` reads; the configuration comes last, when all is there."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / WEIGHTS).write_bytes(tensor_bytes(model.weights))
-        model.vocabularies.save(folder)
-        row = {
-            "format": FORMAT,
+    """Writes the folder that `load_marf` reads."""
+    write_model_folder(
+        folder,
+        {
             "system": "marf",
             "name": model.name,
             "configuration": model.configuration.to_json(),
-            "base": {"name": model.base, "fingerprint": model.base_fingerprint},
-            "sha256": {name: file_hash(folder / name) for name in (WEIGHTS, MATH_TOKENS, LATEX_TOKENS)},
-            **model.about,
-        }
-        (folder / CONFIG).write_text(json.dumps(row, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-    except OSError as error:
-        raise MathAMRError(f"cannot write the model folder {folder}: {error}") from error
+            "base": {"name": model.configuration.base, "fingerprint": model.base_fingerprint},
+        },
+        {WEIGHTS: tensor_bytes(model.weights), **model.vocabularies.files()},
+        model.about,
+    )
 
 
 def load_marf(folder: Path) -> MarfModel:
     """The model in a folder, after the hashes of its files were checked."""
-    row = described(folder)
-    if row.get("format") != FORMAT:
-        raise MathAMRError(f"{folder / CONFIG} has format {row.get('format')}, this version reads {FORMAT}")
-    with describing(folder / CONFIG, "MaRF model"):
-        configuration = MarfConfiguration.from_json(dict(row["configuration"]))
-        hashes = {str(name): str(value) for name, value in row["sha256"].items()}
-        base, fingerprint = str(row["base"]["name"]), str(row["base"]["fingerprint"])
-        name = str(row["name"])
-    for each in (WEIGHTS, MATH_TOKENS, LATEX_TOKENS):
-        checked_file(folder / each, hashes)
+    read = ModelFolder.read(folder, "MaRF model")
+    with read.parsing():
+        configuration = MarfConfiguration.from_json(dict(read.config["configuration"]))
+        fingerprint, name = str(read.config["base"]["fingerprint"]), str(read.config["name"])
+    weights = read.file(WEIGHTS)
+    for each in (MATH_TOKENS, LATEX_TOKENS):
+        read.file(each)
     return made_model(
-        checked_base(base, fingerprint, "cpu", str(folder)),
+        checked_base_encoder(configuration.base, fingerprint, "cpu", str(folder)),
         MarfVocabularies.load(folder),
-        replace(configuration, base=base),
-        read_tensors(folder / WEIGHTS),
+        configuration,
+        read_tensors(weights),
         name=name,
-        about={key: row[key] for key in ("measured", "license", "training") if key in row},
-        source=folder / WEIGHTS,
+        about=read.about("system", "name", "configuration", "base"),
+        source=weights,
     )

@@ -10,13 +10,13 @@ import torch
 
 from mathamr.core.errors import MathAMRError
 from mathamr.graphs.shard import Shard
-from mathamr.systems.mathamrplus import plainnetwork, refinement
-from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
-from mathamr.systems.mathamrplus.graphreading import (
-    PlainGraphEncoder,
-    exact_graph_encoder,
-    load_graph_reader,
+from mathamr.systems.mathamrplus import numpynetwork, refinement
+from mathamr.systems.mathamrplus.graphbackend import (
+    NumpyGraphEncoder,
+    load_graph_backend,
+    torch_graph_encoder,
 )
+from mathamr.systems.mathamrplus.graphencoder import GraphEncoder
 from mathamr.text.textvectors import TextVectors
 from tests.systems.mathamrplus.test_graphencoder import encoder_of
 
@@ -37,12 +37,12 @@ def test_vectors_are_those_of_torch(shard: Shard, folder: Path, monkeypatch: pyt
     tensor = shard[0]
     bare = replace(tensor, edge_index=np.zeros((2, 0), np.int32), relation_ids=np.zeros(0, np.int32))
     tensors = [shard[number] for number in range(len(shard))] + [bare]
-    ours, theirs = load_graph_reader(folder, "cpu"), GraphEncoder.load(folder, "cpu")
-    assert isinstance(ours, PlainGraphEncoder)
+    ours, theirs = load_graph_backend(folder, "cpu"), GraphEncoder.load(folder, "cpu")
+    assert isinstance(ours, NumpyGraphEncoder)
     assert (ours.fingerprint, ours.size, ours.graphs) == (theirs.fingerprint, theirs.size, theirs.graphs)
     expected = list(theirs.encode(tensors))
-    for rows, few in ((plainnetwork.PIECE_ROWS, 0), (plainnetwork.PIECE_ROWS, 10**6), (2, 0), (2, 10**6)):
-        monkeypatch.setattr(plainnetwork, "PIECE_ROWS", rows)
+    for rows, few in ((numpynetwork.PIECE_ROWS, 0), (numpynetwork.PIECE_ROWS, 10**6), (2, 0), (2, 10**6)):
+        monkeypatch.setattr(numpynetwork, "PIECE_ROWS", rows)
         monkeypatch.setattr(refinement, "FEW", few)
         found = list(ours.encode(iter(tensors)))
         assert len(found) == len(tensors)
@@ -56,16 +56,16 @@ def test_vectors_are_those_of_torch(shard: Shard, folder: Path, monkeypatch: pyt
 def test_torch_reads_where_it_is_asked_to(
     folder: Path, shard: Shard, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    ours = load_graph_reader(folder, "cpu")
-    assert isinstance(exact_graph_encoder(ours), GraphEncoder)
+    ours = load_graph_backend(folder, "cpu")
+    assert isinstance(torch_graph_encoder(ours), GraphEncoder)
     encoder_of(shard, text_size=4).save(tmp_path / "slot")
-    assert isinstance(load_graph_reader(tmp_path / "slot", "cpu"), GraphEncoder)
+    assert isinstance(load_graph_backend(tmp_path / "slot", "cpu"), GraphEncoder)
     monkeypatch.setenv("MATHAMR_TEXT", "float")
-    assert isinstance(load_graph_reader(folder, "cpu"), GraphEncoder)
+    assert isinstance(load_graph_backend(folder, "cpu"), GraphEncoder)
 
 
 def test_what_does_not_fit_is_refused(folder: Path, shard: Shard) -> None:
-    ours = load_graph_reader(folder, "cpu")
+    ours = load_graph_backend(folder, "cpu")
     foreign = replace(shard[0], node_ids=shard[0].node_ids + 10_000)
     with pytest.raises(MathAMRError, match="label number outside"):
         list(ours.encode([foreign]))
@@ -78,4 +78,4 @@ def test_what_does_not_fit_is_refused(folder: Path, shard: Shard) -> None:
             json.dumps({**row, "model": {**row["model"], **change}}), encoding="utf-8"
         )
         with pytest.raises(MathAMRError, match=match):
-            load_graph_reader(folder, "cpu")
+            load_graph_backend(folder, "cpu")

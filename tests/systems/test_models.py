@@ -10,8 +10,8 @@ import pytest
 
 from mathamr.core.errors import MathAMRError
 from mathamr.posts.post import Post
-from mathamr.systems import modelfolder
-from mathamr.systems.modelfolder import boxed, checked_model, default_model, load_system, part_of
+from mathamr.systems import models
+from mathamr.systems.models import boxed, checked_model, load_system, part_of
 from mathamr.systems.system import Item
 from mathamr.systems.text.system import TextSystem
 from mathamr.text.files import save_text_encoder
@@ -20,7 +20,7 @@ from tests.text.small import small_text_encoder
 
 @pytest.fixture
 def box(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(modelfolder, "box", lambda: tmp_path)
+    monkeypatch.setattr(models, "box", lambda: tmp_path)
     save_text_encoder(tmp_path / "mathamr-1" / "text", small_text_encoder(projection=8))
     describe(tmp_path / "mathamr-1", name="mathamr-1")
     describe(tmp_path / "mathamr-2", name="mathamr-2", text="mathamr-1")
@@ -32,10 +32,11 @@ def describe(folder: Path, **row: str) -> None:
     (folder / "config.json").write_text(json.dumps({"format": 1, "system": "text", **row}), encoding="utf-8")
 
 
-def test_the_default_is_the_newest_that_is_in_the_box(box: Path) -> None:
-    assert default_model() == boxed()[0] == load_system(None, "cpu").name == "mathamr-2"
+def test_the_default_comes_first(box: Path) -> None:
+    assert boxed()[0] == load_system(None, "cpu").name == "mathamr-2"
     (box / "mathamr-2" / "config.json").unlink()
-    assert default_model() == boxed()[0] == "mathamr-1"
+    with pytest.raises(MathAMRError, match="no model in the box"):
+        load_system(None, "cpu")
 
 
 def test_a_part_that_another_model_has_is_read_there_and_checked_there(box: Path) -> None:
@@ -75,9 +76,9 @@ def test_a_package_can_bring_models_which_are_found_by_name_behind_those_in_the_
     points.write_text("[mathamr.models]\nmore = more_models\n")
     monkeypatch.syspath_prepend(str(site))
     assert boxed() == ["mathamr-2", "mathamr-1", "mathamr-9"]
-    assert modelfolder.model_folder("mathamr-9") == brought / "mathamr-9"
+    assert models.model_folder("mathamr-9") == brought / "mathamr-9"
     assert load_system("mathamr-9", "cpu").fingerprint == load_system("mathamr-1", "cpu").fingerprint
-    assert modelfolder.model_folder("mathamr-1") == box / "mathamr-1"  # no package takes another's name
+    assert models.model_folder("mathamr-1") == box / "mathamr-1"  # no package takes another's name
     points.write_text("[mathamr.models]\nmore = no_such_package\n")
     with pytest.raises(MathAMRError, match="'more' says that it brings models"):
         boxed()

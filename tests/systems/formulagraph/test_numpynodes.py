@@ -12,9 +12,9 @@ import pytest
 from mathamr.core.errors import MathAMRError
 from mathamr.formulas.parse import parse
 from mathamr.formulas.trees import Trees
-from mathamr.systems.formulagraph.plainnodes import VIEWS, PlainNodes, nodes_of
+from mathamr.systems.formulagraph.numpynodes import VIEWS, NumpyNodes, nodes_of
 from mathamr.systems.formulagraph.system import FormulaGraphSystem
-from mathamr.systems.modelfolder import box
+from mathamr.systems.models import box
 
 FORMULAS = (
     "x",
@@ -74,7 +74,7 @@ def test_a_view_that_one_formula_lacks_counts_nothing() -> None:
 
 def test_torch_is_not_loaded() -> None:
     code = (
-        "import sys; from mathamr.systems.formulagraph.plainnodes import nodes_of;"
+        "import sys; from mathamr.systems.formulagraph.numpynodes import nodes_of;"
         "nodes_of('formula-graph'); sys.exit('torch' in sys.modules)"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
@@ -82,6 +82,6 @@ def test_torch_is_not_loaded() -> None:
 
 def test_weights_of_another_network_are_refused(tmp_path: Path) -> None:
     with pytest.raises(MathAMRError, match="holds a model of the system 'ssemb'"):
-        PlainNodes(box() / "ssemb")
+        NumpyNodes(box() / "ssemb")
     with pytest.raises(MathAMRError, match=r"no model in .*config\.json"):
-        PlainNodes(tmp_path)
+        NumpyNodes(tmp_path)

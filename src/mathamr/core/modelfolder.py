@@ -1,0 +1,93 @@
+"""Model folders: `config.json` says what a model is and has the SHA-256 of every other file; nothing in them can run code.
+
+Every system and every encoder is stored so. What stands in `config.json` beside `format` and `sha256` is the system's own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from mathamr.core.configured import describing
+from mathamr.core.errors import MathAMRError
+from mathamr.core.integrity import checked_file
+from mathamr.core.storage.durable import write_whole
+
+FORMAT = 1
+CONFIG, WEIGHTS = "config.json", "weights.safetensors"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFolder:
+    """A model folder whose configuration was read; a file is handed out after its hash was checked."""
+
+    path: Path
+    config: dict[str, Any]
+    what: str = "model"
+
+    @classmethod
+    def read(cls, path: Path, what: str = "model") -> ModelFolder:
+        """The folder of a model, or of something else that `what` names; other formats are refused."""
+        config = read_config(path, what)
+        if config.get("format") != FORMAT:
+            raise MathAMRError(
+                f"{path / CONFIG} has format {config.get('format')}, this version reads {FORMAT};"
+                " install the version it was made with"
+            )
+        return cls(path, config, what)
+
+    def parsing(self) -> AbstractContextManager[None]:
+        """Whatever is missing or wrong in the configuration becomes a clear error while it is read inside."""
+        return describing(self.path / CONFIG, self.what)
+
+    @property
+    def hashes(self) -> dict[str, str]:
+        """The SHA-256 of every file by its name."""
+        with self.parsing():
+            return {str(name): str(value) for name, value in self.config["sha256"].items()}
+
+    def about(self, *known: str) -> dict[str, Any]:
+        """The rest of the configuration, which is for people: how the model was trained, what was measured."""
+        return {
+            name: value for name, value in self.config.items() if name not in ("format", "sha256", *known)
+        }
+
+    def file(self, name: str) -> Path:
+        """The path of a file, after its hash was checked."""
+        checked_file(self.path / name, self.hashes)
+        return self.path / name
+
+
+def read_config(folder: Path, what: str = "model") -> dict[str, Any]:
+    """The configuration of a folder, of any format."""
+    path = folder / CONFIG
+    with describing(path, what):
+        row = json.loads(path.read_text(encoding="utf-8"))
+        if not isinstance(row, dict):
+            raise TypeError("expected an object")
+        return row
+
+
+def write_model_folder(
+    folder: Path,
+    config: Mapping[str, Any],
+    files: Mapping[str, bytes] | None = None,
+    about: Mapping[str, Any] | None = None,
+) -> ModelFolder:
+    """Writes a folder that `ModelFolder.read` reads; the configuration comes last, when all files are there."""
+    files = files or {}
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise MathAMRError(f"cannot write the model folder {folder}: {error}") from error
+    for name, content in files.items():
+        write_whole(folder / name, content)
+    hashes = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
+    row = {"format": FORMAT, **config, **({"sha256": hashes} if files else {}), **(about or {})}
+    write_whole(folder / CONFIG, (json.dumps(row, indent=2, ensure_ascii=False) + "\n").encode())
+    return ModelFolder(folder, row)
