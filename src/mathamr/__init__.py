@@ -1,6 +1,6 @@
 """mathamr: a math-aware search engine and research toolkit.
 
-`from mathamr import Index` is what a program that searches needs; every name is loaded when it is asked for.
+A program that searches needs only `from mathamr import Index`. Every name is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
     "read_posts",
 ]
 
-_HOMES = {
+_MODULES = {
     "BuildOptions": "mathamr.index.build.builder",
     "Filter": "mathamr.index.engines.entry",
     "Formula": "mathamr.posts.post",
@@ -53,6 +53,6 @@ _HOMES = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in _HOMES:
-        return getattr(import_module(_HOMES[name]), name)
+    if name in _MODULES:
+        return getattr(import_module(_MODULES[name]), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

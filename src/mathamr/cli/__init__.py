@@ -1,4 +1,4 @@
-"""The `mathamr` command: one module a verb, each loaded only when it is called."""
+"""The `mathamr` command: each verb is a module, imported only when that verb runs."""
 
 from __future__ import annotations
 
@@ -17,52 +17,52 @@ from mathamr.core.errors import MathAMRError, MissingExtraError, did_you_mean
 from mathamr.core.garbage import collect_rarely
 from mathamr.core.terminal import visible
 
-# verb (a module under mathamr.cli) -> one line of help; the order is that of a post's way through the rooms.
+# Each verb (a module of mathamr.cli) with its line of help, in the order in which a collection is processed.
 VERBS = {
-    "posts": "What a reader sees: counts, samples, what was skipped and why.",
-    "formula": "Layout and operator trees of formulas.",
-    "amr": "Meaning graphs of sentences.",
-    "graph": "MathAMR+ graphs of posts, a store of them, or a picture of one.",
-    "train": "An encoder from pairs of stored graphs.",
-    "models": "The models that are there: tasks, size, speed, measured quality.",
-    "index": "An index of posts: built, brought up to date, checked, mended.",
-    "plan": "What an index of so many posts takes: hours, disk, memory.",
-    "backup": "An index in one file, taken while it is searched and changed.",
-    "restore": "An index from a backup, checked.",
-    "search": "Posts that answer a query, or formulas like the one in it.",
-    "shell": "A prompt that asks an index one query after another.",
-    "explain": "Why a post is found: which part met which part of the query.",
-    "run": "A TREC run of an index for ARQMath topics.",
-    "fuse": "One TREC run of several, by ranks or by scores.",
-    "evaluate": "Measures of runs: nDCG', MAP', P'@10, Bpref, with tests against a baseline.",
-    "experiment": "An experiment of the thesis: variants trained, measured and compared.",
-    "serve": "The web page and the HTTP API of an index.",
-    "mcp": "An index as tools of the Model Context Protocol.",
-    "demo": "The bundled sample, end to end.",
-    "doctor": "Versions, engines, models, and what is missing.",
+    "posts": "Show what a reader finds in posts: counts, samples, skipped parts.",
+    "formula": "Show the layout and operator trees of formulas.",
+    "amr": "Parse sentences into meaning graphs (AMR).",
+    "graph": "Build MathAMR+ graphs of posts: print, store or draw them.",
+    "train": "Train a model (laboratory).",
+    "models": "List the installed models: tasks, size, measured quality.",
+    "index": "Build, update, check or repair an index.",
+    "plan": "Estimate the hours, disk and memory that an index takes.",
+    "backup": "Write an index to one file while it stays in use.",
+    "restore": "Restore an index from a backup and check it.",
+    "search": "Find posts that answer a query, or formulas like the one in it.",
+    "shell": "Search an index interactively.",
+    "explain": "Explain a hit: which part of the query matched which part of it.",
+    "run": "Write a TREC run of an index for ARQMath topics.",
+    "fuse": "Fuse several TREC runs, by ranks or by scores.",
+    "evaluate": "Measure runs: nDCG', MAP', P'@10, Bpref, with tests against a baseline.",
+    "experiment": "Run an experiment: train, measure and compare variants (laboratory).",
+    "serve": "Serve the web page and the HTTP API of an index.",
+    "mcp": "Serve an index as tools of the Model Context Protocol.",
+    "demo": "Run the bundled sample end to end.",
+    "doctor": "Show versions, engines, models, and what is missing.",
 }
 
 LABORATORY = ("train", "experiment")
-"""Verbs that the package mathamr-lab adds as entry points of the group `GROUP`."""
+"""Verbs of the package mathamr-lab, which registers them as entry points of the group `GROUP`."""
 GROUP = "mathamr.commands"
 
 
 class LazyVerbs(TyperGroup):
-    """Imports a verb's module only when that verb runs, so that `--help` answers at once."""
+    """Imports the module of a verb only when that verb runs, so that `--help` is quick."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The verbs, in their order."""
+        """The verbs in the order of the help."""
         return list(VERBS)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """Loads the verb that is called, and only that one."""
+        """Load the verb that is called, and no other."""
         self._called = args[0] if args else ""
         if self._called and not self._called.startswith("-") and self._called not in VERBS:
             ctx.fail(f"No such command {self._called!r}{did_you_mean(self._called, VERBS)}")
         return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of the verb that is called; for the list of all verbs one that has only its line of help."""
+        """The command of the verb that runs; for the list of verbs, a placeholder with only its line of help."""
         if cmd_name not in VERBS:
             return None
         called = cmd_name == getattr(self, "_called", "")
@@ -73,7 +73,7 @@ class LazyVerbs(TyperGroup):
 
 
 def _listed() -> None:
-    """Stands for a verb in the list of verbs."""
+    """Placeholder for a verb in the list of verbs."""
 
 
 def _command(verb: str) -> Any:
@@ -82,7 +82,10 @@ def _command(verb: str) -> Any:
         return import_module(f"mathamr.cli.{verb}").command
     for point in entry_points(group=GROUP, name=verb):
         return point.load()
-    raise MissingExtraError(f"`mathamr {verb}` is part of the laboratory, which", "pip install mathamr-lab")
+    raise MissingExtraError(
+        f"`mathamr {verb}` is part of the laboratory, which",
+        "pip install ./lab (in a checkout of the repository)",
+    )
 
 
 app = typer.Typer(
@@ -115,13 +118,13 @@ def _print_version(value: bool) -> None:
 
 
 _EXTRAS = {"torch": "torch", "bm25s": "baselines"}
-"""Packages that a small installation does without, and the extra that brings each."""
+"""Optional packages, each with the extra that installs it."""
 
 
 def main() -> None:
-    """Entry point: a `MathAMRError` is printed as one clear message and ends with exit code 1."""
+    """Entry point: print a `MathAMRError` as one message and exit with code 1."""
     collect_rarely()
-    atexit.register(gc.freeze)  # to look once more when it ends takes an eighth of a first query's time
+    atexit.register(gc.freeze)  # skips a last collection, an eighth of a first query's time
     try:
         app()
     except MathAMRError as error:
@@ -130,7 +133,9 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if (extra := _EXTRAS.get((error.name or "").partition(".")[0])) is None:
             raise
-        missing = MissingExtraError(f"{error.name}, which this needs,", f'pip install "mathamr[{extra}]"')
+        missing = MissingExtraError(
+            f"{error.name}, which this command needs,", f'pip install "mathamr[{extra}]"'
+        )
         print(f"mathamr: {missing}", file=sys.stderr)
         sys.exit(1)
     except BrokenPipeError:

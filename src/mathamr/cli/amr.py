@@ -1,4 +1,4 @@
-"""`mathamr amr`: meaning graphs of sentences."""
+"""`mathamr amr`: meaning graphs (AMR) of sentences."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def command(
         str | None,
         typer.Option(help="The parser's model: a folder, a checkpoint or a name.", show_default=False),
     ] = None,
-    workers: Annotated[int, typer.Option(min=1, help="Processes that parse at the same time.")] = 1,
-    cache: Annotated[bool, typer.Option(help="Keep graphs, so that no sentence is parsed twice.")] = True,
+    workers: Annotated[int, typer.Option(min=1, help="Worker processes.")] = 1,
+    cache: Annotated[bool, typer.Option(help="Cache graphs, so that no sentence is parsed twice.")] = True,
     alignments: Annotated[
-        bool, typer.Option("--alignments", help="Mark the words of every node, as in boy~e.3.")
+        bool, typer.Option("--alignments", help="Mark the word that each node stands for, as in boy~e.3.")
     ] = False,
     svg: Annotated[
         Path | None,
@@ -55,7 +55,7 @@ def command(
         ),
     ] = None,
 ) -> None:
-    """Meaning graphs (AMR) of sentences, as Penman text, JSON lines or a picture."""
+    """Parse sentences into meaning graphs (AMR): Penman text, JSON lines or a picture."""
     if jsonl and (sentences or svg):
         raise typer.BadParameter("--jsonl reads standard input; it takes no sentences and no --svg")
     with ExitStack() as stack:

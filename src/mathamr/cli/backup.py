@@ -1,4 +1,4 @@
-"""`mathamr backup`: an index in one file."""
+"""`mathamr backup`: write an index to one file."""
 
 from __future__ import annotations
 
@@ -9,15 +9,17 @@ from typing import Annotated
 
 import typer
 
+from mathamr.cli.options import IndexFolder
+
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The index.", show_default=False)],
+    folder: IndexFolder,
     path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="The new file, a tar archive.", show_default=False)
+        Path, typer.Argument(metavar="FILE", help="The tar archive to write.", show_default=False)
     ],
-    as_json: Annotated[bool, typer.Option("--json", help="What was written as one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
 ) -> None:
-    """Write an index into one file, while it is searched and changed; mathamr restore makes an index of it again."""
+    """Write an index to one file while it stays in use; mathamr restore reads it back."""
     from mathamr.index.admin.backup import backup
 
     made = backup(folder, path)
@@ -28,6 +30,6 @@ def command(
     print(f"{made.posts:,} posts in {made.path}, {made.bytes / 2**20:,.1f} MiB", file=sys.stderr)
     if not made.derived:
         print(
-            "the index was changed all the while: vectors and lexical entries are made again when it is restored",
+            "the index changed during the backup: restoring it computes vectors and lexical entries again",
             file=sys.stderr,
         )

@@ -1,4 +1,4 @@
-"""`mathamr demo`: the bundled sample on its way through the rooms, from a file of posts to answers."""
+"""`mathamr demo`: the bundled sample through every stage, from a file of posts to answers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 SHOWN_POST = "101"
 READABLE = 20
-"""About how long the LaTeX of a formula is whose trees fit a screen."""
+"""Approximate length of a formula in LaTeX whose trees fit a screen."""
 HITS = 2
 
 TEXT_QUERY = r"Why does $\sum_{n=1}^\infty \frac{1}{n^2}$ converge, and what is its value?"
 FORMULA_QUERY = r"\sum_{n=1}^{\infty} \frac{1}{n}"
 TOPIC = "A.3"
-"""A question that is not in the sample, searched for as a whole: a topic of its Task 1."""
+"""A whole question that is not in the sample: a topic of its Task 1."""
 
 _NEXT = (
-    ("the page of this index, in your browser", "mathamr demo --serve"),
+    ("the web page of this index", "mathamr demo --serve"),
     ("your own notes or dump, ready to search", "mathamr index FOLDER --out INDEX"),
     ("answers, or formulas like one", "mathamr search INDEX 'QUERY with $latex$'"),
     ("what is installed or missing", "mathamr doctor"),
@@ -34,14 +34,14 @@ _NEXT = (
 
 def command(
     out: Annotated[
-        Path | None, typer.Option(help="Folder for the index and the pictures; by default one in the cache.")
+        Path | None, typer.Option(help="Folder for the index and the pictures.", show_default="in the cache")
     ] = None,
-    workers: Annotated[int, typer.Option("--workers", "-j", help="Processes to build with.", min=1)] = 2,
-    limit: Annotated[int | None, typer.Option(help="Only this many posts of the sample.", min=1)] = None,
-    model: Annotated[
-        str | None, typer.Option(help="Another model than the usual one: a name, or a folder.")
+    workers: Annotated[int, typer.Option("--workers", "-j", help="Worker processes.", min=1)] = 2,
+    limit: Annotated[
+        int | None, typer.Option(help="Index only this many posts of the sample.", min=1)
     ] = None,
-    serve: Annotated[bool, typer.Option("--serve", help="Then serve the page of the index.")] = False,
+    model: Annotated[str | None, typer.Option(help="Use this model: a name or a folder.")] = None,
+    serve: Annotated[bool, typer.Option("--serve", help="Serve the web page afterwards.")] = False,
     port: Annotated[int, typer.Option(help="Port of the page, with --serve.", min=0, max=65535)] = 8080,
 ) -> None:
     """Read the bundled forum, index it, answer three queries, and show why a hit was found."""
@@ -78,7 +78,7 @@ def command(
 
 
 def _read(console: SafeConsole, target: Path, limit: int | None) -> tuple[list[Post], Path]:
-    """The posts of the sample and the file to index: a cut of it where only some are wanted."""
+    """The posts of the sample and the file to index, which holds only the first `limit` posts if one is set."""
     from itertools import islice
 
     from mathamr.cli.postdisplay import show_posts_read
@@ -155,13 +155,13 @@ def _answer(console: SafeConsole, heading: Callable[[str], None], index: Index, 
     heading(f"5. A formula alone: {escape(FORMULA_QUERY)}")
     show_hits(index.search(FORMULA_QUERY, "formulas", k=HITS), console)
     topic = next(each for each in read_topics(folder() / "topics" / "task1.xml") if each.id == TOPIC)
-    asked = Query.of_post(topic.post)
+    question = Query.of_post(topic.post)
     heading("6. A whole question, as somebody might ask it next; answers only")
-    for sentence in asked.passage.sentences:
+    for sentence in question.passage.sentences:
         stretch = fragments(sentence, formulas_by_id(topic.post))
         console.print(f"  {plain(stretch)}", highlight=False, markup=False)
     console.print()
-    show_hits(index.search(asked, k=HITS, where=Filter(kinds=("answer",))), console)
+    show_hits(index.search(question, k=HITS, where=Filter(kinds=("answer",))), console)
     if hits.hits:
         heading(f"7. Why post {hits[0].id} was found for the first query")
         alignment = index.explain(TEXT_QUERY, hits[0].id)

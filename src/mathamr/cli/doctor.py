@@ -12,7 +12,7 @@ from rich.markup import escape
 def command(
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
 ) -> None:
-    """Says what this installation has and what it lacks; exit code 1 when something needed is missing."""
+    """Show what this installation has and lacks; exit with code 1 if a required part is missing."""
     from mathamr.cli.environment import examine
 
     checkup = examine()

@@ -1,4 +1,4 @@
-"""What this installation has: versions, models, optional parts, settings; `mathamr doctor` prints it."""
+"""The state of this installation, printed by `mathamr doctor`: versions, models, optional parts, settings."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Checkup:
-    """All findings; healthy when nothing that is needed is missing."""
+    """All findings of `examine`."""
 
     findings: tuple[Finding, ...] = field(default=())
 
     @property
     def healthy(self) -> bool:
-        """Whether everything that mathamr cannot do without is there."""
+        """True if no required part is missing."""
         return all(finding.state != "missing" for finding in self.findings)
 
     def to_json(self) -> dict[str, Any]:
-        """For machines."""
+        """The findings as JSON values."""
         return {"healthy": self.healthy, "findings": [asdict(finding) for finding in self.findings]}
 
 
 def examine() -> Checkup:
-    """Looks at this installation without changing or downloading anything."""
+    """Examine this installation without changing or downloading anything."""
     return Checkup((*_machine(), *_dependencies(), *_models(), *_optional(), *_settings()))
 
 
@@ -60,7 +60,7 @@ def _machine() -> list[Finding]:
 
 
 def _dependencies() -> list[Finding]:
-    """The packages that pyproject.toml asks for, as they are installed."""
+    """The installed versions of the required packages."""
     findings = []
     for requirement in metadata.requires("mathamr") or []:
         if "extra ==" in requirement:
@@ -92,7 +92,7 @@ def _models() -> list[Finding]:
 
 
 def _box(again: str) -> Finding:
-    """The encoder in the box: its name and size, and whether all of its files are as they should be."""
+    """The default model: its name and size, after its files were checked."""
     from mathamr.systems.models import checked_model
 
     try:

@@ -1,4 +1,4 @@
-"""`mathamr evaluate`: runs against judgments, against a baseline, and as a page."""
+"""`mathamr evaluate`: measure runs, compare them with a baseline, and write a report page."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def command(
         list[str],
         typer.Option(
             "--run",
-            help="A run file of TREC or ARQMath, or a baseline's name: random, bm25, bm25-words, latex-ngrams, "
+            help="A run file in TREC or ARQMath format, or a baseline: random, bm25, bm25-words, latex-ngrams, "
             "minilm. Repeatable.",
             show_default=False,
         ),
@@ -30,29 +30,33 @@ def command(
             "--measure",
             "-m",
             help="nDCG', MAP', P'@10, Bpref, recall@100, MRR@10, judged@10, with (rel=N) for another threshold, or a "
-            "set of them: arqmath (the default), known-items, ntcir12. Repeatable.",
+            "suite: arqmath (the default), known-items, ntcir12. Repeatable.",
         ),
     ] = None,
     baseline: Annotated[
-        str | None, typer.Option(help="The run that the others are tested against, as in --run.")
+        str | None, typer.Option(help="The run to test the others against: a file or name as in --run.")
     ] = None,
     relevant: Annotated[
-        int | None, typer.Option(help="The lowest grade that counts as relevant, 2 if not given.", min=1)
+        int | None, typer.Option(help="The lowest grade that counts as relevant.", min=1, show_default="2")
     ] = None,
     only_with_relevant: Annotated[
-        bool, typer.Option("--only-with-relevant", help="Leave out topics that have no relevant item.")
+        bool, typer.Option("--only-with-relevant", help="Ignore topics without a relevant item.")
     ] = False,
     formulas: Annotated[
         Path | None,
         typer.Option(
-            help="Table of formulas (id, visual_id): the runs name formulas, the judgments their looks."
+            help="Table of formulas (id, visual_id), for runs of formula ids with judgments of visual ids."
         ),
     ] = None,
-    random: Annotated[bool, typer.Option("--random", help="Also what a random order would score.")] = False,
-    per_topic: Annotated[bool, typer.Option("--per-topic", help="Also the values of every topic.")] = False,
+    random: Annotated[
+        bool, typer.Option("--random", help="Also print the scores of a random order.")
+    ] = False,
+    per_topic: Annotated[
+        bool, typer.Option("--per-topic", help="Also print the values of every topic.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of tables.")] = False,
     html: Annotated[
-        Path | None, typer.Option(help="Write a page with tables, charts and the telling topics.")
+        Path | None, typer.Option(help="Write a page with tables, charts and the topics that differ most.")
     ] = None,
     topics: Annotated[
         Path | None, typer.Option(help="ARQMath topics: for baselines, and shown on the page.")
@@ -68,24 +72,24 @@ def command(
 
     sources = EvaluationInputs(qrels, (*run, *(more or ())), baseline, topics, posts, formulas)
     chosen = measures(measure or ["arqmath"], relevant)
-    assessment = evaluate_runs(sources, chosen, relevant, only_with_relevant, random)
-    comparison = assessment.comparison
-    for remark in assessment.remarks:
+    evaluation = evaluate_runs(sources, chosen, relevant, only_with_relevant, random)
+    comparison = evaluation.comparison
+    for remark in evaluation.remarks:
         print(remark, file=sys.stderr)
     if html is not None:
         from mathamr.evaluation.report.page import write_page
 
-        for remark in write_page(assessment, html, posts):
+        for remark in write_page(evaluation, html, posts):
             print(remark, file=sys.stderr)
         print(f"page written to {html}", file=sys.stderr)
     if as_json:
         floors = {
             floor.run: {measure: floor.mean(measure) for measure in floor.measures}
-            for floor in assessment.floors
+            for floor in evaluation.floors
         }
         print(json.dumps(comparison.to_json(per_topic) | {"random": floors}, ensure_ascii=False, indent=2))
         return
-    print(means_table(comparison, assessment.floors))
+    print(means_table(comparison, evaluation.floors))
     print(f"\n{len(comparison.topics)} topics")
     if comparison.differences:
         print(f"† baseline; paired t-tests, Bonferroni corrected for {comparison.tests} tests\n")

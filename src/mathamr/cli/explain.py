@@ -1,4 +1,4 @@
-"""`mathamr explain`: why a post is found."""
+"""`mathamr explain`: why a hit was found."""
 
 from __future__ import annotations
 
@@ -9,9 +9,11 @@ from typing import Annotated
 
 import typer
 
+from mathamr.cli.options import Device, IndexFolder, Model, Parser, ParserModel, trust_parser
+
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The index.", show_default=False)],
+    folder: IndexFolder,
     query: Annotated[
         str, typer.Argument(metavar="QUERY", help="The query, as for mathamr search.", show_default=False)
     ],
@@ -24,29 +26,21 @@ def command(
     svg: Annotated[
         Path | None,
         typer.Option(
-            help="Of a formula: draw its trees beside the query's to this file, nodes that met alike."
+            help="For a formula: draw its trees and the query's, matched nodes in the same colour, to this file."
         ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON object instead of a table.")] = False,
-    model: Annotated[
-        str | None, typer.Option(help="Where the index's model is now: a folder, or a name.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
-    parser: Annotated[
-        str | None, typer.Option(help="The index's AMR parser, if it is not mathamr's own, as module:Class.")
-    ] = None,
-    parser_model: Annotated[
-        str | None, typer.Option(help="The model of that parser, if the index names one.")
-    ] = None,
+    model: Model = None,
+    device: Device = "auto",
+    parser: Parser = None,
+    parser_model: ParserModel = None,
 ) -> None:
-    """Show which part of a post, or which node of a formula, met which of the query, and how well."""
-    from mathamr.amr.parser import vouch_for_parser
+    """Show which part of a post, or node of a formula, matched which part of the query, and how well."""
     from mathamr.core.errors import MathAMRError
     from mathamr.search.searcher import Index
 
     text = sys.stdin.read() if query == "-" else query
-    if parser or parser_model:
-        vouch_for_parser(parser or "builtin", parser_model)
+    trust_parser(parser, parser_model)
     with Index.open(folder, device=device, model=model) as index:
         match = index.explain_formula(text, identifier) if index.has_formula(identifier) else None
         wants_parts = match is None or png is not None or (as_json and index.explains_posts)
@@ -55,7 +49,7 @@ def command(
     if svg is not None:
         if match is None:
             raise MathAMRError(
-                f"{identifier!r} is no formula: --svg draws the trees of formulas, --png posts"
+                f"{identifier!r} is not a formula: --svg draws trees of formulas; use --png for a post"
             )
         try:
             svg.write_text(match.svg(), encoding="utf-8")
@@ -68,9 +62,9 @@ def command(
         save_heatmap(alignment, png)
         print(f"heatmap written to {png}", file=sys.stderr)
     if as_json:
-        said = alignment.to_json() if alignment else {}
+        row = alignment.to_json() if alignment else {}
         nodes = {"nodes": match.to_json()} if match else {"placed": placed.to_json() if placed else None}
-        print(json.dumps(said | nodes, ensure_ascii=False))
+        print(json.dumps(row | nodes, ensure_ascii=False))
         return
     from mathamr.cli.hitdisplay import show_alignment, show_formula_match, show_place
 

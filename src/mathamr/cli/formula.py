@@ -15,10 +15,10 @@ from mathamr.core.terminal import visible
 
 def command(
     latex: Annotated[
-        list[str] | None, typer.Argument(help="Formulas; without any, one a line from standard input.")
+        list[str] | None, typer.Argument(help="Formulas; by default the lines of standard input.")
     ] = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON array: trees as Tangent strings, repairs.")
+        bool, typer.Option("--json", help="Print one JSON array: trees as Tangent strings, repairs.")
     ] = False,
     as_jsonl: Annotated[
         bool,
@@ -28,9 +28,11 @@ def command(
             '{"latex", "slt", "opt", "error"} out.',
         ),
     ] = False,
-    mathml: Annotated[bool, typer.Option("--mathml", help="Presentation MathML instead of trees.")] = False,
+    mathml: Annotated[
+        bool, typer.Option("--mathml", help="Print Presentation MathML instead of trees.")
+    ] = False,
     svg: Annotated[
-        Path | None, typer.Option("--svg", help="Draw both trees of one formula into this file.")
+        Path | None, typer.Option("--svg", help="Draw both trees of one formula to this file.")
     ] = None,
     macros: Annotated[
         list[Path] | None,
@@ -43,18 +45,18 @@ def command(
         str,
         typer.Option(
             help="How the operator tree is read: published (as Tangent-S and LaTeXML) or mathematician (what the "
-            "formula means, with what was decided and why)."
+            "formula means, with the decisions and their reasons)."
         ),
     ] = "published",
     together: Annotated[
         bool,
         typer.Option(
             "--together",
-            help="The formulas are of one post: a letter that one of them applies is a function in all.",
+            help="The formulas are from one post: a letter used as a function in one is a function in all.",
         ),
     ] = False,
 ) -> None:
-    """Read LaTeX (or MathML, with --jsonl) and show how the symbols stand and what is applied to what."""
+    """Parse LaTeX (or MathML, with --jsonl) and show the layout and operator trees."""
     if as_json + as_jsonl + mathml > 1:
         raise typer.BadParameter("--json, --jsonl and --mathml exclude each other")
     from mathamr.formulas.parse import FormulaParser, context_of
@@ -70,7 +72,7 @@ def command(
         return
     formulas = latex or [line for line in sys.stdin.read().splitlines() if line.strip()]
     if not formulas:
-        raise typer.BadParameter("no formula: give one, or one a line on standard input")
+        raise typer.BadParameter("no formula: name one, or write one per line to standard input")
     if svg is not None and len(formulas) != 1:
         raise typer.BadParameter("--svg draws one formula")
     if together:

@@ -1,4 +1,4 @@
-"""`mathamr fuse`: one run file of several."""
+"""`mathamr fuse`: fuse several run files into one."""
 
 from __future__ import annotations
 
@@ -12,7 +12,9 @@ import typer
 def command(
     runs: Annotated[
         list[str],
-        typer.Argument(metavar="RUN", help="Two run files of TREC or ARQMath, or more.", show_default=False),
+        typer.Argument(
+            metavar="RUN", help="Two or more run files in TREC or ARQMath format.", show_default=False
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The run file to write; - is standard output.")],
     fusion: Annotated[
@@ -21,20 +23,20 @@ def command(
     ] = "rrf",
     weights: Annotated[
         str,
-        typer.Option(help="How much each run counts, in their order: 1,0.5. By default all the same."),
+        typer.Option(help="The weight of each run, in order: 1,0.5.", show_default="equal weights"),
     ] = "",
     normalisation: Annotated[
         str | None,
         typer.Option(
-            help="How scores are made comparable, topic by topic: min-max, top, z or none; by default the fusion's own."
+            help="How the scores of a topic are normalised: min-max, top, z or none; by default the fusion's own."
         ),
     ] = None,
-    depth: Annotated[
-        int, typer.Option(help="Results a topic, of each run and of the fused one.", min=1)
-    ] = 1000,
-    name: Annotated[str, typer.Option(help="The name of the run; by default the fusion and the runs.")] = "",
+    depth: Annotated[int, typer.Option(help="Results per topic that are read and written.", min=1)] = 1000,
+    name: Annotated[
+        str, typer.Option(help="The name of the run.", show_default="the fusion and its runs")
+    ] = "",
 ) -> None:
-    """Make one run of several, topic by topic; a topic that some lack is fused from the others."""
+    """Fuse runs topic by topic; a topic that some runs lack is fused from the others."""
     from mathamr.evaluation.fusedruns import fuse_runs, remarks_on
     from mathamr.evaluation.runs import check_once, named_apart, read_run, write_run
 
@@ -53,7 +55,7 @@ def command(
 
 
 def _weights(text: str, count: int) -> list[float] | None:
-    """The weights that were typed, one a run."""
+    """The weights as typed, one per run."""
     if not text:
         return None
     try:
@@ -61,5 +63,5 @@ def _weights(text: str, count: int) -> list[float] | None:
     except ValueError:
         raise typer.BadParameter(f"--weights {text!r}: write numbers like 1,0.5") from None
     if len(found) != count:
-        raise typer.BadParameter(f"--weights {text!r}: {count} runs need {count} weights, not {len(found)}")
+        raise typer.BadParameter(f"--weights {text!r}: {count} runs need {count} weights, got {len(found)}")
     return found

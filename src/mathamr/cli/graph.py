@@ -28,9 +28,11 @@ def command(
     ],
     out: Annotated[
         Path | None,
-        typer.Option(help="Keep graphs, vocabularies and tensors in this folder; goes on where it stopped."),
+        typer.Option(
+            help="Store graphs, vocabularies and tensors in this folder; an interrupted run resumes."
+        ),
     ] = None,
-    svg: Annotated[Path | None, typer.Option(help="Draw one post into this file.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Draw one post to this file.")] = None,
     post: Annotated[list[str] | None, typer.Option(help="Only the post with this id. Repeatable.")] = None,
     mode: Annotated[str, typer.Option(help="Formula trees: both, opt, slt or none.")] = "both",
     structure: Annotated[
@@ -43,21 +45,24 @@ def command(
         bool, typer.Option("--linear", help="MathAMR strings instead of graphs: id, tab, words depth first.")
     ] = False,
     format: Annotated[
-        str | None, typer.Option("--format", "-f", help=f"Do not look, this is it: {', '.join(READERS)}.")
+        str | None,
+        typer.Option(
+            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(READERS)}."
+        ),
     ] = None,
     parser: Annotated[str, typer.Option(help="AMR parser: builtin, amrlib or transition.")] = "builtin",
     model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
-    workers: Annotated[int, typer.Option("--workers", "-j", help="Processes to build with.", min=1)] = 1,
+    workers: Annotated[int, typer.Option("--workers", "-j", help="Worker processes.", min=1)] = 1,
     limit: Annotated[int | None, typer.Option(help="Stop after this many posts.", min=0)] = None,
     reading: Annotated[
         str,
-        typer.Option(help="How formulas are read: published, or mathematician (printed or drawn, not kept)."),
+        typer.Option(help="How formulas are read: published, or mathematician (not with --out)."),
     ] = "published",
     as_json: Annotated[
         bool, typer.Option("--json", help="Statistics as one JSON object (with --out).")
     ] = False,
 ) -> None:
-    """Turn posts into graphs of meaning, operators and layout; print them, keep them, or draw one."""
+    """Turn posts into graphs of meaning, operators and layout; print them, store them, or draw one."""
     configuration = GraphConfiguration(mode, structure, auxiliary)  # type: ignore[arg-type]
     if (out is not None) + (svg is not None) + linear > 1:
         raise typer.BadParameter("--out, --svg and --linear exclude each other")
@@ -65,7 +70,7 @@ def command(
         raise typer.BadParameter("--json prints the statistics of a store: give --out as well")
     if out is not None and reading != "published":
         raise typer.BadParameter(
-            "graphs that are kept have the published reading, which models are trained on"
+            "--out stores the published reading, which models are trained on: leave --reading out"
         )
     report = Report()
     posts = _chosen(paths, report, format, set(post or ()), limit)
@@ -121,7 +126,7 @@ def _build(
 
 
 def _share(report: Report) -> Callable[[], float | None]:
-    """How much of the posts is read, leaving out the tables beside them, which come first and cost little here."""
+    """The share of the posts that was read, not counting the tables that are read before them."""
     before: int | None = None
 
     def share() -> float | None:
@@ -192,10 +197,10 @@ def _show(statistics: Statistics, out: Path, as_json: bool) -> None:
     if known is not None:
         table.add_row(
             "node labels",
-            f"{known.labels_raw:,} raw, {known.labels:,} kept, {known.share:.2%} of nodes covered",
+            f"{known.labels_raw:,} raw, {known.labels:,} in the vocabulary, {known.share:.2%} of nodes covered",
         )
         table.add_row(
             "relations", f"{known.relations_raw:,} raw, {known.relations:,} with virtual and inverse"
         )
     SafeConsole().print(table)
-    SafeConsole(stderr=True).print(f"kept in {out}")
+    SafeConsole(stderr=True).print(f"stored in {out}")

@@ -20,13 +20,13 @@ from mathamr.search.results import PLACES, Placement
 _LEVELS = {"document": "magenta", "sentence": "blue", "formula": "yellow"}
 LABEL = 58
 DEEPEST = 12
-"""Levels of a tree that are indented."""
+"""The deepest indentation of a tree."""
 
 
 def show_hits(hits: Hits, console: SafeConsole | None = None, editor: str | None = None) -> None:
-    """Print hits: number, title, what is known, and the snippet with what matched in bold.
+    """Print hits: rank, title, metadata, and the snippet with matches in bold.
 
-    With an `editor` the place of each is a link that opens it there.
+    With an `editor`, the location of each hit is a link that opens it there.
     """
     console = console or SafeConsole()
     for note in hits.notes:
@@ -73,7 +73,7 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None) -> None
         places = f"{hit.formula.places} places" if hit.formula.places > 1 else ""
         formula.append("  " + ", ".join(filter(None, (hit.formula.id, kind, places))), style="dim")
         console.print(Padding(formula, (0, 0, 0, 5)))
-        # It stands above already: in its sentence a sign holds its place.
+        # The formula is printed above; an arrow stands for it in its sentence.
         shown = tuple(
             Fragment("gap", "[↑]") if each.formula == hit.formula.own_id else each for each in shown
         )
@@ -81,7 +81,7 @@ def _show_hit(hit: Hit, console: SafeConsole, editor: str | None = None) -> None
 
 
 def _formula(formula: FormulaHit) -> Text:
-    """A found formula, the parts that the query has as well underlined."""
+    """A found formula with the parts that match the query underlined."""
     text = Text(f"${formula.latex}$", style="bold cyan" if formula.exact else "cyan")
     for start, end in () if formula.exact else formula.matched:
         text.stylize("bold underline", start + 1, end + 1)
@@ -99,7 +99,7 @@ def _styled(fragments: Iterable[Fragment], base: str = "") -> Text:
 
 
 def show_alignment(alignment: Alignment, console: SafeConsole | None = None) -> None:
-    """Print for each part of the query the part of the post that met it best."""
+    """Print for each part of the query the part of the post that matches it best."""
     console = console or SafeConsole()
     console.print(
         Text(
@@ -117,16 +117,19 @@ def show_alignment(alignment: Alignment, console: SafeConsole | None = None) -> 
 
 
 def show_place(placed: Placement | None, console: SafeConsole | None = None) -> None:
-    """Print where a post is ranked and what each component gave it."""
+    """Print the rank of a post and the score of each component."""
     console = console or SafeConsole()
     if placed is None:
         console.print(f"\nnot among the first {PLACES} places")
         return
-    given = ", ".join(f"{name} {score:.3f}" for name, score in placed.evidence.items())
-    console.print(Text(f"\nplace {placed.place} by {placed.strategy}: {given}"))
+    scores = ", ".join(f"{name} {score:.3f}" for name, score in placed.evidence.items())
+    console.print(Text(f"\nplace {placed.place} by {placed.strategy}: {scores}"))
     if HUBNESS in placed.evidence:
         console.print(
-            Text(f"{HUBNESS} is how near it is to others among the first: a share of it was taken off", "dim")
+            Text(
+                f"{HUBNESS} is its mean similarity to the other top results; a share of it was subtracted",
+                "dim",
+            )
         )
 
 
@@ -135,7 +138,7 @@ def _part(part: AlignedPart) -> Text:
 
 
 def show_formula_match(match: FormulaMatch, console: SafeConsole | None = None) -> None:
-    """Print both trees node by node: what of the query met what of the found formula, and what met nothing."""
+    """Print both trees node by node: which nodes of the query matched which nodes of the found formula."""
     console = console or SafeConsole()
     console.print(Text(f"{match.formula_id} in {match.post_id}, by {match.by}", style="bold"))
     console.print(Text(f"query  ${match.query.latex}$"))
@@ -156,4 +159,6 @@ def show_formula_match(match: FormulaMatch, console: SafeConsole | None = None) 
             table.add_row(Text(indent + label, style=style), worth, Text(other, style=style))
         console.print(table)
         alone = len(theirs) - len({pair.other for pair in each.met})
-        console.print(Text(f"{alone} of {len(theirs)} nodes of the found formula met nothing\n", style="dim"))
+        console.print(
+            Text(f"{alone} of {len(theirs)} nodes of the found formula did not match\n", style="dim")
+        )

@@ -1,4 +1,4 @@
-"""`mathamr index`: an index of posts, built, brought up to date, checked and mended."""
+"""`mathamr index`: build, update, check or repair an index."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from mathamr.cli.options import Device, Workers
 from mathamr.core.terminal import visible
 from mathamr.posts.reader import READERS
 
@@ -26,63 +27,58 @@ def command(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The index directory; one that exists is brought up to date."),
+        typer.Option("--out", "-o", help="The index directory; an existing one is updated."),
     ] = None,
     model: Annotated[
         str | None,
         typer.Option(
-            help="The model, by its name (mathamr models lists them) or its folder; by default the index's own, or"
-            " the first in the box."
+            help="The model, by its name (mathamr models lists them) or its folder; by default that of the"
+            " index, or the default model."
         ),
     ] = None,
     engine: Annotated[
         str | None,
-        typer.Option(help="Where the vectors are kept: edge, flat, postgres or qdrant.", show_default=False),
+        typer.Option(help="Where vectors are stored: edge, flat, postgres or qdrant.", show_default=False),
     ] = None,
     engine_option: Annotated[
         list[str] | None, typer.Option(help="An option of the engine, as NAME=VALUE. Repeatable.")
     ] = None,
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            "-j",
-            help="Processes to build with.",
-            min=1,
-            show_default="as many as there are processors",
-        ),
-    ] = None,
+    workers: Workers = None,
     format: Annotated[
-        str | None, typer.Option("--format", "-f", help=f"Do not look, this is it: {', '.join(READERS)}.")
+        str | None,
+        typer.Option(
+            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(READERS)}."
+        ),
     ] = None,
     beside: Annotated[
         list[Path] | None,
         typer.Option(help="A table of formulas, MathML or links, or a folder of them. Repeatable."),
     ] = None,
-    device: Annotated[str, typer.Option(help="Where the model runs: auto, cpu, cuda or cuda:1.")] = "auto",
+    device: Device = "auto",
     parser: Annotated[
         str | None, typer.Option(help="AMR parser: builtin, amrlib or transition.", show_default=False)
     ] = None,
     parser_model: Annotated[str | None, typer.Option(help="Model of the AMR parser.")] = None,
     without: Annotated[
-        list[Path] | None, typer.Option(help="Take the posts of this input out of the index. Repeatable.")
+        list[Path] | None, typer.Option(help="Remove the posts of this input from the index. Repeatable.")
     ] = None,
     rebuild: Annotated[
         bool,
-        typer.Option(
-            "--rebuild", help="Let another model, engine or AMR parser take over an existing index."
-        ),
+        typer.Option("--rebuild", help="Allow another model, engine or AMR parser for an existing index."),
     ] = False,
     check: Annotated[
-        bool, typer.Option("--check", help="Verify the index; mend what can be derived, say what is lost.")
+        bool,
+        typer.Option(
+            "--check", help="Verify the index, repair what can be derived, and report what is lost."
+        ),
     ] = False,
     repair: Annotated[
-        bool, typer.Option("--repair/--no-repair", help="With --check: whether to mend what is wrong.")
+        bool, typer.Option("--repair/--no-repair", help="With --check: whether to repair what is wrong.")
     ] = True,
     watch: Annotated[
         bool,
         typer.Option(
-            "--watch", help="Then follow the inputs: index again whenever a file changes, until Ctrl-C."
+            "--watch", help="Then watch the inputs: update the index whenever a file changes, until Ctrl-C."
         ),
     ] = False,
     ray: Annotated[
@@ -96,16 +92,16 @@ def command(
     shards: Annotated[
         str | None,
         typer.Option(
-            help="With --ray: a folder or URL (s3://…) that all machines share; finished work is kept there.",
+            help="With --ray: a folder or URL (s3://…) that all machines share, for finished shards.",
             metavar="URL",
-            show_default="beside the index, for local, until it is whole",
+            show_default="for local: beside the index, removed when it is complete",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="The summary as one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the summary as one JSON object.")] = False,
 ) -> None:
-    """Turn posts into a directory that can be searched; run it again to follow changes, or after a kill.
+    """Build an index of posts; run it again to update it, or to resume after an interruption.
 
-    Without a path the inputs that the index knows are read again.
+    Without a path, the inputs that the index knows are read again.
     """
     from mathamr.core.workers import processors
     from mathamr.index.build.builder import BuildOptions, build_index
@@ -115,9 +111,9 @@ def command(
     if out is None:
         raise typer.BadParameter("name the index directory with --out")
     if check and ray is not None:
-        raise typer.BadParameter("--check works on this machine alone: leave --ray out")
+        raise typer.BadParameter("--check runs on this machine alone: leave --ray out")
     if check and paths:
-        raise typer.BadParameter("--check looks at the index alone: leave the paths out")
+        raise typer.BadParameter("--check reads the index alone: leave the paths out")
     options = BuildOptions(
         model=model,
         engine=engine,
@@ -155,10 +151,10 @@ def command(
 def _cluster(
     address: str | None, shards: str | None, out: Path, workers: int | None, device: str
 ) -> ClusterOptions | None:
-    """What `--ray` and `--shards` say together."""
+    """The cluster options of `--ray` and `--shards`."""
     if address is None:
         if shards is not None:
-            raise typer.BadParameter("--shards are of a build on a cluster: name it with --ray")
+            raise typer.BadParameter("--shards needs --ray, which names the cluster")
         return None
     from mathamr.index.build.cluster.clusterpool import ClusterOptions
     from mathamr.index.build.cluster.raycluster import LOCAL
@@ -166,7 +162,7 @@ def _cluster(
     if shards is None:
         if address != LOCAL:
             raise typer.BadParameter(
-                "name a folder or URL that all machines of the cluster share with --shards"
+                "name a folder or URL that all machines of the cluster share: --shards URL"
             )
         full = out.expanduser().resolve()
         shards = str(full.with_name(f"{full.name}.shards"))
@@ -174,7 +170,7 @@ def _cluster(
 
 
 def _sweep(cluster: ClusterOptions | None, shards: str | None) -> None:
-    """Removes shards that nobody has named a place for, once the index is whole."""
+    """Remove the temporary shards of a local cluster once the index is complete."""
     if cluster is not None and shards is None:
         shutil.rmtree(cluster.shards, ignore_errors=True)
 
@@ -186,9 +182,9 @@ def _print(summary: BuildSummary, as_json: bool) -> None:
         _show(summary)
 
 
-def _options(given: list[str]) -> dict[str, Any]:
+def _options(pairs: list[str]) -> dict[str, Any]:
     options: dict[str, Any] = {}
-    for each in given:
+    for each in pairs:
         name, sign, value = each.partition("=")
         if not sign or not name:
             raise typer.BadParameter(f"--engine-option {each!r}: write it as NAME=VALUE")
@@ -211,7 +207,7 @@ def _show(summary: BuildSummary) -> None:
     table.add_column(justify="left")
     counts, intake = summary.manifest.counts, summary.intake
     table.add_row("posts", f"{counts['posts']:,}", _changes(summary))
-    table.add_row("formulas", f"{counts['formulas']:,}", f"{counts['visuals']:,} that look different")
+    table.add_row("formulas", f"{counts['formulas']:,}", f"{counts['visuals']:,} visual classes")
     for stage, seconds in summary.log.seconds.items():
         done = summary.log.posts[stage]
         rate = f"{done / seconds:,.1f} posts/s" if done and seconds else ""
@@ -221,7 +217,7 @@ def _show(summary: BuildSummary) -> None:
         "all", duration(summary.seconds), f"{summary.posts_per_second:,.1f} posts/s" if made else ""
     )
     table.add_row(
-        "memory", f"{summary.memory / 2**20:,.0f} MiB", "this process and its largest worker, at most"
+        "memory", f"{summary.memory / 2**20:,.0f} MiB", "peak of this process and its largest worker"
     )
     parts = ", ".join(f"{name} {size / 2**20:,.1f}" for name, size in summary.sizes.items())
     table.add_row("on disk", f"{sum(summary.sizes.values()) / 2**20:,.1f} MiB", parts)
@@ -241,7 +237,7 @@ def _show(summary: BuildSummary) -> None:
         notes.print(f"graphs: {count:,} × {cause}", highlight=False, markup=False)
     if intake.held_back:
         notes.print(
-            f"{intake.held_back:,} posts are not in their input any more, but it could not be read whole: they stay",
+            f"{intake.held_back:,} posts are no longer in their input, but stay: the input was not read completely",
             highlight=False,
         )
 

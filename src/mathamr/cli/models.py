@@ -1,4 +1,4 @@
-"""`mathamr models`: what `--model` can name, and what is known of each."""
+"""`mathamr models`: the models that `--model` can name."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ def command(
         list[str] | None,
         typer.Argument(
             metavar="[MODEL]...",
-            help="Names or folders; all models in the box if none is given.",
+            help="Names or folders; by default all installed models.",
             show_default=False,
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object a line.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object per line.")] = False,
 ) -> None:
-    """List models with their system, tasks, rankings, size and what was measured; their files are checked."""
+    """List models with their system, tasks, rankings, size and measured quality, and check their files."""
     from rich.console import Console
     from rich.table import Table
 
@@ -33,12 +33,14 @@ def command(
         except ModuleNotFoundError as error:
             if models or error.name != "torch":
                 raise
-            print(f'mathamr: {name} is there and needs torch: pip install "mathamr[torch]"', file=sys.stderr)
+            print(
+                f'mathamr: {name} is installed but needs torch: pip install "mathamr[torch]"', file=sys.stderr
+            )
     if as_json:
         for model in found:
             print(json.dumps(model.to_json(), ensure_ascii=False))
         return
-    table = Table("model", "system", "looks for", "by", "MB", "measured", box=None, pad_edge=False)
+    table = Table("model", "system", "task", "rankings", "MB", "measured", box=None, pad_edge=False)
     for model in found:
         for task in sorted(model.system.tasks):
             first = task == min(model.system.tasks)

@@ -1,4 +1,4 @@
-"""`mathamr plan`: what an index of so many posts takes, before anybody buys machines for it."""
+"""`mathamr plan`: the estimated time, disk and memory of an index."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def command(
-    posts: Annotated[float | None, typer.Option(help="How many posts, as 2400000 or 2.4e6.")] = None,
+    posts: Annotated[float | None, typer.Option(help="The number of posts: 2400000 or 2.4e6.")] = None,
     cores: Annotated[
         int | None,
         typer.Option(help="Processors of all machines.", min=1, show_default="those of this machine"),
@@ -23,31 +23,31 @@ def command(
         str | None, typer.Option(help="The model.", show_default="the first that was measured")
     ] = None,
     engine: Annotated[
-        str | None, typer.Option(help="The engine; without one all that were measured are told.")
+        str | None, typer.Option(help="The engine.", show_default="all that were measured")
     ] = None,
     letters: Annotated[
         float | None,
-        typer.Option(
-            help="Characters of a post in the mean.", show_default="as of the posts that were measured"
-        ),
+        typer.Option(help="Mean number of characters per post.", show_default="that of the measured posts"),
     ] = None,
     constants: Annotated[
         Path | None,
-        typer.Option(help="A file with what --measure printed, instead of the constants of the package."),
+        typer.Option(help="A file printed by --measure, instead of the package's constants."),
     ] = None,
     measure: Annotated[
-        bool, typer.Option("--measure", help="Measure this machine with some posts, and print its constants.")
+        bool, typer.Option("--measure", help="Measure this machine with some posts and print its constants.")
     ] = False,
     like: Annotated[
         Path | None,
-        typer.Option(help="With --measure: posts like those to come.", show_default="the bundled sample"),
+        typer.Option(
+            help="With --measure: posts like those to be indexed.", show_default="the bundled sample"
+        ),
     ] = None,
     device: Annotated[str, typer.Option(help="With --measure: where the model runs.")] = "cpu",
-    as_json: Annotated[bool, typer.Option("--json", help="The plan as one JSON object.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the plan as one JSON object.")] = False,
 ) -> None:
-    """Say how long an index of so many posts takes, on which disk and memory, and what the time goes to.
+    """Estimate the time, disk and memory of an index, and where the time goes.
 
-    The figures are projected from what one post costs, measured where the plan says.
+    The figures are projected from the measured cost of one post.
     """
     from mathamr.core.workers import processors
     from mathamr.index.admin.constants import KnownConstants
@@ -61,7 +61,7 @@ def command(
         print(json.dumps(row.to_json(), indent=2))
         return
     if posts is None:
-        raise typer.BadParameter("say how many posts there will be, as --posts 2.4e6")
+        raise typer.BadParameter("name the number of posts: --posts 2.4e6")
     plan = plan_build(
         KnownConstants.read(constants),
         posts=posts,
@@ -130,7 +130,7 @@ def _short(seconds: float) -> str:
 
 
 def _bytes(size: float | None) -> str:
-    """A size as people say it."""
+    """A size in decimal units."""
     if size is None:
         return "–"
     for unit in ("B", "KB", "MB", "GB", "TB"):

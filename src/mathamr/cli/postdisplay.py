@@ -1,4 +1,4 @@
-"""How the command line shows what was read: counts, tags, problems and sample posts."""
+"""What `mathamr posts` prints: counts, tags, problems and sample posts."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ TAGS_SHOWN = 12
 
 
 def show_posts_read(summary: PostCounts, report: Report, console: SafeConsole | None = None) -> None:
-    """Print a summary, what was wrong, and the samples."""
+    """Print the counts, the problems, and the sample posts."""
     console = console or SafeConsole()
     console.print(_counts(summary, report))
     for verb, style, counts in (
         ("skipped", "red", report.skipped),
         ("missing", "red", report.missing),
-        ("mended", "yellow", report.repaired),
+        ("repaired", "yellow", report.repaired),
         ("ignored", "dim", report.ignored),
     ):
         _show_problems(console, verb, style, counts, report)

@@ -1,4 +1,4 @@
-"""`mathamr posts`: what a reader sees in a file or folder."""
+"""`mathamr posts`: what a reader finds in a file or folder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,10 @@ def command(
         Path, typer.Argument(help="A file, a folder, or - for standard input.", show_default=False)
     ],
     format: Annotated[
-        str | None, typer.Option("--format", "-f", help=f"Do not look, this is it: {', '.join(READERS)}.")
+        str | None,
+        typer.Option(
+            "--format", "-f", help=f"The input format, instead of detecting it: {', '.join(READERS)}."
+        ),
     ] = None,
     beside: Annotated[
         list[Path] | None,
@@ -37,12 +40,12 @@ def command(
     ] = None,
     limit: Annotated[int | None, typer.Option(help="Stop after this many posts.", min=0)] = None,
     samples: Annotated[int, typer.Option(help="How many posts to show.", min=0, max=100)] = 3,
-    as_json: Annotated[bool, typer.Option("--json", help="One JSON object with the counts.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the counts as one JSON object.")] = False,
     as_jsonl: Annotated[
-        bool, typer.Option("--jsonl", help="The posts themselves, one JSON object a line.")
+        bool, typer.Option("--jsonl", help="Print the posts, one JSON object per line.")
     ] = False,
 ) -> None:
-    """Read posts and show what is there: counts, samples, what was skipped or mended and why."""
+    """Read posts and show counts, samples, and what was skipped or repaired and why."""
     if as_json and as_jsonl:
         raise typer.BadParameter("--json and --jsonl exclude each other")
     for name in kind or ():

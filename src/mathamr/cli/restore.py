@@ -1,4 +1,4 @@
-"""`mathamr restore`: an index from a backup."""
+"""`mathamr restore`: read an index from a backup."""
 
 from __future__ import annotations
 
@@ -8,39 +8,27 @@ from typing import Annotated
 
 import typer
 
+from mathamr.cli.options import Device, Model, Parser, ParserModel, Workers
 from mathamr.core.terminal import visible
 
 
 def command(
     path: Annotated[
-        Path, typer.Argument(metavar="FILE", help="What mathamr backup wrote.", show_default=False)
+        Path, typer.Argument(metavar="FILE", help="A file written by mathamr backup.", show_default=False)
     ],
     folder: Annotated[
         Path, typer.Argument(metavar="DIR", help="The new index directory.", show_default=False)
     ],
-    model: Annotated[Path | None, typer.Option(help="Where the index's model is now.")] = None,
-    device: Annotated[str, typer.Option(help="auto, cpu, cuda or cuda:NUMBER.")] = "auto",
-    workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers",
-            "-j",
-            help="Processes to build with.",
-            min=1,
-            show_default="as many as there are processors",
-        ),
-    ] = None,
-    parser: Annotated[
-        str | None, typer.Option(help="The index's AMR parser, if it is not mathamr's own, as module:Class.")
-    ] = None,
-    parser_model: Annotated[
-        str | None, typer.Option(help="The model of that parser, if the index names one.")
-    ] = None,
+    model: Model = None,
+    device: Device = "auto",
+    workers: Workers = None,
+    parser: Parser = None,
+    parser_model: ParserModel = None,
     as_json: Annotated[
-        bool, typer.Option("--json", help="The result of the check as one JSON object.")
+        bool, typer.Option("--json", help="Print the result of the check as one JSON object.")
     ] = False,
 ) -> None:
-    """Make an index from a backup in a new folder, check it, and make again what the backup does not hold."""
+    """Restore an index from a backup into a new folder, check it, and compute what the backup lacks."""
     from mathamr.core.workers import processors
     from mathamr.index.admin.backup import restore
     from mathamr.index.build.builder import BuildOptions

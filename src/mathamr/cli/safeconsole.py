@@ -1,4 +1,4 @@
-"""`SafeConsole`: rich's, on which words of strangers are shown and never obeyed."""
+"""`SafeConsole`: a rich console that makes control characters of untrusted text visible."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from mathamr.core.terminal import visible
 
 
 class SafeConsole(console.Console):
-    """A console that adds its own colours, and spells out every sign of the text that a terminal would obey."""
+    """Prints styled text, with every control character that came with the text escaped."""
 
     def render(
         self, renderable: console.RenderableType, options: console.ConsoleOptions | None = None
     ) -> Iterable[Segment]:
-        """The pieces of what is printed."""
+        """The segments to print, control characters escaped."""
         for segment in super().render(renderable, options):
             yield segment if segment.control else Segment(visible(segment.text), segment.style)

@@ -1,4 +1,4 @@
-"""`ShellSession`: a conversation with an open index, line by line."""
+"""`ShellSession`: the state of `mathamr shell` and its answer to each line."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ HELP = """A line is a query: text with $latex$, a formula alone, or a label. Lin
   :kind theorem lemma    only these kinds; :kind alone for all
   :folder chapters       only files in these folders; :folder alone for all
   :tag analysis          only posts with all of these tags
-  :task formulas         look for formulas; :task answers for posts
-  :strategy maxsim       another way to rank
-  :k 5                   how many hits
+  :task formulas         search for formulas; :task answers for posts
+  :strategy maxsim       rank by another strategy
+  :k 5                   number of hits
   :more                  the next hits
-  :help                  this; :quit, or an empty line with Ctrl-D, ends
+  :help                  this help; :quit or Ctrl-D ends the session
 """
 
 
 class ShellSession:
-    """What has been said so far: filters, task, strategy, how many, and the last query for its next hits."""
+    """Filters, task, strategy and number of hits, and the last query for `:more`."""
 
     def __init__(self, index: Index, editor: str | None = None, console: SafeConsole | None = None) -> None:
         self._index, self._editor = index, editor
@@ -40,7 +40,7 @@ class ShellSession:
         self._query, self._offset = "", 0
 
     def take(self, line: str) -> bool:
-        """Answer a line; whether to go on."""
+        """Answer one line; False ends the session."""
         words = line.split()
         if not words:
             return True
